@@ -1,0 +1,95 @@
+"""Find which entity in one knowledge graph is which entity in another.
+
+>>> import sameas
+>>> pair = sameas.read_pair(sameas.DEMO)
+>>> alignment = sameas.align(pair)
+>>> metrics = sameas.evaluate(alignment, pair.gold)
+"""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sameas._version import __version__
+
+if TYPE_CHECKING:
+    from sameas.alignment import Alignment
+    from sameas.errors import (
+        InputError,
+        MemoryCeilingError,
+        OptionError,
+        OutputError,
+        SameasError,
+    )
+    from sameas.evaluation import Metrics, evaluate
+    from sameas.graph import Graph, GraphPair
+    from sameas.options import PRESETS, Options
+    from sameas.pipeline import align
+    from sameas.reading import read_gold, read_graph, read_links, read_pair
+    from sameas.writing import read_run, write
+
+DEMO = Path(__file__).parent / "demo" / "world"
+"""The benchmark folder that ships with the package."""
+
+# Names are imported when they are first used: ``import sameas`` itself takes no time.
+_HOMES = {
+    "Alignment": "alignment",
+    "Graph": "graph",
+    "GraphPair": "graph",
+    "InputError": "errors",
+    "MemoryCeilingError": "errors",
+    "Metrics": "evaluation",
+    "OptionError": "errors",
+    "Options": "options",
+    "OutputError": "errors",
+    "PRESETS": "options",
+    "SameasError": "errors",
+    "align": "pipeline",
+    "evaluate": "evaluation",
+    "read_gold": "reading",
+    "read_graph": "reading",
+    "read_links": "reading",
+    "read_pair": "reading",
+    "read_run": "writing",
+    "write": "writing",
+}
+
+__all__ = [
+    "DEMO",
+    "PRESETS",
+    "Alignment",
+    "Graph",
+    "GraphPair",
+    "InputError",
+    "MemoryCeilingError",
+    "Metrics",
+    "OptionError",
+    "Options",
+    "OutputError",
+    "SameasError",
+    "__version__",
+    "align",
+    "evaluate",
+    "read_gold",
+    "read_graph",
+    "read_links",
+    "read_pair",
+    "read_run",
+    "write",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name from its module."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'sameas' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"sameas.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return __all__

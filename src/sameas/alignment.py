@@ -1,0 +1,61 @@
+"""Alignment: the result, with all that is needed to judge it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from sameas.graph import GraphPair
+from sameas.options import Options
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Alignment:
+    """Which left entity is which right one.
+
+    ``links``: left, right, score (profit), confidence. ``candidates``: the best right entities of
+    each left one, with ``rank`` (one for the best; equals share their mean rank) and score.
+    ``unmatched``: side, entity and reason. Entities are named by URI everywhere.
+    """
+
+    pair: GraphPair
+    options: Options
+    links: pl.DataFrame
+    candidates: pl.DataFrame
+    unmatched: pl.DataFrame
+    solver: str
+    objective: float
+    """Total profit of the assignment, before links of low confidence were dropped."""
+    optimality_gap: float | None
+    """How far the objective can be from the best possible, as a share of it."""
+    facts: dict[str, Any] = field(default_factory=dict)
+    """Further counts: convergence, words without a vector and the like."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """Time by phase; not part of the result."""
+
+    def __repr__(self) -> str:
+        """Counts instead of contents."""
+        return (
+            f"Alignment({len(self.links)} links, {self.count_unmatched('left')} left and "
+            f"{self.count_unmatched('right')} right entities unmatched)"
+        )
+
+    def count_unmatched(self, side: str) -> int:
+        """How many candidates of a side have no link."""
+        return len(self.unmatched.filter(pl.col("side") == side))
+
+    def summary(self) -> dict[str, Any]:
+        """The figures that describe the result, the same for the same input."""
+        return {
+            "links": len(self.links),
+            "left_entities": len(self.pair.left.entities),
+            "right_entities": len(self.pair.right.entities),
+            "unmatched_left": self.count_unmatched("left"),
+            "unmatched_right": self.count_unmatched("right"),
+            "solver": self.solver,
+            "objective": self.objective,
+            "optimality_gap": self.optimality_gap,
+            **self.facts,
+        }

@@ -1,0 +1,18 @@
+"""The assignment of largest total profit, exactly."""
+
+from __future__ import annotations
+
+from scipy.optimize import linear_sum_assignment
+
+from sameas.graph import Positions
+from sameas.rows import Matrix
+
+
+def hungarian(profit: Matrix) -> tuple[Positions, Positions]:
+    """The one-to-one pairs of largest total profit, as left and right positions, left ascending.
+
+    Every entity of the smaller side is in a pair. Jonker and Volgenant's algorithm on the whole
+    matrix, which is copied to float64.
+    """
+    left, right = linear_sum_assignment(profit, maximize=True)
+    return left.astype("int64"), right.astype("int64")

@@ -1,0 +1,129 @@
+"""Who else was in question: the best partners of each entity, and its share of the mass."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sameas.assignment.sinkhorn import TILE_BYTES, WORKERS, Plan, Vector, usable
+from sameas.graph import Positions
+from sameas.profit import row_blocks
+from sameas.rows import Matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The best k right entities of each left one, best first; both of shape (n, k).
+
+    ``rank`` is one for the best; entities that are worth the same share the mean of their
+    places ("realistic" ranks), counted over all right entities, not just these k.
+    """
+
+    right: Positions
+    rank: NDArray[np.float64]
+
+
+def best_candidates(profit: Matrix, prices: Vector, k: int) -> Candidates:
+    """The k right entities of largest profit less price for each left one, ties by position."""
+    k = min(k, profit.shape[1])
+    right = np.empty((profit.shape[0], k), dtype=np.int64)
+    rank = np.empty((profit.shape[0], k))
+    if not k:
+        return Candidates(right, rank)
+    single = prices.astype(np.float32)
+
+    def tile(rows: slice) -> None:
+        worth = profit[rows] - single
+        right[rows], rank[rows] = _top(worth, k)
+
+    with ThreadPoolExecutor(WORKERS) as pool:
+        list(pool.map(tile, row_blocks(profit.shape, TILE_BYTES)))
+    return Candidates(right, rank)
+
+
+def _top(worth: Matrix, k: int) -> tuple[Positions, NDArray[np.float64]]:
+    """The columns of the k largest values of each row, best first, and their realistic ranks."""
+    limit = np.partition(worth, worth.shape[1] - k, axis=1)[:, -k]
+    rows = np.arange(len(worth))[:, None]
+    # All that beat the limit are in; of those that meet it, the first ones.
+    above = worth > limit[:, None]
+    level = worth == limit[:, None]
+    missing = k - above.sum(axis=1)
+    chosen = above | (level & (np.cumsum(level, axis=1) <= missing[:, None]))
+    columns = np.nonzero(chosen)[1].reshape(len(worth), k)
+    values = worth[rows, columns]
+    order = np.argsort(-values, axis=1, kind="stable")
+    columns, values = columns[rows, order], values[rows, order]
+    ties = (values[:, :, None] == values[:, None, :]).sum(axis=2).astype(np.float64)
+    ties[values == limit[:, None]] = np.repeat(level.sum(axis=1), k).reshape(len(worth), k)[
+        values == limit[:, None]
+    ]
+    better = (values[:, None, :] > values[:, :, None]).sum(axis=2)
+    return columns, better + (ties + 1) / 2
+
+
+def best_left(profit: Matrix, prices: Vector) -> Positions:
+    """The left entity of largest profit less price for each right one, ties by position."""
+    best = np.zeros(profit.shape[1], dtype=np.int64)
+    peak = np.full(profit.shape[1], -np.inf, dtype=np.float32)
+    columns = np.arange(profit.shape[1])
+    for rows in row_blocks(profit.shape, TILE_BYTES):
+        worth = profit[rows] - prices[rows, None].astype(np.float32)
+        top = worth.argmax(axis=0)
+        value = worth[top, columns]
+        better = value > peak
+        best[better] = top[better] + rows.start
+        peak[better] = value[better]
+    return best
+
+
+def upper_bound(profit: Matrix, prices: Vector) -> float:
+    """What no one-to-one assignment can exceed, from any prices of the right entities.
+
+    Weak duality: with prices v >= 0 the total is at most sum v_j + sum max_j (X_ij - v_j); where
+    all right entities must be given away (the sides are of equal size) v may have any sign.
+    With fewer right entities than left ones, only as many rows as can be served count.
+    """
+    n, m = profit.shape
+    if not n or not m:
+        return 0.0
+    if n != m:
+        prices = np.maximum(prices - prices.min(), 0)
+    gains = np.concatenate(
+        [
+            (profit[rows] - prices.astype(np.float32)).max(axis=1).astype(np.float64)
+            for rows in row_blocks(profit.shape, TILE_BYTES)
+        ]
+    )
+    if n > m:
+        gains = np.sort(gains)[-m:] if m < n else gains
+    return float(prices.sum() + gains.sum())
+
+
+def shares(profit: Matrix, plan: Plan, left: Positions, right: Positions) -> Vector:
+    """How much of the plan's mass of its row and of its column each pair has; the lesser of both."""
+    heat = usable(plan.temperature)
+    row_mass, column_mass = _log_masses(profit, plan, heat)
+    entries = (profit[left, right] - plan.left[left] - plan.right[right]) / heat
+    share = np.exp(entries - np.maximum(row_mass[left], column_mass[right]))
+    return np.clip(share, 0.0, 1.0)
+
+
+def _log_masses(profit: Matrix, plan: Plan, heat: float) -> tuple[Vector, Vector]:
+    """The logarithms of the plan's row sums and column sums."""
+    rows_log = np.empty(profit.shape[0])
+    peak = np.full(profit.shape[1], -np.inf)
+    total = np.zeros(profit.shape[1])
+    for rows in row_blocks(profit.shape, TILE_BYTES):
+        entries = profit[rows] - plan.left[rows, None].astype(np.float32)
+        entries -= plan.right.astype(np.float32)
+        entries *= np.float32(1 / heat)
+        top = entries.max(axis=1, keepdims=True)
+        rows_log[rows] = (top[:, 0] + np.log(np.exp(entries - top).sum(axis=1))).astype(np.float64)
+        new = np.maximum(peak, entries.max(axis=0))
+        total = total * np.exp(peak - new) + np.exp(entries - new.astype(np.float32)).sum(axis=0)
+        peak = new
+    return rows_log, peak + np.log(total)

@@ -1,0 +1,125 @@
+"""One front door to both solvers, and one type of answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from sameas.assignment.exact import hungarian
+from sameas.assignment.ranking import Candidates, best_candidates, best_left, upper_bound
+from sameas.assignment.sinkhorn import Plan, sinkhorn
+from sameas.graph import Positions
+from sameas.rows import Matrix
+
+Solver = Literal["sinkhorn", "hungarian"]
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A one-to-one assignment that leaves nobody of the smaller side out.
+
+    ``objective`` is the total profit of the links; ``gap`` is how far it can be from the largest
+    possible, as a share of that bound. ``plan`` ranks and weighs the alternatives.
+    """
+
+    left: Positions
+    right: Positions
+    objective: float
+    gap: float
+    plan: Plan
+    candidates: Candidates
+
+
+def solve(
+    profit: Matrix,
+    solver: Solver,
+    *,
+    temperature: float,
+    iterations: int,
+    top: int,
+    progress: Progress | None = None,
+) -> Solution:
+    """The links between the rows and the columns of a profit matrix."""
+    return SOLVERS[solver](profit, temperature, iterations, top, progress)
+
+
+def _solve_sinkhorn(
+    profit: Matrix, temperature: float, iterations: int, top: int, progress: Progress | None
+) -> Solution:
+    plan = sinkhorn(profit, temperature=temperature, iterations=iterations, progress=progress)
+    candidates = best_candidates(profit, plan.right, max(top, 1))
+    left, right = rounded(profit, plan, candidates)
+    objective = float(profit[left, right].sum(dtype=np.float64))
+    bound = upper_bound(profit, plan.right)
+    gap = max(bound - objective, 0.0) / max(abs(bound), 1e-12)
+    return Solution(left, right, objective, gap, plan, candidates)
+
+
+def _solve_hungarian(
+    profit: Matrix, temperature: float, iterations: int, top: int, progress: Progress | None
+) -> Solution:
+    left, right = hungarian(profit)
+    zeros = np.zeros(profit.shape[0]), np.zeros(profit.shape[1])
+    plan = Plan(*zeros, temperature=temperature, iterations=0, deviation=float("nan"))
+    candidates = best_candidates(profit, plan.right, max(top, 1))
+    objective = float(profit[left, right].sum(dtype=np.float64))
+    return Solution(left, right, objective, 0.0, plan, _first(candidates, left, right))
+
+
+SOLVERS: dict[Solver, Callable[[Matrix, float, int, int, Progress | None], Solution]] = {
+    "sinkhorn": _solve_sinkhorn,
+    "hungarian": _solve_hungarian,
+}
+
+
+def rounded(profit: Matrix, plan: Plan, candidates: Candidates) -> tuple[Positions, Positions]:
+    """One-to-one links from a plan: pairs that are each other's best, then the rest exactly.
+
+    The rows and columns that are left over form a small problem of their own; it is solved so
+    that the sum of the plan's logarithms is largest.
+    """
+    if not profit.size:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    chosen = candidates.right[:, 0].copy()
+    everyone = np.arange(len(chosen))
+    mutual = best_left(profit, plan.left)[chosen] == everyone
+    rows = np.flatnonzero(~mutual)
+    columns = np.setdiff1d(np.arange(profit.shape[1]), chosen[mutual])
+    rest = profit[np.ix_(rows, columns)] - plan.left[rows, None] - plan.right[columns]
+    left, right = hungarian(rest.astype(np.float32))
+    chosen[rows] = -1
+    chosen[rows[left]] = columns[right]
+    return everyone[chosen >= 0], chosen[chosen >= 0]
+
+
+def _first(candidates: Candidates, left: Positions, right: Positions) -> Candidates:
+    """The candidates with each left entity's own partner put first.
+
+    An exact assignment may give an entity another than its dearest; the partner is the
+    method's first answer all the same, the others follow by profit.
+    """
+    order, rank = candidates.right.copy(), candidates.rank.copy()
+    partner = np.full(len(order), -1, dtype=np.int64)
+    partner[left] = right
+    for column in range(order.shape[1]):  # k columns, not n rows
+        before = order[:, column] == partner
+        if column:
+            _move_to_front(order, rank, before, column)
+    absent = (partner >= 0) & (order != partner[:, None]).all(axis=1)
+    _move_to_front(order, rank, absent, order.shape[1] - 1)
+    placed = partner >= 0
+    order[placed, 0] = partner[placed]
+    rank[placed, 0] = 1
+    return Candidates(order, rank)
+
+
+def _move_to_front(
+    order: Positions, rank: np.ndarray, rows: np.ndarray, column: int  # type: ignore[type-arg]
+) -> None:
+    """Shift the first entries of these rows one place back, over the given column."""
+    order[rows, 1 : column + 1] = order[rows, :column]
+    rank[rows, 1 : column + 1] = rank[rows, :column] + 1

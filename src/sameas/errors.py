@@ -1,0 +1,43 @@
+"""What a user can do wrong, as exceptions that say what to do about it.
+
+SameasError
+├── InputError    a file or folder does not hold what is needed; names the place in it
+├── OptionError   an option has a value that cannot be used (also a ValueError)
+├── OutputError   the result cannot be written where it was asked for
+└── MemoryCeilingError   the work would not fit under the memory ceiling
+
+The command line prints the message of any of them in one line and ends with exit code 2.
+"""
+
+from __future__ import annotations
+
+from os import PathLike
+
+
+class SameasError(Exception):
+    """Something the user can mend; the message says how."""
+
+
+class InputError(SameasError):
+    """A file or folder that cannot be used as it is."""
+
+    def __init__(
+        self, path: str | PathLike[str], message: str, *, line: int | None = None, row: int | None = None
+    ) -> None:
+        """Make the message ``path:line: message``, or ``path: row N: message`` where lines mislead."""
+        place = f"{path}:{line}" if line is not None else f"{path}"
+        super().__init__(f"{place}: row {row}: {message}" if row is not None else f"{place}: {message}")
+        self.path = str(path)
+        self.line = line
+
+
+class OptionError(SameasError, ValueError):
+    """An option with a value that cannot be used."""
+
+
+class OutputError(SameasError):
+    """A result that cannot be written."""
+
+
+class MemoryCeilingError(SameasError):
+    """Work that does not fit under the ceiling; known before it starts."""

@@ -1,0 +1,113 @@
+"""How good links are, measured against gold links; by entity, never by position."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from sameas.alignment import Alignment
+
+PAIR = ["left", "right"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metrics:
+    """Scores of an alignment.
+
+    Gold links are taken as partial: ``precision`` is over the links that touch an entity which
+    gold mentions (``links_judged`` of them) and ``strict_precision`` over all links. Hits and
+    MRR are over the gold links, from ranked candidates; a partner that is not among those kept
+    counts as not found. None where the measure does not apply.
+    """
+
+    precision: float | None
+    recall: float
+    f1: float | None
+    strict_precision: float | None
+    hits_at_1: float | None
+    hits_at_10: float | None
+    mrr: float | None
+    gold_links: int
+    links: int
+    links_judged: int
+    links_right: int
+
+    def asdict(self) -> dict[str, float | int | None]:
+        """The scores under the names that reports use."""
+        return {
+            "precision": self.precision,
+            "recall": self.recall,
+            "f1": self.f1,
+            "hits@1": self.hits_at_1,
+            "hits@10": self.hits_at_10,
+            "mrr": self.mrr,
+            "gold_links": self.gold_links,
+            "links": self.links,
+            "links_judged": self.links_judged,
+            "links_right": self.links_right,
+            "strict_precision": self.strict_precision,
+        }
+
+    def __str__(self) -> str:
+        """One line for a terminal."""
+        shown = {k: v for k, v in self.asdict().items() if isinstance(v, float)}
+        return "  ".join(f"{name} {value:.3f}" for name, value in shown.items())
+
+
+def evaluate(
+    found: Alignment | pl.DataFrame,
+    gold: pl.DataFrame,
+    *,
+    candidates: pl.DataFrame | None = None,
+    no_match: pl.Series | None = None,
+) -> Metrics:
+    """The scores of an alignment, or of a table of links (left, right), against gold links.
+
+    ``candidates`` (left, right, rank) are those of the alignment unless given. ``no_match`` names
+    entities known to have no counterpart, any link of which is wrong.
+    """
+    if isinstance(found, Alignment):
+        candidates = found.candidates if candidates is None else candidates
+        found = found.links
+    links = found.select(PAIR).unique(maintain_order=True)
+    right = len(links.join(gold, on=PAIR, how="semi"))
+    mentioned = pl.concat([gold["left"], gold["right"].rename("left")])
+    if no_match is not None:
+        mentioned = pl.concat([mentioned, no_match.rename("left")])
+    known = mentioned.unique().implode()
+    judged = len(links.filter(pl.col("left").is_in(known) | pl.col("right").is_in(known)))
+    precision = right / judged if judged else None
+    recall = right / len(gold) if len(gold) else 0.0
+    ranks = gold_ranks(candidates, gold) if candidates is not None and len(gold) else None
+    return Metrics(
+        precision=precision,
+        recall=recall,
+        f1=_f1(precision, recall),
+        strict_precision=right / len(links) if len(links) else None,
+        hits_at_1=None if ranks is None else float((ranks <= 1).mean()),
+        hits_at_10=None if ranks is None else float((ranks <= 10).mean()),
+        mrr=None if ranks is None else float((1 / ranks).mean()),
+        gold_links=len(gold),
+        links=len(links),
+        links_judged=judged,
+        links_right=right,
+    )
+
+
+def gold_ranks(
+    candidates: pl.DataFrame, gold: pl.DataFrame
+) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """The rank of each gold link's right entity among its left one's candidates, else infinity."""
+    ranked = gold.select(PAIR).join(
+        candidates.select([*PAIR, "rank"]), on=PAIR, how="left", maintain_order="left"
+    )
+    return ranked["rank"].cast(pl.Float64).fill_null(float("inf")).to_numpy()
+
+
+def _f1(precision: float | None, recall: float) -> float | None:
+    if precision is None:
+        return None
+    total = precision + recall
+    return 2 * precision * recall / total if total else 0.0

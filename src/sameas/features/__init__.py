@@ -1,0 +1,14 @@
+"""Names in, rows of numbers out; both graphs in one space."""
+
+from sameas.features.embeddings import read_embeddings
+from sameas.features.ngrams import ngram_rows
+from sameas.features.words import WordVectors, load_word_vectors, word_rows, words_of
+
+__all__ = [
+    "WordVectors",
+    "load_word_vectors",
+    "ngram_rows",
+    "read_embeddings",
+    "word_rows",
+    "words_of",
+]

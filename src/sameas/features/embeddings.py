@@ -1,0 +1,79 @@
+"""Feature rows that a user brings: one vector per entity, from NumPy or Parquet files."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from sameas.errors import InputError
+from sameas.graph import positions_of
+from sameas.reading.tables import require_file
+from sameas.rows import Matrix, Rows, as_rows, unit
+
+log = logging.getLogger(__name__)
+
+
+def read_embeddings(path: Path, entities: pl.Series) -> Rows:
+    """Unit feature rows for these entities (left first, then right), from a user's file.
+
+    ``.npy``: an array with just one row per entity, in that order. Parquet: a column ``entity``
+    and either one column of lists or several columns of numbers; an entity that is not in the
+    file gets a row of zeros.
+    """
+    require_file(path)
+    if path.suffix == ".npy":
+        vectors = _read_npy(path, len(entities))
+    elif path.suffix == ".parquet":
+        vectors = _read_parquet(path, entities)
+    else:
+        raise InputError(path, f'.npy or .parquet expected, found suffix "{path.suffix}"')
+    if not np.isfinite(vectors).all():
+        row = int(np.argmin(np.isfinite(vectors).all(axis=1)))
+        raise InputError(path, f'the vector of "{entities[row]}" is not finite')
+    return unit(as_rows(vectors))
+
+
+def _read_npy(path: Path, count: int) -> Matrix:
+    try:
+        vectors = np.load(path, allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        raise InputError(path, f"not a readable .npy file ({error})") from None
+    if vectors.ndim != 2 or len(vectors) != count or vectors.dtype.kind not in "fiu":
+        raise InputError(
+            path,
+            f"numbers of shape ({count}, d) expected, one row per entity, left then right; "
+            f"found {vectors.dtype} of shape {vectors.shape}",
+        )
+    return np.asarray(vectors, dtype=np.float32)
+
+
+def _read_parquet(path: Path, entities: pl.Series) -> Matrix:
+    try:
+        table = pl.read_parquet(path)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(path, f"not a readable Parquet file ({error})") from None
+    columns = [name for name in table.columns if name != "entity"]
+    if "entity" not in table.columns or not columns:
+        raise InputError(
+            path, f"a column entity and numbers expected, found {', '.join(table.columns)}"
+        )
+    repeated = table.filter(~table["entity"].is_first_distinct())
+    if len(repeated):
+        raise InputError(path, f'entity "{repeated["entity"][0]}" was given before')
+    try:
+        if len(columns) == 1 and isinstance(table[columns[0]].dtype, pl.List | pl.Array):
+            vectors = np.array(table[columns[0]].to_list(), dtype=np.float32)
+        else:
+            vectors = table.select(pl.col(columns).cast(pl.Float32)).to_numpy()
+    except (ValueError, TypeError, pl.exceptions.PolarsError):
+        raise InputError(path, "vectors must be numbers, as many for each entity") from None
+    rows = positions_of(entities, table["entity"].cast(pl.String))
+    missing = int((rows < 0).sum())
+    if missing == len(entities):
+        raise InputError(path, "none of its entities is in the graphs; use their URIs")
+    if missing:
+        log.warning("%d of %d entities have no row in %s", missing, len(entities), path.name)
+    return np.where(rows[:, None] >= 0, vectors[rows.clip(0)], np.float32(0))

@@ -1,0 +1,94 @@
+"""Options: everything that can be chosen about an alignment, checked when it is made."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from sameas.adjacency import Adjacency
+from sameas.assignment import Solver
+from sameas.errors import OptionError
+
+Features = Literal["char", "word", "hybrid"]
+Preset = Literal["best", "paper"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How to align. The defaults are the preset "best"."""
+
+    features: Features = "char"
+    """What names are turned into: character bigrams, mean word vectors, or both."""
+    word_vectors: Path | None = None
+    """A GloVe or word2vec text file; without one, the vectors of the extra "glove"."""
+    embeddings: Path | None = None
+    """Own feature rows (.npy or .parquet), used instead of names."""
+    adjacency: Adjacency = "relational"
+    """How neighbours are weighted."""
+    depth: int = 2
+    """How many hops features are spread."""
+    solver: Solver = "sinkhorn"
+    """Who assigns: Sinkhorn's soft plan, or the exact Hungarian answer."""
+    iterations: int = 10
+    """Rounds of Sinkhorn."""
+    temperature: float = 0.02
+    """How soft Sinkhorn's plan is."""
+    among: Path | Literal["gold"] | None = None
+    """Only entities of these links are candidates (the paper protocol)."""
+    top: int = 10
+    """Ranked candidates kept per left entity."""
+    memory: int = 4 * 2**30
+    """Ceiling in bytes."""
+    min_confidence: float = 0.3
+    """Links less sure than this are dropped and their entities stay unmatched."""
+
+    def __post_init__(self) -> None:
+        """Refuse values that cannot be used."""
+        for name, choices in (
+            ("features", get_args(Features)),
+            ("adjacency", get_args(Adjacency)),
+            ("solver", get_args(Solver)),
+        ):
+            if getattr(self, name) not in choices:
+                raise _wrong(name, f"one of {', '.join(choices)}", getattr(self, name))
+        for name, least in (("depth", 0), ("iterations", 0), ("top", 1), ("memory", 1)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise _wrong(name, f"a whole number of at least {least}", value)
+        if not (self.temperature > 0 and math.isfinite(self.temperature)):
+            raise _wrong("temperature", "a positive number", self.temperature)
+        if not 0 <= self.min_confidence <= 1:
+            raise _wrong("min_confidence", "between 0 and 1", self.min_confidence)
+
+    def asdict(self) -> dict[str, Any]:
+        """The options as plain values that JSON can hold."""
+        values = asdict(self)
+        return {k: str(v) if isinstance(v, Path) else v for k, v in values.items()}
+
+
+PRESETS: dict[Preset, Options] = {
+    "best": Options(),
+    "paper": Options(min_confidence=0.0),
+}
+"""``best`` is the best we know; ``paper`` is the method as published: everyone is matched."""
+
+UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+
+
+def parse_size(text: str) -> int:
+    """A number of bytes from text such as "4G", "512M" or "1.5GiB".
+
+    >>> parse_size("1.5G") == 3 * 2**29
+    True
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
+    if not match or not (size := int(float(match[1]) * UNITS[match[2].upper()])):
+        raise _wrong("memory", "a size such as 4G or 512M", text)
+    return size
+
+
+def _wrong(name: str, expected: str, found: object) -> OptionError:
+    return OptionError(f"{name} must be {expected}, got {found!r} instead")

@@ -1,0 +1,232 @@
+"""From a GraphPair to an Alignment: the stages in their order."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sameas.adjacency import adjacency_matrices
+from sameas.alignment import Alignment
+from sameas.assignment import Solution, shares, solve
+from sameas.errors import MemoryCeilingError, OptionError
+from sameas.features import load_word_vectors, ngram_rows, read_embeddings, word_rows, words_of
+from sameas.graph import GraphPair, Positions
+from sameas.options import Options
+from sameas.profit import Profit, make_profit
+from sameas.propagation import propagate
+from sameas.reading import read_gold
+from sameas.rows import Rows, side_by_side, unit
+
+log = logging.getLogger(__name__)
+
+Progress = Callable[[str, float], None]
+"""Told the phase and the share of it that is done."""
+
+
+@dataclass
+class Clock:
+    """Times the phases and tells about them."""
+
+    progress: Progress | None
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[Callable[[float], None]]:
+        """Time what happens inside; yields a function to report the share done."""
+
+        def report(share: float) -> None:
+            if self.progress:
+                self.progress(name, share)
+
+        start = time.perf_counter()
+        report(0.0)
+        yield report
+        report(1.0)
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+
+def align(
+    pair: GraphPair, options: Options | None = None, *, progress: Progress | None = None
+) -> Alignment:
+    """The links between the entities of two graphs.
+
+    ``progress`` is called with the phase and the share of it that is done.
+    """
+    options = options or Options()
+    clock = Clock(progress)
+    left, right = candidate_positions(pair, options)
+    check_memory(len(left), len(right), options)
+    facts: dict[str, Any] = {"left_candidates": len(left), "right_candidates": len(right)}
+    with clock.phase("features") as report:
+        features = text_features(pair, options, facts, report)
+    with clock.phase("neighbours"):
+        rows = neighbourhood_rows(pair, features, options)
+    with clock.phase("profit") as report:
+        profit = make_profit(rows[0].take(left), rows[1].take(right))
+        del rows, features
+        matrix = profit.toarray(progress=report)
+    with clock.phase("assignment") as report:
+        solution = solve(
+            matrix,
+            options.solver,
+            temperature=options.temperature,
+            iterations=options.iterations,
+            top=options.top,
+            progress=report,
+        )
+    with clock.phase("confidence"):
+        confidence = shares(matrix, solution.plan, solution.left, solution.right)
+        del matrix
+        if options.solver == "sinkhorn":
+            facts["plan_deviation"] = solution.plan.deviation
+        tables = _tables(pair, left, right, profit, solution, confidence, options)
+    return Alignment(
+        pair=pair,
+        options=options,
+        **tables,
+        solver=options.solver,
+        objective=solution.objective,
+        optimality_gap=solution.gap,
+        facts=facts,
+        seconds=clock.seconds,
+    )
+
+
+def candidate_positions(pair: GraphPair, options: Options) -> tuple[Positions, Positions]:
+    """The positions of the entities that may be linked, in the graphs' order."""
+    if options.among is None:
+        return np.arange(len(pair.left.entities)), np.arange(len(pair.right.entities))
+    if options.among == "gold":
+        if pair.gold is None:
+            raise OptionError(
+                "among must be a file of links, got 'gold' for a pair that has no gold links"
+            )
+        links = pair.gold
+    else:
+        links = read_gold(options.among)
+    found = [
+        np.unique(graph.positions(links[side]))
+        for side, graph in (("left", pair.left), ("right", pair.right))
+    ]
+    if min(positions[0] for positions in found) < 0:
+        missing = [
+            entity
+            for side, graph in (("left", pair.left), ("right", pair.right))
+            for entity in links[side].filter(pl.Series(graph.positions(links[side]) < 0))
+        ]
+        raise OptionError(
+            f"among must name entities of the two graphs, got {len(missing)} others, "
+            f'the first is "{missing[0]}"'
+        )
+    return found[0], found[1]
+
+
+def text_features(
+    pair: GraphPair,
+    options: Options,
+    facts: dict[str, Any],
+    progress: Callable[[float], None] | None = None,
+) -> Rows:
+    """The feature rows of all left, then all right entities, in one space."""
+    if options.embeddings is not None:
+        entities = pl.concat([pair.left.entities, pair.right.entities])
+        return read_embeddings(Path(options.embeddings), entities)
+    names = pl.concat([pair.left.names, pair.right.names])
+    if options.features == "char":
+        rows = ngram_rows(names)
+    else:
+        vectors = load_word_vectors(
+            options.word_vectors, words_of(names)["word"].unique(), progress=progress
+        )
+        words = word_rows(names, vectors)
+        facts["word_vectors"] = f"{vectors.source}, {vectors.vectors.shape[1]} dimensions"
+        facts["words"], facts["words_without_vector"] = words.words, words.unknown
+        log.info("%d of %d words have no vector", words.unknown, words.words)
+        if options.features == "word":
+            rows = words.rows
+        else:
+            rows = unit(side_by_side(words.rows, ngram_rows(names)))
+    facts["entities_without_features"] = int((rows.norms() == 0).sum())
+    return rows
+
+
+def neighbourhood_rows(pair: GraphPair, features: Rows, options: Options) -> tuple[Rows, Rows]:
+    """The rows of each side, spread over its graph."""
+    matrices = adjacency_matrices(pair.left, pair.right, options.adjacency)
+    size = len(pair.left.entities)
+    sides = features.take(np.arange(size)), features.take(np.arange(size, len(features)))
+    return (
+        propagate(matrices[0], sides[0], depth=options.depth),
+        propagate(matrices[1], sides[1], depth=options.depth),
+    )
+
+
+def check_memory(left: int, right: int, options: Options) -> None:
+    """Refuse work whose profit matrix does not fit under the ceiling, before it starts."""
+    cells = left * right
+    # float32 for the matrix; SciPy's exact solver takes two float64 copies of it.
+    needed = cells * (4 if options.solver == "sinkhorn" else 20) + 2**28
+    if needed > options.memory:
+        ceiling = -(-needed // 2**29) / 2
+        raise MemoryCeilingError(
+            f"{left:,} x {right:,} candidates need about {needed / 2**30:.1f} GiB with the solver "
+            f'"{options.solver}", the ceiling is {options.memory / 2**30:.1f} GiB; '
+            f"raise it with --memory {ceiling:g}G"
+        )
+
+
+def _tables(
+    pair: GraphPair,
+    left: Positions,
+    right: Positions,
+    profit: Profit,
+    solution: Solution,
+    confidence: np.ndarray,  # type: ignore[type-arg]
+    options: Options,
+) -> dict[str, pl.DataFrame]:
+    """Links, candidates and unmatched entities, by URI."""
+    left_uri, right_uri = pair.left.entities.gather(left), pair.right.entities.gather(right)
+    links = pl.DataFrame(
+        {
+            "left": left_uri.gather(solution.left),
+            "right": right_uri.gather(solution.right),
+            "score": profit.of(solution.left, solution.right).astype(np.float64),
+            "confidence": confidence,
+        }
+    )
+    kept = links.filter(pl.col("confidence") >= options.min_confidence)
+    k = solution.candidates.right.shape[1]
+    rows, columns = np.repeat(np.arange(len(left)), k), solution.candidates.right.ravel()
+    candidates = pl.DataFrame(
+        {
+            "left": left_uri.gather(rows),
+            "right": right_uri.gather(columns),
+            "rank": solution.candidates.rank.ravel(),
+            "score": profit.of(rows, columns).astype(np.float64),
+        }
+    )
+    unmatched = [
+        _unmatched(side, uris, links[side], kept[side], options)
+        for side, uris in (("left", left_uri), ("right", right_uri))
+    ]
+    return {"links": kept, "candidates": candidates, "unmatched": pl.concat(unmatched)}
+
+
+def _unmatched(
+    side: str, uris: pl.Series, linked: pl.Series, kept: pl.Series, options: Options
+) -> pl.DataFrame:
+    """The candidates of one side that have no link, and why."""
+    table = pl.DataFrame({"side": pl.repeat(side, len(uris), eager=True), "entity": uris})
+    dropped = pl.col("entity").is_in(linked.implode())
+    reason = pl.when(dropped).then(pl.lit(f"confidence below {options.min_confidence:g}"))
+    return table.filter(~pl.col("entity").is_in(kept.implode())).with_columns(
+        reason=reason.otherwise(pl.lit("every entity of the other side has another partner"))
+    )

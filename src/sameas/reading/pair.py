@@ -1,0 +1,157 @@
+"""The front door of reading: whatever the user points at, as a GraphPair."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+
+from sameas.errors import InputError, OptionError
+from sameas.graph import Graph, GraphPair, graph_from_triples
+from sameas.reading.benchmark import (
+    Side,
+    read_dbp15k,
+    read_dbp15k_gold,
+    read_openea,
+    read_openea_gold,
+)
+from sameas.reading.links import read_gold_links
+from sameas.reading.names import choose_names, read_names
+from sameas.reading.tables import TABLE_SUFFIXES, kind_of, read_table, require_file
+
+log = logging.getLogger(__name__)
+
+StrPath = str | PathLike[str]
+Layout = Literal["dbp15k", "openea"]
+
+READERS: dict[Layout, Callable[[Path], tuple[Side, Side]]] = {
+    "dbp15k": read_dbp15k,
+    "openea": read_openea,
+}
+GOLD_READERS: dict[Layout, Callable[[Path], pl.DataFrame | None]] = {
+    "dbp15k": read_dbp15k_gold,
+    "openea": read_openea_gold,
+}
+MARKS: dict[Layout, str] = {"dbp15k": "triples_1", "openea": "rel_triples_1"}
+
+
+def read_pair(
+    left: StrPath, right: StrPath | None = None, *, names: StrPath | Sequence[StrPath] | None = None
+) -> GraphPair:
+    """The pair of graphs in one benchmark folder, or in two tables of triples.
+
+    ``names`` is a names file for both sides, two files (left, right), or "uri" to make all names
+    from the URIs. Without it, names are those the input brings, else made from the URIs.
+    """
+    if right is None:
+        layout = detect_layout(Path(left))
+        sides = READERS[layout](Path(left))
+        gold = GOLD_READERS[layout](Path(left))
+    else:
+        sides = _table_side(Path(left)), _table_side(Path(right))
+        gold = None
+    places = [left, left] if right is None else [left, right]
+    for (graph, _, _), place in zip(sides, places, strict=True):
+        if not len(graph.entities) or not len(graph.triples):
+            raise InputError(place, "holds no triples; a graph needs at least one")
+    named = _with_names(sides, names)
+    pair = GraphPair(left=named[0], right=named[1], gold=gold)
+    if gold is not None:
+        _check_gold(pair, Path(left))
+    return pair
+
+
+def read_graph(path: StrPath) -> Graph:
+    """One graph from a table of triples, with names made from its URIs."""
+    graph, _, _ = _table_side(Path(path))
+    if not len(graph.triples):
+        raise InputError(path, "holds no triples; a graph needs at least one")
+    return _with_names(((graph, None, None),), None)[0]
+
+
+def read_gold(path: StrPath) -> pl.DataFrame:
+    """Gold links (left, right) from a two-column file or a benchmark folder."""
+    path = Path(path)
+    if path.is_dir():
+        gold = GOLD_READERS[detect_layout(path)](path)
+        if gold is None:
+            raise InputError(path, "holds no gold links (ref_ent_ids or ent_links)")
+        return gold
+    return read_gold_links(path)
+
+
+def detect_layout(folder: Path) -> Layout:
+    """Which benchmark layout a folder has, by the files in it."""
+    if not folder.exists():
+        raise InputError(folder, "no such file or folder; check the path")
+    if not folder.is_dir():
+        raise InputError(
+            folder, "one benchmark folder or two files of triples expected, found one file"
+        )
+    for layout, mark in MARKS.items():
+        if (folder / mark).exists():
+            return layout
+    held = sorted(entry.name for entry in folder.iterdir())[:6]
+    raise InputError(
+        folder,
+        f"not a known layout: found {', '.join(held) or 'nothing'}; expected triples_1 and "
+        "ent_ids_1 (DBP15K) or rel_triples_1 (OpenEA)",
+    )
+
+
+def _table_side(path: Path) -> Side:
+    if path.is_dir():
+        raise InputError(path, "is a folder; give one benchmark folder alone, or two files of triples")
+    require_file(path)
+    if kind_of(path) not in TABLE_SUFFIXES:
+        raise InputError(
+            path,
+            f'suffix "{"".join(path.suffixes)}" is not known; a table of triples ends in '
+            f"{', '.join(TABLE_SUFFIXES)}, plain, .gz or .zst",
+        )
+    return graph_from_triples(read_table(path, ("head", "relation", "tail"))), None, None
+
+
+def _with_names(
+    sides: Sequence[Side], names: StrPath | Sequence[StrPath] | None
+) -> tuple[Graph, ...]:
+    """The sides' graphs with the names that were asked for."""
+    if names is None:
+        given = [side[2] for side in sides]
+    elif isinstance(names, str | PathLike) and str(names) == "uri":
+        given = [None] * len(sides)
+    else:
+        files = [names] if isinstance(names, str | PathLike) else list(names)
+        if len(files) not in (1, len(sides)):
+            raise OptionError(f"names must be one file or one a side, got {len(files)} instead")
+        tables = [read_names(Path(file)) for file in files]
+        given = tables * (len(sides) // len(tables))
+    graphs = []
+    used = 0
+    for (graph, ids, _), table in zip(sides, given, strict=True):
+        chosen, count = choose_names(graph.entities, table, ids=ids)
+        used += count
+        graphs.append(replace(graph, names=chosen))
+    if names is not None and str(names) != "uri" and not used:
+        raise InputError(
+            files[0], "none of its entities is in the graphs; the first column must hold their URIs"
+        )
+    return tuple(graphs)
+
+
+def _check_gold(pair: GraphPair, place: Path) -> None:
+    """Refuse gold links to entities that are not in the graphs."""
+    assert pair.gold is not None
+    for side, graph in (("left", pair.left), ("right", pair.right)):
+        missing = pair.gold[side].filter(pl.Series(graph.positions(pair.gold[side]) < 0))
+        if len(missing):
+            raise InputError(
+                place,
+                f'{len(missing)} gold links name an entity that is not in the {side} graph, '
+                f'the first is "{missing[0]}"; leave them out or add its triples',
+            )

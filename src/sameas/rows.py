@@ -1,0 +1,84 @@
+"""Rows: the features of many entities, dense columns beside sparse ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array, hstack
+
+from sameas.graph import Positions
+
+Matrix: TypeAlias = NDArray[np.float32]
+Sparse: TypeAlias = "csr_array[np.float32, tuple[int, int]]"
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """One row of numbers per entity: ``dense`` (n, d) and ``sparse`` (n, m), side by side.
+
+    Word vectors are dense, n-gram counts are sparse; the dot product of two rows is the sum
+    over both parts. Either part may have no columns.
+    """
+
+    dense: Matrix
+    sparse: Sparse
+
+    def __post_init__(self) -> None:
+        """Refuse parts of different length."""
+        if self.dense.shape[0] != self.sparse.shape[0]:
+            raise ValueError(
+                f"both parts must have the same rows, got {self.dense.shape[0]} dense and "
+                f"{self.sparse.shape[0]} sparse ones instead"
+            )
+
+    def __len__(self) -> int:
+        """The number of entities."""
+        return int(self.dense.shape[0])
+
+    def toarray(self) -> Matrix:
+        """All columns as one dense matrix (n, d + m); for small data and tests."""
+        return np.hstack([self.dense, self.sparse.toarray()])
+
+    def take(self, positions: Positions) -> Rows:
+        """The rows at these positions."""
+        return Rows(self.dense[positions], self.sparse[positions])
+
+    def scaled(self, factors: NDArray[np.floating]) -> Rows:
+        """Each row times its factor."""
+        factors = factors.astype(np.float32)
+        return Rows(self.dense * factors[:, None], csr_array(diags_array(factors) @ self.sparse))
+
+    def norms(self) -> NDArray[np.float64]:
+        """The Euclidean length of each row, over both parts."""
+        squares = np.einsum("ij,ij->i", self.dense, self.dense, dtype=np.float64)
+        squares += np.asarray(self.sparse.power(2).sum(axis=1), dtype=np.float64).ravel()
+        return np.sqrt(squares)
+
+
+def as_rows(values: Rows | NDArray[np.floating] | csr_array) -> Rows:
+    """An array or a sparse array, as Rows."""
+    if isinstance(values, Rows):
+        return values
+    if isinstance(values, np.ndarray):
+        dense = np.ascontiguousarray(values, dtype=np.float32)
+        return Rows(dense, csr_array((len(dense), 0), dtype=np.float32))
+    sparse = csr_array(values, dtype=np.float32)
+    return Rows(np.zeros((sparse.shape[0], 0), dtype=np.float32), sparse)
+
+
+def unit(rows: Rows) -> Rows:
+    """The rows scaled to length one; a row of zeros stays zero."""
+    norms = rows.norms()
+    return rows.scaled(np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0))
+
+
+def side_by_side(*parts: Rows) -> Rows:
+    """The columns of all parts, for the same entities."""
+    return Rows(
+        np.hstack([part.dense for part in parts]),
+        csr_array(hstack([part.sparse for part in parts], format="csr", dtype=np.float32)),
+    )
+

@@ -1,0 +1,124 @@
+"""Run folders: everything about one alignment, so that nothing has to be computed again.
+
+Format 1:
+  run.json            format, version of sameas, options, inputs and summary figures
+  links.parquet       left, right, score, confidence
+  candidates.parquet  left, right, rank, score
+  unmatched.parquet   side, entity, reason
+  gold.parquet        left, right (where gold links were known)
+  left/, right/       entities.parquet (entity, name), triples.parquet (head, relation, tail),
+                      attributes.parquet (entity, attribute, value)
+Nothing in it depends on the clock: the same input gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from sameas._version import __version__
+from sameas.alignment import Alignment
+from sameas.errors import InputError
+from sameas.graph import Graph, GraphPair, graph_from_triples
+from sameas.writing.atomic import replacing_folder
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Run:
+    """What a run folder holds."""
+
+    path: Path
+    record: dict[str, Any]
+    links: pl.DataFrame
+    candidates: pl.DataFrame
+    unmatched: pl.DataFrame
+
+    def pair(self) -> GraphPair:
+        """Both graphs, and the gold links if there were any."""
+        gold = self.path / "gold.parquet"
+        return GraphPair(
+            left=_read_graph(self.path / "left"),
+            right=_read_graph(self.path / "right"),
+            gold=_parquet(gold) if gold.exists() else None,
+        )
+
+
+def write_run(alignment: Alignment, path: Path) -> None:
+    """Write a run folder, in place of an earlier run of that name."""
+    record = {
+        "format": FORMAT,
+        "sameas": __version__,
+        "options": alignment.options.asdict(),
+        "summary": alignment.summary(),
+    }
+    with replacing_folder(path) as folder:
+        for name in ("links", "candidates", "unmatched"):
+            getattr(alignment, name).write_parquet(folder / f"{name}.parquet")
+        if alignment.pair.gold is not None:
+            alignment.pair.gold.write_parquet(folder / "gold.parquet")
+        _write_graph(alignment.pair.left, folder / "left")
+        _write_graph(alignment.pair.right, folder / "right")
+        text = json.dumps(record, indent=2, ensure_ascii=False)
+        (folder / "run.json").write_text(text + "\n", encoding="utf8")
+
+
+def is_run(path: Path) -> bool:
+    """Whether a path is a run folder."""
+    return (path / "run.json").is_file()
+
+
+def read_run(path: Path) -> Run:
+    """Open a run folder; graphs are read only when they are asked for."""
+    file = path / "run.json"
+    if not file.is_file():
+        raise InputError(path, "is not a run folder (no run.json in it); make one with: sameas align")
+    try:
+        record = json.loads(file.read_text(encoding="utf8"))
+        version = record["format"]
+    except (ValueError, KeyError, TypeError):
+        raise InputError(file, "is damaged; run sameas align again") from None
+    if version != FORMAT:
+        raise InputError(
+            file, f"has run format {version}, this version of sameas reads {FORMAT}; upgrade sameas"
+        )
+    tables = {name: _parquet(path / f"{name}.parquet") for name in ("links", "candidates", "unmatched")}
+    return Run(path=path, record=record, **tables)
+
+
+def _parquet(path: Path) -> pl.DataFrame:
+    try:
+        return pl.read_parquet(path)
+    except (pl.exceptions.PolarsError, OSError):
+        raise InputError(path, "is missing or damaged; run sameas align again") from None
+
+
+def _write_graph(graph: Graph, folder: Path) -> None:
+    folder.mkdir()
+    pl.DataFrame({"entity": graph.entities, "name": graph.names}).write_parquet(
+        folder / "entities.parquet"
+    )
+    head, relation, tail = graph.triples.T
+    pl.DataFrame(
+        {
+            "head": graph.entities.gather(head),
+            "relation": graph.relations.gather(relation),
+            "tail": graph.entities.gather(tail),
+        }
+    ).write_parquet(folder / "triples.parquet")
+    graph.attributes.write_parquet(folder / "attributes.parquet")
+
+
+def _read_graph(folder: Path) -> Graph:
+    entities = _parquet(folder / "entities.parquet")
+    return graph_from_triples(
+        _parquet(folder / "triples.parquet"),
+        entities=entities["entity"],
+        names=entities["name"],
+        attributes=_parquet(folder / "attributes.parquet"),
+    )

@@ -1,0 +1,62 @@
+"""Where a result goes: the suffix of a path decides the format."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+
+from sameas.alignment import Alignment
+from sameas.errors import OutputError
+from sameas.writing.atomic import replacing_file
+from sameas.writing.run import is_run, write_run
+
+WRITERS: dict[str, Callable[[pl.DataFrame, Path], None]] = {
+    ".tsv": lambda table, path: table.write_csv(path, separator="\t", quote_style="never"),
+    ".csv": lambda table, path: table.write_csv(path),
+    ".parquet": lambda table, path: table.write_parquet(path),
+}
+
+
+def write(alignment: Alignment, path: str | os.PathLike[str]) -> None:
+    """Write an alignment: its links as a table, or a run folder if the path has no suffix."""
+    path = Path(path)
+    check_target(path)
+    if path.suffix:
+        write_links(alignment.links, path)
+    else:
+        write_run(alignment, path)
+
+
+def write_links(links: pl.DataFrame, path: Path) -> None:
+    """Write a table of links in the format of the path's suffix."""
+    check_target(path)
+    with replacing_file(path) as draft:
+        WRITERS[path.suffix.lower()](links, draft)
+
+
+def check_target(path: Path) -> None:
+    """Raise an OutputError if nothing could be written there; done before the work starts."""
+    suffix = path.suffix.lower()
+    if suffix and suffix not in WRITERS:
+        raise OutputError(
+            f'{path}: suffix "{path.suffix}" is not known; use {", ".join(WRITERS)}, '
+            "or no suffix for a run folder"
+        )
+    parent = path.absolute().parent
+    if not parent.is_dir():
+        raise OutputError(f"{path}: the folder {parent} does not exist; make it first")
+    if not os.access(parent, os.W_OK):
+        raise OutputError(f"{path}: the folder {parent} cannot be written to; choose another place")
+    if suffix and path.is_dir():
+        raise OutputError(f"{path}: is a folder; choose another name")
+    if not suffix and path.exists() and not is_run(path) and not _is_empty_folder(path):
+        raise OutputError(
+            f"{path}: exists and is not a run folder; choose another name, or a suffix such as .tsv"
+        )
+
+
+def _is_empty_folder(path: Path) -> bool:
+    return path.is_dir() and not any(path.iterdir())
