@@ -86,9 +86,7 @@ def _binary(graph: Graph) -> Sparse:
     return matrix
 
 
-def _symmetric(
-    size: int, triples: Positions, weights: NDArray[np.float64], loop: float
-) -> Sparse:
+def _symmetric(size: int, triples: Positions, weights: NDArray[np.float64], loop: float) -> Sparse:
     """Both directions of every triple with its weight, summed, and a loop on every entity."""
     heads, tails, every = triples[:, 0], triples[:, 2], np.arange(size)
     matrix = csr_array(

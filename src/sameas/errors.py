@@ -22,13 +22,18 @@ class InputError(SameasError):
     """A file or folder that cannot be used as it is."""
 
     def __init__(
-        self, path: str | PathLike[str], message: str, *, line: int | None = None, row: int | None = None
+        self,
+        path: str | PathLike[str],
+        message: str,
+        *,
+        line: int | None = None,
+        row: int | None = None,
     ) -> None:
-        """Make the message ``path:line: message``, or ``path: row N: message`` where lines mislead."""
+        """Make the message ``path:line: message``, or ``path: row N: message``."""
         place = f"{path}:{line}" if line is not None else f"{path}"
-        super().__init__(f"{place}: row {row}: {message}" if row is not None else f"{place}: {message}")
-        self.path = str(path)
-        self.line = line
+        super().__init__(
+            f"{place}: row {row}: {message}" if row is not None else f"{place}: {message}"
+        )
 
 
 class OptionError(SameasError, ValueError):

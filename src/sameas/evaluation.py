@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sameas.alignment import Alignment
 
@@ -96,14 +97,13 @@ def evaluate(
     )
 
 
-def gold_ranks(
-    candidates: pl.DataFrame, gold: pl.DataFrame
-) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def gold_ranks(candidates: pl.DataFrame, gold: pl.DataFrame) -> NDArray[np.float64]:
     """The rank of each gold link's right entity among its left one's candidates, else infinity."""
     ranked = gold.select(PAIR).join(
         candidates.select([*PAIR, "rank"]), on=PAIR, how="left", maintain_order="left"
     )
-    return ranked["rank"].cast(pl.Float64).fill_null(float("inf")).to_numpy()
+    ranks: NDArray[np.float64] = ranked["rank"].cast(pl.Float64).fill_null(float("inf")).to_numpy()
+    return ranks
 
 
 def _f1(precision: float | None, recall: float) -> float | None:

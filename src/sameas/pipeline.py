@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sameas.adjacency import adjacency_matrices
 from sameas.alignment import Alignment
@@ -189,7 +190,7 @@ def _tables(
     right: Positions,
     profit: Profit,
     solution: Solution,
-    confidence: np.ndarray,  # type: ignore[type-arg]
+    confidence: NDArray[np.float64],
     options: Options,
 ) -> dict[str, pl.DataFrame]:
     """Links, candidates and unmatched entities, by URI."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sameas.graph import Positions
@@ -49,8 +50,9 @@ class Profit:
     def of(self, left: Positions, right: Positions) -> Matrix:
         """The profits of the pairs (left[0], right[0]), (left[1], right[1]), ..."""
         a, b = self.left.take(left), self.right.take(right)
-        dense = np.einsum("ij,ij->i", a.dense, b.dense)
-        return dense + np.asarray(a.sparse.multiply(b.sparse).sum(axis=1)).ravel()
+        values: Matrix = np.einsum("ij,ij->i", a.dense, b.dense)
+        values += np.asarray(a.sparse.multiply(b.sparse).sum(axis=1)).ravel()
+        return values
 
     def toarray(self, *, progress: Callable[[float], None] | None = None) -> Matrix:
         """The whole matrix, (len(left), len(right)), for solvers that need it."""
@@ -84,7 +86,7 @@ def row_blocks(shape: tuple[int, int], size: int) -> Iterator[slice]:
         yield slice(start, min(start + height, shape[0]))
 
 
-def _split(side: Rows, busy: np.ndarray, quiet: np.ndarray) -> Rows:  # type: ignore[type-arg]
+def _split(side: Rows, busy: NDArray[np.bool_], quiet: NDArray[np.bool_]) -> Rows:
     """The rows with their busy sparse columns made dense, and empty ones left out."""
     columns = side.sparse.tocsc()
     dense = np.hstack([side.dense, columns[:, np.flatnonzero(busy)].toarray()])

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array, diags_array, hstack
 from sameas.graph import Positions
 
 Matrix: TypeAlias = NDArray[np.float32]
-Sparse: TypeAlias = "csr_array[np.float32, tuple[int, int]]"
+Sparse: TypeAlias = csr_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,8 @@ class Rows:
         """The Euclidean length of each row, over both parts."""
         squares = np.einsum("ij,ij->i", self.dense, self.dense, dtype=np.float64)
         squares += np.asarray(self.sparse.power(2).sum(axis=1), dtype=np.float64).ravel()
-        return np.sqrt(squares)
+        norms: NDArray[np.float64] = np.sqrt(squares)
+        return norms
 
 
 def as_rows(values: Rows | NDArray[np.floating] | csr_array) -> Rows:
@@ -81,4 +82,3 @@ def side_by_side(*parts: Rows) -> Rows:
         np.hstack([part.dense for part in parts]),
         csr_array(hstack([part.sparse for part in parts], format="csr", dtype=np.float32)),
     )
-

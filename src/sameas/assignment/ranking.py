@@ -104,7 +104,7 @@ def upper_bound(profit: Matrix, prices: Vector) -> float:
 
 
 def shares(profit: Matrix, plan: Plan, left: Positions, right: Positions) -> Vector:
-    """How much of the plan's mass of its row and of its column each pair has; the lesser of both."""
+    """Each pair's share of the plan's mass in its row and in its column, the lesser of both."""
     heat = usable(plan.temperature)
     row_mass, column_mass = _log_masses(profit, plan, heat)
     entries = (profit[left, right] - plan.left[left] - plan.right[right]) / heat

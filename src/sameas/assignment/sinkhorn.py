@@ -149,7 +149,7 @@ def _round(
 
 
 def _buffer(scratch: threading.local, rows: slice, width: int) -> Matrix:
-    """Memory for one tile, used again and again by one thread: fresh pages cost more than the work."""
+    """Memory for one tile, used again by its thread: fresh pages cost more than the work."""
     height = rows.stop - rows.start
     if not hasattr(scratch, "tile"):
         scratch.tile = np.empty((height, width), dtype=np.float32)
@@ -157,9 +157,7 @@ def _buffer(scratch: threading.local, rows: slice, width: int) -> Matrix:
     return tile if len(tile) == height else np.empty((height, width), dtype=np.float32)
 
 
-def _safe_log(
-    profit: Matrix, sums: Vector, left: Vector, right: Vector, heat: float
-) -> Vector:
+def _safe_log(profit: Matrix, sums: Vector, left: Vector, right: Vector, heat: float) -> Vector:
     """ln of the column sums; those that vanished are summed again without underflow."""
     starved = sums <= TINY
     logs = np.log(sums, out=np.zeros_like(sums), where=~starved)

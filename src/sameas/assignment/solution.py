@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sameas.assignment.exact import hungarian
 from sameas.assignment.ranking import Candidates, best_candidates, best_left, upper_bound
@@ -118,7 +119,7 @@ def _first(candidates: Candidates, left: Positions, right: Positions) -> Candida
 
 
 def _move_to_front(
-    order: Positions, rank: np.ndarray, rows: np.ndarray, column: int  # type: ignore[type-arg]
+    order: Positions, rank: NDArray[np.float64], rows: NDArray[np.bool_], column: int
 ) -> None:
     """Shift the first entries of these rows one place back, over the given column."""
     order[rows, 1 : column + 1] = order[rows, :column]

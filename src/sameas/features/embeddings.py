@@ -76,4 +76,5 @@ def _read_parquet(path: Path, entities: pl.Series) -> Matrix:
         raise InputError(path, "none of its entities is in the graphs; use their URIs")
     if missing:
         log.warning("%d of %d entities have no row in %s", missing, len(entities), path.name)
-    return np.where(rows[:, None] >= 0, vectors[rows.clip(0)], np.float32(0))
+    found: Matrix = np.where(rows[:, None] >= 0, vectors[rows.clip(0)], np.float32(0))
+    return found

@@ -24,10 +24,10 @@ def ngram_rows(names: pl.Series, *, n: int = 2) -> Rows:
     inside = ((windows != SPACE) & (windows != SEPARATOR)).all(axis=1)
     if len(letters) < n or not inside.any():
         return as_rows(csr_array((len(names), 0), dtype=np.float32))
-    alphabet, letters = np.unique(letters, return_inverse=True)
+    alphabet, digits = np.unique(letters, return_inverse=True)
     keys = np.zeros(len(windows), dtype=np.int64)
     for offset in range(n):  # in base |alphabet|, so that any n up to 5 fits 64 bits
-        keys = keys * len(alphabet) + letters[offset : offset + len(windows)]
+        keys = keys * len(alphabet) + digits[offset : offset + len(windows)]
     vocabulary, columns = np.unique(keys[inside], return_inverse=True)
     counts = csr_array(
         (np.ones(len(columns), dtype=np.float32), (rows[: len(windows)][inside], columns)),
@@ -40,7 +40,7 @@ def ngram_rows(names: pl.Series, *, n: int = 2) -> Rows:
 def _characters(
     names: pl.Series,
 ) -> tuple[np.ndarray[tuple[int], np.dtype[np.uint32]], np.ndarray[tuple[int], np.dtype[np.int64]]]:
-    """The code points of all names, each name closed by a separator; and the row each belongs to."""
+    """The code points of all names, each closed by a separator; and the row of each of them."""
     text = names.str.replace_all(r"\s", " ").str.to_lowercase().str.join("\n").item()
     letters = np.frombuffer(((text or "") + "\n").encode("utf-32-le"), dtype=np.uint32)
     ends = letters == SEPARATOR

@@ -116,7 +116,9 @@ def read_word_vectors(
         if word in needed and word not in found:
             found[word] = _numbers(fields[-width:], path, number)
     if not width:
-        raise InputError(path, "holds no word vectors; a word and its numbers expected on each line")
+        raise InputError(
+            path, "holds no word vectors; a word and its numbers expected on each line"
+        )
     matrix = np.array(list(found.values()), dtype=np.float32).reshape(len(found), width)
     return WordVectors(pl.Series("word", list(found), dtype=pl.String), matrix, path.name)
 
@@ -137,7 +139,7 @@ def _lines(path: Path, progress: Callable[[float], None] | None) -> Iterator[tup
     """The numbered lines of a text file, telling how much of it has been read."""
     size = max(path.stat().st_size, 1)
     with path.open("rb") as raw:
-        stream = gzip.open(raw, "rb") if path.suffix == ".gz" else raw
+        stream = gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw
         try:
             for number, line in enumerate(stream, start=1):
                 if progress and number % 4096 == 0:
@@ -170,7 +172,9 @@ def _numbers(fields: list[str], path: Path, line: int) -> Matrix:
         vector = np.array(fields, dtype=np.float32)
     except ValueError:
         wrong = next(field for field in fields if not _is_number(field))
-        raise InputError(path, f'a number expected, found "{shortened(wrong)}"', line=line) from None
+        raise InputError(
+            path, f'a number expected, found "{shortened(wrong)}"', line=line
+        ) from None
     if not np.isfinite(vector).all():
         raise InputError(path, "a number is not finite; leave the line out", line=line)
     return vector

@@ -56,7 +56,8 @@ def names_from_uris(uris: pl.Series) -> pl.Series:
         r"(\p{Lu})(\p{Lu}\p{Ll})", "${1} ${2}"
     )
     joined = ~spaced.str.contains(r"[ \-,.(]")
-    return split.zip_with(joined, spaced).rename("name")
+    names: pl.Series = split.zip_with(joined, spaced)
+    return names.rename("name")
 
 
 def names_from_attributes(attributes: pl.DataFrame) -> pl.DataFrame:

@@ -106,7 +106,9 @@ def detect_layout(folder: Path) -> Layout:
 
 def _table_side(path: Path) -> Side:
     if path.is_dir():
-        raise InputError(path, "is a folder; give one benchmark folder alone, or two files of triples")
+        raise InputError(
+            path, "is a folder; give one benchmark folder alone, or two files of triples"
+        )
     require_file(path)
     if kind_of(path) not in TABLE_SUFFIXES:
         raise InputError(
@@ -122,7 +124,7 @@ def _with_names(
 ) -> tuple[Graph, ...]:
     """The sides' graphs with the names that were asked for."""
     if names is None:
-        given = [side[2] for side in sides]
+        given: Sequence[pl.DataFrame | None] = [side[2] for side in sides]
     elif isinstance(names, str | PathLike) and str(names) == "uri":
         given = [None] * len(sides)
     else:
@@ -152,6 +154,6 @@ def _check_gold(pair: GraphPair, place: Path) -> None:
         if len(missing):
             raise InputError(
                 place,
-                f'{len(missing)} gold links name an entity that is not in the {side} graph, '
+                f"{len(missing)} gold links name an entity that is not in the {side} graph, "
                 f'the first is "{missing[0]}"; leave them out or add its triples',
             )

@@ -38,7 +38,8 @@ def read_table(
     ``kind`` is ".tsv", ".csv" or ".parquet"; by default the suffix decides, and a file without
     a known suffix is tab-separated. A first row that repeats the column names is a header, and
     then further columns may follow, of which the ``optional`` ones are kept; without a header
-    there must be just the named columns. Blank lines are passed over. An empty file gives an empty table.
+    there must be just the named columns. Blank lines are passed over. An empty file gives an
+    empty table.
     """
     require_file(path)
     kind = kind or kind_of(path)
@@ -69,7 +70,7 @@ def read_table(
 
 
 def numbers(table: pl.DataFrame, column: str, *, path: Path) -> pl.DataFrame:
-    """The table with that column as floating-point numbers; the first that is none is an InputError."""
+    """The table with that column as numbers; the first that is none is an InputError."""
     return _cast(table, column, pl.Float64, "a number", path)
 
 
@@ -124,7 +125,8 @@ def _read_parquet(path: Path, columns: Sequence[str], optional: Sequence[str]) -
         raise InputError(path, f"not a readable Parquet file ({_first_line(error)})") from None
     if not set(columns) <= set(table.columns):
         raise InputError(
-            path, f"columns {_listed(columns)} expected, found {_listed(table.columns)}; rename them"
+            path,
+            f"columns {_listed(columns)} expected, found {_listed(table.columns)}; rename them",
         )
     kept = [*columns, *(name for name in optional if name in table.columns)]
     table = table.select(pl.col(kept).cast(pl.String)).with_columns(
@@ -132,7 +134,9 @@ def _read_parquet(path: Path, columns: Sequence[str], optional: Sequence[str]) -
     )
     holes = table.filter(pl.any_horizontal(pl.col(columns).is_null()))
     if len(holes):
-        raise InputError(path, "a value is missing; fill it or leave the row out", row=holes["line"][0])
+        raise InputError(
+            path, "a value is missing; fill it or leave the row out", row=holes["line"][0]
+        )
     return table
 
 

@@ -39,7 +39,9 @@ def _beside(path: Path) -> Iterator[Path]:
     try:
         folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.absolute().parent))
     except OSError as error:
-        raise OutputError(f"{path}: cannot be written ({error.strerror}); choose another place") from None
+        raise OutputError(
+            f"{path}: cannot be written ({error.strerror}); choose another place"
+        ) from None
     try:
         umask = os.umask(0)
         os.umask(umask)

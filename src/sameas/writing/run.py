@@ -77,7 +77,9 @@ def read_run(path: Path) -> Run:
     """Open a run folder; graphs are read only when they are asked for."""
     file = path / "run.json"
     if not file.is_file():
-        raise InputError(path, "is not a run folder (no run.json in it); make one with: sameas align")
+        raise InputError(
+            path, "is not a run folder (no run.json in it); make one with: sameas align"
+        )
     try:
         record = json.loads(file.read_text(encoding="utf8"))
         version = record["format"]
@@ -87,7 +89,9 @@ def read_run(path: Path) -> Run:
         raise InputError(
             file, f"has run format {version}, this version of sameas reads {FORMAT}; upgrade sameas"
         )
-    tables = {name: _parquet(path / f"{name}.parquet") for name in ("links", "candidates", "unmatched")}
+    tables = {
+        name: _parquet(path / f"{name}.parquet") for name in ("links", "candidates", "unmatched")
+    }
     return Run(path=path, record=record, **tables)
 
 

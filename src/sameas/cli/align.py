@@ -1,0 +1,203 @@
+"""``sameas align``: the main job."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sameas.cli.terminal import (
+    START,
+    json_option,
+    peak_memory,
+    print_json,
+    print_table,
+    progress_display,
+    say,
+)
+from sameas.errors import OptionError
+
+if TYPE_CHECKING:
+    from sameas.alignment import Alignment
+    from sameas.options import Options
+
+EPILOG = """\b
+Examples:
+  sameas align zh_en -o links.tsv
+  sameas align left.tsv right.parquet --names names.tsv -o run
+  sameas align zh_en --preset paper --features hybrid \\
+      --word-vectors glove.6B.300d.txt --among gold -o run
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("inputs", nargs=-1, required=True, metavar="LEFT RIGHT | PAIR")
+@click.option(
+    "-o",
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="OUT",
+    help="Where the links go: .tsv, .csv or .parquet; no suffix for a run folder.",
+)
+@click.option(
+    "--preset",
+    type=click.Choice(["best", "paper"]),
+    default="best",
+    show_default=True,
+    help="The best we know, or the method exactly as published.",
+)
+@click.option(
+    "--features",
+    type=click.Choice(["char", "word", "hybrid"]),
+    help="What names are turned into: character bigrams, word vectors, both.  [char]",
+)
+@click.option(
+    "--word-vectors",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="GloVe or word2vec text file; else the vectors of the extra sameas[glove].",
+)
+@click.option(
+    "--embeddings",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Own feature rows instead of names: .npy or .parquet.",
+)
+@click.option(
+    "--names",
+    multiple=True,
+    metavar="FILE|uri",
+    help="Names of entities: a file for both sides, two files, or from the URIs.",
+)
+@click.option(
+    "--adjacency",
+    type=click.Choice(["relational", "plain", "random-walk", "laplacian"]),
+    help="How neighbours are weighted.  [relational]",
+)
+@click.option("--depth", type=int, help="How many hops features are spread.  [2]")
+@click.option(
+    "--solver",
+    type=click.Choice(["sinkhorn", "hungarian"]),
+    help="Soft assignment, or the exact one.  [sinkhorn]",
+)
+@click.option("--iterations", type=int, help="Rounds of Sinkhorn.  [10]")
+@click.option("--temperature", type=float, help="How soft Sinkhorn's plan is.  [0.02]")
+@click.option(
+    "--among",
+    metavar="FILE|gold",
+    help="Only entities of these links are candidates (the paper protocol).",
+)
+@click.option("--top", type=int, help="Ranked candidates kept per entity.  [10]")
+@click.option("--memory", metavar="SIZE", help="Ceiling, such as 4G or 512M.  [4G]")
+@click.option("--min-confidence", type=float, help="Links less sure than this are dropped.")
+@json_option
+def align(
+    inputs: tuple[str, ...],
+    out: Path,
+    preset: str,
+    names: tuple[str, ...],
+    as_json: bool,
+    **chosen: Any,
+) -> None:
+    """Link the entities of two graphs.
+
+    LEFT and RIGHT are tables of triples (head, relation, tail: .tsv, .csv, .parquet, plain or
+    .gz or .zst); PAIR is a benchmark folder in the DBP15K or OpenEA layout.
+    """
+    from sameas.pipeline import align as align_pair
+    from sameas.reading import read_pair
+    from sameas.writing import check_target, write
+
+    options = make_options(preset, chosen)
+    if len(inputs) > 2:
+        raise OptionError(f"one PAIR or LEFT and RIGHT expected, got {len(inputs)} paths instead")
+    check_target(out)
+    with progress_display(quiet=as_json) as progress:
+        begin = time.perf_counter()
+        progress("reading", 0.0)
+        pair = read_pair(*inputs, names=_names(names))
+        progress("reading", 1.0)
+        seconds = {"reading": time.perf_counter() - begin}
+        alignment = align_pair(pair, options, progress=progress)
+        begin = time.perf_counter()
+        write(alignment, out)
+        seconds.update(alignment.seconds, writing=time.perf_counter() - begin)
+    report = {
+        **alignment.summary(),
+        "seconds": {phase: round(value, 3) for phase, value in seconds.items()},
+        "total_seconds": round(time.perf_counter() - START, 3),
+        "peak_memory_bytes": peak_memory(),
+        "output": str(out),
+    }
+    if as_json:
+        print_json(report)
+    else:
+        print_summary(alignment, report)
+        say(f"Written to {out}." + _next_step(inputs, out, alignment))
+
+
+def make_options(preset: str, chosen: dict[str, Any]) -> Options:
+    """The options of a preset, with those that were given on the command line."""
+    from dataclasses import replace
+
+    from sameas.options import PRESETS, parse_size
+
+    given = {name: value for name, value in chosen.items() if value is not None}
+    if "memory" in given:
+        given["memory"] = parse_size(given["memory"])
+    if given.get("among") not in (None, "gold"):
+        given["among"] = Path(given["among"])
+    if "embeddings" in given and "features" in given:
+        raise OptionError("embeddings take the place of features; give one of the two options")
+    return replace(PRESETS[preset], **given)  # type: ignore[index]
+
+
+def print_summary(alignment: Alignment, report: dict[str, Any]) -> None:
+    """Print what came out, and what it took."""
+    pair = alignment.pair
+    gap = report["optimality_gap"]
+    rows = [
+        ("left graph", f"{len(pair.left.entities):,} entities, {len(pair.left.triples):,} triples"),
+        (
+            "right graph",
+            f"{len(pair.right.entities):,} entities, {len(pair.right.triples):,} triples",
+        ),
+        ("links", f"{report['links']:,}"),
+        ("left unmatched", f"{report['unmatched_left']:,} of {report['left_candidates']:,}"),
+        ("right unmatched", f"{report['unmatched_right']:,} of {report['right_candidates']:,}"),
+        (
+            "solver",
+            f"{report['solver']}, total profit {report['objective']:,.1f}"
+            f", at most {gap:.2%} below the best possible",
+        ),
+    ]
+    if "words_without_vector" in report:
+        rows.append(
+            (
+                "words",
+                f"{report['words']:,}, {report['words_without_vector']:,} of them "
+                f"without a vector ({report['word_vectors']})",
+            )
+        )
+    if report.get("entities_without_features"):
+        rows.append(("no features", f"{report['entities_without_features']:,} entities"))
+    phases = ", ".join(f"{phase} {value:.1f}" for phase, value in report["seconds"].items())
+    rows.append(("seconds", f"{report['total_seconds']:.1f} ({phases})"))
+    if report["peak_memory_bytes"]:
+        rows.append(("peak memory", f"{report['peak_memory_bytes'] / 2**30:.2f} GiB"))
+    print_table(rows)
+
+
+def _names(names: tuple[str, ...]) -> str | tuple[str, ...] | None:
+    if not names:
+        return None
+    return names[0] if len(names) == 1 else names
+
+
+def _next_step(inputs: tuple[str, ...], out: Path, alignment: Alignment) -> str:
+    if alignment.pair.gold is None or len(inputs) != 1:
+        return ""
+    return f" Gold links are known; to compare: sameas evaluate {out} {inputs[0]}"

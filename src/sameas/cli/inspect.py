@@ -1,0 +1,90 @@
+"""``sameas inspect``: what there is to know before aligning."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sameas.cli.terminal import json_option, print_json, print_table, say, warn
+
+if TYPE_CHECKING:
+    from sameas.inspection import Inspection
+
+EPILOG = """\b
+Examples:
+  sameas inspect zh_en
+  sameas inspect left.tsv right.csv.gz
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@json_option
+def inspect(inputs: tuple[str, ...], as_json: bool) -> None:
+    """Count what is in graphs, and point out what looks suspicious.
+
+    An INPUT is a benchmark folder (two graphs) or a table of triples (one graph).
+    """
+    from sameas.inspection import compare, inspect_graph
+    from sameas.reading import read_graph, read_pair
+
+    graphs: dict[str, Inspection] = {}
+    remarks: list[str] = []
+    gold: dict[str, int] = {}
+    for place in inputs:
+        if Path(place).is_dir():
+            pair = read_pair(place)
+            graphs[f"{place} left"] = inspect_graph(pair.left)
+            graphs[f"{place} right"] = inspect_graph(pair.right)
+            remarks += [f"{place}: {remark}" for remark in compare(pair)]
+            if pair.gold is not None:
+                gold[place] = len(pair.gold)
+        else:
+            graphs[place] = inspect_graph(read_graph(place))
+    for name, facts in graphs.items():
+        remarks += [f"{name}: {remark}" for remark in facts.warnings]
+    if as_json:
+        print_json(
+            {
+                "graphs": {name: facts.asdict() for name, facts in graphs.items()},
+                "gold_links": gold,
+                "warnings": remarks,
+            }
+        )
+        return
+    _print(graphs)
+    for place, count in gold.items():
+        say(f"{place}: {count:,} gold links")
+    for remark in remarks:
+        warn(remark)
+
+
+def _print(graphs: dict[str, Inspection]) -> None:
+    first = next(iter(graphs.values())).asdict()
+    rows = []
+    for key in first:
+        if key not in ("scripts", "namespaces", "warnings"):
+            values = [facts.asdict()[key] for facts in graphs.values()]
+            shown = [f"{v:,.1f}" if isinstance(v, float) else f"{v:,}" for v in values]
+            rows.append((key.replace("_", " "), *shown))
+    rows.append(
+        (
+            "scripts of names",
+            *(
+                ", ".join(f"{k} {v:.0%}" for k, v in facts.scripts.items() if v >= 0.005)
+                for facts in graphs.values()
+            ),
+        )
+    )
+    rows.append(
+        (
+            "namespaces",
+            *(
+                ", ".join(f"{k} {v:,}" for k, v in list(facts.namespaces.items())[:3])
+                for facts in graphs.values()
+            ),
+        )
+    )
+    print_table(rows, header=("", *graphs))

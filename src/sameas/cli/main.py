@@ -1,0 +1,75 @@
+"""The command ``sameas``, and what becomes of errors."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import click
+
+from sameas._version import __version__
+from sameas.cli.align import align
+from sameas.cli.convert import convert
+from sameas.cli.demo import demo
+from sameas.cli.evaluate import evaluate
+from sameas.cli.inspect import inspect
+from sameas.errors import SameasError
+
+EPILOG = """\b
+Examples:
+  sameas demo
+  sameas inspect zh_en
+  sameas align zh_en --preset paper --among gold -o run
+  sameas evaluate run zh_en
+  sameas align left.tsv right.csv.gz --names names.tsv -o links.tsv
+"""
+
+
+class Commands(click.Group):
+    """The group of commands; every error ends as one line and an exit code."""
+
+    def main(self, args: Sequence[str] | None = None, **rest: Any) -> NoReturn:  # type: ignore[override]
+        """Run a command; exit with 0 done, 1 internal fault, 2 the user's input is wrong."""
+        rest["standalone_mode"] = False
+        try:
+            code = super().main(args, **rest)
+            sys.stdout.flush()
+        except SameasError as error:
+            _fail(str(error), 2)
+        except click.UsageError as error:
+            where = f" (see: {error.ctx.command_path} --help)" if error.ctx else ""
+            _fail(error.format_message() + where, 2)
+        except click.ClickException as error:
+            _fail(error.format_message(), 2)
+        except (KeyboardInterrupt, click.Abort):
+            _fail("interrupted; nothing was written", 130)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(0)
+        except Exception as error:
+            if os.environ.get("SAMEAS_DEBUG"):
+                raise
+            kind = type(error).__name__
+            _fail(f"internal fault ({kind}: {error}); set SAMEAS_DEBUG=1 to see where", 1)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    text = " ".join(message.split("\n"))
+    click.echo(f"sameas: {text}", err=True)
+    sys.exit(code)
+
+
+@click.group(cls=Commands, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="sameas", message="%(prog)s %(version)s")
+def main() -> None:
+    """Find which entity in one knowledge graph is which entity in another.
+
+    No training data, deterministic, on an ordinary machine. Every command takes --json.
+    """
+
+
+for command in (demo, inspect, align, evaluate, convert):
+    main.add_command(command)
