@@ -81,6 +81,7 @@ def align(
             temperature=options.temperature,
             iterations=options.iterations,
             top=options.top,
+            store=memory_needed(len(left), len(right), options, matrices=2) <= options.memory,
             progress=report,
         )
     with clock.phase("confidence"):
@@ -170,11 +171,16 @@ def neighbourhood_rows(pair: GraphPair, features: Rows, options: Options) -> tup
     )
 
 
+def memory_needed(left: int, right: int, options: Options, *, matrices: int = 1) -> int:
+    """Bytes that so many float32 profit matrices take, with what the solver adds and all else."""
+    # SciPy's exact solver takes two float64 copies of the matrix.
+    cell = 4 * matrices + (16 if options.solver == "hungarian" else 0)
+    return left * right * cell + 2**28
+
+
 def check_memory(left: int, right: int, options: Options) -> None:
     """Refuse work whose profit matrix does not fit under the ceiling, before it starts."""
-    cells = left * right
-    # float32 for the matrix; SciPy's exact solver takes two float64 copies of it.
-    needed = cells * (4 if options.solver == "sinkhorn" else 20) + 2**28
+    needed = memory_needed(left, right, options)
     if needed > options.memory:
         ceiling = -(-needed // 2**29) / 2
         raise MemoryCeilingError(

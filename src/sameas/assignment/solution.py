@@ -42,16 +42,22 @@ def solve(
     temperature: float,
     iterations: int,
     top: int,
+    store: bool = True,
     progress: Progress | None = None,
 ) -> Solution:
-    """The links between the rows and the columns of a profit matrix."""
-    return SOLVERS[solver](profit, temperature, iterations, top, progress)
+    """The links between the rows and the columns of a profit matrix.
+
+    ``store`` allows a second matrix of that size, for speed.
+    """
+    if solver == "hungarian":
+        return _solve_hungarian(profit, temperature, top)
+    plan = sinkhorn(
+        profit, temperature=temperature, iterations=iterations, store=store, progress=progress
+    )
+    return _solve_sinkhorn(profit, plan, top)
 
 
-def _solve_sinkhorn(
-    profit: Matrix, temperature: float, iterations: int, top: int, progress: Progress | None
-) -> Solution:
-    plan = sinkhorn(profit, temperature=temperature, iterations=iterations, progress=progress)
+def _solve_sinkhorn(profit: Matrix, plan: Plan, top: int) -> Solution:
     candidates = best_candidates(profit, plan.right, max(top, 1))
     left, right = rounded(profit, plan, candidates)
     objective = float(profit[left, right].sum(dtype=np.float64))
@@ -60,21 +66,13 @@ def _solve_sinkhorn(
     return Solution(left, right, objective, gap, plan, candidates)
 
 
-def _solve_hungarian(
-    profit: Matrix, temperature: float, iterations: int, top: int, progress: Progress | None
-) -> Solution:
+def _solve_hungarian(profit: Matrix, temperature: float, top: int) -> Solution:
     left, right = hungarian(profit)
     zeros = np.zeros(profit.shape[0]), np.zeros(profit.shape[1])
     plan = Plan(*zeros, temperature=temperature, iterations=0, deviation=float("nan"))
     candidates = best_candidates(profit, plan.right, max(top, 1))
     objective = float(profit[left, right].sum(dtype=np.float64))
     return Solution(left, right, objective, 0.0, plan, _first(candidates, left, right))
-
-
-SOLVERS: dict[Solver, Callable[[Matrix, float, int, int, Progress | None], Solution]] = {
-    "sinkhorn": _solve_sinkhorn,
-    "hungarian": _solve_hungarian,
-}
 
 
 def rounded(profit: Matrix, plan: Plan, candidates: Candidates) -> tuple[Positions, Positions]:
