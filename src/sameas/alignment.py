@@ -25,6 +25,9 @@ class Alignment:
     links: pl.DataFrame
     candidates: pl.DataFrame
     unmatched: pl.DataFrame
+    gold_ranks: pl.DataFrame | None = None
+    """left, right and rank of every gold link between candidates, where gold links are known;
+    for evaluation alone."""
     solver: str
     objective: float
     """Total profit of the assignment, before links of low confidence were dropped."""
@@ -41,6 +44,11 @@ class Alignment:
             f"Alignment({len(self.links)} links, {self.count_unmatched('left')} left and "
             f"{self.count_unmatched('right')} right entities unmatched)"
         )
+
+    @property
+    def ranked(self) -> pl.DataFrame:
+        """Every pair whose rank is known (left, right, rank): candidates and gold links."""
+        return known_ranks(self.candidates, self.gold_ranks)
 
     def count_unmatched(self, side: str) -> int:
         """How many candidates of a side have no link."""
@@ -59,3 +67,11 @@ class Alignment:
             "optimality_gap": self.optimality_gap,
             **self.facts,
         }
+
+
+def known_ranks(candidates: pl.DataFrame, gold_ranks: pl.DataFrame | None) -> pl.DataFrame:
+    """The ranks of candidates and of gold links in one table, each pair once."""
+    tables = [candidates.select("left", "right", "rank")]
+    if gold_ranks is not None:
+        tables.append(gold_ranks.select("left", "right", "rank"))
+    return pl.concat(tables).unique(["left", "right"], keep="first", maintain_order=True)

@@ -19,8 +19,9 @@ class Metrics:
 
     Gold links are taken as partial: ``precision`` is over the links that touch an entity which
     gold mentions (``links_judged`` of them) and ``strict_precision`` over all links. Hits and
-    MRR are over the gold links, from ranked candidates; a partner that is not among those kept
-    counts as not found. None where the measure does not apply.
+    MRR are over the gold links, from the ranks that were kept (those of the best candidates and,
+    where gold was known when aligning, of every gold link); any other counts as not found. None
+    where a measure does not apply.
     """
 
     precision: float | None
@@ -61,16 +62,16 @@ def evaluate(
     found: Alignment | pl.DataFrame,
     gold: pl.DataFrame,
     *,
-    candidates: pl.DataFrame | None = None,
+    ranked: pl.DataFrame | None = None,
     no_match: pl.Series | None = None,
 ) -> Metrics:
     """The scores of an alignment, or of a table of links (left, right), against gold links.
 
-    ``candidates`` (left, right, rank) are those of the alignment unless given. ``no_match`` names
+    ``ranked`` (left, right, rank) is that of the alignment unless given. ``no_match`` names
     entities known to have no counterpart, any link of which is wrong.
     """
     if isinstance(found, Alignment):
-        candidates = found.candidates if candidates is None else candidates
+        ranked = found.ranked if ranked is None else ranked
         found = found.links
     links = found.select(PAIR).unique(maintain_order=True)
     right = len(links.join(gold, on=PAIR, how="semi"))
@@ -81,7 +82,7 @@ def evaluate(
     judged = len(links.filter(pl.col("left").is_in(known) | pl.col("right").is_in(known)))
     precision = right / judged if judged else None
     recall = right / len(gold) if len(gold) else 0.0
-    ranks = gold_ranks(candidates, gold) if candidates is not None and len(gold) else None
+    ranks = gold_ranks(ranked, gold) if ranked is not None and len(gold) else None
     return Metrics(
         precision=precision,
         recall=recall,
@@ -97,12 +98,12 @@ def evaluate(
     )
 
 
-def gold_ranks(candidates: pl.DataFrame, gold: pl.DataFrame) -> NDArray[np.float64]:
-    """The rank of each gold link's right entity among its left one's candidates, else infinity."""
-    ranked = gold.select(PAIR).join(
-        candidates.select([*PAIR, "rank"]), on=PAIR, how="left", maintain_order="left"
+def gold_ranks(ranked: pl.DataFrame, gold: pl.DataFrame) -> NDArray[np.float64]:
+    """The rank of each gold link's right entity as seen from its left one, else infinity."""
+    found = gold.select(PAIR).join(
+        ranked.select([*PAIR, "rank"]), on=PAIR, how="left", maintain_order="left"
     )
-    ranks: NDArray[np.float64] = ranked["rank"].cast(pl.Float64).fill_null(float("inf")).to_numpy()
+    ranks: NDArray[np.float64] = found["rank"].cast(pl.Float64).fill_null(float("inf")).to_numpy()
     return ranks
 
 

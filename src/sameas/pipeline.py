@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 
 from sameas.adjacency import adjacency_matrices
 from sameas.alignment import Alignment
-from sameas.assignment import Solution, shares, solve
+from sameas.assignment import Solution, ranks_of, shares, solve
 from sameas.errors import MemoryCeilingError, OptionError
 from sameas.features import load_word_vectors, ngram_rows, read_embeddings, word_rows, words_of
-from sameas.graph import GraphPair, Positions
+from sameas.graph import GraphPair, Positions, positions_of
 from sameas.options import Options
-from sameas.profit import Profit, make_profit
+from sameas.profit import make_profit
 from sameas.propagation import propagate
 from sameas.reading import read_gold
-from sameas.rows import Rows, side_by_side, unit
+from sameas.rows import Matrix, Rows, side_by_side, unit
 
 log = logging.getLogger(__name__)
 
@@ -71,12 +71,11 @@ def align(
     with clock.phase("neighbours"):
         rows = neighbourhood_rows(pair, features, options)
     with clock.phase("profit") as report:
-        profit = make_profit(rows[0].take(left), rows[1].take(right))
+        profit = make_profit(rows[0].take(left), rows[1].take(right)).toarray(progress=report)
         del rows, features
-        matrix = profit.toarray(progress=report)
     with clock.phase("assignment") as report:
         solution = solve(
-            matrix,
+            profit,
             options.solver,
             temperature=options.temperature,
             iterations=options.iterations,
@@ -85,8 +84,7 @@ def align(
             progress=report,
         )
     with clock.phase("confidence"):
-        confidence = shares(matrix, solution.plan, solution.left, solution.right)
-        del matrix
+        confidence = shares(profit, solution.plan, solution.left, solution.right)
         if options.solver == "sinkhorn":
             facts["plan_deviation"] = solution.plan.deviation
         tables = _tables(pair, left, right, profit, solution, confidence, options)
@@ -194,18 +192,18 @@ def _tables(
     pair: GraphPair,
     left: Positions,
     right: Positions,
-    profit: Profit,
+    profit: Matrix,
     solution: Solution,
     confidence: NDArray[np.float64],
     options: Options,
-) -> dict[str, pl.DataFrame]:
+) -> dict[str, Any]:
     """Links, candidates and unmatched entities, by URI."""
     left_uri, right_uri = pair.left.entities.gather(left), pair.right.entities.gather(right)
     links = pl.DataFrame(
         {
             "left": left_uri.gather(solution.left),
             "right": right_uri.gather(solution.right),
-            "score": profit.of(solution.left, solution.right).astype(np.float64),
+            "score": profit[solution.left, solution.right].astype(np.float64),
             "confidence": confidence,
         }
     )
@@ -217,14 +215,33 @@ def _tables(
             "left": left_uri.gather(rows),
             "right": right_uri.gather(columns),
             "rank": solution.candidates.rank.ravel(),
-            "score": profit.of(rows, columns).astype(np.float64),
+            "score": profit[rows, columns].astype(np.float64),
         }
     )
     unmatched = [
         _unmatched(side, uris, links[side], kept[side], options)
         for side, uris in (("left", left_uri), ("right", right_uri))
     ]
-    return {"links": kept, "candidates": candidates, "unmatched": pl.concat(unmatched)}
+    return {
+        "links": kept,
+        "candidates": candidates,
+        "unmatched": pl.concat(unmatched),
+        "gold_ranks": _gold_ranks(pair, left_uri, right_uri, profit, solution),
+    }
+
+
+def _gold_ranks(
+    pair: GraphPair, left: pl.Series, right: pl.Series, profit: Matrix, solution: Solution
+) -> pl.DataFrame | None:
+    """The rank of each gold link between candidates, or None where no gold links are known."""
+    if pair.gold is None:
+        return None
+    rows, columns = positions_of(pair.gold["left"], left), positions_of(pair.gold["right"], right)
+    known = (rows >= 0) & (columns >= 0)
+    ranks = ranks_of(
+        profit, solution.plan.right, rows[known], columns[known], partner=solution.partner
+    )
+    return pair.gold.filter(pl.Series(known)).with_columns(rank=ranks)
 
 
 def _unmatched(

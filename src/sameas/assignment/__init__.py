@@ -1,7 +1,7 @@
 """The assignment problem: who is given to whom, so that the total profit is largest."""
 
 from sameas.assignment.exact import hungarian
-from sameas.assignment.ranking import Candidates, best_candidates, shares
+from sameas.assignment.ranking import Candidates, best_candidates, ranks_of, shares
 from sameas.assignment.sinkhorn import Plan, sinkhorn
 from sameas.assignment.solution import Solution, Solver, solve
 
@@ -12,6 +12,7 @@ __all__ = [
     "Solver",
     "best_candidates",
     "hungarian",
+    "ranks_of",
     "shares",
     "sinkhorn",
     "solve",

@@ -26,22 +26,58 @@ class Candidates:
     rank: NDArray[np.float64]
 
 
-def best_candidates(profit: Matrix, prices: Vector, k: int) -> Candidates:
-    """The k right entities of largest profit less price for each left one, ties by position."""
+def best_candidates(
+    profit: Matrix, prices: Vector, k: int, *, partner: Positions | None = None
+) -> Candidates:
+    """The k right entities of largest profit less price for each left one, ties by position.
+
+    ``partner`` holds each left entity's partner, or -1; where there is one it comes first.
+    """
     k = min(k, profit.shape[1])
     right = np.empty((profit.shape[0], k), dtype=np.int64)
     rank = np.empty((profit.shape[0], k))
     if not k:
         return Candidates(right, rank)
-    single = prices.astype(np.float32)
 
     def tile(rows: slice) -> None:
-        worth = profit[rows] - single
-        right[rows], rank[rows] = _top(worth, k)
+        right[rows], rank[rows] = _top(_worth(profit, prices, rows, partner), k)
 
     with ThreadPoolExecutor(WORKERS) as pool:
         list(pool.map(tile, row_blocks(profit.shape, TILE_BYTES)))
     return Candidates(right, rank)
+
+
+def ranks_of(
+    profit: Matrix,
+    prices: Vector,
+    left: Positions,
+    right: Positions,
+    *,
+    partner: Positions | None = None,
+) -> NDArray[np.float64]:
+    """The realistic rank of each pair's right entity among all, seen from its left one."""
+    ranks = np.empty(len(left))
+
+    def tile(some: slice) -> None:
+        worth = _worth(profit, prices, left[some], partner)
+        own = worth[np.arange(len(worth)), right[some], None]
+        ranks[some] = (worth > own).sum(axis=1) + ((worth == own).sum(axis=1) + 1) / 2
+
+    with ThreadPoolExecutor(WORKERS) as pool:
+        list(pool.map(tile, row_blocks((len(left), profit.shape[1]), TILE_BYTES)))
+    return ranks
+
+
+def _worth(
+    profit: Matrix, prices: Vector, rows: slice | Positions, partner: Positions | None
+) -> Matrix:
+    """Profit less price of some rows, infinite for a partner."""
+    worth: Matrix = profit[rows] - prices.astype(np.float32)
+    if partner is not None:
+        own = partner[rows]
+        paired = np.flatnonzero(own >= 0)
+        worth[paired, own[paired]] = np.inf
+    return worth
 
 
 def _top(worth: Matrix, k: int) -> tuple[Positions, NDArray[np.float64]]:

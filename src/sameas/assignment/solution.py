@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sameas.assignment.exact import hungarian
 from sameas.assignment.ranking import Candidates, best_candidates, best_left, upper_bound
@@ -33,6 +32,8 @@ class Solution:
     gap: float
     plan: Plan
     candidates: Candidates
+    partner: Positions | None
+    """The right position of each left entity (or -1), where the partner comes first in rank."""
 
 
 def solve(
@@ -63,16 +64,20 @@ def _solve_sinkhorn(profit: Matrix, plan: Plan, top: int) -> Solution:
     objective = float(profit[left, right].sum(dtype=np.float64))
     bound = upper_bound(profit, plan.right)
     gap = max(bound - objective, 0.0) / max(abs(bound), 1e-12)
-    return Solution(left, right, objective, gap, plan, candidates)
+    return Solution(left, right, objective, gap, plan, candidates, None)
 
 
 def _solve_hungarian(profit: Matrix, temperature: float, top: int) -> Solution:
     left, right = hungarian(profit)
     zeros = np.zeros(profit.shape[0]), np.zeros(profit.shape[1])
     plan = Plan(*zeros, temperature=temperature, iterations=0, deviation=float("nan"))
-    candidates = best_candidates(profit, plan.right, max(top, 1))
+    # An exact assignment may give an entity another than its dearest; the partner is the
+    # method's first answer all the same, and the others follow by profit.
+    partner = np.full(profit.shape[0], -1, dtype=np.int64)
+    partner[left] = right
+    candidates = best_candidates(profit, plan.right, max(top, 1), partner=partner)
     objective = float(profit[left, right].sum(dtype=np.float64))
-    return Solution(left, right, objective, 0.0, plan, _first(candidates, left, right))
+    return Solution(left, right, objective, 0.0, plan, candidates, partner)
 
 
 def rounded(profit: Matrix, plan: Plan, candidates: Candidates) -> tuple[Positions, Positions]:
@@ -93,32 +98,3 @@ def rounded(profit: Matrix, plan: Plan, candidates: Candidates) -> tuple[Positio
     chosen[rows] = -1
     chosen[rows[left]] = columns[right]
     return everyone[chosen >= 0], chosen[chosen >= 0]
-
-
-def _first(candidates: Candidates, left: Positions, right: Positions) -> Candidates:
-    """The candidates with each left entity's own partner put first.
-
-    An exact assignment may give an entity another than its dearest; the partner is the
-    method's first answer all the same, the others follow by profit.
-    """
-    order, rank = candidates.right.copy(), candidates.rank.copy()
-    partner = np.full(len(order), -1, dtype=np.int64)
-    partner[left] = right
-    for column in range(order.shape[1]):  # k columns, not n rows
-        before = order[:, column] == partner
-        if column:
-            _move_to_front(order, rank, before, column)
-    absent = (partner >= 0) & (order != partner[:, None]).all(axis=1)
-    _move_to_front(order, rank, absent, order.shape[1] - 1)
-    placed = partner >= 0
-    order[placed, 0] = partner[placed]
-    rank[placed, 0] = 1
-    return Candidates(order, rank)
-
-
-def _move_to_front(
-    order: Positions, rank: NDArray[np.float64], rows: NDArray[np.bool_], column: int
-) -> None:
-    """Shift the first entries of these rows one place back, over the given column."""
-    order[rows, 1 : column + 1] = order[rows, :column]
-    rank[rows, 1 : column + 1] = rank[rows, :column] + 1

@@ -38,15 +38,15 @@ def evaluate(out: Path, gold: Path, no_match: Path | None, as_json: bool) -> Non
     from sameas.reading.tables import read_table
     from sameas.writing import read_run
 
-    candidates = None
+    ranked = None
     if out.is_dir():
         run = read_run(out)
-        links, candidates = run.links, run.candidates
+        links, ranked = run.links, run.ranked
     else:
         links = read_links(out)
     truth = read_gold(gold)
     nobody = None if no_match is None else read_table(no_match, ("entity",))["entity"]
-    metrics = judge(links, truth, candidates=candidates, no_match=nobody)
+    metrics = judge(links, truth, ranked=ranked, no_match=nobody)
     if as_json:
         print_json(metrics.asdict())
         return
@@ -57,7 +57,7 @@ def evaluate(out: Path, gold: Path, no_match: Path | None, as_json: bool) -> Non
             for name, value in values.items()
         ]
     )
-    if candidates is None:
+    if ranked is None:
         say("Hits and MRR need ranked candidates: align with -o RUN (no suffix) to keep them.")
     if not metrics.links_judged:
         warn("no link touches an entity that gold mentions; do both name entities in the same way?")

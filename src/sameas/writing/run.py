@@ -6,6 +6,7 @@ Format 1:
   candidates.parquet  left, right, rank, score
   unmatched.parquet   side, entity, reason
   gold.parquet        left, right (where gold links were known)
+  gold_ranks.parquet  left, right, rank of the gold links between candidates
   left/, right/       entities.parquet (entity, name), triples.parquet (head, relation, tail),
                       attributes.parquet (entity, attribute, value)
 Nothing in it depends on the clock: the same input gives the same bytes.
@@ -21,7 +22,7 @@ from typing import Any
 import polars as pl
 
 from sameas._version import __version__
-from sameas.alignment import Alignment
+from sameas.alignment import Alignment, known_ranks
 from sameas.errors import InputError
 from sameas.graph import Graph, GraphPair, graph_from_triples
 from sameas.writing.atomic import replacing_folder
@@ -38,14 +39,19 @@ class Run:
     links: pl.DataFrame
     candidates: pl.DataFrame
     unmatched: pl.DataFrame
+    gold_ranks: pl.DataFrame | None
+
+    @property
+    def ranked(self) -> pl.DataFrame:
+        """Every pair whose rank is known (left, right, rank): candidates and gold links."""
+        return known_ranks(self.candidates, self.gold_ranks)
 
     def pair(self) -> GraphPair:
         """Both graphs, and the gold links if there were any."""
-        gold = self.path / "gold.parquet"
         return GraphPair(
             left=_read_graph(self.path / "left"),
             right=_read_graph(self.path / "right"),
-            gold=_parquet(gold) if gold.exists() else None,
+            gold=_optional(self.path / "gold.parquet"),
         )
 
 
@@ -62,6 +68,8 @@ def write_run(alignment: Alignment, path: Path) -> None:
             getattr(alignment, name).write_parquet(folder / f"{name}.parquet")
         if alignment.pair.gold is not None:
             alignment.pair.gold.write_parquet(folder / "gold.parquet")
+        if alignment.gold_ranks is not None:
+            alignment.gold_ranks.write_parquet(folder / "gold_ranks.parquet")
         _write_graph(alignment.pair.left, folder / "left")
         _write_graph(alignment.pair.right, folder / "right")
         text = json.dumps(record, indent=2, ensure_ascii=False)
@@ -92,7 +100,13 @@ def read_run(path: Path) -> Run:
     tables = {
         name: _parquet(path / f"{name}.parquet") for name in ("links", "candidates", "unmatched")
     }
-    return Run(path=path, record=record, **tables)
+    return Run(
+        path=path, record=record, gold_ranks=_optional(path / "gold_ranks.parquet"), **tables
+    )
+
+
+def _optional(path: Path) -> pl.DataFrame | None:
+    return _parquet(path) if path.exists() else None
 
 
 def _parquet(path: Path) -> pl.DataFrame:
