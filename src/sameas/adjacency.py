@@ -32,11 +32,11 @@ def relational(left: Graph, right: Graph) -> tuple[Sparse, Sparse]:
     graphs = [(graph, graph.distinct_triples()) for graph in (left, right)]
     total = 2 * sum(len(triples) for _, triples in graphs)
     entities = sum(len(graph.entities) for graph, _ in graphs)
-    loop = max(np.log(max(total, 1) / entities), np.log(2))
+    loop = max(np.log(max(total, 1) / max(entities, 1)), np.log(2))
 
     def matrix(graph: Graph, triples: Positions) -> Sparse:
         counts = np.bincount(triples[:, 1], minlength=len(graph.relations))
-        rarity = np.log(total / np.maximum(counts, 1))
+        rarity = np.log(max(total, 1) / np.maximum(counts, 1))
         return _symmetric(len(graph.entities), triples, rarity[triples[:, 1]], loop)
 
     return matrix(*graphs[0]), matrix(*graphs[1])

@@ -30,7 +30,7 @@ class Alignment:
     for evaluation alone."""
     solver: str
     objective: float
-    """Total profit of the assignment, before links of low confidence were dropped."""
+    """Total profit (or probability) of all links, those dropped for low confidence included."""
     optimality_gap: float | None
     """How far the objective can be from the best possible, as a share of it."""
     facts: dict[str, Any] = field(default_factory=dict)

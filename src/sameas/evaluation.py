@@ -75,11 +75,7 @@ def evaluate(
         found = found.links
     links = found.select(PAIR).unique(maintain_order=True)
     right = len(links.join(gold, on=PAIR, how="semi"))
-    mentioned = pl.concat([gold["left"], gold["right"].rename("left")])
-    if no_match is not None:
-        mentioned = pl.concat([mentioned, no_match.rename("left")])
-    known = mentioned.unique().implode()
-    judged = len(links.filter(pl.col("left").is_in(known) | pl.col("right").is_in(known)))
+    judged = len(links.filter(pl.any_horizontal(_mentioned(gold, no_match))))
     precision = right / judged if judged else None
     recall = right / len(gold) if len(gold) else 0.0
     ranks = gold_ranks(ranked, gold) if ranked is not None and len(gold) else None
@@ -96,6 +92,16 @@ def evaluate(
         links_judged=judged,
         links_right=right,
     )
+
+
+def _mentioned(gold: pl.DataFrame, no_match: pl.Series | None) -> list[pl.Expr]:
+    """Whether a link's left, and its right entity, is one that something is known about."""
+    known = [gold[side] for side in PAIR]
+    if no_match is not None:
+        known = [pl.concat([some, no_match.rename(some.name)]) for some in known]
+    return [
+        pl.col(side).is_in(some.unique().implode()) for side, some in zip(PAIR, known, strict=True)
+    ]
 
 
 def gold_ranks(ranked: pl.DataFrame, gold: pl.DataFrame) -> NDArray[np.float64]:

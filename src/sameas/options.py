@@ -13,6 +13,7 @@ from sameas.assignment import Solver
 from sameas.errors import OptionError
 
 Features = Literal["char", "word", "hybrid"]
+Method = Literal["seu", "paris"]
 Preset = Literal["best", "paper"]
 
 
@@ -20,6 +21,8 @@ Preset = Literal["best", "paper"]
 class Options:
     """How to align. The defaults are the preset "best"."""
 
+    method: Method = "seu"
+    """Names spread over the graph and assigned (seu), or PARIS's probabilities (paris)."""
     features: Features = "char"
     """What names are turned into: character bigrams, mean word vectors, or both."""
     word_vectors: Path | None = None
@@ -48,6 +51,7 @@ class Options:
     def __post_init__(self) -> None:
         """Refuse values that cannot be used."""
         for name, choices in (
+            ("method", get_args(Method)),
             ("features", get_args(Features)),
             ("adjacency", get_args(Adjacency)),
             ("solver", get_args(Solver)),
@@ -58,6 +62,10 @@ class Options:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise _wrong(name, f"a whole number of at least {least}", value)
+        for name in ("temperature", "min_confidence"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise _wrong(name, "a number", value)
         if not (self.temperature > 0 and math.isfinite(self.temperature)):
             raise _wrong("temperature", "a positive number", self.temperature)
         if not 0 <= self.min_confidence <= 1:

@@ -20,7 +20,8 @@ from sameas.assignment import Solution, ranks_of, shares, solve
 from sameas.errors import MemoryCeilingError, OptionError
 from sameas.features import load_word_vectors, ngram_rows, read_embeddings, word_rows, words_of
 from sameas.graph import GraphPair, Positions, positions_of
-from sameas.options import Options
+from sameas.options import Method, Options
+from sameas.paris import maximal_links, paris
 from sameas.profit import make_profit
 from sameas.propagation import propagate
 from sameas.reading import read_gold
@@ -62,7 +63,10 @@ def align(
     ``progress`` is called with the phase and the share of it that is done.
     """
     options = options or Options()
-    clock = Clock(progress)
+    return METHODS[options.method](pair, options, Clock(progress))
+
+
+def _align_seu(pair: GraphPair, options: Options, clock: Clock) -> Alignment:
     left, right = candidate_positions(pair, options)
     check_memory(len(left), len(right), options)
     facts: dict[str, Any] = {"left_candidates": len(left), "right_candidates": len(right)}
@@ -98,6 +102,55 @@ def align(
         facts=facts,
         seconds=clock.seconds,
     )
+
+
+def _align_paris(pair: GraphPair, options: Options, clock: Clock) -> Alignment:
+    left, right = candidate_positions(pair, options)
+    with clock.phase("paris") as report:
+        found = paris(pair.left, pair.right, progress=report)
+    with clock.phase("links"):
+        found = found.among(left, right)
+        rows, columns, probability = maximal_links(found)
+        left_uri, right_uri = pair.left.entities, pair.right.entities
+        links = pl.DataFrame(
+            {
+                "left": left_uri.gather(rows),
+                "right": right_uri.gather(columns),
+                "score": probability,
+                "confidence": probability,
+            }
+        )
+        candidates = pl.DataFrame(
+            {
+                "left": left_uri.gather(found.left),
+                "right": right_uri.gather(found.right),
+                "rank": found.ranks(),
+                "score": found.probability,
+            }
+        ).filter(pl.col("rank") <= options.top)
+        tables = _kept(left_uri.gather(left), right_uri.gather(right), links, options)
+    return Alignment(
+        pair=pair,
+        options=options,
+        **tables,
+        candidates=candidates,
+        solver="paris",
+        objective=float(probability.sum()),
+        optimality_gap=None,
+        facts={
+            "left_candidates": len(left),
+            "right_candidates": len(right),
+            "iterations": found.iterations,
+            "converged": found.converged,
+        },
+        seconds=clock.seconds,
+    )
+
+
+METHODS: dict[Method, Callable[[GraphPair, Options, Clock], Alignment]] = {
+    "seu": _align_seu,
+    "paris": _align_paris,
+}
 
 
 def candidate_positions(pair: GraphPair, options: Options) -> tuple[Positions, Positions]:
@@ -171,8 +224,8 @@ def neighbourhood_rows(pair: GraphPair, features: Rows, options: Options) -> tup
 
 def memory_needed(left: int, right: int, options: Options, *, matrices: int = 1) -> int:
     """Bytes that so many float32 profit matrices take, with what the solver adds and all else."""
-    # SciPy's exact solver takes two float64 copies of the matrix.
-    cell = 4 * matrices + (16 if options.solver == "hungarian" else 0)
+    # SciPy's exact solver takes a float64 copy of the matrix.
+    cell = 4 * matrices + (8 if options.solver == "hungarian" else 0)
     return left * right * cell + 2**28
 
 
@@ -207,7 +260,6 @@ def _tables(
             "confidence": confidence,
         }
     )
-    kept = links.filter(pl.col("confidence") >= options.min_confidence)
     k = solution.candidates.right.shape[1]
     rows, columns = np.repeat(np.arange(len(left)), k), solution.candidates.right.ravel()
     candidates = pl.DataFrame(
@@ -218,16 +270,23 @@ def _tables(
             "score": profit[rows, columns].astype(np.float64),
         }
     )
-    unmatched = [
-        _unmatched(side, uris, links[side], kept[side], options)
-        for side, uris in (("left", left_uri), ("right", right_uri))
-    ]
     return {
-        "links": kept,
+        **_kept(left_uri, right_uri, links, options),
         "candidates": candidates,
-        "unmatched": pl.concat(unmatched),
         "gold_ranks": _gold_ranks(pair, left_uri, right_uri, profit, solution),
     }
+
+
+def _kept(
+    left: pl.Series, right: pl.Series, links: pl.DataFrame, options: Options
+) -> dict[str, pl.DataFrame]:
+    """The links that are sure enough, and who is left without one."""
+    kept = links.filter(pl.col("confidence") >= options.min_confidence)
+    unmatched = [
+        _unmatched(side, uris, links[side], kept[side], options)
+        for side, uris in (("left", left), ("right", right))
+    ]
+    return {"links": kept, "unmatched": pl.concat(unmatched)}
 
 
 def _gold_ranks(
@@ -252,5 +311,5 @@ def _unmatched(
     dropped = pl.col("entity").is_in(linked.implode())
     reason = pl.when(dropped).then(pl.lit(f"confidence below {options.min_confidence:g}"))
     return table.filter(~pl.col("entity").is_in(kept.implode())).with_columns(
-        reason=reason.otherwise(pl.lit("every entity of the other side has another partner"))
+        reason=reason.otherwise(pl.lit("no partner was left, or none was found"))
     )

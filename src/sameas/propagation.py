@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from sameas.rows import Rows, Sparse, side_by_side, unit
+from sameas.rows import Rows, Sparse, scaled_to_unit, side_by_side, unit
 
 
 def hop(adjacency: Sparse, rows: Rows) -> Rows:
@@ -15,7 +15,10 @@ def hop(adjacency: Sparse, rows: Rows) -> Rows:
             f"adjacency has {adjacency.shape[1]} entities but features has {len(rows)} rows; "
             "build both from the same GraphPair"
         )
-    return unit(Rows(np.asarray(adjacency @ rows.dense), csr_array(adjacency @ rows.sparse)))
+    spread = Rows(np.asarray(adjacency @ rows.dense), csr_array(adjacency @ rows.sparse))
+    # Where neighbours cancel out (the Laplacian subtracts them), what remains is rounding error.
+    weights = np.asarray(abs(adjacency).sum(axis=1), dtype=np.float64).ravel()
+    return scaled_to_unit(spread, np.maximum(1e-6 * weights, 1e-30))
 
 
 def propagate(adjacency: Sparse, features: Rows, *, depth: int) -> Rows:

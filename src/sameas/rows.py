@@ -71,9 +71,14 @@ def as_rows(values: Rows | NDArray[np.floating] | csr_array) -> Rows:
 
 
 def unit(rows: Rows) -> Rows:
-    """The rows scaled to length one; a row of zeros stays zero."""
+    """The rows scaled to length one; a row of zeros (or nearly, for float32) becomes zero."""
+    return scaled_to_unit(rows, np.full(len(rows), 1e-30))
+
+
+def scaled_to_unit(rows: Rows, least: NDArray[np.float64]) -> Rows:
+    """The rows scaled to length one; those no longer than ``least`` become zero."""
     norms = rows.norms()
-    return rows.scaled(np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0))
+    return rows.scaled(np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > least))
 
 
 def side_by_side(*parts: Rows) -> Rows:

@@ -3,7 +3,7 @@
 from sameas.assignment.exact import hungarian
 from sameas.assignment.ranking import Candidates, best_candidates, ranks_of, shares
 from sameas.assignment.sinkhorn import Plan, sinkhorn
-from sameas.assignment.solution import Solution, Solver, solve
+from sameas.assignment.solution import Solution, Solver, rounded, solve
 
 __all__ = [
     "Candidates",
@@ -13,6 +13,7 @@ __all__ = [
     "best_candidates",
     "hungarian",
     "ranks_of",
+    "rounded",
     "shares",
     "sinkhorn",
     "solve",

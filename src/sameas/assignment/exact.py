@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from sameas.graph import Positions
@@ -12,7 +13,8 @@ def hungarian(profit: Matrix) -> tuple[Positions, Positions]:
     """The one-to-one pairs of largest total profit, as left and right positions, left ascending.
 
     Every entity of the smaller side is in a pair. Jonker and Volgenant's algorithm on the whole
-    matrix, which is copied to float64.
+    matrix, of which it takes a copy in float64.
     """
-    left, right = linear_sum_assignment(profit, maximize=True)
+    # Costs instead of profits: asked to maximise, SciPy would take a second copy.
+    left, right = linear_sum_assignment(np.negative(profit, dtype=np.float64))
     return left.astype("int64"), right.astype("int64")

@@ -106,6 +106,8 @@ def best_left(profit: Matrix, prices: Vector) -> Positions:
     best = np.zeros(profit.shape[1], dtype=np.int64)
     peak = np.full(profit.shape[1], -np.inf, dtype=np.float32)
     columns = np.arange(profit.shape[1])
+    # The order does not depend on a constant, and small numbers lose least in float32.
+    prices = prices - (prices.mean() if len(prices) else 0.0)
     for rows in row_blocks(profit.shape, TILE_BYTES):
         worth = profit[rows] - prices[rows, None].astype(np.float32)
         top = worth.argmax(axis=0)
@@ -141,6 +143,8 @@ def upper_bound(profit: Matrix, prices: Vector) -> float:
 
 def shares(profit: Matrix, plan: Plan, left: Positions, right: Positions) -> Vector:
     """Each pair's share of the plan's mass in its row and in its column, the lesser of both."""
+    if not len(left):
+        return np.zeros(0)
     heat = usable(plan.temperature)
     row_mass, column_mass = _log_masses(profit, plan, heat)
     entries = (profit[left, right] - plan.left[left] - plan.right[right]) / heat

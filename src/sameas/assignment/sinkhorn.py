@@ -26,7 +26,7 @@ from sameas.rows import Matrix
 
 Vector: TypeAlias = NDArray[np.float64]
 
-COLDEST, HOTTEST = 1e-5, 1e9
+COLDEST, HOTTEST = 1e-5, 1e6
 """Beyond these, float32 profits cannot tell one temperature from another."""
 TILE_BYTES = 2**20
 """A tile of the matrix that stays in the cache while all is done to it that a round does."""

@@ -63,7 +63,8 @@ def _solve_sinkhorn(profit: Matrix, plan: Plan, top: int) -> Solution:
     left, right = rounded(profit, plan, candidates)
     objective = float(profit[left, right].sum(dtype=np.float64))
     bound = upper_bound(profit, plan.right)
-    gap = max(bound - objective, 0.0) / max(abs(bound), 1e-12)
+    short = max(bound - objective, 0.0)
+    gap = short / max(abs(bound), abs(objective), short, 1e-12)
     return Solution(left, right, objective, gap, plan, candidates, None)
 
 

@@ -50,6 +50,11 @@ Examples:
     help="The best we know, or the method exactly as published.",
 )
 @click.option(
+    "--method",
+    type=click.Choice(["seu", "paris"]),
+    help="Names spread over the graph (seu), or a second opinion: PARIS.  [seu]",
+)
+@click.option(
     "--features",
     type=click.Choice(["char", "word", "hybrid"]),
     help="What names are turned into: character bigrams, word vectors, both.  [char]",
@@ -168,12 +173,11 @@ def print_summary(alignment: Alignment, report: dict[str, Any]) -> None:
         ("links", f"{report['links']:,}"),
         ("left unmatched", f"{report['unmatched_left']:,} of {report['left_candidates']:,}"),
         ("right unmatched", f"{report['unmatched_right']:,} of {report['right_candidates']:,}"),
-        (
-            "solver",
-            f"{report['solver']}, total profit {report['objective']:,.1f}"
-            f", at most {gap:.2%} below the best possible",
-        ),
+        ("solver", report["solver"]),
     ]
+    if gap is not None:
+        bound = f", at most {gap:.2%} below the best possible" if gap else ", the best possible"
+        rows.append(("total profit", f"{report['objective']:,.1f}{bound}"))
     if "words_without_vector" in report:
         rows.append(
             (

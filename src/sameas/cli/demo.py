@@ -15,7 +15,14 @@ if TYPE_CHECKING:
     from sameas.alignment import Alignment
 
 
-@click.command()
+EPILOG = """\b
+Examples:
+  sameas demo
+  sameas demo --json
+"""
+
+
+@click.command(epilog=EPILOG)
 @json_option
 def demo(as_json: bool) -> None:
     """Align two small graphs that ship with the package.

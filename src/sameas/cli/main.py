@@ -15,6 +15,7 @@ from sameas.cli.convert import convert
 from sameas.cli.demo import demo
 from sameas.cli.evaluate import evaluate
 from sameas.cli.inspect import inspect
+from sameas.cli.reproduce import reproduce
 from sameas.errors import SameasError
 
 EPILOG = """\b
@@ -38,6 +39,9 @@ class Commands(click.Group):
             sys.stdout.flush()
         except SameasError as error:
             _fail(str(error), 2)
+        except click.exceptions.NoArgsIsHelpError as error:
+            click.echo(error.format_message(), err=True)
+            sys.exit(2)
         except click.UsageError as error:
             where = f" (see: {error.ctx.command_path} --help)" if error.ctx else ""
             _fail(error.format_message() + where, 2)
@@ -45,7 +49,7 @@ class Commands(click.Group):
             _fail(error.format_message(), 2)
         except (KeyboardInterrupt, click.Abort):
             _fail("interrupted; nothing was written", 130)
-        except BrokenPipeError:
+        except BrokenPipeError:  # the reader has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(0)
         except Exception as error:
@@ -71,5 +75,5 @@ def main() -> None:
     """
 
 
-for command in (demo, inspect, align, evaluate, convert):
+for command in (demo, inspect, align, evaluate, convert, reproduce):
     main.add_command(command)

@@ -30,9 +30,13 @@ def console(*, err: bool = False) -> Console:
     """A terminal to print to; width is generous where there is no terminal to measure."""
     from rich.console import Console
 
+    class Terminal(Console):
+        def on_broken_pipe(self) -> None:  # rich would end with exit code 1
+            raise BrokenPipeError
+
     stream = sys.stderr if err else sys.stdout
     width = None if stream.isatty() else 120
-    return Console(stderr=err, width=width, highlight=False, soft_wrap=False)
+    return Terminal(stderr=err, width=width, highlight=False, soft_wrap=False)
 
 
 def print_json(values: dict[str, Any]) -> None:
@@ -106,6 +110,30 @@ def progress_display(*, quiet: bool) -> Iterator[Callable[[str, float], None]]:
             if phase not in tasks:
                 tasks[phase] = bars.add_task(phase, total=1.0)
             bars.update(tasks[phase], completed=share)
+
+        yield report
+
+
+@contextmanager
+def counter_display(*, quiet: bool) -> Iterator[Callable[[int, int, str], None]]:
+    """One bar that counts tasks on standard error, and names the one under way."""
+    _show_log()
+    if quiet or not sys.stderr.isatty():
+        yield lambda done, total, what: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(*columns, console=console(err=True)) as bars:
+        bar = bars.add_task("", total=None)
+
+        def report(done: int, total: int, what: str) -> None:
+            bars.update(bar, completed=done, total=total, description=what)
 
         yield report
 

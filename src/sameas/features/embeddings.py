@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sameas.errors import InputError
 from sameas.graph import positions_of
@@ -47,12 +48,12 @@ def _read_npy(path: Path, count: int) -> Matrix:
             f"numbers of shape ({count}, d) expected, one row per entity, left then right; "
             f"found {vectors.dtype} of shape {vectors.shape}",
         )
-    return np.asarray(vectors, dtype=np.float32)
+    return _single(vectors)
 
 
 def _read_parquet(path: Path, entities: pl.Series) -> Matrix:
     try:
-        table = pl.read_parquet(path)
+        table = pl.read_parquet(path, glob=False)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(path, f"not a readable Parquet file ({error})") from None
     columns = [name for name in table.columns if name != "entity"]
@@ -65,9 +66,9 @@ def _read_parquet(path: Path, entities: pl.Series) -> Matrix:
         raise InputError(path, f'entity "{repeated["entity"][0]}" was given before')
     try:
         if len(columns) == 1 and isinstance(table[columns[0]].dtype, pl.List | pl.Array):
-            vectors = np.array(table[columns[0]].to_list(), dtype=np.float32)
+            vectors = _single(np.array(table[columns[0]].to_list(), dtype=np.float64))
         else:
-            vectors = table.select(pl.col(columns).cast(pl.Float32)).to_numpy()
+            vectors = _single(table.select(pl.col(columns).cast(pl.Float64)).to_numpy())
     except (ValueError, TypeError, pl.exceptions.PolarsError):
         raise InputError(path, "vectors must be numbers, as many for each entity") from None
     rows = positions_of(entities, table["entity"].cast(pl.String))
@@ -78,3 +79,9 @@ def _read_parquet(path: Path, entities: pl.Series) -> Matrix:
         log.warning("%d of %d entities have no row in %s", missing, len(entities), path.name)
     found: Matrix = np.where(rows[:, None] >= 0, vectors[rows.clip(0)], np.float32(0))
     return found
+
+
+def _single(vectors: NDArray[np.generic]) -> Matrix:
+    """Numbers as float32; those too large for it become infinite, and are refused as such."""
+    with np.errstate(over="ignore"):
+        return vectors.astype(np.float32)

@@ -41,7 +41,7 @@ def _characters(
     names: pl.Series,
 ) -> tuple[np.ndarray[tuple[int], np.dtype[np.uint32]], np.ndarray[tuple[int], np.dtype[np.int64]]]:
     """The code points of all names, each closed by a separator; and the row of each of them."""
-    text = names.str.replace_all(r"\s", " ").str.to_lowercase().str.join("\n").item()
+    text = names.fill_null("").str.replace_all(r"\s", " ").str.to_lowercase().str.join("\n").item()
     letters = np.frombuffer(((text or "") + "\n").encode("utf-32-le"), dtype=np.uint32)
     ends = letters == SEPARATOR
     rows = np.cumsum(ends) - ends

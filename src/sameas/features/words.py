@@ -48,7 +48,7 @@ def words_of(names: pl.Series) -> pl.DataFrame:
     ['new', 'york', 'paris']
     """
     return (
-        pl.DataFrame({"row": np.arange(len(names)), "word": names.str.to_lowercase()})
+        pl.DataFrame({"row": np.arange(len(names)), "word": names.fill_null("").str.to_lowercase()})
         .with_columns(pl.col("word").str.replace_all(r"\s+", " ").str.split(" "))
         .explode("word")
         .with_columns(pl.col("word").str.strip_chars(EDGES))
@@ -102,7 +102,7 @@ def read_word_vectors(
     width = 0
     for number, line in _lines(path, progress):
         fields = line.rstrip("\r\n ").split(" ")
-        if number == 1 and len(fields) == 2 and all(field.isdigit() for field in fields):
+        if number == 1 and _is_count_line(fields):
             continue
         width = width or len(fields) - 1
         if len(fields) - 1 != width and not _is_spaced_word(fields, width):
@@ -123,6 +123,20 @@ def read_word_vectors(
     return WordVectors(pl.Series("word", list(found), dtype=pl.String), matrix, path.name)
 
 
+def dimension_of(path: Path) -> int:
+    """How many numbers each word has in a vector file, from its first two lines."""
+    for number, line in _lines(path, None):
+        fields = line.rstrip("\r\n ").split(" ")
+        if number > 1 or not _is_count_line(fields):
+            return len(fields) - 1
+    raise InputError(path, "holds no word vectors; a word and its numbers expected on each line")
+
+
+def _is_count_line(fields: list[str]) -> bool:
+    """Whether a first line is word2vec's: how many words, how many numbers."""
+    return len(fields) == 2 and all(field.isdigit() for field in fields)
+
+
 def _bundled_vectors(words: pl.Series) -> WordVectors:
     spec = importlib.util.find_spec(BUNDLE)
     assert spec is not None
@@ -132,7 +146,7 @@ def _bundled_vectors(words: pl.Series) -> WordVectors:
     index = index.filter(pl.col("index").is_in(words.unique().implode()))
     every = np.load(data / "glove_6B_50d_emb.npy", mmap_mode="r")
     vectors = np.asarray(every[index["position"].to_numpy()], dtype=np.float32)
-    return WordVectors(index["index"].rename("word"), vectors, "GloVe 6B, 50 dimensions")
+    return WordVectors(index["index"].rename("word"), vectors, "GloVe 6B")
 
 
 def _lines(path: Path, progress: Callable[[float], None] | None) -> Iterator[tuple[int, str]]:
@@ -169,7 +183,8 @@ def _is_number(field: str) -> bool:
 
 def _numbers(fields: list[str], path: Path, line: int) -> Matrix:
     try:
-        vector = np.array(fields, dtype=np.float32)
+        with np.errstate(over="ignore"):  # too large for float32: infinite, and refused as such
+            vector = np.array(fields, dtype=np.float64).astype(np.float32)
     except ValueError:
         wrong = next(field for field in fields if not _is_number(field))
         raise InputError(

@@ -34,7 +34,10 @@ def read_openea(folder: Path) -> tuple[Side, Side]:
 
 
 def read_dbp15k_gold(folder: Path) -> pl.DataFrame | None:
-    """The reference and supervision links of a DBP15K folder by URI, or None if it has neither."""
+    """The reference and supervision links of a DBP15K folder, or None if it has neither.
+
+    Besides left and right (URIs) the table says where each link stood: file, line.
+    """
     files = [folder / name for name in ("ref_ent_ids", "sup_ent_ids") if (folder / name).exists()]
     if not files:
         return None
@@ -51,7 +54,7 @@ def read_dbp15k_gold(folder: Path) -> pl.DataFrame | None:
 
 
 def read_openea_gold(folder: Path) -> pl.DataFrame | None:
-    """The links of an OpenEA folder, or None if it has none."""
+    """The links of an OpenEA folder (left, right, file, line), or None if it has none."""
     file = folder / "ent_links"
     if not file.exists():
         return None
@@ -81,14 +84,8 @@ def _dbp15k_side(folder: Path, side: int, names: pl.DataFrame | None) -> Side:
 
 
 def _entities(folder: Path, side: int) -> pl.DataFrame:
-    file = folder / f"ent_ids_{side}"
-    table = integers(read_table(file, ("id", "uri"), kind=".tsv"), "id", path=file)
-    for column in ("id", "uri"):
-        repeated = table.filter(~table[column].is_first_distinct())
-        if len(repeated):
-            raise InputError(
-                file, f'{column} "{repeated[column][0]}" was given before', line=repeated["line"][0]
-            )
+    table = _ids(folder / f"ent_ids_{side}")
+    _refuse_repeated(table, "uri", folder / f"ent_ids_{side}")
     return table
 
 
@@ -96,9 +93,24 @@ def _relations(folder: Path, side: int, triples: pl.DataFrame) -> pl.DataFrame:
     """Ids and URIs of a side's relations; the id itself where there is no ``rel_ids`` file."""
     file = folder / f"rel_ids_{side}"
     if file.exists():
-        return integers(read_table(file, ("id", "uri"), kind=".tsv"), "id", path=file)
+        return _ids(file)
     ids = triples["relation"].unique().sort()
     return pl.DataFrame({"id": ids, "uri": ids.cast(pl.String)})
+
+
+def _ids(file: Path) -> pl.DataFrame:
+    """A file of ids and URIs, each id once."""
+    table = integers(read_table(file, ("id", "uri"), kind=".tsv"), "id", path=file)
+    _refuse_repeated(table, "id", file)
+    return table
+
+
+def _refuse_repeated(table: pl.DataFrame, column: str, file: Path) -> None:
+    repeated = table.filter(~table[column].is_first_distinct())
+    if len(repeated):
+        raise InputError(
+            file, f'{column} "{repeated[column][0]}" was given before', line=repeated["line"][0]
+        )
 
 
 def _known(
@@ -121,6 +133,7 @@ def _openea_side(folder: Path, side: int) -> Side:
     file = folder / f"attr_triples_{side}"
     if not file.exists():
         return graph_from_triples(triples), None, None
-    attributes = read_table(file, ("entity", "attribute", "value"), kind=".tsv").drop("line")
+    columns = ("entity", "attribute", "value")
+    attributes = read_table(file, columns, may_be_empty=("value",), kind=".tsv").drop("line")
     graph = graph_from_triples(triples, attributes=attributes)
     return graph, None, names_from_attributes(attributes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from pathlib import Path
 
 import polars as pl
@@ -10,8 +11,9 @@ from sameas.errors import InputError
 from sameas.reading.tables import TABLE_SUFFIXES, kind_of, numbers, read_table, require_file
 
 
-def read_links(path: Path) -> pl.DataFrame:
+def read_links(path: str | PathLike[str]) -> pl.DataFrame:
     """A table of links: left, right, score and confidence (null where the file has none)."""
+    path = Path(path)
     table = read_links_file(path)
     for column in ("score", "confidence"):
         if column not in table.columns:
@@ -21,7 +23,7 @@ def read_links(path: Path) -> pl.DataFrame:
 
 
 def read_gold_links(path: Path, *, kind: str | None = None) -> pl.DataFrame:
-    """Gold links (left, right) from a two-column file; refused if it is empty or repeats itself."""
+    """Gold links (left, right, file, line) from a two-column file; empty or repeated is refused."""
     table = read_links_file(path, kind=kind)
     if not len(table):
         raise InputError(path, "holds no links; two columns expected: left, right")
@@ -40,7 +42,7 @@ def read_links_file(path: Path, *, kind: str | None = None) -> pl.DataFrame:
 
 
 def without_duplicates(table: pl.DataFrame) -> pl.DataFrame:
-    """The columns left and right; an InputError if a pair stands twice."""
+    """The table (left, right, file, line); an InputError if a pair stands twice."""
     repeated = table.filter(~pl.struct("left", "right").is_first_distinct())
     if len(repeated):
         row = repeated.row(0, named=True)
@@ -50,4 +52,4 @@ def without_duplicates(table: pl.DataFrame) -> pl.DataFrame:
             f"({len(repeated)} duplicates in all); leave each link in once",
             line=row["line"],
         )
-    return table.select("left", "right")
+    return table.select("left", "right", "file", "line")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -11,9 +12,12 @@ import polars as pl
 
 from sameas.errors import InputError
 from sameas.graph import positions_of
-from sameas.reading.tables import kind_of, read_table, require_file, shortened
+from sameas.reading.tables import kind_of, read_table, read_text, shortened
 
 log = logging.getLogger(__name__)
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
+"""Halves of characters, which JSON can hold and UTF-8 cannot."""
 
 LABELS = (
     "http://www.w3.org/2000/01/rdf-schema#label",
@@ -87,15 +91,14 @@ def read_names(path: Path) -> pl.DataFrame:
 
 
 def _read_json_names(path: Path) -> pl.DataFrame:
-    require_file(path)
     shape = "expected [[entity, [word, ...]], ...] or {entity: name}"
+    text = read_text(path)
     try:
-        content = json.loads(path.read_text(encoding="utf8"))
-    except UnicodeDecodeError as error:
-        line = path.read_bytes()[: error.start].count(b"\n") + 1
-        raise InputError(path, "not UTF-8 text; convert the file to UTF-8", line=line) from None
+        content = json.loads(text)
     except json.JSONDecodeError as error:
         raise InputError(path, f"not JSON ({error.msg}); {shape}", line=error.lineno) from None
+    except RecursionError:
+        raise InputError(path, f"not JSON (nested too deeply); {shape}", line=1) from None
     rows = list(content.items()) if isinstance(content, dict) else content
     if not isinstance(rows, list) or not rows:
         raise InputError(path, f"holds no list of names; {shape}")
@@ -117,11 +120,11 @@ def _name_of(row: object) -> str | None:
     entity, name = row
     if isinstance(entity, bool) or not isinstance(entity, str | int):
         return None
-    if isinstance(name, str):
-        return name
     if isinstance(name, list) and all(isinstance(word, str) for word in name):
-        return " ".join(name)
-    return None
+        name = " ".join(name)
+    if not isinstance(name, str) or _SURROGATES.search(f"{entity}{name}"):
+        return None
+    return name
 
 
 def choose_names(
@@ -138,7 +141,7 @@ def choose_names(
     first = given.unique("entity", keep="first", maintain_order=True)
     if len(first) < len(given):
         log.warning("%d further names of the same entity were left out", len(given) - len(first))
-    rows = positions_of(entities, first["entity"])
+    rows = positions_of(entities, first["entity"]).copy()
     if ids is not None:
         by_id = positions_of(ids.cast(pl.String), first["entity"])
         rows[rows < 0] = by_id[rows < 0]

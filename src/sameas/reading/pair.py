@@ -55,15 +55,12 @@ def read_pair(
     else:
         sides = _table_side(Path(left)), _table_side(Path(right))
         gold = None
-    places = [left, left] if right is None else [left, right]
-    for (graph, _, _), place in zip(sides, places, strict=True):
+    for (graph, _, _), place in zip(sides, _places(left, right), strict=True):
         if not len(graph.entities) or not len(graph.triples):
             raise InputError(place, "holds no triples; a graph needs at least one")
     named = _with_names(sides, names)
-    pair = GraphPair(left=named[0], right=named[1], gold=gold)
-    if gold is not None:
-        _check_gold(pair, Path(left))
-    return pair
+    pair = GraphPair(left=named[0], right=named[1])
+    return pair if gold is None else replace(pair, gold=_checked_gold(pair, gold))
 
 
 def read_graph(path: StrPath) -> Graph:
@@ -81,8 +78,9 @@ def read_gold(path: StrPath) -> pl.DataFrame:
         gold = GOLD_READERS[detect_layout(path)](path)
         if gold is None:
             raise InputError(path, "holds no gold links (ref_ent_ids or ent_links)")
-        return gold
-    return read_gold_links(path)
+    else:
+        gold = read_gold_links(path)
+    return gold.select("left", "right")
 
 
 def detect_layout(folder: Path) -> Layout:
@@ -123,6 +121,7 @@ def _with_names(
     sides: Sequence[Side], names: StrPath | Sequence[StrPath] | None
 ) -> tuple[Graph, ...]:
     """The sides' graphs with the names that were asked for."""
+    files: list[StrPath] = []
     if names is None:
         given: Sequence[pl.DataFrame | None] = [side[2] for side in sides]
     elif isinstance(names, str | PathLike) and str(names) == "uri":
@@ -133,27 +132,40 @@ def _with_names(
             raise OptionError(f"names must be one file or one a side, got {len(files)} instead")
         tables = [read_names(Path(file)) for file in files]
         given = tables * (len(sides) // len(tables))
-    graphs = []
-    used = 0
-    for (graph, ids, _), table in zip(sides, given, strict=True):
-        chosen, count = choose_names(graph.entities, table, ids=ids)
-        used += count
-        graphs.append(replace(graph, names=chosen))
-    if names is not None and str(names) != "uri" and not used:
-        raise InputError(
-            files[0], "none of its entities is in the graphs; the first column must hold their URIs"
-        )
-    return tuple(graphs)
+    chosen = [
+        choose_names(graph.entities, table, ids=ids)
+        for (graph, ids, _), table in zip(sides, given, strict=True)
+    ]
+    used = [count for _, count in chosen]
+    if len(files) == 1:
+        used = [sum(used)]
+    for file, count in zip(files, used, strict=False):
+        if not count:
+            raise InputError(
+                file, "none of its entities is in the graphs; the first column must hold their URIs"
+            )
+    return tuple(
+        replace(graph, names=names) for (graph, _, _), (names, _) in zip(sides, chosen, strict=True)
+    )
 
 
-def _check_gold(pair: GraphPair, place: Path) -> None:
-    """Refuse gold links to entities that are not in the graphs."""
-    assert pair.gold is not None
+def _places(left: StrPath, right: StrPath | None) -> list[StrPath]:
+    """The file that each side's triples are in."""
+    if right is not None:
+        return [left, right]
+    stem = MARKS[detect_layout(Path(left))].removesuffix("1")
+    return [Path(left) / f"{stem}{side}" for side in (1, 2)]
+
+
+def _checked_gold(pair: GraphPair, gold: pl.DataFrame) -> pl.DataFrame:
+    """The gold links (left, right), refused if one is to an entity that is not in the graphs."""
     for side, graph in (("left", pair.left), ("right", pair.right)):
-        missing = pair.gold[side].filter(pl.Series(graph.positions(pair.gold[side]) < 0))
+        missing = gold.filter(pl.Series(graph.positions(gold[side]) < 0))
         if len(missing):
             raise InputError(
-                place,
+                missing["file"][0],
                 f"{len(missing)} gold links name an entity that is not in the {side} graph, "
-                f'the first is "{missing[0]}"; leave them out or add its triples',
+                f'the first is "{missing[side][0]}"; leave them out or add its triples',
+                line=missing["line"][0],
             )
+    return gold.select("left", "right")

@@ -7,10 +7,14 @@ one, to say which.
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+import gzip
+import io
+import zlib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import polars as pl
+import zstandard
 
 from sameas.errors import InputError
 
@@ -31,21 +35,28 @@ def kind_of(path: Path) -> str:
 
 
 def read_table(
-    path: Path, columns: Sequence[str], *, optional: Sequence[str] = (), kind: str | None = None
+    path: Path,
+    columns: Sequence[str],
+    *,
+    optional: Sequence[str] = (),
+    may_be_empty: Sequence[str] = (),
+    kind: str | None = None,
 ) -> pl.DataFrame:
     """The named columns of a file as text, with a column ``line`` that says where each row stood.
 
     ``kind`` is ".tsv", ".csv" or ".parquet"; by default the suffix decides, and a file without
     a known suffix is tab-separated. A first row that repeats the column names is a header, and
     then further columns may follow, of which the ``optional`` ones are kept; without a header
-    there must be just the named columns. Blank lines are passed over. An empty file gives an
-    empty table.
+    there must be just the named columns. Blank lines are passed over. No field may be empty
+    unless said so. An empty file gives an empty table.
     """
     require_file(path)
     kind = kind or kind_of(path)
     if kind == ".parquet":
         return _read_parquet(path, columns, optional)
-    separator, quote = (",", '"') if kind == ".csv" else ("\t", None)
+    filled = [name for name in columns if name not in may_be_empty]
+    separator = "," if kind == ".csv" else "\t"
+    quote = '"' if kind == ".csv" else None
     try:
         header = _header(path, columns, separator, quote)
         table = pl.read_csv(
@@ -54,19 +65,58 @@ def read_table(
             quote_char=quote,
             has_header=False,
             schema=dict.fromkeys(header or columns, pl.String),
+            glob=False,
         )
     except pl.exceptions.NoDataError:
-        return pl.DataFrame(schema={**dict.fromkeys(columns, pl.String), "line": pl.Int64})
+        return _empty(columns)
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise _diagnosed(path, columns, separator, quote, str(error)) from None
+        _raise_diagnosis(path, columns, filled, separator, str(error))
+        return _empty(columns)
     kept = [*columns, *(name for name in optional if name in table.columns)]
     table = table.select(kept).with_columns(line=pl.int_range(1, pl.len() + 1, dtype=pl.Int64))
     if header is not None:
         table = table.slice(1)
     table = table.filter(~pl.all_horizontal(pl.col(columns).is_null()))
-    if table.select(pl.any_horizontal(pl.col(columns).is_null()).any()).item():
-        raise _diagnosed(path, columns, separator, quote, "a field is empty")
-    return table
+    if _has_holes(table, filled):
+        _raise_diagnosis(path, columns, filled, separator, "a field is empty")
+    return table.with_columns(pl.col(columns).fill_null(""))
+
+
+def read_bytes(path: Path) -> bytes:
+    """The content of a file, decompressed if its suffix says so."""
+    require_file(path)
+    try:
+        with path.open("rb") as file:
+            if path.suffix.lower() == ".gz":
+                with gzip.GzipFile(fileobj=file) as stream:
+                    return stream.read()
+            if path.suffix.lower() == ".zst":
+                with zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True) as z:
+                    return z.read()
+            return file.read()
+    except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
+        raise InputError(
+            path, f"cannot be read ({first_line(error)}); is the file whole?"
+        ) from None
+
+
+def read_text(path: Path) -> str:
+    """The text of a UTF-8 file, decompressed if its suffix says so, without a byte order mark."""
+    content = read_bytes(path)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise InputError(path, "not UTF-8 text; convert the file to UTF-8", line=line) from None
+
+
+def _empty(columns: Sequence[str]) -> pl.DataFrame:
+    return pl.DataFrame(schema={**dict.fromkeys(columns, pl.String), "line": pl.Int64})
+
+
+def _has_holes(table: pl.DataFrame, columns: Sequence[str]) -> bool:
+    hole = pl.col(columns).is_null() | (pl.col(columns) == "")
+    return bool(table.select(pl.any_horizontal(hole).any()).item())
 
 
 def numbers(table: pl.DataFrame, column: str, *, path: Path) -> pl.DataFrame:
@@ -113,91 +163,97 @@ def _header(
         n_rows=1,
         infer_schema=False,
         truncate_ragged_lines=True,
+        glob=False,
     )
-    cells = [str(cell).strip().lower() for cell in first.row(0)] if len(first) else []
-    return cells if set(columns) <= set(cells) and len(set(cells)) == len(cells) else None
+    cells = [str(cell) for cell in first.row(0)] if len(first) else []
+    return [cell.strip().lower() for cell in cells] if _is_header(cells, columns) else None
+
+
+def _is_header(cells: Sequence[str], columns: Sequence[str]) -> bool:
+    """Whether a first row names all the columns wanted, and none twice."""
+    names = [cell.strip().lower() for cell in cells]
+    return set(columns) <= set(names) and len(set(names)) == len(names)
 
 
 def _read_parquet(path: Path, columns: Sequence[str], optional: Sequence[str]) -> pl.DataFrame:
     try:
-        table = pl.read_parquet(path)
+        table = pl.read_parquet(path, glob=False)
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(path, f"not a readable Parquet file ({_first_line(error)})") from None
+        raise InputError(path, f"not a readable Parquet file ({first_line(error)})") from None
     if not set(columns) <= set(table.columns):
         raise InputError(
             path,
-            f"columns {_listed(columns)} expected, found {_listed(table.columns)}; rename them",
+            f"columns {', '.join(columns)} expected, found {', '.join(table.columns)}; rename them",
         )
     kept = [*columns, *(name for name in optional if name in table.columns)]
+    for name in kept:
+        if table[name].dtype.is_nested() or table[name].dtype == pl.Binary:
+            raise InputError(
+                path, f'text or numbers expected in column "{name}", found {table[name].dtype}'
+            )
     table = table.select(pl.col(kept).cast(pl.String)).with_columns(
         line=pl.int_range(1, pl.len() + 1, dtype=pl.Int64)
     )
-    holes = table.filter(pl.any_horizontal(pl.col(columns).is_null()))
-    if len(holes):
-        raise InputError(
-            path, "a value is missing; fill it or leave the row out", row=holes["line"][0]
-        )
+    if _has_holes(table, columns):
+        hole = pl.any_horizontal(pl.col(columns).is_null() | (pl.col(columns) == ""))
+        row = table.filter(hole)["line"][0]
+        raise InputError(path, "a value is missing; fill it or leave the row out", row=row)
     return table
 
 
-def _diagnosed(
-    path: Path, columns: Sequence[str], separator: str, quote: str | None, cause: str
-) -> InputError:
-    """The error for the first line of a file that cannot be used, found by looking at each."""
-    try:
-        text = pl.read_csv(
-            path,
-            separator="\x1f",
-            quote_char=None,
-            has_header=False,
-            schema={"line": pl.String},
-            encoding="utf8-lossy",
-            truncate_ragged_lines=True,
-        )["line"].fill_null("")
-    except (pl.exceptions.PolarsError, OSError):
-        return InputError(path, f"cannot be read ({cause.splitlines()[0]}); is the file whole?")
-    if "utf-8" in cause.lower():
-        broken = text.str.contains("\ufffd").arg_max()
-        line = None if broken is None else broken + 1
-        return InputError(path, "not UTF-8 text; convert the file to UTF-8", line=line)
-    name = {"\t": "tab-separated", ",": "comma-separated"}[separator]
-    rows = (
-        csv.reader(text, delimiter=separator)
-        if quote
-        else (line.rstrip("\r").split(separator) for line in text)
-    )
-    for number, row in enumerate(rows, start=1):
+def _raise_diagnosis(
+    path: Path, columns: Sequence[str], filled: Sequence[str], separator: str, cause: str
+) -> None:
+    """Raise the error for the first line that cannot be used; come back if all lines are blank."""
+    expected: Sequence[str] = columns
+    blank = True
+    for number, row in _rows(read_text(path), separator):
         if not any(row):
             continue
-        if len(row) != len(columns):
-            found = separator.join(row)
-            return InputError(
+        if blank and _is_header(row, columns):
+            expected = [cell.strip().lower() for cell in row]
+        blank = False
+        if len(row) != len(expected):
+            kind = {"\t": "tab-separated", ",": "comma-separated"}[separator]
+            found = shortened(separator.join(row))
+            raise InputError(
                 path,
-                f"{len(columns)} {name} columns expected ({', '.join(columns)}), "
-                f'found {len(row)}: "{shortened(found)}"',
+                f"{len(expected)} {kind} columns expected ({', '.join(expected)}), "
+                f'found {len(row)}: "{found}"',
                 line=number,
             )
-        if not all(row):
-            empty = columns[row.index("")]
-            return InputError(
-                path, f'column "{empty}" is empty; fill it or leave the line out', line=number
-            )
-    return InputError(path, f"cannot be read as a table ({cause.splitlines()[0]})")
+        for name in filled:
+            if not row[list(expected).index(name)]:
+                raise InputError(
+                    path, f'column "{name}" is empty; fill it or leave the line out', line=number
+                )
+    if not blank:
+        raise InputError(path, f"cannot be read as a table ({shortened(first_line(cause))})")
+
+
+def _rows(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a text, and the line at which each begins."""
+    if separator == "\t":
+        for number, line in enumerate(text.split("\n"), start=1):
+            yield number, line.removesuffix("\r").split("\t")
+        return
+    reader = csv.reader(io.StringIO(text, newline=""))
+    begin = 1
+    for row in reader:
+        yield begin, row
+        begin = reader.line_num + 1
 
 
 def shortened(text: str, limit: int = 80) -> str:
-    r"""Text for an error message: tabs made visible, cut where it is long.
+    r"""Text for an error message: on one line, what cannot be printed escaped, cut if it is long.
 
     >>> shortened("31\t7")
     '31\\t7'
     """
-    text = text.replace("\t", "\\t").replace("\n", "\\n")
+    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text[: limit + 1])
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception | str) -> str:
+    """The first line of what an error says."""
     return (str(error).splitlines() or [type(error).__name__])[0]
-
-
-def _listed(columns: Sequence[str]) -> str:
-    return ", ".join(columns)

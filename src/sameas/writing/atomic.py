@@ -30,7 +30,11 @@ def replacing_folder(path: Path) -> Iterator[Path]:
         yield draft
         if path.exists():
             path.rename(folder / "old")
-        draft.rename(path)
+        try:
+            draft.rename(path)
+        finally:
+            if not path.exists() and (folder / "old").exists():
+                (folder / "old").rename(path)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -81,8 +82,9 @@ def is_run(path: Path) -> bool:
     return (path / "run.json").is_file()
 
 
-def read_run(path: Path) -> Run:
+def read_run(path: str | PathLike[str]) -> Run:
     """Open a run folder; graphs are read only when they are asked for."""
+    path = Path(path)
     file = path / "run.json"
     if not file.is_file():
         raise InputError(
@@ -111,7 +113,7 @@ def _optional(path: Path) -> pl.DataFrame | None:
 
 def _parquet(path: Path) -> pl.DataFrame:
     try:
-        return pl.read_parquet(path)
+        return pl.read_parquet(path, glob=False)
     except (pl.exceptions.PolarsError, OSError):
         raise InputError(path, "is missing or damaged; run sameas align again") from None
 

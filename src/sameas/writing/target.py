@@ -13,8 +13,21 @@ from sameas.errors import OutputError
 from sameas.writing.atomic import replacing_file
 from sameas.writing.run import is_run, write_run
 
+
+def write_tsv(table: pl.DataFrame, path: Path) -> None:
+    """Write a table with tabs between the fields, which have no quotes and so no tabs in them."""
+    for column in ("left", "right"):
+        wrong = table[column].filter(table[column].str.contains(r"[\t\r\n]"))
+        if len(wrong):
+            raise OutputError(
+                f"{path.name}: the entity {wrong[0]!r} has a tab or line break in it, which .tsv "
+                "cannot hold; write .parquet or .csv"
+            )
+    table.write_csv(path, separator="\t", quote_style="never")
+
+
 WRITERS: dict[str, Callable[[pl.DataFrame, Path], None]] = {
-    ".tsv": lambda table, path: table.write_csv(path, separator="\t", quote_style="never"),
+    ".tsv": write_tsv,
     ".csv": lambda table, path: table.write_csv(path),
     ".parquet": lambda table, path: table.write_parquet(path),
 }

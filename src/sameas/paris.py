@@ -1,0 +1,425 @@
+"""PARIS: probabilities that entities, and relations, of two graphs are the same.
+
+Suchanek, Abiteboul and Senellart, PVLDB 5(3), 2011. No training and no similarity of names:
+equal names start it, functional relations carry it on. It works out
+
+    P(x = x') = 1 - product over r(x, y), r'(x', y') of
+                (1 - P(r' in r) fun-1(r) P(y = y')) (1 - P(r in r') fun-1(r') P(y = y'))
+
+    P(r in r') = sum over r(x, y) of 1 - product over r'(x', y') of (1 - P(x = x') P(y = y'))
+               / sum over r(x, y) of 1 - product over all x', y' of (1 - P(x = x') P(y = y'))
+
+in turn, until the best counterparts stay the same. What is done where the paper leaves room:
+
+- Every relation has an inverse. fun(r) = distinct heads / facts and fun-1(r) = distinct tails /
+  facts, the paper's global functionalities (harmonic means of the local ones), over distinct
+  triples. They belong to the relation: one tail shared by many counts no less than its siblings.
+- A name is a literal reached through a relation of its own, so names are as telling as
+  distinct names / named entities says. Two literals are equal with probability 1 if casefolding
+  and collapsing white space makes them the same text, else 0. An empty name is no literal.
+- In the first round P(r in r') is THETA for all relations; as only literals are equal by then,
+  only names count.
+- Maximal assignment: a round builds only on those equivalences of the round before that are the
+  best of both their entities, with no other as good: at most one an entity. (The
+  authors' program takes the best of each left entity, any one of a tie. This way neither the
+  order of the entities nor that of the graphs matters, and the rounds settle.)
+- What is below THETA counts as 0: inverse functionalities, equivalences (after the first round,
+  whose probabilities are THETA's own doing) and relations of which neither is in the other.
+- Negative evidence (x has a y that x' lacks) is left out: the paper found that it costs recall.
+- Instead of the paper's dampening, rounds end when few best counterparts change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from sameas.graph import Graph, Positions
+
+Values: TypeAlias = NDArray[np.float64]
+
+THETA = 0.1
+"""The first round's P(r in r'), and the value below which evidence counts as none."""
+SETTLED = 0.01
+"""Rounds end when at most this share of the entities gets other best counterparts."""
+ROUNDING = 1e-9
+"""Evidence that differs by less, relatively, is the same: sums depend on the order of terms."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Equivalences:
+    """Pairs of entities with evidence that they are the same, and how relations correspond.
+
+    Sorted by left, then descending evidence, then right.
+    """
+
+    left: Positions
+    right: Positions
+    evidence: Values
+    """-log(1 - probability), which still tells pairs apart whose probability rounds to one."""
+    relations: pl.DataFrame
+    """left, right, inverse, left_in_right, right_in_left: two relations (URIs), whether the right
+    one is meant with head and tail swapped, and the probabilities that facts of one are facts of
+    the other. Names left out; one of the probabilities is at least THETA."""
+    iterations: int
+    converged: bool
+
+    @property
+    def probability(self) -> Values:
+        """P(left = right) of each pair, in (0, 1]."""
+        return -np.expm1(-self.evidence)
+
+    def among(self, left: Positions, right: Positions) -> Equivalences:
+        """Only the pairs between these entities."""
+        kept = np.isin(self.left, left) & np.isin(self.right, right)
+        return replace(
+            self, left=self.left[kept], right=self.right[kept], evidence=self.evidence[kept]
+        )
+
+    def ranks(self) -> Values:
+        """The rank of each pair's right entity for its left one; equals share their mean rank."""
+        table = pl.DataFrame({"left": self.left, "evidence": self.evidence})
+        ranks = table.select(pl.col("evidence").rank("average", descending=True).over("left"))
+        return ranks["evidence"].to_numpy()
+
+
+def paris(
+    left: Graph,
+    right: Graph,
+    *,
+    iterations: int = 10,
+    progress: Callable[[float], None] | None = None,
+) -> Equivalences:
+    """The pairs of entities that PARIS finds in at most this many rounds.
+
+    ``progress`` is told the finished share of the rounds.
+    """
+    if iterations < 1:
+        raise ValueError(f"iterations must be at least 1, got {iterations} instead")
+    facts = _facts_of_both(left, right)
+    matches = _first_matches(*facts)
+    best = _no_pairs()
+    converged = False
+    for done in range(1, iterations + 1):
+        pairs = _equivalences(*facts, _with_literals(best, *facts), matches)
+        if done > 1:
+            pairs = pairs.where(pairs.evidence >= -np.log1p(-THETA) * (1 - ROUNDING))
+        before, best = best, _maximal(pairs)
+        matches = _relation_matches(*facts, _with_literals(best, *facts))
+        if progress is not None:
+            progress(done / iterations)
+        changed = _changed_entities(before, best)
+        converged = changed <= SETTLED * (len(left.entities) + len(right.entities))
+        if converged:
+            break
+    order = np.lexsort((pairs.right, -pairs.evidence, pairs.left))
+    return Equivalences(
+        left=pairs.left[order],
+        right=pairs.right[order],
+        evidence=pairs.evidence[order],
+        relations=_relation_table(left, right, matches),
+        iterations=done,
+        converged=converged,
+    )
+
+
+def maximal_links(equivalences: Equivalences) -> tuple[Positions, Positions, Values]:
+    """Left, right and probability of the pairs that are each other's best; one-to-one.
+
+    Of equally good counterparts the one at the lowest position counts as best. Sorted by left.
+    """
+    pairs = _Pairs(equivalences.left, equivalences.right, equivalences.evidence)
+    chosen = np.ones(len(pairs.left), dtype=np.bool_)
+    for here, there in ((pairs.left, pairs.right), (pairs.right, pairs.left)):
+        tied = _best_of(here, pairs.evidence)
+        order = np.lexsort((there, ~tied, here))
+        first = np.zeros(len(here), dtype=np.bool_)
+        first[order[np.unique(here[order], return_index=True)[1]]] = True
+        chosen &= first
+    return pairs.left[chosen], pairs.right[chosen], equivalences.probability[chosen]
+
+
+# --- the graphs as facts
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Facts:
+    """One graph as facts between nodes: first its entities, then the literals of both graphs.
+
+    Relations are numbered 0..r-1 as in the graph, r for names, and r + 1 more for the inverse.
+    Facts without inverses come first, m of 2m.
+    """
+
+    entities: int
+    nodes: int
+    relations: int
+    head: Positions
+    relation: Positions
+    tail: Positions
+    inverse_functionality: Values
+    """Of each relation, inverses included; 0 where it is below THETA."""
+    door_relation: Positions
+    door_tail: Positions
+    """Doors: the distinct (relation, tail) of facts about entities."""
+    through: csr_array[np.float64]
+    """Which entities stand at which door; shape (entities, doors), zeros and ones."""
+
+    def inverse(self, relation: Positions) -> Positions:
+        """The inverse of each relation."""
+        return (relation + self.relations) % (2 * self.relations)
+
+
+def _facts_of_both(left: Graph, right: Graph) -> tuple[_Facts, _Facts]:
+    """The facts of both graphs, with the same numbers for the same literals."""
+    texts = [_normalised(graph.names) for graph in (left, right)]
+    literals = pl.concat(texts).filter(pl.concat(texts) != "").unique().sort()
+    sides = []
+    for graph, names in zip((left, right), texts, strict=True):
+        named = np.flatnonzero((names != "").to_numpy())
+        found = literals.search_sorted(names.gather(named)).to_numpy().astype(np.int64)
+        triples = graph.distinct_triples()
+        n, names_relation = len(graph.entities), len(graph.relations)
+        head = np.concatenate([triples[:, 0], named])
+        relation = np.concatenate([triples[:, 1], np.full(len(named), names_relation)])
+        tail = np.concatenate([triples[:, 2], n + found])
+        sides.append(_facts(head, relation, tail, n, n + len(literals), names_relation + 1))
+    return sides[0], sides[1]
+
+
+def _facts(
+    head: Positions, relation: Positions, tail: Positions, entities: int, nodes: int, relations: int
+) -> _Facts:
+    """The facts with their inverses, functionalities and doors."""
+    both = np.concatenate([relation, relation + relations])
+    heads, tails = np.concatenate([head, tail]), np.concatenate([tail, head])
+    ends = np.unique(both * nodes + tails) // nodes
+    count = np.bincount(both, minlength=2 * relations)
+    inverse_functionality = np.bincount(ends, minlength=2 * relations) / np.maximum(count, 1)
+    inverse_functionality[inverse_functionality < THETA * (1 - ROUNDING)] = 0.0
+    about = heads < entities
+    doors, door = np.unique(both[about] * nodes + tails[about], return_inverse=True)
+    through = csr_array((np.ones(len(door)), (heads[about], door)), shape=(entities, len(doors)))
+    return _Facts(
+        entities=entities,
+        nodes=nodes,
+        relations=relations,
+        head=heads,
+        relation=both,
+        tail=tails,
+        inverse_functionality=inverse_functionality,
+        door_relation=doors // nodes,
+        door_tail=doors % nodes,
+        through=through,
+    )
+
+
+def _normalised(names: pl.Series) -> pl.Series:
+    """Each name casefolded, with single spaces; a loop, as polars has no casefold."""
+    folded = [" ".join((name or "").casefold().split()) for name in names]
+    return pl.Series("name", folded, dtype=pl.String)
+
+
+# --- equivalent entities
+
+
+@dataclass(frozen=True, eq=False)
+class _Pairs:
+    """Distinct pairs of nodes, and the evidence -log(1 - P) that they are the same."""
+
+    left: Positions
+    right: Positions
+    evidence: Values
+
+    def where(self, kept: NDArray[np.bool_]) -> _Pairs:
+        return _Pairs(self.left[kept], self.right[kept], self.evidence[kept])
+
+    def swapped(self) -> _Pairs:
+        return _Pairs(self.right, self.left, self.evidence)
+
+
+def _no_pairs() -> _Pairs:
+    nobody = np.zeros(0, dtype=np.int64)
+    return _Pairs(nobody, nobody, np.zeros(0))
+
+
+def _with_literals(pairs: _Pairs, left: _Facts, right: _Facts) -> _Pairs:
+    """The pairs of entities, and each literal with itself, for certain."""
+    literals = np.arange(left.nodes - left.entities)
+    return _Pairs(
+        np.concatenate([pairs.left, left.entities + literals]),
+        np.concatenate([pairs.right, right.entities + literals]),
+        np.concatenate([pairs.evidence, np.full(len(literals), np.inf)]),
+    )
+
+
+def _equivalences(left: _Facts, right: _Facts, equal: _Pairs, matches: _Matches) -> _Pairs:
+    """The evidence for every pair of entities with a fact in common.
+
+    The two facts r(x, y) and r'(x', y') add the same evidence for all x at the door (r, y) and
+    all x' at the door (r', y'), so it is worked out once for the two doors, and a product of
+    sparse matrices sums it up for the entities.
+    """
+    pair, door = _join(equal.left, left.door_tail)
+    again, other_door = _join(equal.right[pair], right.door_tail)
+    pair, door = pair[again], door[again]
+    relation, other = left.door_relation[door], right.door_relation[other_door]
+    found, match = _join(matches.key(relation, other), matches.key(matches.left, matches.right))
+    equality = _probability(equal.evidence[pair[found]])
+    via_left = left.inverse_functionality[relation[found]] * matches.right_in_left[match]
+    via_right = right.inverse_functionality[other[found]] * matches.left_in_right[match]
+    evidence = _evidence(via_left * equality) + _evidence(via_right * equality)
+    some = evidence > 0
+    between = csr_array(
+        (evidence[some], (door[found][some], other_door[found][some])),
+        shape=(len(left.door_tail), len(right.door_tail)),
+    )
+    total = (left.through @ between @ right.through.T).tocoo()
+    return _Pairs(total.row.astype(np.int64), total.col.astype(np.int64), total.data)
+
+
+def _maximal(pairs: _Pairs) -> _Pairs:
+    """The pairs that are the best of both their entities, with no other as good."""
+    sole = np.ones(len(pairs.left), dtype=np.bool_)
+    for entity in (pairs.left, pairs.right):
+        best = _best_of(entity, pairs.evidence)
+        sole &= best & (np.bincount(entity[best])[entity] == 1)
+    return pairs.where(sole)
+
+
+def _best_of(entity: Positions, evidence: Values) -> NDArray[np.bool_]:
+    """Which pairs have the most evidence among those of the same entity, ties included."""
+    most = np.zeros(entity.max(initial=-1) + 1)
+    np.maximum.at(most, entity, evidence)
+    return evidence >= most[entity] * (1 - ROUNDING)
+
+
+def _changed_entities(before: _Pairs, after: _Pairs) -> int:
+    """How many entities of both sides are in a pair that only one of the two has."""
+    width = max(before.right.max(initial=0), after.right.max(initial=0)) + 1
+    changed = np.setxor1d(before.left * width + before.right, after.left * width + after.right)
+    return len(np.unique(changed // width)) + len(np.unique(changed % width))
+
+
+# --- relations within relations
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Matches:
+    """Pairs of relations, inverses included, with the probabilities that one is in the other."""
+
+    left: Positions
+    right: Positions
+    left_in_right: Values
+    right_in_left: Values
+    width: int
+    """How many relations the right side has, inverses included."""
+
+    def key(self, left: Positions, right: Positions) -> Positions:
+        """One number for a pair of relations."""
+        return left * self.width + right
+
+
+def _first_matches(left: _Facts, right: _Facts) -> _Matches:
+    """Names with names, at THETA; other relations lead to nothing that is known to be equal."""
+    return _Matches(
+        left=np.array([left.relations - 1]),
+        right=np.array([right.relations - 1]),
+        left_in_right=np.array([THETA]),
+        right_in_left=np.array([THETA]),
+        width=2 * right.relations,
+    )
+
+
+def _relation_matches(left: _Facts, right: _Facts, equal: _Pairs) -> _Matches:
+    """The pairs of relations of which one is in the other with a probability of THETA or more."""
+    width = 2 * right.relations
+    inner, outer, forth = _shares(left, right, equal)
+    other_inner, other_outer, back = _shares(right, left, equal.swapped())
+    # r' in r is r'^-1 in r^-1: count it where the left relation is not an inverse.
+    turned = other_outer >= left.relations
+    first = np.where(turned, left.inverse(other_outer), other_outer)
+    second = np.where(turned, right.inverse(other_inner), other_inner)
+    keys, place = np.unique(
+        np.concatenate([inner * width + outer, first * width + second]), return_inverse=True
+    )
+    left_in_right, right_in_left = np.zeros(len(keys)), np.zeros(len(keys))
+    left_in_right[place[: len(inner)]] = forth
+    right_in_left[place[len(inner) :]] = back
+    kept = np.maximum(left_in_right, right_in_left) >= THETA * (1 - ROUNDING)
+    relation, other = keys[kept] // width, keys[kept] % width
+    return _Matches(
+        left=np.concatenate([relation, left.inverse(relation)]),
+        right=np.concatenate([other, right.inverse(other)]),
+        left_in_right=np.tile(left_in_right[kept], 2),
+        right_in_left=np.tile(right_in_left[kept], 2),
+        width=width,
+    )
+
+
+def _shares(inner: _Facts, outer: _Facts, equal: _Pairs) -> tuple[Positions, Positions, Values]:
+    """Relations r (no inverses) and r' (inverses too) and P(r in r'), where it is above 0.
+
+    A node is equal to at most one other here, so a fact r(x, y) can be one (x', y') only, and
+    the products over x' and y' have one factor: P(x = x') P(y = y').
+    """
+    facts = len(inner.head) // 2
+    fact, of_head = _join(inner.head[:facts], equal.left)
+    again, of_tail = _join(inner.tail[fact], equal.left)
+    relation, of_head = inner.relation[fact[again]], of_head[again]
+    known = _probability(equal.evidence[of_head]) * _probability(equal.evidence[of_tail])
+    total = np.bincount(relation, known, minlength=inner.relations)
+    expected = equal.right[of_head] * outer.nodes + equal.right[of_tail]
+    which, there = _join(expected, outer.head * outer.nodes + outer.tail)
+    width = 2 * outer.relations
+    keys, place = np.unique(relation[which] * width + outer.relation[there], return_inverse=True)
+    shared = np.bincount(place, known[which], minlength=len(keys))
+    return keys // width, keys % width, np.minimum(shared / total[keys // width], 1.0)
+
+
+def _relation_table(left: Graph, right: Graph, matches: _Matches) -> pl.DataFrame:
+    """The matches as ``Equivalences.relations`` has them."""
+    names, other_names = len(left.relations), len(right.relations)
+    kept = matches.left < names
+    turned, other = np.divmod(matches.right[kept], other_names + 1)
+    return pl.DataFrame(
+        {
+            "left": left.relations.gather(matches.left[kept]).cast(pl.String),
+            "right": right.relations.gather(other).cast(pl.String),
+            "inverse": turned == 1,
+            "left_in_right": matches.left_in_right[kept],
+            "right_in_left": matches.right_in_left[kept],
+        }
+    ).sort("left", "right", "inverse")
+
+
+# --- arithmetic
+
+
+def _join(left: Positions, right: Positions) -> tuple[Positions, Positions]:
+    """All i and j with left[i] == right[j], ordered by i.
+
+    >>> _join(np.array([7, 8, 9]), np.array([9, 7, 9]))
+    (array([0, 2, 2]), array([1, 0, 2]))
+    """
+    order = np.argsort(right, kind="stable")
+    first = np.searchsorted(right, left, side="left", sorter=order)
+    count = np.searchsorted(right, left, side="right", sorter=order) - first
+    i = np.repeat(np.arange(len(left)), count)
+    nth = np.arange(len(i)) - np.repeat(np.cumsum(count) - count, count)
+    return i, order[first[i] + nth]
+
+
+def _evidence(probability: Values) -> Values:
+    """-log(1 - P): where independent chances multiply, evidence adds up."""
+    with np.errstate(divide="ignore"):  # certainty is infinite evidence
+        return -np.log1p(-probability)
+
+
+def _probability(evidence: Values) -> Values:
+    return -np.expm1(-evidence)

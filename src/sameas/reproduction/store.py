@@ -1,0 +1,148 @@
+"""results.json: every figure with what it came from, written after each experiment."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import sameas
+from sameas.errors import InputError
+from sameas.writing.atomic import replacing_file
+
+FORMAT = 1
+PRESENTATION = {"cli", "report.py", "rendering.py", "plots.py", "published.py", "__pycache__"}
+"""Parts of the package that show figures but do not make them."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One experiment on one dataset, with the settings that tell it from its siblings."""
+
+    experiment: str
+    dataset: str
+    settings: dict[str, Any]
+    inputs: tuple[str, ...]
+    """Hashes of the files it reads."""
+
+    @property
+    def key(self) -> str:
+        """A name for the task, unique in a report."""
+        return f"{self.experiment} {self.dataset} {json.dumps(self.settings, sort_keys=True)}"
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of all that its figures depend on: inputs, settings and code."""
+        return _sha256(json.dumps([self.key, self.inputs, code_version()]))
+
+
+class Store:
+    """The results of a report, kept in a file that is always whole."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the results in a file, or start with none if there is no such file."""
+        self.path = path
+        self._entries: dict[str, dict[str, Any]] = {}
+        if path.exists():
+            self._entries = {_key(entry): entry for entry in _read(path)["results"]}
+
+    def get(self, task: Task) -> dict[str, Any] | None:
+        """The entry of a task, unless it is missing or something it depends on has changed."""
+        entry = self._entries.get(task.key)
+        return entry if entry and entry["fingerprint"] == task.fingerprint else None
+
+    def put(
+        self, task: Task, figures: dict[str, Any], seconds: float, head: dict[str, Any]
+    ) -> None:
+        """Add a task's figures and write the file."""
+        self._entries[task.key] = {
+            "experiment": task.experiment,
+            "dataset": task.dataset,
+            "settings": task.settings,
+            "figures": figures,
+            "seconds": round(seconds, 3),
+            "fingerprint": task.fingerprint,
+            "dataset_sha256": task.inputs[0],
+            "sameas": sameas.__version__,
+        }
+        self.write(head, list(self._entries.values()))
+
+    def write(self, head: dict[str, Any], entries: list[dict[str, Any]]) -> dict[str, Any]:
+        """Write these entries, with what is common to them; what was written comes back."""
+        content = {"format": FORMAT, "sameas": sameas.__version__, **head, "results": entries}
+        content["checksum"] = _checksum(content)
+        with replacing_file(self.path) as draft:
+            draft.write_text(json.dumps(content, indent=1, ensure_ascii=False), encoding="utf8")
+        return content
+
+
+def machine() -> dict[str, Any]:
+    """What the figures were made on."""
+    import numpy
+    import scipy
+
+    pages = getattr(os, "sysconf", lambda _: 0)
+    memory = pages("SC_PAGE_SIZE") * pages("SC_PHYS_PAGES") / 2**30 if hasattr(os, "sysconf") else 0
+    return {
+        "system": platform.system(),
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "memory_gib": round(memory, 1),
+        "python": platform.python_version(),
+        "numpy": numpy.__version__,
+        "scipy": scipy.__version__,
+    }
+
+
+@lru_cache
+def code_version() -> str:
+    """The version and a hash of the code that makes figures."""
+    root = Path(sameas.__file__).parent
+    digest = hashlib.sha256(sameas.__version__.encode())
+    for path in sorted(root.rglob("*.py")):
+        if not PRESENTATION & set(path.relative_to(root).parts):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _read(path: Path) -> dict[str, Any]:
+    remedy = "remove it to start afresh"
+    try:
+        content = json.loads(path.read_text(encoding="utf8"))
+        if content["format"] != FORMAT:
+            raise InputError(
+                path, f"has format {content['format']}, this version writes {FORMAT}; {remedy}"
+            )
+        if content["checksum"] != _checksum(content):
+            raise InputError(path, f"was changed or damaged (its checksum is wrong); {remedy}")
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise InputError(path, f"is damaged: not the JSON that was written; {remedy}") from None
+    return dict(content)
+
+
+def _checksum(content: dict[str, Any]) -> str:
+    rest = {key: value for key, value in content.items() if key != "checksum"}
+    return _sha256(json.dumps(rest, sort_keys=True, ensure_ascii=False))
+
+
+def _key(entry: dict[str, Any]) -> str:
+    return Task(entry["experiment"], entry["dataset"], entry["settings"], ()).key
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()

@@ -1,0 +1,221 @@
+"""Slow, obvious twins of the package's routines, in plain Python and float64.
+
+They share no code with the package: loops instead of sparse products, sets instead of joins,
+counting instead of partitions. Only fit for a handful of entities.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import permutations
+
+import numpy as np
+from scipy.special import logsumexp
+
+WHITE_SPACE = (
+    "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009"
+    "\u200a\u2028\u2029\u202f\u205f\u3000"
+)
+"""The characters that Unicode calls white space."""
+
+
+# --- features ---------------------------------------------------------------------------------
+
+
+def words(name):
+    """The pieces of a name between white space."""
+    return "".join(" " if letter in WHITE_SPACE else letter for letter in name).split(" ")
+
+
+def ngram_counts(names, n=2):
+    """How often each n-gram occurs in each name, as a list of counters."""
+    counts = []
+    for name in names:
+        counter = Counter()
+        for word in words(name):
+            word = word.lower()
+            for k in range(len(word) - n + 1):
+                counter[word[k : k + n]] += 1
+        counts.append(counter)
+    return counts
+
+
+def ngram_rows(names, n=2):
+    """Unit rows of n-gram counts, columns in order of code points; and the n-grams."""
+    counts = ngram_counts(names, n)
+    vocabulary = sorted(set().union(*counts)) if counts else []
+    rows = np.zeros((len(names), len(vocabulary)))
+    for i, counter in enumerate(counts):
+        for j, ngram in enumerate(vocabulary):
+            rows[i, j] = counter[ngram]
+    return unit(rows), vocabulary
+
+
+def unit(rows):
+    """Rows of length one; rows of zeros stay zero."""
+    result = np.zeros(rows.shape)
+    for i, row in enumerate(np.asarray(rows, dtype=np.float64)):
+        length = math.sqrt(sum(value * value for value in row))
+        if length > 0:
+            result[i] = row / length
+    return result
+
+
+# --- adjacency --------------------------------------------------------------------------------
+
+
+def distinct(graph):
+    """The triples of a graph, each once, as tuples."""
+    return {tuple(int(value) for value in triple) for triple in graph.triples}
+
+
+def relational(left, right):
+    """Both relational adjacency matrices, from explicit lists of triples and their inverses."""
+    triples = {}
+    for side, graph in (("left", left), ("right", right)):
+        forward = {(h, (side, r, "forward"), t) for h, r, t in distinct(graph)}
+        inverse = {(t, (side, r, "inverse"), h) for h, r, t in distinct(graph)}
+        triples[side] = forward | inverse
+    everything = triples["left"] | triples["right"]
+    per_relation = Counter(r for _, r, _ in everything)
+    entities = len(left.entities) + len(right.entities)
+    loop = math.log(2)
+    if everything:
+        loop = max(loop, math.log(len(everything) / entities))
+    matrices = []
+    for side, graph in (("left", left), ("right", right)):
+        matrix = np.zeros((len(graph.entities), len(graph.entities)))
+        for h, r, t in triples[side]:
+            matrix[h, t] += math.log(len(everything) / per_relation[r])
+        for entity in range(len(matrix)):
+            matrix[entity, entity] += loop
+        matrices.append(matrix)
+    return tuple(matrices)
+
+
+def plain(graph):
+    """One for entities that share a triple, and on the diagonal."""
+    matrix = np.zeros((len(graph.entities), len(graph.entities)))
+    for h, _, t in distinct(graph):
+        matrix[h, t] = matrix[t, h] = 1
+    for entity in range(len(matrix)):
+        matrix[entity, entity] = 1
+    return matrix
+
+
+def random_walk(graph):
+    """The plain adjacency with each row divided by its sum."""
+    return np.array([row / sum(row) for row in plain(graph)]).reshape(plain(graph).shape)
+
+
+def laplacian(graph):
+    """I - D^-1/2 A D^-1/2, entry by entry, where A has no loops."""
+    matrix = plain(graph)
+    size = len(matrix)
+    for i in range(size):
+        matrix[i, i] = 0
+    degrees = [sum(row) for row in matrix]
+    result = np.zeros((size, size))
+    for i in range(size):
+        for j in range(size):
+            if matrix[i, j]:
+                result[i, j] = -1 / math.sqrt(degrees[i] * degrees[j])
+        result[i, i] += 1
+    return result
+
+
+# --- propagation ------------------------------------------------------------------------------
+
+
+def hops(adjacency, features, depth):
+    """The unit features after 0, 1, ..., depth multiplications."""
+    rows = [unit(features)]
+    for _ in range(depth):
+        rows.append(unit(adjacency @ rows[-1]))
+    return rows
+
+
+def cosine(a, b):
+    """The cosine of two vectors; zero if one of them is zero."""
+    lengths = math.sqrt(float(a @ a) * float(b @ b))
+    return float(a @ b) / lengths if lengths > 0 else 0.0
+
+
+def similarity(left_hops, right_hops):
+    """The mean over hops of the cosine, for each pair of entities."""
+    result = np.zeros((len(left_hops[0]), len(right_hops[0])))
+    for i in range(result.shape[0]):
+        for j in range(result.shape[1]):
+            cosines = [cosine(a[i], b[j]) for a, b in zip(left_hops, right_hops, strict=True)]
+            result[i, j] = sum(cosines) / len(cosines)
+    return result
+
+
+# --- assignment -------------------------------------------------------------------------------
+
+
+def sinkhorn(profit, temperature, iterations):
+    """The plan from the matrix padded to a square with zeros, in logarithms."""
+    n, m = profit.shape
+    logs = np.zeros((max(n, m), max(n, m)))
+    logs[:n, :m] = profit
+    logs /= temperature
+    for _ in range(iterations):
+        logs -= logsumexp(logs, axis=1, keepdims=True)
+        logs -= logsumexp(logs, axis=0, keepdims=True)
+    return np.exp(logs[:n, :m])
+
+
+def ranks(row):
+    """One plus how many are better plus half of how many others are equal, for each value."""
+    return [
+        1 + sum(other > value for other in row) + (sum(other == value for other in row) - 1) / 2
+        for value in row
+    ]
+
+
+def best(row, k):
+    """The positions of the k largest values, best first, ties by position."""
+    return sorted(range(len(row)), key=lambda j: (-row[j], j))[:k]
+
+
+def best_total(profit):
+    """The largest total profit of a one-to-one assignment, by trying all."""
+    profit = np.asarray(profit, dtype=np.float64)
+    if profit.shape[0] > profit.shape[1]:
+        profit = profit.T
+    n, m = profit.shape
+    return max(
+        sum(profit[i, j] for i, j in enumerate(columns)) for columns in permutations(range(m), n)
+    )
+
+
+# --- evaluation -------------------------------------------------------------------------------
+
+
+def scores(links, gold, no_match=()):
+    """Counts and ratios from sets of pairs; gold is partial, and each side is its own."""
+    links, gold, no_match = set(links), set(gold), set(no_match)
+    known_left = {a for a, _ in gold} | no_match
+    known_right = {b for _, b in gold} | no_match
+    right = len(links & gold)
+    judged = len({(a, b) for a, b in links if a in known_left or b in known_right})
+    precision = right / judged if judged else None
+    recall = right / len(gold) if gold else 0.0
+    if precision is None:
+        f1 = None
+    elif precision + recall == 0:
+        f1 = 0.0
+    else:
+        f1 = 2 * precision * recall / (precision + recall)
+    return {
+        "links": len(links),
+        "links_judged": judged,
+        "links_right": right,
+        "gold_links": len(gold),
+        "precision": precision,
+        "recall": recall,
+        "f1": f1,
+        "strict_precision": right / len(links) if links else None,
+    }

