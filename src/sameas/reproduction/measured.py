@@ -61,7 +61,14 @@ class Measured:
         return f"word vectors {vectors['file']}, {vectors['dimensions']} dimensions"
 
     @property
-    def comparable(self) -> bool:
-        """Whether the word vectors are the paper's, by name."""
+    def comparability(self) -> str:
+        """How the word and hybrid rows relate to the published ones, as a sentence."""
         vectors = self.content["word_vectors"]
-        return vectors is not None and vectors["file"].startswith(published.VECTORS)
+        if vectors is None:
+            return "No word vectors were used, so that there are only char rows."
+        if vectors["file"].startswith(published.VECTORS):
+            return f"Word and w+c rows use {self.vectors}, like the paper."
+        return (
+            f"Word and w+c rows use {self.vectors}; the paper's use {published.VECTORS}, so these "
+            "rows are not comparable one to one."
+        )

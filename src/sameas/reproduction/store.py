@@ -16,7 +16,10 @@ from sameas.errors import InputError
 from sameas.writing.atomic import replacing_file
 
 FORMAT = 1
-PRESENTATION = {"cli", "report.py", "rendering.py", "plots.py", "published.py", "__pycache__"}
+PRESENTATION = {
+    *("cli", "report.py", "sections.py", "measured.py", "rendering.py", "plots.py"),
+    *("published.py", "__pycache__"),
+}
 """Parts of the package that show figures but do not make them."""
 
 

@@ -1,0 +1,93 @@
+"""The published figures on the real datasets; slow.
+
+Needs a folder with the datasets, named by the environment variable SAMEAS_DATA:
+dbp15k/{zh_en,ja_en,fr_en}, srprs/{fr_en,de_en} and vectors/glove.6B.100d.txt.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sameas
+from sameas.reproduction.plain import measure
+
+pytestmark = pytest.mark.slow
+
+# Hits@1 of the plain procedure, MRR as published (SEU char).
+CHAR = {
+    "dbp15k/zh_en": (0.871, 0.897),
+    "dbp15k/ja_en": (0.949, 0.961),
+    "dbp15k/fr_en": (0.985, 0.990),
+    "srprs/fr_en": (0.980, 0.985),
+    "srprs/de_en": (0.981, 0.986),
+}
+
+
+@pytest.fixture(scope="module")
+def data():
+    folder = os.environ.get("SAMEAS_DATA")
+    if not folder:
+        pytest.skip("SAMEAS_DATA names no folder of datasets")
+    return Path(folder)
+
+
+def command(*arguments):
+    code = "from sameas.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments), "--json"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("dataset", CHAR)
+def test_char_rows_are_as_published(data, tmp_path, dataset):
+    run = tmp_path / "run"
+    paper = ("--preset", "paper", "--features", "char", "--among", "gold")
+    aligned = command("align", data / dataset, *paper, "-o", run)
+    scores = command("evaluate", run, data / dataset)
+    assert scores["hits@1"] == pytest.approx(CHAR[dataset][0], abs=0.003)
+    assert scores["mrr"] == pytest.approx(CHAR[dataset][1], abs=0.003)
+    assert aligned["peak_memory_bytes"] < 3 * 2**30
+
+
+@pytest.mark.parametrize(("features", "least"), [("hybrid", 0.875), ("word", 0.73)])
+def test_word_vectors_on_zh_en(data, features, least):
+    pair = sameas.read_pair(data / "dbp15k/zh_en")
+    vectors = data / "vectors/glove.6B.100d.txt"
+    options = sameas.Options(
+        features=features, word_vectors=vectors, among="gold", min_confidence=0
+    )
+    assert sameas.evaluate(sameas.align(pair, options), pair.gold).hits_at_1 >= least
+
+
+@pytest.mark.parametrize("dataset", ["dbp15k/fr_en", "srprs/de_en"])
+def test_the_exact_solver_is_never_worse(data, dataset):
+    pair = sameas.read_pair(data / dataset)
+    found = {
+        solver: sameas.align(pair, sameas.Options(solver=solver, among="gold", min_confidence=0))
+        for solver in ("sinkhorn", "hungarian")
+    }
+    best, soft = found["hungarian"], found["sinkhorn"]
+    assert best.objective >= soft.objective
+    assert best.objective <= soft.objective / (1 - soft.optimality_gap) * (1 + 1e-6)
+    scores = {name: sameas.evaluate(a, pair.gold).hits_at_1 for name, a in found.items()}
+    assert scores["hungarian"] >= scores["sinkhorn"]
+
+
+def test_the_plain_procedure_agrees(data):
+    folder = data / "srprs/de_en"
+    pair = sameas.read_pair(folder)
+    ours = sameas.evaluate(
+        sameas.align(pair, sameas.Options(among="gold", min_confidence=0)), pair.gold
+    )
+    plain = measure(str(folder))
+    np.testing.assert_allclose(ours.hits_at_1, plain["hits@1"], atol=0.0005)
+    np.testing.assert_allclose(ours.mrr, plain["mrr"], atol=0.0005)
