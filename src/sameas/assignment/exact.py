@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from sameas.graph import Positions
-from sameas.rows import Matrix
 
 
-def hungarian(profit: Matrix) -> tuple[Positions, Positions]:
+def hungarian(profit: NDArray[np.floating]) -> tuple[Positions, Positions]:
     """The one-to-one pairs of largest total profit, as left and right positions, left ascending.
 
     Every entity of the smaller side is in a pair. Jonker and Volgenant's algorithm on the whole

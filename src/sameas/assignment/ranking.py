@@ -93,12 +93,21 @@ def _top(worth: Matrix, k: int) -> tuple[Positions, NDArray[np.float64]]:
     values = worth[rows, columns]
     order = np.argsort(-values, axis=1, kind="stable")
     columns, values = columns[rows, order], values[rows, order]
-    ties = (values[:, :, None] == values[:, None, :]).sum(axis=2).astype(np.float64)
-    ties[values == limit[:, None]] = np.repeat(level.sum(axis=1), k).reshape(len(worth), k)[
-        values == limit[:, None]
-    ]
-    better = (values[:, None, :] > values[:, :, None]).sum(axis=2)
-    return columns, better + (ties + 1) / 2
+    first = _first_of_run(values)
+    last = k - 1 - _first_of_run(values[:, ::-1])[:, ::-1]
+    ties = (last - first + 1).astype(np.float64)
+    # Those that meet the limit may have equals among the columns that were left out.
+    ties = np.where(values == limit[:, None], level.sum(axis=1)[:, None], ties)
+    return columns, first + (ties + 1) / 2
+
+
+def _first_of_run(values: Matrix) -> Positions:
+    """For sorted rows, the place where the run of values equal to each begins."""
+    begins = np.ones(values.shape, dtype=np.bool_)
+    begins[:, 1:] = values[:, 1:] != values[:, :-1]
+    places = np.where(begins, np.arange(values.shape[1]), 0)
+    first: Positions = np.maximum.accumulate(places, axis=1)
+    return first
 
 
 def best_left(profit: Matrix, prices: Vector) -> Positions:
@@ -148,8 +157,9 @@ def shares(profit: Matrix, plan: Plan, left: Positions, right: Positions) -> Vec
     heat = usable(plan.temperature)
     row_mass, column_mass = _log_masses(profit, plan, heat)
     entries = (profit[left, right] - plan.left[left] - plan.right[right]) / heat
-    share = np.exp(entries - np.maximum(row_mass[left], column_mass[right]))
-    return np.clip(share, 0.0, 1.0)
+    logs = entries - np.maximum(row_mass[left], column_mass[right])
+    shares: Vector = np.exp(np.minimum(logs, 0.0))  # above zero only by rounding
+    return shares
 
 
 def _log_masses(profit: Matrix, plan: Plan, heat: float) -> tuple[Vector, Vector]:

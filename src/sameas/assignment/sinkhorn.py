@@ -216,7 +216,9 @@ def _round(
         np.subtract(profit[rows], single, out=entries)
         entries -= left[rows, None].astype(np.float32)
         entries *= np.float32(1 / heat)
-        np.exp(entries, out=entries)  # at most one: each column has just been divided by its sum
+        # At most one, as each column has just been divided by its sum; but for rounding.
+        np.minimum(entries, 0, out=entries)
+        np.exp(entries, out=entries)
         sums = entries.sum(axis=1, dtype=np.float64)
         if ghosts.right_count:
             sums += ghosts.right_count * np.exp((-left[rows] - ghosts.right) / heat)

@@ -95,7 +95,7 @@ def rounded(profit: Matrix, plan: Plan, candidates: Candidates) -> tuple[Positio
     rows = np.flatnonzero(~mutual)
     columns = np.setdiff1d(np.arange(profit.shape[1]), chosen[mutual])
     rest = profit[np.ix_(rows, columns)] - plan.left[rows, None] - plan.right[columns]
-    left, right = hungarian(rest.astype(np.float32))
+    left, right = hungarian(rest)
     chosen[rows] = -1
     chosen[rows[left]] = columns[right]
     return everyone[chosen >= 0], chosen[chosen >= 0]

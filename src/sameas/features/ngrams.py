@@ -26,7 +26,7 @@ def ngram_rows(names: pl.Series, *, n: int = 2) -> Rows:
         return as_rows(csr_array((len(names), 0), dtype=np.float32))
     alphabet, digits = np.unique(letters, return_inverse=True)
     keys = np.zeros(len(windows), dtype=np.int64)
-    for offset in range(n):  # in base |alphabet|, so that any n up to 5 fits 64 bits
+    for offset in range(n):  # in base |alphabet|: 64 bits hold n = 3 in any script
         keys = keys * len(alphabet) + digits[offset : offset + len(windows)]
     vocabulary, columns = np.unique(keys[inside], return_inverse=True)
     counts = csr_array(
