@@ -75,14 +75,20 @@ def test_the_best_label_counts_not_the_first():
     assert dict(found.iter_rows()) == {"a": "best", "c": "title"}
 
 
-def test_a_names_file_comes_before_the_uri_and_the_first_name_counts(caplog):
+def test_a_names_file_comes_before_the_uri_and_the_first_name_counts():
     entities = pl.Series(["x:Alpha", "x:Beta"])
     given_names = pl.DataFrame({"entity": ["x:Alpha", "x:Alpha"], "name": ["one", "two"]})
-    with caplog.at_level(logging.WARNING, "sameas"):
-        names, used = choose_names(entities, given_names)
+    names, used = choose_names(entities, given_names)
     assert names.to_list() == ["one", "x:Beta"]
     assert used == 1
-    assert "1 further names" in caplog.text
+
+
+def test_further_names_of_an_entity_are_counted(tmp_path, caplog):
+    file = tmp_path / "names.tsv"
+    file.write_text("x:Alpha\tone\nx:Alpha\ttwo\n")
+    with caplog.at_level(logging.WARNING, "sameas"):
+        read_names(file)
+    assert "names.tsv: further names of an entity named before were left out: 1" in caplog.text
 
 
 def test_a_name_goes_by_uri_or_else_by_id():

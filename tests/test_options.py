@@ -69,7 +69,7 @@ def test_an_option_error_is_both_ours_and_a_value_error():
 
 
 def test_options_go_into_json_whole():
-    options = Options(word_vectors=Path("a.txt"), among="gold", temperature=0.5)
+    options = Options(features="word", word_vectors=Path("a.txt"), among="gold", temperature=0.5)
     values = json.loads(json.dumps(options.asdict()))
     assert list(values) == [field.name for field in fields(Options)]
     assert values["word_vectors"] == "a.txt"

@@ -204,7 +204,9 @@ def test_among_that_cannot_be_used_is_refused(demo, tmp_path):
         align(GraphPair(left=demo.left, right=demo.right), Options(among="gold"))
     path = tmp_path / "some.tsv"
     path.write_text("nobody\tnothing\n")
-    with pytest.raises(OptionError, match='2 others, the first is "nobody"'):
+    with pytest.raises(
+        OptionError, match='got 1 that are not in the left one, the first is "nobody"'
+    ):
         align(demo, Options(among=path))
 
 

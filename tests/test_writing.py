@@ -337,7 +337,7 @@ def test_a_full_disk_is_an_output_error_that_names_the_place(tmp_path, monkeypat
         ("links.xlsx", 'suffix ".xlsx" is not known; use .tsv'),
         ("missing/links.tsv", "does not exist; make it first"),
         ("missing/run", "does not exist; make it first"),
-        ("file/links.tsv", "does not exist"),
+        ("file/links.tsv", "is not a folder"),
         ("folder.tsv", "is a folder"),
         ("folder", "exists and is not a run folder"),
         ("file", "exists and is not a run folder"),

@@ -16,6 +16,8 @@ Features = Literal["char", "word", "hybrid"]
 Method = Literal["seu", "paris"]
 Preset = Literal["best", "paper"]
 
+DEEPEST = 20
+
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
@@ -62,6 +64,10 @@ class Options:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise _wrong(name, f"a whole number of at least {least}", value)
+        if self.depth > DEEPEST:
+            raise _wrong(
+                "depth", f"at most {DEEPEST}: beyond a few hops all is near all", self.depth
+            )
         for name in ("temperature", "min_confidence"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float):
@@ -70,6 +76,10 @@ class Options:
             raise _wrong("temperature", "a positive number", self.temperature)
         if not 0 <= self.min_confidence <= 1:
             raise _wrong("min_confidence", "between 0 and 1", self.min_confidence)
+        if self.word_vectors is not None and self.features == "char":
+            raise OptionError(
+                "word_vectors are used only with features word or hybrid, got features 'char'"
+            )
 
     def asdict(self) -> dict[str, Any]:
         """The options as plain values that JSON can hold."""
@@ -92,7 +102,7 @@ def parse_size(text: str) -> int:
     >>> parse_size("1.5G") == 3 * 2**29
     True
     """
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
+    match = re.fullmatch(r"\s*(\d{1,12}(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
     if not match or not (size := int(float(match[1]) * UNITS[match[2].upper()])):
         raise _wrong("memory", "a size such as 4G or 512M", text)
     return size

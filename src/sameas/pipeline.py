@@ -165,20 +165,16 @@ def candidate_positions(pair: GraphPair, options: Options) -> tuple[Positions, P
         links = pair.gold
     else:
         links = read_gold(options.among)
-    found = [
-        np.unique(graph.positions(links[side]))
-        for side, graph in (("left", pair.left), ("right", pair.right))
-    ]
-    if min(positions[0] for positions in found) < 0:
-        missing = [
-            entity
-            for side, graph in (("left", pair.left), ("right", pair.right))
-            for entity in links[side].filter(pl.Series(graph.positions(links[side]) < 0))
-        ]
-        raise OptionError(
-            f"among must name entities of the two graphs, got {len(missing)} others, "
-            f'the first is "{missing[0]}"'
-        )
+    found = []
+    for side, graph in (("left", pair.left), ("right", pair.right)):
+        positions = graph.positions(links[side])
+        strangers = links[side].filter(pl.Series(positions < 0))
+        if len(strangers):
+            raise OptionError(
+                f"among must name entities of the two graphs, got {len(strangers)} that are not in "
+                f'the {side} one, the first is "{strangers[0]}"; leave them out of {options.among}'
+            )
+        found.append(np.unique(positions))
     return found[0], found[1]
 
 
@@ -236,7 +232,7 @@ def check_memory(left: int, right: int, options: Options) -> None:
         ceiling = -(-needed // 2**29) / 2
         raise MemoryCeilingError(
             f"{left:,} x {right:,} candidates need about {needed / 2**30:.1f} GiB with the solver "
-            f'"{options.solver}", the ceiling is {options.memory / 2**30:.1f} GiB; '
+            f'"{options.solver}", the ceiling is {options.memory / 2**20:,.0f} MiB; '
             f"raise it with --memory {ceiling:g}G"
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -97,7 +98,11 @@ Examples:
 )
 @click.option("--top", type=int, help="Ranked candidates kept per entity.  [10]")
 @click.option("--memory", metavar="SIZE", help="Ceiling, such as 4G or 512M.  [4G]")
-@click.option("--min-confidence", type=float, help="Links less sure than this are dropped.")
+@click.option(
+    "--min-confidence",
+    type=float,
+    help="Links less sure than this are dropped; the preset paper keeps all.  [0.3]",
+)
 @json_option
 def align(
     inputs: tuple[str, ...],
@@ -204,4 +209,5 @@ def _names(names: tuple[str, ...]) -> str | tuple[str, ...] | None:
 def _next_step(inputs: tuple[str, ...], out: Path, alignment: Alignment) -> str:
     if alignment.pair.gold is None or len(inputs) != 1:
         return ""
-    return f" Gold links are known; to compare: sameas evaluate {out} {inputs[0]}"
+    compare = shlex.join(["sameas", "evaluate", str(out), inputs[0]])
+    return f" Gold links are known; to compare: {compare}"

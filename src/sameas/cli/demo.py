@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from typing import TYPE_CHECKING
 
@@ -83,9 +84,10 @@ def demo(as_json: bool) -> None:
         title="Ten of the links, from the surest to the least sure",
     )
     say(f"Done in {seconds:.1f} s. The data is in {sameas.DEMO}. To try next:\n")
-    say(f"  sameas inspect {sameas.DEMO}")
-    say(f"  sameas align {sameas.DEMO} -o run")
-    say(f"  sameas evaluate run {sameas.DEMO}")
+    data = shlex.quote(str(sameas.DEMO))
+    say(f"  sameas inspect {data}")
+    say(f"  sameas align {data} -o run")
+    say(f"  sameas evaluate run {data}")
     say("  sameas align left.tsv right.tsv -o links.tsv    # tables of yours: head, relation, tail")
 
 

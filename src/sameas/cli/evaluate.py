@@ -53,7 +53,10 @@ def evaluate(out: Path, gold: Path, no_match: Path | None, as_json: bool) -> Non
     values = metrics.asdict()
     print_table(
         [
-            (name, score(value) if isinstance(value, float) or value is None else f"{value:,}")
+            (
+                name.replace("_", " "),
+                score(value) if isinstance(value, float) or value is None else f"{value:,}",
+            )
             for name, value in values.items()
         ]
     )

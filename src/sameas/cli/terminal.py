@@ -103,7 +103,7 @@ def progress_display(*, quiet: bool) -> Iterator[Callable[[str, float], None]]:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console(err=True)) as bars:
+    with Progress(*columns, console=console(err=True), transient=True) as bars:
         tasks: dict[str, Any] = {}
 
         def report(phase: str, share: float) -> None:

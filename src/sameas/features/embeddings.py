@@ -40,9 +40,10 @@ def read_embeddings(path: Path, entities: pl.Series) -> Rows:
 def _read_npy(path: Path, count: int) -> Matrix:
     try:
         vectors = np.load(path, allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
-        raise InputError(path, f"not a readable .npy file ({error})") from None
-    if vectors.ndim != 2 or len(vectors) != count or vectors.dtype.kind not in "fiu":
+    except (ValueError, OSError, EOFError):
+        raise InputError(path, "not a .npy file of numbers; save it with numpy.save") from None
+    right_shape = vectors.ndim == 2 and len(vectors) == count and vectors.shape[1] > 0
+    if not right_shape or vectors.dtype.kind not in "fiu":
         raise InputError(
             path,
             f"numbers of shape ({count}, d) expected, one row per entity, left then right; "
@@ -54,10 +55,10 @@ def _read_npy(path: Path, count: int) -> Matrix:
 def _read_parquet(path: Path, entities: pl.Series) -> Matrix:
     try:
         table = pl.read_parquet(path, glob=False)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(path, f"not a readable Parquet file ({error})") from None
+    except (pl.exceptions.PolarsError, OSError):
+        raise InputError(path, "not a readable Parquet file; write it again") from None
     columns = [name for name in table.columns if name != "entity"]
-    if "entity" not in table.columns or not columns:
+    if "entity" not in table.columns or table["entity"].dtype.is_nested() or not columns:
         raise InputError(
             path, f"a column entity and numbers expected, found {', '.join(table.columns)}"
         )
@@ -69,15 +70,17 @@ def _read_parquet(path: Path, entities: pl.Series) -> Matrix:
             vectors = _single(np.array(table[columns[0]].to_list(), dtype=np.float64))
         else:
             vectors = _single(table.select(pl.col(columns).cast(pl.Float64)).to_numpy())
+        if vectors.ndim != 2 or not vectors.shape[1]:
+            raise ValueError("no numbers")
     except (ValueError, TypeError, pl.exceptions.PolarsError):
         raise InputError(path, "vectors must be numbers, as many for each entity") from None
     rows = positions_of(entities, table["entity"].cast(pl.String))
     missing = int((rows < 0).sum())
     if missing == len(entities):
         raise InputError(path, "none of its entities is in the graphs; use their URIs")
-    if missing:
-        log.warning("%d of %d entities have no row in %s", missing, len(entities), path.name)
     found: Matrix = np.where(rows[:, None] >= 0, vectors[rows.clip(0)], np.float32(0))
+    if missing and np.isfinite(found).all():
+        log.warning("%d of %d entities have no row in %s", missing, len(entities), path.name)
     return found
 
 

@@ -87,6 +87,9 @@ def read_names(path: Path) -> pl.DataFrame:
     table = read_table(path, ("entity", "name"))
     if not len(table):
         raise InputError(path, "holds no names; two columns expected: entity, name")
+    further = len(table) - table["entity"].n_unique()
+    if further:
+        log.warning("%s: further names of an entity named before were left out: %d", path, further)
     return table.select("entity", "name")
 
 
@@ -139,8 +142,6 @@ def choose_names(
     if given is None or not len(given):
         return names, 0
     first = given.unique("entity", keep="first", maintain_order=True)
-    if len(first) < len(given):
-        log.warning("%d further names of the same entity were left out", len(given) - len(first))
     rows = positions_of(entities, first["entity"]).copy()
     if ids is not None:
         by_id = positions_of(ids.cast(pl.String), first["entity"])

@@ -94,6 +94,8 @@ def detect_layout(folder: Path) -> Layout:
     for layout, mark in MARKS.items():
         if (folder / mark).exists():
             return layout
+    if (folder / "run.json").is_file():
+        raise InputError(folder, "is a run folder; give the benchmark folder or file it came from")
     held = sorted(entry.name for entry in folder.iterdir())[:6]
     raise InputError(
         folder,

@@ -178,8 +178,8 @@ def _is_header(cells: Sequence[str], columns: Sequence[str]) -> bool:
 def _read_parquet(path: Path, columns: Sequence[str], optional: Sequence[str]) -> pl.DataFrame:
     try:
         table = pl.read_parquet(path, glob=False)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(path, f"not a readable Parquet file ({first_line(error)})") from None
+    except (pl.exceptions.PolarsError, OSError):
+        raise InputError(path, "not a readable Parquet file; write it again") from None
     if not set(columns) <= set(table.columns):
         raise InputError(
             path,
@@ -205,6 +205,8 @@ def _raise_diagnosis(
     path: Path, columns: Sequence[str], filled: Sequence[str], separator: str, cause: str
 ) -> None:
     """Raise the error for the first line that cannot be used; come back if all lines are blank."""
+    if "incomplete frame" in cause or "unexpected end" in cause.lower():
+        raise InputError(path, f"cannot be read ({first_line(cause)}); is the file whole?")
     expected: Sequence[str] = columns
     blank = True
     for number, row in _rows(read_text(path), separator):
@@ -216,10 +218,11 @@ def _raise_diagnosis(
         if len(row) != len(expected):
             kind = {"\t": "tab-separated", ",": "comma-separated"}[separator]
             found = shortened(separator.join(row))
+            hint = "; is a quote left open?" if "\n" in separator.join(row) else ""
             raise InputError(
                 path,
                 f"{len(expected)} {kind} columns expected ({', '.join(expected)}), "
-                f'found {len(row)}: "{found}"',
+                f'found {len(row)}: "{found}"{hint}',
                 line=number,
             )
         for name in filled:

@@ -298,4 +298,9 @@ def _json_of(*command: str) -> Any:
 
 def options_for(features: Features, word_vectors: Path | None) -> Options:
     """The paper's settings in the paper's protocol."""
-    return replace(PRESETS["paper"], features=features, word_vectors=word_vectors, among="gold")
+    return replace(
+        PRESETS["paper"],
+        features=features,
+        word_vectors=None if features == "char" else word_vectors,
+        among="gold",
+    )

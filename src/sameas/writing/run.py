@@ -1,7 +1,7 @@
 """Run folders: everything about one alignment, so that nothing has to be computed again.
 
 Format 1:
-  run.json            format, version of sameas, options, inputs and summary figures
+  run.json            format, version of sameas, options and summary figures
   links.parquet       left, right, score, confidence
   candidates.parquet  left, right, rank, score
   unmatched.parquet   side, entity, reason
@@ -29,6 +29,17 @@ from sameas.graph import Graph, GraphPair, graph_from_triples
 from sameas.writing.atomic import replacing_folder
 
 FORMAT = 1
+COLUMNS = {
+    "links": ("left", "right", "score", "confidence"),
+    "candidates": ("left", "right", "rank", "score"),
+    "unmatched": ("side", "entity", "reason"),
+    "gold": ("left", "right"),
+    "gold_ranks": ("left", "right", "rank"),
+    "entities": ("entity", "name"),
+    "triples": ("head", "relation", "tail"),
+    "attributes": ("entity", "attribute", "value"),
+}
+"""What each table of a run folder holds."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -93,6 +104,8 @@ def read_run(path: str | PathLike[str]) -> Run:
     try:
         record = json.loads(file.read_text(encoding="utf8"))
         version = record["format"]
+        if not isinstance(version, int):
+            raise ValueError("no format")
     except (ValueError, KeyError, TypeError):
         raise InputError(file, "is damaged; run sameas align again") from None
     if version != FORMAT:
@@ -113,7 +126,7 @@ def _optional(path: Path) -> pl.DataFrame | None:
 
 def _parquet(path: Path) -> pl.DataFrame:
     try:
-        return pl.read_parquet(path, glob=False)
+        return pl.read_parquet(path, glob=False).select(COLUMNS[path.stem])
     except (pl.exceptions.PolarsError, OSError):
         raise InputError(path, "is missing or damaged; run sameas align again") from None
 

@@ -59,6 +59,8 @@ def check_target(path: Path) -> None:
             "or no suffix for a run folder"
         )
     parent = path.absolute().parent
+    if parent.exists() and not parent.is_dir():
+        raise OutputError(f"{path}: {parent} is not a folder; choose another place")
     if not parent.is_dir():
         raise OutputError(f"{path}: the folder {parent} does not exist; make it first")
     if not os.access(parent, os.W_OK):
