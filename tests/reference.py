@@ -212,7 +212,7 @@ def scores(links, gold, no_match=()):
     return {
         "links": len(links),
         "links_judged": judged,
-        "links_right": right,
+        "links_correct": right,
         "gold_links": len(gold),
         "precision": precision,
         "recall": recall,

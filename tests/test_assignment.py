@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import reference
-from sameas.assignment import Solver, hungarian, shares, solve
+from sameas.assignment import Solver, hungarian, shares, sinkhorn, solve
 from sameas.assignment.ranking import best_left, upper_bound
 from strategies import matrices
 
@@ -90,10 +90,11 @@ def test_hungarian_is_never_worse_than_sinkhorn(profit, temperature, iterations)
 
 @settings(deadline=None, max_examples=50)
 @given(matrices(max_side=6), st.integers(1, 6))
-def test_hungarian_ranks_the_partner_first_and_the_others_by_profit(profit, top):
+def test_hungarian_ranks_the_partner_first_and_the_others_as_in_the_plan(profit, top):
     found = solve(profit, "hungarian", temperature=0.02, iterations=10, top=top)
     partner = dict(zip(found.left.tolist(), found.right.tolist(), strict=True))
-    for i, row in enumerate(profit.tolist()):
+    worth = profit - found.plan.right.astype(np.float32)
+    for i, row in enumerate(worth.tolist()):
         ranks = reference.ranks(row)
         if i in partner:
             others = [j for j in range(len(row)) if j != partner[i]]
@@ -143,3 +144,22 @@ def test_the_best_of_several_left_entities_is_served_at_every_temperature(solver
     found = solve(profit, solver, temperature=temperature, iterations=10, top=1)
     assert found.left.tolist() == [1]
     assert found.right.tolist() == [0]
+
+
+@settings(deadline=None, max_examples=60)
+@given(matrices(), st.sampled_from([0.005, 0.02, 1.0]))
+def test_a_plan_changes_only_the_speed_of_the_exact_solver(profit, temperature):
+    plan = sinkhorn(profit, temperature=temperature, iterations=5)
+    values = [
+        profit[found].sum(dtype=np.float64)
+        for found in (hungarian(profit), hungarian(profit, plan))
+    ]
+    assert values[0] == pytest.approx(values[1], abs=1e-5)
+
+
+def test_leftovers_that_are_all_alike_are_matched_in_pieces(monkeypatch):
+    monkeypatch.setattr("sameas.assignment.solution.FEW", 3)
+    profit = np.zeros((10, 8), dtype=np.float32)
+    found = solve(profit, "sinkhorn", **METHOD)
+    assert sorted(found.right.tolist()) == list(range(8))
+    assert len(set(found.left.tolist())) == 8

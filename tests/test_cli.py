@@ -246,7 +246,7 @@ def test_align_prints_one_json_object_with_the_keys_that_scripts_rely_on(tmp_pat
 
 def test_align_says_where_the_links_went_and_how_to_go_on(small, tmp_path):
     out = tmp_path / "run"
-    text = run("align", small, "-o", out).stdout
+    text = run("align", small, "-o", out).stderr
     assert f"Written to {out}." in text
     assert f"sameas evaluate {out} {small}" in text
 
@@ -411,7 +411,7 @@ def test_control_c_leaves_an_earlier_run_as_it_was(tmp_path, demo_run):
         running.send_signal(signal.SIGINT)
         _, messages = running.communicate(timeout=30)
     assert running.returncode == 130
-    assert messages.strip() == "sameas: interrupted; nothing was written"
+    assert messages.strip() == "sameas: interrupted; what was there before is as it was"
     assert contents(out) == contents(demo_run)
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 

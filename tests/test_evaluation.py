@@ -14,7 +14,7 @@ SCHEMA = {"left": pl.String, "right": pl.String}
 MEASURES = (
     "links",
     "links_judged",
-    "links_right",
+    "links_correct",
     "gold_links",
     "precision",
     "recall",
@@ -124,7 +124,7 @@ def test_nothing_found_and_nothing_known():
 def test_a_link_given_twice_counts_once():
     links = pl.DataFrame({"left": ["a", "a"], "right": ["u", "u"], "score": [1.0, 0.5]})
     found = evaluate(links, table({("a", "u"), ("b", "v")}))
-    assert (found.links, found.links_right, found.precision) == (1, 1, 1)
+    assert (found.links, found.links_correct, found.precision) == (1, 1, 1)
 
 
 def test_gold_may_bring_further_columns():

@@ -182,3 +182,41 @@ def test_the_plain_procedure_agrees_on_the_demo():
     theirs = plain.measure(str(sameas.DEMO))
     np.testing.assert_allclose(ours.hits_at_1, theirs["hits@1"], atol=0.005)
     np.testing.assert_allclose(ours.mrr, theirs["mrr"], atol=0.005)
+
+
+def test_results_of_other_data_in_the_same_report_are_kept(data, tmp_path):
+    report = tmp_path / "report"
+    reproduce(data, report, only=["datasets"])
+    other = tmp_path / "other"
+    shutil.copytree(data / "deep" / "world", other / "another")
+    shown = reproduce(other, report, only=["datasets"])
+    assert [entry["dataset"] for entry in shown["results"]] == ["another"]
+    told = []
+    again = reproduce(
+        data, report, only=["datasets"], progress=lambda done, total, what: told.append(what)
+    )
+    assert told == ["report"]
+    assert [entry["dataset"] for entry in again["results"]] == ["deep/world"]
+
+
+def test_an_experiment_and_a_dataset_together_narrow_the_choice(data, tmp_path):
+    shutil.copytree(data / "deep" / "world", data / "other")
+    shown = reproduce(data, tmp_path / "report", only=["datasets", "other"])
+    assert [(e["experiment"], e["dataset"]) for e in shown["results"]] == [("datasets", "other")]
+
+
+def test_every_figure_says_what_it_came_from(data, tmp_path):
+    reproduce(data, tmp_path / "report", only=["main"])
+    kept = json.loads((tmp_path / "report" / "results.json").read_text(encoding="utf8"))["results"]
+    for entry in kept:
+        assert entry["options"]["temperature"] == 0.02
+        assert entry["machine"]["cores"] >= 1
+        assert (entry["word_vectors"] is None) == (entry["settings"]["features"] == "char")
+
+
+@pytest.mark.parametrize("place", ["file", "file/report"])
+def test_a_report_that_cannot_be_made_is_the_users_error(data, tmp_path, place):
+    (tmp_path / "file").write_text("precious")
+    outcome = CliRunner().invoke(main, ["reproduce", str(data), "--report", str(tmp_path / place)])
+    assert outcome.exit_code == 2
+    assert "cannot be made a folder" in outcome.stderr

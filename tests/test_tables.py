@@ -271,3 +271,13 @@ def test_shortened_text_is_short_and_on_one_line(text):
     assert len(shortened(text, 50)) <= 50
     assert "\n" not in shortened(text)
     assert "\t" not in shortened(text)
+
+
+@pytest.mark.parametrize(
+    "header", ["Subject\tPredicate\tObject", "s\tp\to", "source\trelation\ttarget"]
+)
+def test_usual_names_of_columns_are_headers_too(tmp_path, header):
+    file = tmp_path / "t.tsv"
+    file.write_text(f"{header}\na\tr\tb\n")
+    table = read_table(file, ("head", "relation", "tail"))
+    assert table.rows() == [("a", "r", "b", 2)]

@@ -385,3 +385,28 @@ def test_text_paths_are_read_as_they_are_written(tmp_path, alignment):
     write(alignment, str(tmp_path / "run"))
     assert len(read_links(str(tmp_path / "links.tsv"))) == len(alignment.links)
     assert len(read_run(str(tmp_path / "run")).links) == len(alignment.links)
+
+
+def test_what_a_killed_process_left_is_put_in_order(tmp_path, alignment):
+    """Killed between the two renames: the earlier run is in the draft, nothing at its place."""
+    run = tmp_path / "run"
+    write(alignment, run)
+    before = contents(tmp_path)
+    draft = tmp_path / ".run.999999999.draft"
+    draft.mkdir()
+    (draft / "new").mkdir()
+    run.rename(draft / "old")
+    assert len(read_run(run).links) == len(alignment.links)
+    assert contents(tmp_path) == before
+    draft.mkdir()
+    (draft / "new").mkdir()
+    write(alignment, run)
+    assert contents(tmp_path) == before
+    assert [entry.name for entry in tmp_path.iterdir()] == ["run"]
+
+
+def test_the_draft_of_a_process_at_work_is_left_alone(tmp_path, alignment):
+    draft = tmp_path / ".run.1.draft"
+    draft.mkdir()
+    write(alignment, tmp_path / "run")
+    assert draft.exists()

@@ -34,7 +34,7 @@ class Metrics:
     gold_links: int
     links: int
     links_judged: int
-    links_right: int
+    links_correct: int
 
     def asdict(self) -> dict[str, float | int | None]:
         """The scores under the names that reports use."""
@@ -48,7 +48,7 @@ class Metrics:
             "gold_links": self.gold_links,
             "links": self.links,
             "links_judged": self.links_judged,
-            "links_right": self.links_right,
+            "links_correct": self.links_correct,
             "strict_precision": self.strict_precision,
         }
 
@@ -90,7 +90,7 @@ def evaluate(
         gold_links=len(gold),
         links=len(links),
         links_judged=judged,
-        links_right=right,
+        links_correct=right,
     )
 
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 Positions: TypeAlias = NDArray[np.int64]
 
-LINK_SCHEMA = pl.Schema({"left": pl.String, "right": pl.String})
 ATTRIBUTE_SCHEMA = pl.Schema({"entity": pl.String, "attribute": pl.String, "value": pl.String})
 
 
@@ -28,6 +27,8 @@ class Graph:
     """URI (or the input's id) of each entity; distinct."""
     names: pl.Series
     """Text of each entity; empty where there is none."""
+    names_given: int = 0
+    """How many of the names were given; the others were made from URIs."""
     relations: pl.Series
     triples: Positions
     attributes: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=ATTRIBUTE_SCHEMA))
@@ -114,10 +115,10 @@ def graph_from_triples(
     first appearance; ``names`` goes with ``entities``.
     """
     if entities is None:
-        parts = [triples["head"], triples["tail"]]
+        ends = triples.select(entity=pl.concat_list("head", "tail")).explode("entity")["entity"]
         if attributes is not None:
-            parts.append(attributes["entity"])
-        entities = pl.concat([part.rename("entity") for part in parts]).unique(maintain_order=True)
+            ends = pl.concat([ends, attributes["entity"]])
+        entities = ends.unique(maintain_order=True)
     relations = triples["relation"].unique(maintain_order=True)
     columns = [
         positions_of(triples["head"], entities),

@@ -24,6 +24,8 @@ class Inspection:
     self_loops: int
     isolated_entities: int
     attributes: int
+    names_given: int
+    """Entities whose name came with the input; the others were named after their URI."""
     empty_names: int
     names_without_letters: int
     shared_names: int
@@ -55,6 +57,7 @@ def inspect_graph(graph: Graph) -> Inspection:
         "self_loops": int((distinct[:, 0] == distinct[:, 2]).sum()),
         "isolated_entities": int((degrees == 0).sum()),
         "attributes": len(graph.attributes),
+        "names_given": graph.names_given,
         "empty_names": int((graph.names == "").sum()),
         "names_without_letters": int((~letters & (graph.names != "")).sum()),
         "shared_names": shared,

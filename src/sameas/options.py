@@ -16,7 +16,7 @@ Features = Literal["char", "word", "hybrid"]
 Method = Literal["seu", "paris"]
 Preset = Literal["best", "paper"]
 
-DEEPEST = 20
+DEEPEST, MOST = 20, 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,9 +49,14 @@ class Options:
     """Ceiling in bytes."""
     min_confidence: float = 0.3
     """Links less sure than this are dropped and their entities stay unmatched."""
+    seed: int = 0
+    """For what is left to chance. Nothing is today: every seed gives the same links."""
 
     def __post_init__(self) -> None:
-        """Refuse values that cannot be used."""
+        """Refuse values that cannot be used; text that names a file becomes a path."""
+        for name in ("word_vectors", "embeddings", "among"):
+            if isinstance(getattr(self, name), str) and getattr(self, name) != "gold":
+                object.__setattr__(self, name, Path(getattr(self, name)))
         for name, choices in (
             ("method", get_args(Method)),
             ("features", get_args(Features)),
@@ -60,10 +65,18 @@ class Options:
         ):
             if getattr(self, name) not in choices:
                 raise _wrong(name, f"one of {', '.join(choices)}", getattr(self, name))
-        for name, least in (("depth", 0), ("iterations", 0), ("top", 1), ("memory", 1)):
+        for name, least in (
+            ("depth", 0),
+            ("iterations", 0),
+            ("top", 1),
+            ("memory", 1),
+            ("seed", 0),
+        ):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise _wrong(name, f"a whole number of at least {least}", value)
+        if self.top > MOST:
+            raise _wrong("top", f"at most {MOST}", self.top)
         if self.depth > DEEPEST:
             raise _wrong(
                 "depth", f"at most {DEEPEST}: beyond a few hops all is near all", self.depth

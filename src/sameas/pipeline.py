@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -107,7 +106,7 @@ def _align_seu(pair: GraphPair, options: Options, clock: Clock) -> Alignment:
 def _align_paris(pair: GraphPair, options: Options, clock: Clock) -> Alignment:
     left, right = candidate_positions(pair, options)
     with clock.phase("paris") as report:
-        found = paris(pair.left, pair.right, progress=report)
+        found = paris(pair.left, pair.right, iterations=max(options.iterations, 1), progress=report)
     with clock.phase("links"):
         found = found.among(left, right)
         rows, columns, probability = maximal_links(found)
@@ -187,7 +186,7 @@ def text_features(
     """The feature rows of all left, then all right entities, in one space."""
     if options.embeddings is not None:
         entities = pl.concat([pair.left.entities, pair.right.entities])
-        return read_embeddings(Path(options.embeddings), entities)
+        return read_embeddings(options.embeddings, entities)
     names = pl.concat([pair.left.names, pair.right.names])
     if options.features == "char":
         rows = ngram_rows(names)
@@ -252,7 +251,7 @@ def _tables(
         {
             "left": left_uri.gather(solution.left),
             "right": right_uri.gather(solution.right),
-            "score": profit[solution.left, solution.right].astype(np.float64),
+            "score": _scores(profit, solution.left, solution.right),
             "confidence": confidence,
         }
     )
@@ -263,7 +262,7 @@ def _tables(
             "left": left_uri.gather(rows),
             "right": right_uri.gather(columns),
             "rank": solution.candidates.rank.ravel(),
-            "score": profit[rows, columns].astype(np.float64),
+            "score": _scores(profit, rows, columns),
         }
     )
     return {
@@ -271,6 +270,11 @@ def _tables(
         "candidates": candidates,
         "gold_ranks": _gold_ranks(pair, left_uri, right_uri, profit, solution),
     }
+
+
+def _scores(profit: Matrix, left: Positions, right: Positions) -> NDArray[np.float64]:
+    """The profits of pairs; a mean of cosines, which rounding may have put beyond one."""
+    return np.clip(profit[left, right].astype(np.float64), -1.0, 1.0)
 
 
 def _kept(

@@ -146,7 +146,7 @@ def upper_bound(profit: Matrix, prices: Vector) -> float:
         ]
     )
     if n > m:
-        gains = np.sort(gains)[-m:] if m < n else gains
+        gains = np.sort(gains)[-m:]
     return float(prices.sum() + gains.sum())
 
 

@@ -12,6 +12,7 @@ range in which float32 is safe.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -33,7 +34,7 @@ TILE_BYTES = 2**20
 TINY = 1e-30
 SAFE = 30.0
 """Logarithm of the largest factor by which a stored plan is scaled; e^30 is about 10^13."""
-WORKERS = 2
+WORKERS = min(os.cpu_count() or 1, 8)
 
 
 @dataclass(frozen=True, eq=False)

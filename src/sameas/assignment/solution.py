@@ -17,6 +17,9 @@ from sameas.rows import Matrix
 Solver = Literal["sinkhorn", "hungarian"]
 Progress = Callable[[float], None]
 
+FEW = 4000
+"""Leftovers of a plan up to this many a side are solved exactly at once."""
+
 
 @dataclass(frozen=True, eq=False)
 class Solution:
@@ -50,16 +53,14 @@ def solve(
 
     ``store`` allows a second matrix of that size, for speed.
     """
-    if solver == "hungarian":
-        return _solve_hungarian(profit, temperature, top)
     plan = sinkhorn(
         profit, temperature=temperature, iterations=iterations, store=store, progress=progress
     )
-    return _solve_sinkhorn(profit, plan, top)
+    return SOLVERS[solver](profit, plan, top)
 
 
 def _solve_sinkhorn(profit: Matrix, plan: Plan, top: int) -> Solution:
-    candidates = best_candidates(profit, plan.right, max(top, 1))
+    candidates = best_candidates(profit, plan.right, top)
     left, right = rounded(profit, plan, candidates)
     objective = float(profit[left, right].sum(dtype=np.float64))
     bound = upper_bound(profit, plan.right)
@@ -68,34 +69,58 @@ def _solve_sinkhorn(profit: Matrix, plan: Plan, top: int) -> Solution:
     return Solution(left, right, objective, gap, plan, candidates, None)
 
 
-def _solve_hungarian(profit: Matrix, temperature: float, top: int) -> Solution:
-    left, right = hungarian(profit)
-    zeros = np.zeros(profit.shape[0]), np.zeros(profit.shape[1])
-    plan = Plan(*zeros, temperature=temperature, iterations=0, deviation=float("nan"))
+def _solve_hungarian(profit: Matrix, plan: Plan, top: int) -> Solution:
+    left, right = hungarian(profit, plan)
     # An exact assignment may give an entity another than its dearest; the partner is the
-    # method's first answer all the same, and the others follow by profit.
+    # method's first answer all the same, and the others follow as in the plan.
     partner = np.full(profit.shape[0], -1, dtype=np.int64)
     partner[left] = right
-    candidates = best_candidates(profit, plan.right, max(top, 1), partner=partner)
+    candidates = best_candidates(profit, plan.right, top, partner=partner)
     objective = float(profit[left, right].sum(dtype=np.float64))
     return Solution(left, right, objective, 0.0, plan, candidates, partner)
 
 
-def rounded(profit: Matrix, plan: Plan, candidates: Candidates) -> tuple[Positions, Positions]:
-    """One-to-one links from a plan: pairs that are each other's best, then the rest exactly.
+SOLVERS: dict[Solver, Callable[[Matrix, Plan, int], Solution]] = {
+    "sinkhorn": _solve_sinkhorn,
+    "hungarian": _solve_hungarian,
+}
 
-    The rows and columns that are left over form a small problem of their own; it is solved so
-    that the sum of the plan's logarithms is largest.
+
+def rounded(profit: Matrix, plan: Plan, candidates: Candidates) -> tuple[Positions, Positions]:
+    """One-to-one links from a plan: pairs that are each other's best, then the rest.
+
+    The rows and columns that are left over form a problem of their own. While it is large, pairs
+    that are each other's best in it are taken; once it is small, it is solved exactly, so that
+    the sum of the plan's logarithms is largest. (Where hardly any are, because all is equal,
+    it is solved in pieces.)
     """
     if not profit.size:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    chosen = candidates.right[:, 0].copy()
-    everyone = np.arange(len(chosen))
-    mutual = best_left(profit, plan.left)[chosen] == everyone
-    rows = np.flatnonzero(~mutual)
-    columns = np.setdiff1d(np.arange(profit.shape[1]), chosen[mutual])
-    rest = profit[np.ix_(rows, columns)] - plan.left[rows, None] - plan.right[columns]
-    left, right = hungarian(rest)
-    chosen[rows] = -1
-    chosen[rows[left]] = columns[right]
-    return everyone[chosen >= 0], chosen[chosen >= 0]
+    chosen = np.full(profit.shape[0], -1, dtype=np.int64)
+    best = candidates.right[:, 0]
+    mutual = best_left(profit, plan.left)[best] == np.arange(len(best))
+    chosen[mutual] = best[mutual]
+    while True:
+        rows = np.flatnonzero(chosen < 0)
+        columns = np.setdiff1d(np.arange(profit.shape[1]), chosen)
+        if not len(rows) or not len(columns):
+            break
+        left, right = _leftovers(profit, plan, rows, columns)
+        chosen[rows[left]] = columns[right]
+    linked = np.flatnonzero(chosen >= 0)
+    return linked, chosen[linked]
+
+
+def _leftovers(
+    profit: Matrix, plan: Plan, rows: Positions, columns: Positions
+) -> tuple[Positions, Positions]:
+    """Pairs between these rows and columns: at least one, and all that can be if they are few."""
+    if max(len(rows), len(columns)) > FEW:
+        rest = profit[np.ix_(rows, columns)]
+        best = best_candidates(rest, plan.right[columns], 1).right[:, 0]
+        mutual = np.flatnonzero(best_left(rest, plan.left[rows])[best] == np.arange(len(rows)))
+        if len(mutual) > 0.05 * min(len(rows), len(columns)):
+            return mutual, best[mutual]
+        rows, columns = rows[:FEW], columns[:FEW]
+    rest = profit[np.ix_(rows, columns)].astype(np.float64)
+    return hungarian(rest - plan.left[rows, None] - plan.right[columns])

@@ -16,7 +16,6 @@ from sameas.cli.terminal import (
     print_json,
     print_table,
     progress_display,
-    say,
 )
 from sameas.errors import OptionError
 
@@ -31,6 +30,12 @@ Examples:
   sameas align zh_en --preset paper --features hybrid \\
       --word-vectors glove.6B.300d.txt --among gold -o run
 """
+
+
+IDLE_WITH_PARIS = {
+    *("features", "word_vectors", "embeddings", "adjacency", "depth", "solver", "temperature"),
+}
+"""Options that PARIS has no use for."""
 
 
 @click.command(epilog=EPILOG)
@@ -103,6 +108,7 @@ Examples:
     type=float,
     help="Links less sure than this are dropped; the preset paper keeps all.  [0.3]",
 )
+@click.option("--seed", type=int, help="For what is left to chance: nothing today.  [0]")
 @json_option
 def align(
     inputs: tuple[str, ...],
@@ -146,7 +152,7 @@ def align(
         print_json(report)
     else:
         print_summary(alignment, report)
-        say(f"Written to {out}." + _next_step(inputs, out, alignment))
+        click.echo(f"Written to {out}." + _next_step(inputs, out, alignment), err=True)
 
 
 def make_options(preset: str, chosen: dict[str, Any]) -> Options:
@@ -160,6 +166,9 @@ def make_options(preset: str, chosen: dict[str, Any]) -> Options:
         given["memory"] = parse_size(given["memory"])
     if given.get("among") not in (None, "gold"):
         given["among"] = Path(given["among"])
+    idle = sorted(IDLE_WITH_PARIS & set(given))
+    if given.get("method") == "paris" and idle:
+        raise OptionError(f"{idle[0]} is not used by the method paris; leave it out")
     if "embeddings" in given and "features" in given:
         raise OptionError("embeddings take the place of features; give one of the two options")
     return replace(PRESETS[preset], **given)  # type: ignore[index]

@@ -60,28 +60,28 @@ def demo(as_json: bool) -> None:
         f"{len(right.entities):,} in English (GeoNames).\n{len(pair.gold):,} of them are on both "
         "sides; the others have no counterpart. No name was translated, no link was given."
     )
+    say("\nHow well it did (all true links are known here, so every other link is wrong):")
     print_table(
         [
             (
                 name,
                 f"{m.links:,}",
-                f"{m.links_right:,}",
+                f"{m.links_correct:,}",
                 score(m.strict_precision),
                 score(m.recall),
                 score(m.hits_at_1),
             )
             for name, m in scores.items()
         ],
-        header=("preset", "links", "right", "precision", "recall", "Hits@1"),
-        title="How well it did (all gold links are known here, so every other link is wrong)",
+        header=("preset", "links", "correct", "precision", "recall", "Hits@1"),
     )
+    say('Ten of the links of "best", from the surest to the least sure:')
     print_table(
         [
             (row["left name"], row["right name"], score(row["confidence"]), row["verdict"])
             for row in shown.to_dicts()
         ],
         header=("French", "English", "confidence", "true?"),
-        title="Ten of the links, from the surest to the least sure",
     )
     say(f"Done in {seconds:.1f} s. The data is in {sameas.DEMO}. To try next:\n")
     data = shlex.quote(str(sameas.DEMO))

@@ -10,6 +10,7 @@ import click
 from sameas.cli.terminal import json_option, print_json, print_table, say, warn
 
 if TYPE_CHECKING:
+    from sameas.graph import Graph
     from sameas.inspection import Inspection
 
 EPILOG = """\b
@@ -27,12 +28,14 @@ def inspect(inputs: tuple[str, ...], as_json: bool) -> None:
 
     An INPUT is a benchmark folder (two graphs) or a table of triples (one graph).
     """
+    from sameas.graph import GraphPair
     from sameas.inspection import compare, inspect_graph
     from sameas.reading import read_graph, read_pair
 
     graphs: dict[str, Inspection] = {}
     remarks: list[str] = []
     gold: dict[str, int] = {}
+    tables: list[Graph] = []
     for place in inputs:
         if Path(place).is_dir():
             pair = read_pair(place)
@@ -42,7 +45,10 @@ def inspect(inputs: tuple[str, ...], as_json: bool) -> None:
             if pair.gold is not None:
                 gold[place] = len(pair.gold)
         else:
-            graphs[place] = inspect_graph(read_graph(place))
+            tables.append(read_graph(place))
+            graphs[place] = inspect_graph(tables[-1])
+    if len(tables) == 2 and len(inputs) == 2:
+        remarks += compare(GraphPair(left=tables[0], right=tables[1]))
     for name, facts in graphs.items():
         remarks += [f"{name}: {remark}" for remark in facts.warnings]
     if as_json:
@@ -87,4 +93,10 @@ def _print(graphs: dict[str, Inspection]) -> None:
             ),
         )
     )
-    print_table(rows, header=("", *graphs))
+    print_table(rows, header=("", *(_short(name, len(graphs)) for name in graphs)))
+
+
+def _short(name: str, columns: int) -> str:
+    """A column's heading: the last part of a path, or just the side of a single folder."""
+    side = name.rsplit(" ", 1)[-1]
+    return side if columns == 2 and side in ("left", "right") else Path(name).name

@@ -16,6 +16,7 @@ from sameas.cli.demo import demo
 from sameas.cli.evaluate import evaluate
 from sameas.cli.inspect import inspect
 from sameas.cli.reproduce import reproduce
+from sameas.cli.terminal import OutputClosedError
 from sameas.errors import SameasError
 
 EPILOG = """\b
@@ -48,8 +49,8 @@ class Commands(click.Group):
         except click.ClickException as error:
             _fail(error.format_message(), 2)
         except (KeyboardInterrupt, click.Abort):
-            _fail("interrupted; nothing was written", 130)
-        except BrokenPipeError:  # the reader has seen enough
+            _fail("interrupted; what was there before is as it was", 130)
+        except OutputClosedError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(0)
         except Exception as error:

@@ -31,7 +31,7 @@ Examples:
     "--only",
     multiple=True,
     metavar="NAME",
-    help="An experiment or a dataset to run; may be given several times.",
+    help="Experiments or datasets to run, separated by commas or given one by one.",
 )
 @click.option(
     "--word-vectors",
@@ -43,7 +43,9 @@ Examples:
 def reproduce(
     data: Path, report: Path, only: tuple[str, ...], word_vectors: Path | None, as_json: bool
 ) -> None:
-    """Run every table and figure of the paper, beside the published figures.
+    """Repeat the paper's whole evaluation.
+
+    Every table and figure comes beside the published figures.
 
     DATA holds dataset folders at any depth. What is in the report already is not run again
     unless data, settings or code have changed, so an interrupted run goes on where it stopped.
@@ -51,7 +53,13 @@ def reproduce(
     from sameas.reproduction import reproduce as run
 
     with counter_display(quiet=as_json) as progress:
-        results = run(data, report, only=only, word_vectors=word_vectors, progress=progress)
+        results = run(
+            data,
+            report,
+            only=[name for names in only for name in names.split(",")],
+            word_vectors=word_vectors,
+            progress=progress,
+        )
     if as_json:
         print_json({**results, "total_seconds": round(time.perf_counter() - START, 3)})
         return

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,6 +19,11 @@ if TYPE_CHECKING:
 
 START = time.perf_counter()
 """When the command was started, or nearly so."""
+
+
+class OutputClosedError(Exception):
+    """Whoever reads standard output has seen enough."""
+
 
 json_option = click.option(
     "--json",
@@ -30,18 +37,14 @@ def console(*, err: bool = False) -> Console:
     """A terminal to print to; width is generous where there is no terminal to measure."""
     from rich.console import Console
 
-    class Terminal(Console):
-        def on_broken_pipe(self) -> None:  # rich would end with exit code 1
-            raise BrokenPipeError
-
     stream = sys.stderr if err else sys.stdout
     width = None if stream.isatty() else 120
-    return Terminal(stderr=err, width=width, highlight=False, soft_wrap=False)
+    return Console(stderr=err, width=width, highlight=False, soft_wrap=False)
 
 
 def print_json(values: dict[str, Any]) -> None:
     """Print one JSON object; what is not a number becomes null."""
-    click.echo(json.dumps(_finite(values), indent=2, ensure_ascii=False, default=str))
+    say(json.dumps(_finite(values), indent=2, ensure_ascii=False, default=str))
 
 
 def print_table(
@@ -59,12 +62,19 @@ def print_table(
         table.add_column(label, justify="right" if number and numeric else "left", overflow="fold")
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
-    console().print(table)
+    screen = console()
+    with screen.capture() as drawn:
+        screen.print(table)
+    lines = [line.rstrip() for line in drawn.get().splitlines()]
+    say("\n".join(line for line in lines if line) + "\n")
 
 
 def say(message: str) -> None:
     """Print a line of plain text on standard output."""
-    click.echo(message)
+    try:
+        click.echo(message)
+    except BrokenPipeError:  # click would end with exit code 1
+        raise OutputClosedError from None
 
 
 def warn(message: str) -> None:
@@ -118,8 +128,11 @@ def progress_display(*, quiet: bool) -> Iterator[Callable[[str, float], None]]:
 def counter_display(*, quiet: bool) -> Iterator[Callable[[int, int, str], None]]:
     """One bar that counts tasks on standard error, and names the one under way."""
     _show_log()
-    if quiet or not sys.stderr.isatty():
+    if quiet:
         yield lambda done, total, what: None
+        return
+    if not sys.stderr.isatty():
+        yield lambda done, total, what: click.echo(f"{done}/{total} {what}", err=True)
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -140,6 +153,11 @@ def counter_display(*, quiet: bool) -> Iterator[Callable[[int, int, str], None]]
 
 def peak_memory() -> int | None:
     """The largest resident memory of this process in bytes, None where the system does not tell."""
+    try:  # Linux: what getrusage tells a process there includes that of its parent
+        status = Path("/proc/self/status").read_text()
+        return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024  # type: ignore[index]
+    except (OSError, TypeError):
+        pass
     try:
         import resource
     except ImportError:  # Windows

@@ -67,7 +67,7 @@ def _read_parquet(path: Path, entities: pl.Series) -> Matrix:
         raise InputError(path, f'entity "{repeated["entity"][0]}" was given before')
     try:
         if len(columns) == 1 and isinstance(table[columns[0]].dtype, pl.List | pl.Array):
-            vectors = _single(np.array(table[columns[0]].to_list(), dtype=np.float64))
+            vectors = _single(_unlisted(table[columns[0]]))
         else:
             vectors = _single(table.select(pl.col(columns).cast(pl.Float64)).to_numpy())
         if vectors.ndim != 2 or not vectors.shape[1]:
@@ -82,6 +82,17 @@ def _read_parquet(path: Path, entities: pl.Series) -> Matrix:
     if missing and np.isfinite(found).all():
         log.warning("%d of %d entities have no row in %s", missing, len(entities), path.name)
     return found
+
+
+def _unlisted(column: pl.Series) -> NDArray[np.float64]:
+    """A column of lists of numbers, all of one length, as a matrix."""
+    if isinstance(column.dtype, pl.List):
+        lengths = column.list.len().unique()
+        if len(lengths) != 1 or column.null_count():
+            raise ValueError("lists of different lengths")
+        column = column.list.to_array(int(lengths[0]))
+    matrix: NDArray[np.float64] = column.to_numpy().astype(np.float64)
+    return matrix
 
 
 def _single(vectors: NDArray[np.generic]) -> Matrix:

@@ -147,7 +147,8 @@ def _with_names(
                 file, "none of its entities is in the graphs; the first column must hold their URIs"
             )
     return tuple(
-        replace(graph, names=names) for (graph, _, _), (names, _) in zip(sides, chosen, strict=True)
+        replace(graph, names=text, names_given=count)
+        for (graph, _, _), (text, count) in zip(sides, chosen, strict=True)
     )
 
 

@@ -20,6 +20,16 @@ from sameas.errors import InputError
 
 COMPRESSIONS = (".gz", ".zst")
 TABLE_SUFFIXES = (".tsv", ".csv", ".parquet")
+OTHER_NAMES = {
+    "head": ("subject", "s", "source", "from"),
+    "relation": ("predicate", "p", "property", "relationship"),
+    "tail": ("object", "o", "target", "to"),
+    "entity": ("uri", "id"),
+    "name": ("label",),
+    "left": ("source", "subject", "subject_id"),
+    "right": ("target", "object", "object_id"),
+}
+"""What headers call our columns, besides their own names."""
 
 
 def kind_of(path: Path) -> str:
@@ -28,6 +38,8 @@ def kind_of(path: Path) -> str:
     >>> kind_of(Path("triples.CSV.gz"))
     '.csv'
     """
+    if path.name.lower().endswith(".sssom.tsv"):
+        return ".sssom.tsv"  # a format of its own
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in COMPRESSIONS:
         suffixes.pop()
@@ -166,13 +178,20 @@ def _header(
         glob=False,
     )
     cells = [str(cell) for cell in first.row(0)] if len(first) else []
-    return [cell.strip().lower() for cell in cells] if _is_header(cells, columns) else None
+    return _header_names(cells, columns)
 
 
-def _is_header(cells: Sequence[str], columns: Sequence[str]) -> bool:
-    """Whether a first row names all the columns wanted, and none twice."""
+def _header_names(cells: Sequence[str], columns: Sequence[str]) -> list[str] | None:
+    """A first row in our words, if it names all the columns wanted and none twice; else None.
+
+    >>> _header_names(["Subject", "predicate", "object"], ("head", "relation", "tail"))
+    ['head', 'relation', 'tail']
+    """
     names = [cell.strip().lower() for cell in cells]
-    return set(columns) <= set(names) and len(set(names)) == len(names)
+    ours = {other: name for name in columns for other in OTHER_NAMES.get(name, ())}
+    if not set(columns) <= set(names):
+        names = [ours.get(name, name) for name in names]
+    return names if set(columns) <= set(names) and len(set(names)) == len(names) else None
 
 
 def _read_parquet(path: Path, columns: Sequence[str], optional: Sequence[str]) -> pl.DataFrame:
@@ -212,8 +231,8 @@ def _raise_diagnosis(
     for number, row in _rows(read_text(path), separator):
         if not any(row):
             continue
-        if blank and _is_header(row, columns):
-            expected = [cell.strip().lower() for cell in row]
+        if blank:
+            expected = _header_names(row, columns) or columns
         blank = False
         if len(row) != len(expected):
             kind = {"\t": "tab-separated", ",": "comma-separated"}[separator]

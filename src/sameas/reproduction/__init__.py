@@ -10,14 +10,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import sameas
 from sameas.errors import OptionError, OutputError
 from sameas.features.words import BUNDLE, dimension_of
 from sameas.options import Features
 from sameas.reading.tables import require_file
 from sameas.reproduction.datasets import Dataset, find_datasets
 from sameas.reproduction.experiments import EXPERIMENTS, options_for
+from sameas.reproduction.plots import require_matplotlib
 from sameas.reproduction.report import write_report
-from sameas.reproduction.store import Store, Task, machine
+from sameas.reproduction.store import FORMAT, Store, Task, machine
 
 Progress = Callable[[int, int, str], None]
 """Told how many tasks are done, of how many, and which is next."""
@@ -38,20 +40,16 @@ def reproduce(
 
     ``only`` names experiments or datasets to run; the others are shown if they were run before.
     """
-    if report.exists() and not report.is_dir():
-        raise OutputError(f"{report}: is a file; choose a folder for the report")
+    require_matplotlib()
     vectors = describe_vectors(word_vectors)
     datasets = find_datasets(data)
     tasks = plan_tasks(datasets, vectors)
-    _check_only(only, tasks)
-    report.mkdir(parents=True, exist_ok=True)
+    chosen = _chosen(tasks, only)
+    try:
+        report.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{report}: cannot be made a folder ({error.strerror})") from None
     store = Store(report / "results.json")
-    head = {
-        "machine": machine(),
-        "command": "sameas reproduce DATA" + (" --word-vectors FILE" if word_vectors else ""),
-        "word_vectors": vectors,
-    }
-    chosen = [task for task in tasks if not only or {task.experiment, task.dataset} & set(only)]
     missing = [task for task in chosen if store.get(task) is None]
     by_key = {dataset.key: dataset for dataset in datasets}
     for done, task in enumerate(missing):
@@ -60,11 +58,22 @@ def reproduce(
         begin = time.perf_counter()
         options = options_for(task.settings.get("features", "char"), word_vectors)
         figures = EXPERIMENTS[task.experiment](by_key[task.dataset], options)
-        store.put(task, figures, time.perf_counter() - begin, head)
+        origin = {
+            "options": {**options.asdict(), "word_vectors": None},
+            "word_vectors": None if options.features == "char" else vectors,
+            "machine": machine(),
+        }
+        store.put(task, figures, time.perf_counter() - begin, origin)
     if progress:
         progress(len(missing), len(missing), "report")
-    entries = [entry for task in tasks if (entry := store.get(task)) is not None]
-    results = store.write(head, entries)
+    results = {
+        "format": FORMAT,
+        "sameas": sameas.__version__,
+        "command": _command(only, word_vectors),
+        "machine": machine(),
+        "word_vectors": vectors,
+        "results": [entry for task in tasks if (entry := store.get(task)) is not None],
+    }
     write_report(results, report)
     return results
 
@@ -96,20 +105,36 @@ def describe_vectors(path: Path | None) -> dict[str, Any] | None:
     """Which word vectors are used: a file, the extra's, or None where there are none."""
     if path is not None:
         require_file(path)
+        digest = hashlib.sha256()
         with path.open("rb") as file:
-            digest = (
-                hashlib.file_digest(file, "sha256") if hasattr(hashlib, "file_digest") else None
-            )
-        sha256 = digest.hexdigest() if digest else hashlib.sha256(path.read_bytes()).hexdigest()
-        return {"file": path.name, "dimensions": dimension_of(path), "sha256": sha256}
+            while block := file.read(2**20):
+                digest.update(block)
+        return {
+            "file": path.name,
+            "dimensions": dimension_of(path),
+            "sha256": digest.hexdigest(),
+        }
     if importlib.util.find_spec(BUNDLE) is None:
         return None
     version = importlib.metadata.version(BUNDLE)
     return {"file": f"{BUNDLE} {version}", "dimensions": 50, "sha256": f"{BUNDLE} {version}"}
 
 
-def _check_only(only: Sequence[str], tasks: list[Task]) -> None:
-    names = sorted({task.experiment for task in tasks} | {task.dataset for task in tasks})
+def _chosen(tasks: list[Task], only: Sequence[str]) -> list[Task]:
+    """The tasks of the experiments and of the datasets named; of all where none is named."""
+    experiments = {task.experiment for task in tasks}
+    datasets = {task.dataset for task in tasks}
     for name in only:
-        if name not in names:
-            raise OptionError(f"only must name one of {', '.join(names)}, got {name!r} instead")
+        if name not in experiments | datasets:
+            names = ", ".join(sorted(experiments | datasets))
+            raise OptionError(f"only must name one of {names}, got {name!r} instead")
+    wanted = (experiments & set(only) or experiments, datasets & set(only) or datasets)
+    return [task for task in tasks if task.experiment in wanted[0] and task.dataset in wanted[1]]
+
+
+def _command(only: Sequence[str], word_vectors: Path | None) -> str:
+    """The command that makes this report, without the places of one machine."""
+    parts = ["sameas reproduce DATA"]
+    if word_vectors:
+        parts.append(f"--word-vectors {word_vectors.name}")
+    return " ".join([*parts, *(f"--only {name}" for name in only)])

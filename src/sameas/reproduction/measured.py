@@ -70,5 +70,6 @@ class Measured:
             return f"Word and w+c rows use {self.vectors}, like the paper."
         return (
             f"Word and w+c rows use {self.vectors}; the paper's use {published.VECTORS}, so these "
-            "rows are not comparable one to one."
+            "rows are not comparable one to one"
+            + (", and lie below the paper's." if vectors["dimensions"] < 300 else ".")
         )

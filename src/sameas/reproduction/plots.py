@@ -6,6 +6,7 @@ can be read in grey. The same figures give the same bytes.
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import math
 import re
@@ -146,14 +147,19 @@ def stacked(
         return _save(figure, folder, name)
 
 
-def _drawing(name: str) -> AbstractContextManager[None]:
-    """Settings under which the same figures give the same picture."""
-    try:
-        import matplotlib
-    except ImportError:
+def require_matplotlib() -> None:
+    """Raise an OptionError that says what to install, unless plots can be drawn."""
+    if importlib.util.find_spec("matplotlib") is None:
         raise OptionError(
             'the report needs matplotlib for its plots; install it: pip install "sameas[report]"'
-        ) from None
+        )
+
+
+def _drawing(name: str) -> AbstractContextManager[None]:
+    """Settings under which the same figures give the same picture."""
+    require_matplotlib()
+    import matplotlib
+
     settings: Any = {
         # The defaults first: a user's matplotlibrc must not change the report.
         **{key: value for key, value in matplotlib.rcParamsDefault.items() if key != "backend"},

@@ -87,7 +87,7 @@ def _datasets(results: Measured, folder: Path) -> Section | None:
     header = ["dataset", "graph", "against the paper", "gold links", "entities", "relations"]
     header += ["triples", "published entities", "published relations", "published triples"]
     text = "What the files hold, beside the paper's table. " + (
-        f"Not as in the paper: {'; '.join(wrong)}." if wrong else "Nothing differs from the paper."
+        f"Not as in the paper: {'; '.join(wrong)}." if wrong else "What is in both agrees."
     )
     if any(entry["figures"]["swapped"] for entry in entries):
         text += (

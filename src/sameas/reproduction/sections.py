@@ -211,7 +211,9 @@ def _whole_runs(results: Measured, folder: Path) -> list[Table | Plot]:
     phases = list(dict.fromkeys(phase for f in found.values() for phase in f["seconds"]))
     rows = {phase: {key: f["seconds"].get(phase) for key, f in found.items()} for phase in phases}
     total = {"total": {key: f["total_seconds"] for key, f in found.items()}}
-    caption = f"Seconds of a whole run by phase, {FEATURES[features]} features, paper protocol"
+    caption = (
+        f"Seconds of a run by phase, {FEATURES[features]} features, paper protocol, without files"
+    )
     by_phase = grid(caption, titles, [Block(rows, seconds, None), Block(total, seconds, None)])
     bars = {titles[key]: f["seconds"] for key, f in found.items()}
     svg = plots.stacked(folder, "phases", bars, x_label="seconds")
@@ -228,7 +230,7 @@ def _whole_runs(results: Measured, folder: Path) -> list[Table | Plot]:
         }
     theirs = {method: row._asdict() for method, row in published.RUN_SECONDS.items()}
     beside = grid(
-        "Seconds of a whole run, published and ours (mean over the datasets measured)",
+        "Seconds of a run, published (whole) and ours (without reading and writing files), means",
         collections,
         [Block(theirs, seconds, min), Block(ours, seconds, min)],
     )
@@ -289,7 +291,7 @@ def _curves(
         usual=usual,
     )
     plot = Plot(name, f"Hits@1 against {axis}{_with(used)}", svg)
-    tables = _curve_tables(lines, name, axis, f"{_with(used)}, paper protocol")
+    tables = _curve_tables(lines, name, axis, f"{_with(used)}, paper protocol ({results.vectors})")
     return Section(name.capitalize(), f"{text} Highest Hits@1: {found}.", [plot, *tables])
 
 
@@ -350,7 +352,7 @@ def adjacency(results: Measured, folder: Path) -> Section | None:
         caption = f"{SCORES[metric]} by adjacency matrix, paper protocol; published rows are w+c"
         parts.append(grid(caption, columns, blocks))
     text = (
-        "How neighbours are weighted: by number of edges (A), that divided by the degree (A_r), "
+        "How neighbours are weighted: all alike (A), that divided by the degree (A_r), "
         "the symmetric Laplacian (A_L), or by how rare their relations are (A_rel). Plain and "
         "random walk coincide for us: rows are scaled to unit length after each hop, so dividing "
         "a row by its degree changes nothing. The mean is over the row's own datasets. "
@@ -388,7 +390,7 @@ def paris(results: Measured, folder: Path) -> Section | None:
         "the gold links mention. The paper compares the two in a figure without "
         "printed numbers, in which SEU is ahead except on DBP15K zh-en."
     )
-    caption = f"PARIS and SEU{_with(results.features('paris'))}"
+    caption = f"PARIS and SEU{_with(results.features('paris'))} ({results.vectors})"
     svg = plots.bars(
         folder,
         "paris",
@@ -431,7 +433,7 @@ def open_protocol(results: Measured, folder: Path) -> Section | None:
         ]
         closed = {k: f["hits@1"] for k, f in results.figures("main", name).items() if k in found}
         blocks.append(Block({"for comparison: Hits@1, paper protocol": closed}))
-        caption = f"Whole graphs, {FEATURES[name]} features"
+        caption = f"Whole graphs, {FEATURES[name]} features ({results.vectors})"
         parts.append(grid(caption, titles, blocks if closed else blocks[:-1]))
     text = (
         "The paper aligns only the entities of the gold links; users have whole graphs, where "

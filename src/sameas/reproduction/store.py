@@ -60,9 +60,9 @@ class Store:
         return entry if entry and entry["fingerprint"] == task.fingerprint else None
 
     def put(
-        self, task: Task, figures: dict[str, Any], seconds: float, head: dict[str, Any]
+        self, task: Task, figures: dict[str, Any], seconds: float, origin: dict[str, Any]
     ) -> None:
-        """Add a task's figures and write the file."""
+        """Add a task's figures with what they came from, and write the file."""
         self._entries[task.key] = {
             "experiment": task.experiment,
             "dataset": task.dataset,
@@ -72,16 +72,12 @@ class Store:
             "fingerprint": task.fingerprint,
             "dataset_sha256": task.inputs[0],
             "sameas": sameas.__version__,
+            **origin,
         }
-        self.write(head, list(self._entries.values()))
-
-    def write(self, head: dict[str, Any], entries: list[dict[str, Any]]) -> dict[str, Any]:
-        """Write these entries, with what is common to them; what was written comes back."""
-        content = {"format": FORMAT, "sameas": sameas.__version__, **head, "results": entries}
+        content = {"format": FORMAT, "results": list(self._entries.values())}
         content["checksum"] = _checksum(content)
         with replacing_file(self.path) as draft:
             draft.write_text(json.dumps(content, indent=1, ensure_ascii=False), encoding="utf8")
-        return content
 
 
 def machine() -> dict[str, Any]:

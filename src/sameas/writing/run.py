@@ -26,7 +26,7 @@ from sameas._version import __version__
 from sameas.alignment import Alignment, known_ranks
 from sameas.errors import InputError
 from sameas.graph import Graph, GraphPair, graph_from_triples
-from sameas.writing.atomic import replacing_folder
+from sameas.writing.atomic import recover, replacing_folder
 
 FORMAT = 1
 COLUMNS = {
@@ -96,6 +96,7 @@ def is_run(path: Path) -> bool:
 def read_run(path: str | PathLike[str]) -> Run:
     """Open a run folder; graphs are read only when they are asked for."""
     path = Path(path)
+    recover(path)
     file = path / "run.json"
     if not file.is_file():
         raise InputError(

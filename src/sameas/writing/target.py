@@ -10,6 +10,7 @@ import polars as pl
 
 from sameas.alignment import Alignment
 from sameas.errors import OutputError
+from sameas.reading.tables import kind_of
 from sameas.writing.atomic import replacing_file
 from sameas.writing.run import is_run, write_run
 
@@ -52,10 +53,10 @@ def write_links(links: pl.DataFrame, path: Path) -> None:
 
 def check_target(path: Path) -> None:
     """Raise an OutputError if nothing could be written there; done before the work starts."""
-    suffix = path.suffix.lower()
+    suffix = kind_of(path) if path.suffix.lower() == ".tsv" else path.suffix.lower()
     if suffix and suffix not in WRITERS:
         raise OutputError(
-            f'{path}: suffix "{path.suffix}" is not known; use {", ".join(WRITERS)}, '
+            f'{path}: suffix "{suffix}" is not known; use {", ".join(WRITERS)}, '
             "or no suffix for a run folder"
         )
     parent = path.absolute().parent
