@@ -281,3 +281,10 @@ def test_usual_names_of_columns_are_headers_too(tmp_path, header):
     file.write_text(f"{header}\na\tr\tb\n")
     table = read_table(file, ("head", "relation", "tail"))
     assert table.rows() == [("a", "r", "b", 2)]
+
+
+def test_a_field_that_csv_cannot_hold_is_said_with_its_line(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text('a,r,b\nc,r,"' + "x" * 200_000 + "\n")
+    with pytest.raises(InputError, match=r"t\.csv:2: cannot be read as CSV .* quote left open"):
+        read_table(file, ("head", "relation", "tail"))

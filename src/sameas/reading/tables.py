@@ -228,7 +228,7 @@ def _raise_diagnosis(
         raise InputError(path, f"cannot be read ({first_line(cause)}); is the file whole?")
     expected: Sequence[str] = columns
     blank = True
-    for number, row in _rows(read_text(path), separator):
+    for number, row in _rows(path, separator):
         if not any(row):
             continue
         if blank:
@@ -253,17 +253,23 @@ def _raise_diagnosis(
         raise InputError(path, f"cannot be read as a table ({shortened(first_line(cause))})")
 
 
-def _rows(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a text, and the line at which each begins."""
+def _rows(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a file, and the line at which each begins."""
+    text = read_text(path)
     if separator == "\t":
         for number, line in enumerate(text.split("\n"), start=1):
             yield number, line.removesuffix("\r").split("\t")
         return
     reader = csv.reader(io.StringIO(text, newline=""))
     begin = 1
-    for row in reader:
-        yield begin, row
-        begin = reader.line_num + 1
+    try:
+        for row in reader:
+            yield begin, row
+            begin = reader.line_num + 1
+    except csv.Error as error:  # a NUL byte, or a field without end
+        raise InputError(
+            path, f"cannot be read as CSV ({error}); is a quote left open?", line=begin
+        ) from None
 
 
 def shortened(text: str, limit: int = 80) -> str:
