@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sameas.errors import InputError
 from sameas.graph import positions_of
-from sameas.reading.tables import require_file
+from sameas.reading.tables import read_parquet, require_file
 from sameas.rows import Matrix, Rows, as_rows, unit
 
 log = logging.getLogger(__name__)
@@ -53,10 +53,7 @@ def _read_npy(path: Path, count: int) -> Matrix:
 
 
 def _read_parquet(path: Path, entities: pl.Series) -> Matrix:
-    try:
-        table = pl.read_parquet(path, glob=False)
-    except (pl.exceptions.PolarsError, OSError):
-        raise InputError(path, "not a readable Parquet file; write it again") from None
+    table = read_parquet(path)
     columns = [name for name in table.columns if name != "entity"]
     if "entity" not in table.columns or table["entity"].dtype.is_nested() or not columns:
         raise InputError(

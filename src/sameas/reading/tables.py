@@ -81,7 +81,7 @@ def read_table(
         )
     except pl.exceptions.NoDataError:
         return _empty(columns)
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         _raise_diagnosis(path, columns, filled, separator, str(error))
         return _empty(columns)
     kept = [*columns, *(name for name in optional if name in table.columns)]
@@ -194,11 +194,17 @@ def _header_names(cells: Sequence[str], columns: Sequence[str]) -> list[str] | N
     return names if set(columns) <= set(names) and len(set(names)) == len(names) else None
 
 
-def _read_parquet(path: Path, columns: Sequence[str], optional: Sequence[str]) -> pl.DataFrame:
+def read_parquet(path: Path) -> pl.DataFrame:
+    """All of a Parquet file; one that cannot be read is an InputError."""
     try:
-        table = pl.read_parquet(path, glob=False)
-    except (pl.exceptions.PolarsError, OSError):
+        return pl.read_parquet(path, glob=False)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        # Some damage makes the reader panic, which is no Exception.
         raise InputError(path, "not a readable Parquet file; write it again") from None
+
+
+def _read_parquet(path: Path, columns: Sequence[str], optional: Sequence[str]) -> pl.DataFrame:
+    table = read_parquet(path)
     if not set(columns) <= set(table.columns):
         raise InputError(
             path,

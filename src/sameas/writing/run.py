@@ -26,6 +26,7 @@ from sameas._version import __version__
 from sameas.alignment import Alignment, known_ranks
 from sameas.errors import InputError
 from sameas.graph import Graph, GraphPair, graph_from_triples
+from sameas.reading.tables import read_parquet
 from sameas.writing.atomic import recover, replacing_folder
 
 FORMAT = 1
@@ -127,8 +128,8 @@ def _optional(path: Path) -> pl.DataFrame | None:
 
 def _parquet(path: Path) -> pl.DataFrame:
     try:
-        return pl.read_parquet(path, glob=False).select(COLUMNS[path.stem])
-    except (pl.exceptions.PolarsError, OSError):
+        return read_parquet(path).select(COLUMNS[path.stem])
+    except (InputError, pl.exceptions.PolarsError):
         raise InputError(path, "is missing or damaged; run sameas align again") from None
 
 
