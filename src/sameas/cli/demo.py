@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from sameas.alignment import Alignment
+    from sameas.evaluation import Metrics
+    from sameas.graph import GraphPair
+    from sameas.options import Preset
 
 
 EPILOG = """\b
@@ -54,6 +57,18 @@ def demo(as_json: bool) -> None:
             }
         )
         return
+    _show(pair, scores, shown)
+    say(f"Done in {seconds:.1f} s. The data is in {sameas.DEMO}. To try next:\n")
+    data = shlex.quote(str(sameas.DEMO))
+    say(f"  sameas inspect {data}")
+    say(f"  sameas align {data} -o run")
+    say(f"  sameas evaluate run {data}")
+    say("  sameas align left.tsv right.tsv -o links.tsv    # tables of yours: head, relation, tail")
+
+
+def _show(pair: GraphPair, scores: dict[Preset, Metrics], shown: pl.DataFrame) -> None:
+    """Print what was aligned, how well, and some of the links."""
+    assert pair.gold is not None
     left, right = pair.left, pair.right
     say(
         f"Two graphs of one world: {len(left.entities):,} entities named in French (CLDR) and "
@@ -83,12 +98,6 @@ def demo(as_json: bool) -> None:
         ],
         header=("French", "English", "confidence", "true?"),
     )
-    say(f"Done in {seconds:.1f} s. The data is in {sameas.DEMO}. To try next:\n")
-    data = shlex.quote(str(sameas.DEMO))
-    say(f"  sameas inspect {data}")
-    say(f"  sameas align {data} -o run")
-    say(f"  sameas evaluate run {data}")
-    say("  sameas align left.tsv right.tsv -o links.tsv    # tables of yours: head, relation, tail")
 
 
 def _examples(alignment: Alignment, gold: pl.DataFrame) -> pl.DataFrame:
