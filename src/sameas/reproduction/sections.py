@@ -357,7 +357,8 @@ def adjacency(results: Measured, folder: Path) -> Section | None:
         "random walk coincide for us: rows are scaled to unit length after each hop, so dividing "
         "a row by its degree changes nothing. The Laplacian is taken as the paper defines it, "
         "I - D^-1/2 A D^-1/2, which subtracts neighbours and so lies below the published rows; on "
-        "fr-en, D^-1/2 A D^-1/2 with self-loops comes out as published. The mean is over the row's own datasets. "
+        "fr-en, D^-1/2 A D^-1/2 with self-loops comes out as published. The mean is over the row's "
+        "own datasets. "
     )
     return Section("Adjacency", text + results.comparability, parts)
 
