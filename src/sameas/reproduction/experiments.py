@@ -117,30 +117,12 @@ def run_time(dataset: Dataset, options: Options) -> Figures:
 
 def temperature(dataset: Dataset, options: Options) -> Figures:
     """Scores against Sinkhorn's temperature."""
-    problem = _problem(dataset.pair, options)
-    return {
-        "curve": [
-            {
-                "temperature": t,
-                **problem.scores(_plan(problem.profit, replace(options, temperature=t))),
-            }
-            for t in TEMPERATURES
-        ]
-    }
+    return _curve(dataset, [replace(options, temperature=t) for t in TEMPERATURES], "temperature")
 
 
 def iterations(dataset: Dataset, options: Options) -> Figures:
     """Scores against the rounds of Sinkhorn."""
-    problem = _problem(dataset.pair, options)
-    return {
-        "curve": [
-            {
-                "iterations": k,
-                **problem.scores(_plan(problem.profit, replace(options, iterations=k))),
-            }
-            for k in ITERATIONS
-        ]
-    }
+    return _curve(dataset, [replace(options, iterations=k) for k in ITERATIONS], "iterations")
 
 
 def depth(dataset: Dataset, options: Options) -> Figures:
@@ -253,6 +235,17 @@ def _gold_positions(
         np.searchsorted(candidates[0], pair.left.positions(pair.gold["left"])),
         np.searchsorted(candidates[1], pair.right.positions(pair.gold["right"])),
     )
+
+
+def _curve(dataset: Dataset, variants: list[Options], varied: str) -> Figures:
+    """Scores of options that differ in how the same profit is assigned."""
+    problem = _problem(dataset.pair, variants[0])
+    return {
+        "curve": [
+            {varied: getattr(options, varied), **problem.scores(_plan(problem.profit, options))}
+            for options in variants
+        ]
+    }
 
 
 def _plan(profit: Matrix, options: Options) -> Plan:
