@@ -28,6 +28,9 @@ class Alignment:
     gold_ranks: pl.DataFrame | None = None
     """left, right and rank of every gold link between candidates, where gold links are known;
     for evaluation alone."""
+    prices: pl.DataFrame | None = None
+    """side, entity and price of every candidate, where the exact solver found them: no pair's
+    profit exceeds the sum of its prices, which proves the links to be the best."""
     solver: str
     objective: float
     """Total profit (or probability) of all links, those dropped for low confidence included."""

@@ -43,10 +43,16 @@ class Options:
     """How soft Sinkhorn's plan is."""
     among: Path | Literal["gold"] | None = None
     """Only entities of these links are candidates (the paper protocol)."""
+    candidates: int = 50
+    """Partners considered for each entity, from both sides; in small problems, all are."""
+    gap: float = 0.0
+    """The exact solver may stop once it is proven to be within this share of the best."""
+    time_limit: float | None = None
+    """The exact solver stops after so many seconds, with what it has proven by then."""
     top: int = 10
     """Ranked candidates kept per left entity."""
     memory: int = 4 * 2**30
-    """Ceiling in bytes."""
+    """Ceiling in bytes, kept to: what does not fit is refused before the work starts."""
     min_confidence: float = 0.3
     """Links less sure than this are dropped and their entities stay unmatched."""
     seed: int = 0
@@ -68,6 +74,7 @@ class Options:
         for name, least in (
             ("depth", 0),
             ("iterations", 0),
+            ("candidates", 1),
             ("top", 1),
             ("memory", 1),
             ("seed", 0),
@@ -81,12 +88,18 @@ class Options:
             raise _wrong(
                 "depth", f"at most {DEEPEST}: beyond a few hops all is near all", self.depth
             )
-        for name in ("temperature", "min_confidence"):
+        for name in ("temperature", "min_confidence", "gap", "time_limit"):
             value = getattr(self, name)
+            if name == "time_limit" and value is None:
+                continue
             if isinstance(value, bool) or not isinstance(value, int | float):
                 raise _wrong(name, "a number", value)
         if not (self.temperature > 0 and math.isfinite(self.temperature)):
             raise _wrong("temperature", "a positive number", self.temperature)
+        if not 0 <= self.gap < 1:
+            raise _wrong("gap", "at least 0 and less than 1", self.gap)
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise _wrong("time_limit", "a positive number of seconds", self.time_limit)
         if not 0 <= self.min_confidence <= 1:
             raise _wrong("min_confidence", "between 0 and 1", self.min_confidence)
         if self.word_vectors is not None and self.features == "char":

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,32 +18,52 @@ from numpy.typing import NDArray
 
 from sameas.adjacency import adjacency_matrices
 from sameas.alignment import Alignment
-from sameas.assignment import Solution, ranks_of, shares, solve
-from sameas.errors import MemoryCeilingError, OptionError
+from sameas.assignment import CompleteProblem, Problem, Solution, SparseProblem, solve
+from sameas.budget import Budget, plan_memory
+from sameas.candidates import find_candidates
+from sameas.checkpoint import (
+    Arrays,
+    Checkpoint,
+    candidates_from_arrays,
+    candidates_to_arrays,
+    fingerprint,
+    rows_from_arrays,
+    rows_to_arrays,
+    solution_from_arrays,
+    solution_to_arrays,
+)
+from sameas.errors import OptionError
 from sameas.features import load_word_vectors, ngram_rows, read_embeddings, word_rows, words_of
 from sameas.graph import GraphPair, Positions, positions_of
 from sameas.options import Method, Options
 from sameas.paris import maximal_links, paris
-from sameas.profit import make_profit
+from sameas.profit import Profit, StoredProfit, make_profit
 from sameas.propagation import propagate
+from sameas.proposals import Clues
 from sameas.reading import read_gold
 from sameas.rows import Matrix, Rows, side_by_side, unit
 
 log = logging.getLogger(__name__)
 
+COMPARE_ALL_UP_TO = 60_000
+"""Entities a side up to which every left one is held against every right one."""
+
 Progress = Callable[[str, float], None]
 """Told the phase and the share of it that is done."""
+Report = Callable[[float], None]
+"""Told the share of a phase that is done."""
 
 
 @dataclass
 class Clock:
-    """Times the phases and tells about them."""
+    """Times the phases, tells about them, and keeps what the long ones have made."""
 
     progress: Progress | None
+    checkpoint: Checkpoint
     seconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
-    def phase(self, name: str) -> Iterator[Callable[[float], None]]:
+    def phase(self, name: str) -> Iterator[Report]:
         """Time what happens inside; yields a function to report the share done."""
 
         def report(share: float) -> None:
@@ -48,49 +71,92 @@ class Clock:
                 self.progress(name, share)
 
         start = time.perf_counter()
+        inner = sum(self.seconds.values())
         report(0.0)
         yield report
         report(1.0)
-        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+        # The time of phases inside this one is theirs.
+        inner = sum(self.seconds.values()) - inner
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start - inner
+
+    def kept(self, name: str, work: Callable[[Report], Arrays], facts: dict[str, Any]) -> Arrays:
+        """What a phase makes, or had made before the run was interrupted."""
+        found = self.checkpoint.load(name)
+        if found is not None:
+            arrays, earlier, self.seconds[name] = found
+            facts.update(earlier)
+            facts.setdefault("resumed", []).append(name)
+            return arrays
+        with self.phase(name) as report:
+            arrays = work(report)
+        known = {key: value for key, value in facts.items() if key != "resumed"}
+        self.checkpoint.save(name, arrays, known, self.seconds[name])
+        return arrays
 
 
 def align(
-    pair: GraphPair, options: Options | None = None, *, progress: Progress | None = None
+    pair: GraphPair,
+    options: Options | None = None,
+    *,
+    progress: Progress | None = None,
+    checkpoint: str | PathLike[str] | None = None,
 ) -> Alignment:
     """The links between the entities of two graphs.
 
-    ``progress`` is called with the phase and the share of it that is done.
+    ``progress`` is called with the phase and the share of it that is done. ``checkpoint`` is a
+    folder in which the phases of a long run are kept while it lasts; called again with the same
+    input, options and folder after an interruption, it goes on from there.
     """
     options = options or Options()
-    return METHODS[options.method](pair, options, Clock(progress))
+    kept = Checkpoint(None, "")
+    if checkpoint is not None:
+        kept = Checkpoint(Path(checkpoint), fingerprint(pair, options))
+    alignment = METHODS[options.method](pair, options, Clock(progress, kept))
+    kept.remove()
+    return alignment
 
 
 def _align_seu(pair: GraphPair, options: Options, clock: Clock) -> Alignment:
     left, right = candidate_positions(pair, options)
-    check_memory(len(left), len(right), options)
-    facts: dict[str, Any] = {"left_candidates": len(left), "right_candidates": len(right)}
-    with clock.phase("features") as report:
-        features = text_features(pair, options, facts, report)
-    with clock.phase("neighbours"):
-        rows = neighbourhood_rows(pair, features, options)
-    with clock.phase("profit") as report:
-        profit = make_profit(rows[0].take(left), rows[1].take(right)).toarray(progress=report)
-        del rows, features
-    with clock.phase("assignment") as report:
+    budget = plan_memory(pair, left, right, options)
+    facts: dict[str, Any] = {
+        "left_candidates": len(left),
+        "right_candidates": len(right),
+        "form": budget.form,
+        "form_reason": budget.reason,
+        "memory_expected_bytes": budget.needed,
+    }
+    log.info("%s: %s", budget.form, budget.reason)
+
+    def spread(report: Report) -> Arrays:
+        with clock.phase("features") as features_report:
+            features = text_features(pair, options, facts, features_report)
+        rows = neighbourhood_rows(pair, features, options, (left, right))
+        return {**rows_to_arrays(rows[0], "left_"), **rows_to_arrays(rows[1], "right_")}
+
+    arrays = clock.kept("neighbours", spread, facts)
+    profit = make_profit(rows_from_arrays(arrays, "left_"), rows_from_arrays(arrays, "right_"))
+    problem = _problem(pair, (left, right), profit, budget, options, clock, facts)
+
+    def assigned(report: Report) -> Arrays:
         solution = solve(
-            profit,
+            problem,
             options.solver,
             temperature=options.temperature,
             iterations=options.iterations,
-            top=options.top,
-            store=memory_needed(len(left), len(right), options, matrices=2) <= options.memory,
+            gap=options.gap,
+            seconds=options.time_limit or math.inf,
             progress=report,
         )
+        return solution_to_arrays(solution)
+
+    solution = solution_from_arrays(clock.kept("assignment", assigned, facts))
     with clock.phase("confidence"):
-        confidence = shares(profit, solution.plan, solution.left, solution.right)
+        if solution.exact is not None:
+            facts["rounds"], facts["pairs"] = solution.exact.rounds, solution.exact.pairs
         if options.solver == "sinkhorn":
             facts["plan_deviation"] = solution.plan.deviation
-        tables = _tables(pair, left, right, profit, solution, confidence, options)
+        tables = _tables(pair, left, right, problem, solution, options)
     return Alignment(
         pair=pair,
         options=options,
@@ -101,6 +167,36 @@ def _align_seu(pair: GraphPair, options: Options, clock: Clock) -> Alignment:
         facts=facts,
         seconds=clock.seconds,
     )
+
+
+def _problem(
+    pair: GraphPair,
+    some: tuple[Positions, Positions],
+    profit: Profit,
+    budget: Budget,
+    options: Options,
+    clock: Clock,
+    facts: dict[str, Any],
+) -> Problem:
+    """All pairs, or the candidates among them."""
+    if budget.form == "complete":
+        with clock.phase("profit") as report:
+            matrix = profit.toarray(progress=report)
+        return CompleteProblem(StoredProfit(matrix), budget.second_matrix)
+
+    def searched(report: Report) -> Arrays:
+        first = max(options.top, 10)
+        hints = clues(pair, some, options) if max(profit.shape) > COMPARE_ALL_UP_TO else None
+        # By clues, names and neighbours propose partners each for themselves.
+        k = options.candidates if hints is None else max(options.candidates // 2, 1)
+        found = find_candidates(profit, k, first=first, clues=hints, progress=report)
+        return candidates_to_arrays(found)
+
+    candidates = candidates_from_arrays(clock.kept("candidates", searched, facts))
+    facts["candidate_pairs"] = len(candidates)
+    if candidates.recall is not None:
+        facts["search_recall"] = candidates.recall
+    return SparseProblem(profit, candidates)
 
 
 def _align_paris(pair: GraphPair, options: Options, clock: Clock) -> Alignment:
@@ -206,75 +302,91 @@ def text_features(
     return rows
 
 
-def neighbourhood_rows(pair: GraphPair, features: Rows, options: Options) -> tuple[Rows, Rows]:
-    """The rows of each side, spread over its graph."""
+def clues(pair: GraphPair, some: tuple[Positions, Positions], options: Options) -> Clues | None:
+    """What hints at partners without comparing all; None where only own features are given."""
+    if options.embeddings is not None:
+        return None
+    names = pl.concat([pair.left.names.gather(some[0]), pair.right.names.gather(some[1])])
+    ngrams = side_by_side(*(ngram_rows(names, n=n) for n in (2, 3))).sparse
+    matrices = adjacency_matrices(pair.left, pair.right, options.adjacency)
+    neighbours = [
+        matrix[positions][:, positions] for matrix, positions in zip(matrices, some, strict=True)
+    ]
+    size = len(some[0])
+    return Clues(ngrams[:size], ngrams[size:], neighbours[0], neighbours[1])
+
+
+def neighbourhood_rows(
+    pair: GraphPair,
+    features: Rows,
+    options: Options,
+    only: tuple[Positions, Positions] | None = None,
+) -> tuple[Rows, Rows]:
+    """The rows of each side, spread over its graph; ``only`` those of some entities."""
     matrices = adjacency_matrices(pair.left, pair.right, options.adjacency)
     size = len(pair.left.entities)
     sides = features.take(np.arange(size)), features.take(np.arange(size, len(features)))
+    some = only or (None, None)
     return (
-        propagate(matrices[0], sides[0], depth=options.depth),
-        propagate(matrices[1], sides[1], depth=options.depth),
+        propagate(matrices[0], sides[0], depth=options.depth, only=some[0]),
+        propagate(matrices[1], sides[1], depth=options.depth, only=some[1]),
     )
-
-
-def memory_needed(left: int, right: int, options: Options, *, matrices: int = 1) -> int:
-    """Bytes that so many float32 profit matrices take, with what the solver adds and all else."""
-    # SciPy's exact solver takes a float64 copy of the matrix.
-    cell = 4 * matrices + (8 if options.solver == "hungarian" else 0)
-    return left * right * cell + 2**28
-
-
-def check_memory(left: int, right: int, options: Options) -> None:
-    """Refuse work whose profit matrix does not fit under the ceiling, before it starts."""
-    needed = memory_needed(left, right, options)
-    if needed > options.memory:
-        ceiling = -(-needed // 2**29) / 2
-        raise MemoryCeilingError(
-            f"{left:,} x {right:,} candidates need about {needed / 2**30:.1f} GiB with the solver "
-            f'"{options.solver}", the ceiling is {options.memory / 2**20:,.0f} MiB; '
-            f"raise it with --memory {ceiling:g}G"
-        )
 
 
 def _tables(
     pair: GraphPair,
     left: Positions,
     right: Positions,
-    profit: Matrix,
+    problem: Problem,
     solution: Solution,
-    confidence: NDArray[np.float64],
     options: Options,
 ) -> dict[str, Any]:
-    """Links, candidates and unmatched entities, by URI."""
+    """Links, candidates, unmatched entities, prices and ranks of gold links, by URI."""
     left_uri, right_uri = pair.left.entities.gather(left), pair.right.entities.gather(right)
     links = pl.DataFrame(
         {
             "left": left_uri.gather(solution.left),
             "right": right_uri.gather(solution.right),
-            "score": _scores(profit, solution.left, solution.right),
-            "confidence": confidence,
+            "score": _scores(problem.profit.of(solution.left, solution.right)),
+            "confidence": problem.shares(solution.plan, solution.left, solution.right),
         }
     )
-    k = solution.candidates.right.shape[1]
-    rows, columns = np.repeat(np.arange(len(left)), k), solution.candidates.right.ravel()
+    ranked = problem.ranked(solution.plan.right, options.top, solution.partner)
     candidates = pl.DataFrame(
         {
-            "left": left_uri.gather(rows),
-            "right": right_uri.gather(columns),
-            "rank": solution.candidates.rank.ravel(),
-            "score": _scores(profit, rows, columns),
+            "left": left_uri.gather(ranked.left),
+            "right": right_uri.gather(ranked.right),
+            "rank": ranked.rank,
+            "score": _scores(ranked.profit),
         }
     )
     return {
         **_kept(left_uri, right_uri, links, options),
         "candidates": candidates,
-        "gold_ranks": _gold_ranks(pair, left_uri, right_uri, profit, solution),
+        "gold_ranks": _gold_ranks(pair, left_uri, right_uri, problem, solution),
+        "prices": _prices(left_uri, right_uri, solution),
     }
 
 
-def _scores(profit: Matrix, left: Positions, right: Positions) -> NDArray[np.float64]:
+def _prices(left: pl.Series, right: pl.Series, solution: Solution) -> pl.DataFrame | None:
+    """The exact solver's prices."""
+    if solution.exact is None:
+        return None
+    exact = solution.exact
+    return pl.concat(
+        pl.DataFrame(
+            {"side": pl.repeat(side, len(uris), eager=True), "entity": uris, "price": prices}
+        )
+        for side, uris, prices in (
+            ("left", left, exact.left_prices),
+            ("right", right, exact.right_prices),
+        )
+    )
+
+
+def _scores(profit: Matrix) -> NDArray[np.float64]:
     """The profits of pairs; a mean of cosines, which rounding may have put beyond one."""
-    return np.clip(profit[left, right].astype(np.float64), -1.0, 1.0)
+    return np.clip(profit.astype(np.float64), -1.0, 1.0)
 
 
 def _kept(
@@ -290,17 +402,16 @@ def _kept(
 
 
 def _gold_ranks(
-    pair: GraphPair, left: pl.Series, right: pl.Series, profit: Matrix, solution: Solution
+    pair: GraphPair, left: pl.Series, right: pl.Series, problem: Problem, solution: Solution
 ) -> pl.DataFrame | None:
-    """The rank of each gold link between candidates, or None where no gold links are known."""
+    """The rank of each gold link that was in question, or None where no gold links are known."""
     if pair.gold is None:
         return None
     rows, columns = positions_of(pair.gold["left"], left), positions_of(pair.gold["right"], right)
     known = (rows >= 0) & (columns >= 0)
-    ranks = ranks_of(
-        profit, solution.plan.right, rows[known], columns[known], partner=solution.partner
-    )
-    return pair.gold.filter(pl.Series(known)).with_columns(rank=ranks)
+    ranks = problem.ranks_of(solution.plan.right, rows[known], columns[known], solution.partner)
+    table = pair.gold.filter(pl.Series(known)).with_columns(rank=ranks)
+    return table.filter(pl.col("rank").is_not_nan())
 
 
 def _unmatched(

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, diags_array, hstack
+from scipy.sparse import csr_array, hstack
 
 from sameas.graph import Positions
 
@@ -49,12 +49,20 @@ class Rows:
     def scaled(self, factors: NDArray[np.floating]) -> Rows:
         """Each row times its factor."""
         factors = factors.astype(np.float32)
-        return Rows(self.dense * factors[:, None], csr_array(diags_array(factors) @ self.sparse))
+        sparse = self.sparse
+        values = sparse.data * np.repeat(factors, np.diff(sparse.indptr))
+        scaled = csr_array((values, sparse.indices, sparse.indptr), shape=sparse.shape)
+        return Rows(self.dense * factors[:, None], scaled)
 
     def norms(self) -> NDArray[np.float64]:
         """The Euclidean length of each row, over both parts."""
         squares = np.einsum("ij,ij->i", self.dense, self.dense, dtype=np.float64)
-        squares += np.asarray(self.sparse.power(2).sum(axis=1), dtype=np.float64).ravel()
+        # Not by SciPy's power, which sorts the entries in place: their order decides rounding.
+        values = self.sparse.data.astype(np.float64) ** 2
+        columns, starts = self.sparse.indices, self.sparse.indptr
+        squares += csr_array((values, columns, starts), shape=self.sparse.shape) @ np.ones(
+            self.sparse.shape[1]
+        )
         norms: NDArray[np.float64] = np.sqrt(squares)
         return norms
 

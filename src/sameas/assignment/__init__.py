@@ -1,20 +1,29 @@
 """The assignment problem: who is given to whom, so that the total profit is largest."""
 
-from sameas.assignment.exact import hungarian
-from sameas.assignment.ranking import Candidates, best_candidates, ranks_of, shares
+from sameas.assignment.exact import Assignment, Certificate, assign, certify
+from sameas.assignment.problem import (
+    CompleteProblem,
+    Problem,
+    Solution,
+    Solver,
+    SparseProblem,
+    solve,
+)
+from sameas.assignment.ranking import Ranked
 from sameas.assignment.sinkhorn import Plan, sinkhorn
-from sameas.assignment.solution import Solution, Solver, rounded, solve
 
 __all__ = [
-    "Candidates",
+    "Assignment",
+    "Certificate",
+    "CompleteProblem",
     "Plan",
+    "Problem",
+    "Ranked",
     "Solution",
     "Solver",
-    "best_candidates",
-    "hungarian",
-    "ranks_of",
-    "rounded",
-    "shares",
+    "SparseProblem",
+    "assign",
+    "certify",
     "sinkhorn",
     "solve",
 ]

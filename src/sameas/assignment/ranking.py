@@ -1,34 +1,37 @@
-"""Who else was in question: the best partners of each entity, and its share of the mass."""
+"""Who else was in question: the best partners of each entity, and its share of the mass.
+
+For a profit matrix that is there as a whole; ``sparse`` answers the same for candidates.
+"""
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sameas.assignment.sinkhorn import TILE_BYTES, WORKERS, Plan, Vector, usable
+from sameas.assignment.sinkhorn import TILE_BYTES, Plan, Vector, usable
 from sameas.graph import Positions
+from sameas.parallel import in_parallel
 from sameas.profit import row_blocks
 from sameas.rows import Matrix
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
-    """The best k right entities of each left one, best first; both of shape (n, k).
+class Ranked:
+    """The best right entities of each left one: pairs by left position, best first.
 
     ``rank`` is one for the best; entities that are worth the same share the mean of their
-    places ("realistic" ranks), counted over all right entities, not just these k.
+    places ("realistic" ranks), counted over all that were in question, not just these.
     """
 
+    left: Positions
     right: Positions
     rank: NDArray[np.float64]
+    profit: Matrix
 
 
-def best_candidates(
-    profit: Matrix, prices: Vector, k: int, *, partner: Positions | None = None
-) -> Candidates:
+def ranked(profit: Matrix, prices: Vector, k: int, *, partner: Positions | None = None) -> Ranked:
     """The k right entities of largest profit less price for each left one, ties by position.
 
     ``partner`` holds each left entity's partner, or -1; where there is one it comes first.
@@ -36,15 +39,14 @@ def best_candidates(
     k = min(k, profit.shape[1])
     right = np.empty((profit.shape[0], k), dtype=np.int64)
     rank = np.empty((profit.shape[0], k))
-    if not k:
-        return Candidates(right, rank)
 
     def tile(rows: slice) -> None:
         right[rows], rank[rows] = _top(_worth(profit, prices, rows, partner), k)
 
-    with ThreadPoolExecutor(WORKERS) as pool:
-        list(pool.map(tile, row_blocks(profit.shape, TILE_BYTES)))
-    return Candidates(right, rank)
+    if k:
+        in_parallel(tile, row_blocks(profit.shape, TILE_BYTES))
+    left = np.repeat(np.arange(profit.shape[0]), k)
+    return Ranked(left, right.ravel(), rank.ravel(), profit[left, right.ravel()])
 
 
 def ranks_of(
@@ -63,8 +65,7 @@ def ranks_of(
         own = worth[np.arange(len(worth)), right[some], None]
         ranks[some] = (worth > own).sum(axis=1) + ((worth == own).sum(axis=1) + 1) / 2
 
-    with ThreadPoolExecutor(WORKERS) as pool:
-        list(pool.map(tile, row_blocks((len(left), profit.shape[1]), TILE_BYTES)))
+    in_parallel(tile, row_blocks((len(left), profit.shape[1]), TILE_BYTES))
     return ranks
 
 

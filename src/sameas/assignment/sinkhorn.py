@@ -12,7 +12,6 @@ range in which float32 is safe.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +21,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sameas.parallel import WORKERS
 from sameas.profit import row_blocks
 from sameas.rows import Matrix
 
@@ -34,7 +34,6 @@ TILE_BYTES = 2**20
 TINY = 1e-30
 SAFE = 30.0
 """Logarithm of the largest factor by which a stored plan is scaled; e^30 is about 10^13."""
-WORKERS = min(os.cpu_count() or 1, 8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +58,7 @@ class Plan:
 
 
 @dataclass(frozen=True, eq=False)
-class _Ghosts:
+class Ghosts:
     """The imagined entities that make up the number on the smaller side, all alike.
 
     Their profit to everybody is zero; ``left`` and ``right`` are their potentials.
@@ -96,7 +95,7 @@ def sinkhorn(
     """
     heat = usable(temperature)
     missing = max(profit.shape) - np.array(profit.shape)
-    ghosts = _Ghosts(*missing.tolist())
+    ghosts = Ghosts(*missing.tolist())
     left, right = _row_peaks(profit, ghosts), np.zeros(profit.shape[1])
     memory = np.empty(profit.shape if store and iterations > 1 else (0, 0), dtype=np.float32)
     kernel: _Kernel | None = None
@@ -122,13 +121,13 @@ def usable(temperature: float) -> float:
     return min(max(temperature, COLDEST), HOTTEST)
 
 
-def _log_sum(values: Vector, heat: float) -> float:
+def log_sum(values: Vector, heat: float) -> float:
     """heat * ln(sum of exp(values / heat)), the soft maximum of the values."""
     peak = float(values.max())
     return peak + heat * float(np.log(np.exp((values - peak) / heat).sum()))
 
 
-def _row_peaks(profit: Matrix, ghosts: _Ghosts) -> Vector:
+def _row_peaks(profit: Matrix, ghosts: Ghosts) -> Vector:
     """The largest profit of each row, that of the imagined entities included."""
     if not profit.size:
         return np.zeros(len(profit))
@@ -139,21 +138,21 @@ def _row_peaks(profit: Matrix, ghosts: _Ghosts) -> Vector:
 
 
 def _columns(
-    profit: Matrix, left: Vector, right: Vector, sums: Vector, heat: float, ghosts: _Ghosts
-) -> tuple[Vector, Vector, _Ghosts]:
+    profit: Matrix, left: Vector, right: Vector, sums: Vector, heat: float, ghosts: Ghosts
+) -> tuple[Vector, Vector, Ghosts]:
     """The potentials after the columns, too, have been divided by their sums."""
     ghost_left, ghost_right = ghosts.left, ghosts.right
     extra = np.full(0, 0.0)
     if ghosts.left_count:
-        ghost_left = _log_sum(-right, heat)
+        ghost_left = log_sum(-right, heat)
         sums = sums + ghosts.left_count * np.exp((-ghost_left - right) / heat)
         extra = np.array([-ghost_left + heat * np.log(ghosts.left_count)])
     starved = sums <= TINY
     new = right + heat * np.log(sums, out=np.zeros_like(sums), where=~starved)
     for column in np.flatnonzero(starved):
-        new[column] = _log_sum(np.append(profit[:, column] - left, extra), heat)
+        new[column] = log_sum(np.append(profit[:, column] - left, extra), heat)
     if ghosts.right_count:
-        ghost_right = _log_sum(-left, heat)
+        ghost_right = log_sum(-left, heat)
     # Adding to one side what is taken from the other changes nothing; small numbers lose least.
     shift = float(new.mean()) if len(new) else 0.0
     moved = replace(ghosts, left=ghost_left + shift, right=ghost_right - shift)
@@ -161,7 +160,7 @@ def _columns(
 
 
 def _scaled_round(
-    kernel: _Kernel, right: Vector, heat: float, ghosts: _Ghosts, pool: ThreadPoolExecutor
+    kernel: _Kernel, right: Vector, heat: float, ghosts: Ghosts, pool: ThreadPoolExecutor
 ) -> tuple[Vector, Vector] | None:
     """What ``_round`` gives, by scaling a stored plan; None where the factors leave their range."""
     logs = (kernel.right - right) / heat
@@ -197,7 +196,7 @@ def _round(
     left: Vector,
     right: Vector,
     heat: float,
-    ghosts: _Ghosts,
+    ghosts: Ghosts,
     pool: ThreadPoolExecutor,
     memory: Matrix | None = None,
 ) -> tuple[Vector, Vector]:
@@ -228,7 +227,7 @@ def _round(
         entries *= (1 / np.where(starved, 1.0, sums)).astype(np.float32)[:, None]
         for row in np.flatnonzero(starved):
             values = profit[rows][row] - right
-            potentials[row] = _log_sum(np.append(values, others), heat)
+            potentials[row] = log_sum(np.append(values, others), heat)
             entries[row] = np.exp((values - potentials[row]) / heat)
         if memory is not None and memory.size:
             memory[rows] = entries

@@ -34,6 +34,7 @@ Examples:
 
 IDLE_WITH_PARIS = {
     *("features", "word_vectors", "embeddings", "adjacency", "depth", "solver", "temperature"),
+    *("candidates", "gap", "time_limit"),
 }
 """Options that PARIS has no use for."""
 
@@ -101,6 +102,23 @@ IDLE_WITH_PARIS = {
     metavar="FILE|gold",
     help="Only entities of these links are candidates (the paper protocol).",
 )
+@click.option(
+    "--candidates",
+    type=int,
+    metavar="K",
+    help="Partners considered for each entity, from both sides; small problems take all.  [50]",
+)
+@click.option(
+    "--gap",
+    type=float,
+    help="Let the exact solver stop once proven to be within this share of the best.  [0]",
+)
+@click.option(
+    "--time-limit",
+    type=float,
+    metavar="SECONDS",
+    help="Stop the exact solver after so long, with what it has proven by then.",
+)
 @click.option("--top", type=int, help="Ranked candidates kept per entity.  [10]")
 @click.option("--memory", metavar="SIZE", help="Ceiling, such as 4G or 512M.  [4G]")
 @click.option(
@@ -137,7 +155,9 @@ def align(
         pair = read_pair(*inputs, names=_names(names))
         progress("reading", 1.0)
         seconds = {"reading": time.perf_counter() - begin}
-        alignment = align_pair(pair, options, progress=progress)
+        alignment = align_pair(
+            pair, options, progress=progress, checkpoint=out.with_name(f".{out.name}.resume")
+        )
         begin = time.perf_counter()
         write(alignment, out)
         seconds.update(alignment.seconds, writing=time.perf_counter() - begin)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sameas.rows import Rows, as_rows, unit
 
 SEPARATOR = ord("\n")
 SPACE = ord(" ")
+TABLE = 2**24
+"""Numbers up to this are looked up in a table, which is much faster than sorting them."""
 
 
 def ngram_rows(names: pl.Series, *, n: int = 2) -> Rows:
@@ -24,25 +27,38 @@ def ngram_rows(names: pl.Series, *, n: int = 2) -> Rows:
     inside = ((windows != SPACE) & (windows != SEPARATOR)).all(axis=1)
     if len(letters) < n or not inside.any():
         return as_rows(csr_array((len(names), 0), dtype=np.float32))
-    alphabet, digits = np.unique(letters, return_inverse=True)
+    digits, alphabet = _numbered(letters)
     keys = np.zeros(len(windows), dtype=np.int64)
     for offset in range(n):  # in base |alphabet|: 64 bits hold n = 3 in any script
-        keys = keys * len(alphabet) + digits[offset : offset + len(windows)]
-    vocabulary, columns = np.unique(keys[inside], return_inverse=True)
+        keys *= alphabet
+        keys += digits[offset : offset + len(windows)]
+    columns, vocabulary = _numbered(keys[inside])
     counts = csr_array(
         (np.ones(len(columns), dtype=np.float32), (rows[: len(windows)][inside], columns)),
-        shape=(len(names), len(vocabulary)),
+        shape=(len(names), vocabulary),
     )
     counts.sum_duplicates()
     return unit(as_rows(counts))
 
 
+def _numbered(values: NDArray[np.integer]) -> tuple[NDArray[np.int32], int]:
+    """The place of each value among the distinct ones in order, and how many those are."""
+    most = int(values.max(initial=0)) + 1
+    if most > TABLE:
+        distinct, places = np.unique(values, return_inverse=True)
+        return places.astype(np.int32), len(distinct)
+    there = np.zeros(most, dtype=np.bool_)
+    there[values] = True
+    table = np.cumsum(there, dtype=np.int32) - np.int32(1)
+    return table[values], int(there.sum())
+
+
 def _characters(
     names: pl.Series,
-) -> tuple[np.ndarray[tuple[int], np.dtype[np.uint32]], np.ndarray[tuple[int], np.dtype[np.int64]]]:
+) -> tuple[NDArray[np.uint32], NDArray[np.int32]]:
     """The code points of all names, each closed by a separator; and the row of each of them."""
     text = names.fill_null("").str.replace_all(r"\s", " ").str.to_lowercase().str.join("\n").item()
     letters = np.frombuffer(((text or "") + "\n").encode("utf-32-le"), dtype=np.uint32)
     ends = letters == SEPARATOR
-    rows = np.cumsum(ends) - ends
+    rows = np.cumsum(ends, dtype=np.int32) - ends
     return letters, rows

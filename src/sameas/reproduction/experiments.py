@@ -17,12 +17,13 @@ import polars as pl
 
 from sameas.adjacency import Adjacency, adjacency_matrices
 from sameas.alignment import Alignment
-from sameas.assignment import Plan, best_candidates, hungarian, ranks_of, rounded, sinkhorn
+from sameas.assignment import CompleteProblem, Plan, assign, sinkhorn
+from sameas.assignment.ranking import ranks_of
 from sameas.evaluation import Metrics, evaluate
 from sameas.graph import Graph, GraphPair, Positions
 from sameas.options import PRESETS, Features, Options
 from sameas.pipeline import align, candidate_positions, neighbourhood_rows, text_features
-from sameas.profit import make_profit
+from sameas.profit import StoredProfit, make_profit
 from sameas.propagation import hop
 from sameas.reproduction.datasets import Dataset
 from sameas.rows import Matrix, unit
@@ -74,12 +75,13 @@ def solvers(dataset: Dataset, options: Options) -> Figures:
     begin = time.perf_counter()
     plan = _plan(problem.profit, options)
     soft = time.perf_counter() - begin
-    links = rounded(problem.profit, plan, best_candidates(problem.profit, plan.right, 1))
+    stored = StoredProfit(problem.profit)
+    links = CompleteProblem(stored).rounded(plan)
     begin = time.perf_counter()
-    left, right = hungarian(problem.profit, plan)
+    best = assign(stored, prices=plan.right)
     exact = soft + time.perf_counter() - begin  # it starts from the plan
     partner = np.full(len(problem.profit), -1)
-    partner[left] = right
+    partner[best.left] = best.right
     return {
         "sinkhorn": {
             "hits@1": problem.scores(plan)["hits@1"],
@@ -88,7 +90,7 @@ def solvers(dataset: Dataset, options: Options) -> Figures:
         },
         "hungarian": {
             "hits@1": float((partner[problem.rows] == problem.columns).mean()),
-            "objective": float(problem.profit[left, right].sum(dtype=np.float64)),
+            "objective": best.objective,
             "seconds": round(exact, 3),
         },
     }

@@ -15,9 +15,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from sameas.atomic import replacing_file
 from sameas.errors import OptionError
 from sameas.reproduction.rendering import score, seconds
-from sameas.writing.atomic import replacing_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

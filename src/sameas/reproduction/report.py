@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from sameas.atomic import replacing_file
 from sameas.reproduction import published, sections
 from sameas.reproduction.measured import FEATURES, Measured
 from sameas.reproduction.rendering import (
@@ -19,7 +20,6 @@ from sameas.reproduction.rendering import (
     page,
     seconds,
 )
-from sameas.writing.atomic import replacing_file
 
 
 def write_report(results: dict[str, Any], folder: Path) -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import sameas
+from sameas.atomic import replacing_file
 from sameas.errors import InputError
-from sameas.writing.atomic import replacing_file
 
 FORMAT = 1
 PRESENTATION = {

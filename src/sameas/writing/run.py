@@ -5,6 +5,7 @@ Format 1:
   links.parquet       left, right, score, confidence
   candidates.parquet  left, right, rank, score
   unmatched.parquet   side, entity, reason
+  prices.parquet      side, entity, price (of the exact solver)
   gold.parquet        left, right (where gold links were known)
   gold_ranks.parquet  left, right, rank of the gold links between candidates
   left/, right/       entities.parquet (entity, name), triples.parquet (head, relation, tail),
@@ -24,16 +25,17 @@ import polars as pl
 
 from sameas._version import __version__
 from sameas.alignment import Alignment, known_ranks
+from sameas.atomic import recover, replacing_folder
 from sameas.errors import InputError
 from sameas.graph import Graph, GraphPair, graph_from_triples
 from sameas.reading.tables import read_parquet
-from sameas.writing.atomic import recover, replacing_folder
 
 FORMAT = 1
 COLUMNS = {
     "links": ("left", "right", "score", "confidence"),
     "candidates": ("left", "right", "rank", "score"),
     "unmatched": ("side", "entity", "reason"),
+    "prices": ("side", "entity", "price"),
     "gold": ("left", "right"),
     "gold_ranks": ("left", "right", "rank"),
     "entities": ("entity", "name"),
@@ -78,11 +80,13 @@ def write_run(alignment: Alignment, path: Path) -> None:
     }
     with replacing_folder(path) as folder:
         for name in ("links", "candidates", "unmatched"):
-            getattr(alignment, name).write_parquet(folder / f"{name}.parquet")
+            _write(getattr(alignment, name), folder / f"{name}.parquet")
+        if alignment.prices is not None:
+            _write(alignment.prices, folder / "prices.parquet")
         if alignment.pair.gold is not None:
-            alignment.pair.gold.write_parquet(folder / "gold.parquet")
+            _write(alignment.pair.gold, folder / "gold.parquet")
         if alignment.gold_ranks is not None:
-            alignment.gold_ranks.write_parquet(folder / "gold_ranks.parquet")
+            _write(alignment.gold_ranks, folder / "gold_ranks.parquet")
         _write_graph(alignment.pair.left, folder / "left")
         _write_graph(alignment.pair.right, folder / "right")
         text = json.dumps(record, indent=2, ensure_ascii=False)
@@ -135,18 +139,23 @@ def _parquet(path: Path) -> pl.DataFrame:
 
 def _write_graph(graph: Graph, folder: Path) -> None:
     folder.mkdir()
-    pl.DataFrame({"entity": graph.entities, "name": graph.names}).write_parquet(
-        folder / "entities.parquet"
-    )
+    entities = pl.DataFrame({"entity": graph.entities, "name": graph.names})
+    _write(entities, folder / "entities.parquet")
     head, relation, tail = graph.triples.T
-    pl.DataFrame(
+    triples = pl.DataFrame(
         {
             "head": graph.entities.gather(head),
             "relation": graph.relations.gather(relation),
             "tail": graph.entities.gather(tail),
         }
-    ).write_parquet(folder / "triples.parquet")
-    graph.attributes.write_parquet(folder / "attributes.parquet")
+    )
+    _write(triples, folder / "triples.parquet")
+    _write(graph.attributes, folder / "attributes.parquet")
+
+
+def _write(table: pl.DataFrame, path: Path) -> None:
+    """Write a table in pieces, so that its encoded form is never in memory as a whole."""
+    table.lazy().sink_parquet(path, row_group_size=250_000)
 
 
 def _read_graph(folder: Path) -> Graph:

@@ -9,9 +9,9 @@ from pathlib import Path
 import polars as pl
 
 from sameas.alignment import Alignment
+from sameas.atomic import replacing_file
 from sameas.errors import OutputError
 from sameas.reading.tables import kind_of
-from sameas.writing.atomic import replacing_file
 from sameas.writing.run import is_run, write_run
 
 

@@ -1,0 +1,146 @@
+"""Memory: what a run will take, known before it starts, and what follows from the ceiling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sameas.errors import MemoryCeilingError
+from sameas.features import ngram_rows
+from sameas.graph import Graph, GraphPair, Positions
+from sameas.options import Options
+from sameas.proposals import PRINCIPAL, RANDOM
+
+Form = Literal["complete", "candidates"]
+
+BASE = 400 * 2**20
+"""Python with its libraries, compiled code, and blocks in the making."""
+SMALL = 25_000_000
+"""Up to so many pairs, all of them are considered unless the ceiling forbids."""
+SAMPLE = 5000
+"""Names from which the number of distinct n-grams is projected."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How the problem is treated, what it is expected to take, and why."""
+
+    form: Form
+    needed: int
+    """Bytes at the peak, about."""
+    second_matrix: bool
+    """Whether Sinkhorn may keep a second matrix, for speed."""
+    reason: str
+
+
+def plan_memory(pair: GraphPair, left: Positions, right: Positions, options: Options) -> Budget:
+    """Choose between all pairs and candidates; refuse what does not fit under the ceiling."""
+    rows = BASE + _graph_bytes(pair) + _row_bytes(pair, left, right, options)
+    pairs = len(left) * len(right)
+    stored, sparse = rows + 4 * pairs, rows + _candidate_bytes(len(left), len(right), options)
+    asked = options.candidates >= max(len(left), len(right), 1)
+    if asked or pairs <= SMALL:
+        if stored <= options.memory:
+            why = "all were asked for" if asked else f"no more than {SMALL:,}"
+            second = stored + 4 * pairs <= options.memory
+            needed = stored + 4 * pairs if second else stored
+            return Budget("complete", needed, second, f"{pairs:,} pairs, {why}")
+        if asked:
+            raise _too_little(stored, f"all {pairs:,} pairs", options)
+    if sparse > options.memory:
+        what = f"{len(left):,} x {len(right):,} entities with {options.candidates} candidates each"
+        raise _too_little(sparse, what, options)
+    return Budget(
+        "candidates", sparse, False, f"{pairs:,} pairs would take {stored / 2**30:.1f} GiB"
+    )
+
+
+def _too_little(needed: int, what: str, options: Options) -> MemoryCeilingError:
+    ceiling = -(-needed // 2**28) / 4
+    return MemoryCeilingError(
+        f"{what} need about {needed / 2**30:.2f} GiB, the ceiling is "
+        f"{options.memory / 2**30:.2f} GiB; raise it with --memory {ceiling:g}G"
+    )
+
+
+def _graph_bytes(pair: GraphPair) -> int:
+    """The two graphs as they are, and the tables of the result."""
+    graphs = sum(
+        graph.entities.estimated_size()
+        + graph.names.estimated_size()
+        + int(graph.attributes.estimated_size())
+        + 2 * graph.triples.nbytes
+        for graph in (pair.left, pair.right)
+    )
+    return int(2 * graphs)
+
+
+def _candidate_bytes(left: int, right: int, options: Options) -> int:
+    """Short rows, an index over one side, the partners found, and candidates both ways."""
+    entities = left + right
+    short = 4 * (PRINCIPAL + RANDOM + 2) * entities
+    found = 16 * min(options.candidates, max(left, right)) * entities
+    return int(1.3 * short + 2.5 * found)
+
+
+def _row_bytes(pair: GraphPair, left: Positions, right: Positions, options: Options) -> int:
+    """The feature rows of both sides, after all hops."""
+    if options.embeddings is not None:
+        size = options.embeddings.stat().st_size if options.embeddings.exists() else 0
+        return 2 * (options.depth + 2) * size
+    total = 0
+    if options.features != "word":
+        names = pl.concat([pair.left.names, pair.right.names])
+        curve = _distinct_curve(names.gather_every(max(1, len(names) // SAMPLE)))
+        for graph, some in ((pair.left, left), (pair.right, right)):
+            total += 8 * _entries(graph, some, curve, options.depth)
+    if options.features != "char":
+        entities = len(pair.left.entities) + len(pair.right.entities)
+        total += 4 * 300 * (options.depth + 2) * entities
+    return total
+
+
+def _entries(graph: Graph, some: Positions, curve: _Curve, depth: int) -> int:
+    """Entries of one side's rows over all hops, and those of hops that are made on the way."""
+    drawn = np.maximum(graph.names.str.len_chars().fill_null(0).to_numpy() - 1.0, 0.0)
+    total = curve(drawn)[some].sum()
+    heads, tails = graph.triples[:, 0], graph.triples[:, 2]
+    size = len(graph.entities)
+    for level in range(depth):
+        # A hop draws what an entity and its neighbours have drawn, until nothing is new.
+        drawn = np.minimum(
+            drawn
+            + np.bincount(heads, curve(drawn)[tails], minlength=size)
+            + np.bincount(tails, curve(drawn)[heads], minlength=size),
+            1e6,
+        )
+        entries = curve(drawn)
+        total += entries[some].sum()
+        if level < depth - 1:
+            total += entries.sum()
+    return int(total)
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """How many distinct n-grams so many n-grams hold, read off a table."""
+
+    drawn: NDArray[np.float64]
+    distinct: NDArray[np.float64]
+
+    def __call__(self, drawn: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.interp(drawn, self.drawn, self.distinct)
+
+
+def _distinct_curve(names: pl.Series) -> _Curve:
+    counts = np.asarray(ngram_rows(names).sparse.astype(bool).sum(axis=0), dtype=np.float64).ravel()
+    drawn = np.concatenate([[0.0], np.geomspace(1, 1e6, 60)])
+    if not counts.sum():
+        return _Curve(drawn, np.zeros_like(drawn))
+    shares = np.minimum(counts / counts.sum(), 1 - 1e-9)
+    distinct = [float(-np.expm1(number * np.log1p(-shares)).sum()) for number in drawn]
+    return _Curve(drawn, np.array(distinct))

@@ -1,0 +1,157 @@
+"""Candidates: the few partners worth considering for each entity, with their exact profits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from sameas.graph import Positions
+from sameas.parallel import in_parallel, slices
+from sameas.profit import Profit
+from sameas.proposals import Clues, likely, nearest
+from sameas.rows import Matrix, Rows
+
+COMPARED = 300
+"""Entities for which all partners are compared, to measure what candidates by clues miss."""
+
+Indices = NDArray[np.int32]
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Pairs of a left and a right entity with their profits, by left, then by right position.
+
+    The partners of left entity i are ``right[starts[i]:starts[i + 1]]``.
+    """
+
+    shape: tuple[int, int]
+    starts: Positions
+    right: Indices
+    profit: Matrix
+    recall: float | None = None
+    """Of the pairs that are best for both among all, the share found; None if all were compared."""
+
+    def __len__(self) -> int:
+        """The number of pairs."""
+        return len(self.right)
+
+    @property
+    def left(self) -> Indices:
+        """The left position of each pair."""
+        every = np.arange(self.shape[0], dtype=np.int32)
+        return np.repeat(every, np.diff(self.starts))
+
+    @cached_property
+    def by_right(self) -> tuple[Positions, Positions]:
+        """Where the pairs of each right entity start in an order by right, and that order."""
+        number = np.arange(len(self), dtype=np.int64)
+        turned = csr_array((number, self.right, self.starts), shape=self.shape).tocsc()
+        return turned.indptr.astype(np.int64), turned.data
+
+    @cached_property
+    def _keys(self) -> Positions:
+        keys: Positions = self.left * np.int64(self.shape[1]) + self.right
+        return keys
+
+    def find(self, left: Positions, right: Positions) -> Positions:
+        """The place of each of these pairs, -1 where it is not there."""
+        keys = self._keys
+        wanted = left * np.int64(self.shape[1]) + right
+        places = np.searchsorted(keys, wanted)
+        here = places < len(keys)
+        here[here] = keys[places[here]] == wanted[here]
+        return np.where(here, places, -1)
+
+    def joined(self, left: Positions, right: Positions, profit: Matrix) -> Candidates:
+        """These pairs and others, which must not be among them."""
+        return from_pairs(
+            self.shape,
+            np.concatenate([self.left, left]),
+            np.concatenate([self.right, right]),
+            np.concatenate([self.profit, profit]),
+        )
+
+
+def from_pairs(
+    shape: tuple[int, int], left: Positions, right: Positions, profit: Matrix
+) -> Candidates:
+    """Candidates from pairs in any order, each given once."""
+    order = np.argsort(left * np.int64(shape[1]) + right, kind="stable")
+    starts = np.searchsorted(left[order], np.arange(shape[0] + 1))
+    return Candidates(shape, starts, right[order].astype(np.int32), profit[order])
+
+
+def every_pair(matrix: Matrix) -> Candidates:
+    """All pairs of a profit matrix."""
+    n, m = matrix.shape
+    starts = np.arange(n + 1, dtype=np.int64) * m
+    right = np.tile(np.arange(m, dtype=np.int32), n)
+    return Candidates((n, m), starts, right, np.ascontiguousarray(matrix, dtype=np.float32).ravel())
+
+
+def find_candidates(
+    profit: Profit,
+    k: int,
+    *,
+    first: int,
+    clues: Clues | None = None,
+    progress: Progress | None = None,
+) -> Candidates:
+    """The best partners of every left and of every right entity, with their profits.
+
+    The k nearest, of which those far below the best are left out but not the ``first`` few;
+    or, where clues are given, k by every kind of clue.
+    """
+    tell = progress or (lambda share: None)
+
+    def share(done: float) -> None:
+        tell(0.7 * done)
+
+    if clues is None:
+        numbers = nearest(profit.left, profit.right, k, first=first, progress=share)
+    else:
+        numbers = likely(clues, k, progress=share)
+    left, right = np.divmod(numbers, max(profit.shape[1], 1))
+    starts = np.searchsorted(left, np.arange(profit.shape[0] + 1))
+    del numbers, left
+    partners = right.astype(np.int32)
+    values = profit.partners(starts, partners, lambda share: tell(0.7 + 0.2 * share))
+    found = Candidates(profit.shape, starts, partners, values)
+    if clues is not None:
+        found = replace(found, recall=_recall(profit, found))
+    tell(1.0)
+    return found
+
+
+def _recall(profit: Profit, found: Candidates) -> float | None:
+    """How many of the pairs that are each other's best among all pairs are candidates."""
+    some = np.unique(np.linspace(0, profit.shape[0] - 1, COMPARED).astype(np.int64))
+    best = _best_partner(profit.left.take(some), profit.right)
+    mutual = _best_partner(profit.right.take(best), profit.left) == some
+    if not mutual.any():
+        return None
+    return float((found.find(some[mutual], best[mutual]) >= 0).mean())
+
+
+def _best_partner(some: Rows, others: Rows) -> Positions:
+    """The other of largest profit with each of some rows, all being compared."""
+    dense = np.ascontiguousarray(some.toarray().T)
+    split = others.dense.shape[1]
+
+    def part(rows: slice) -> tuple[Positions, Matrix]:
+        values = others.sparse[rows] @ dense[split:]
+        if split:
+            values += others.dense[rows] @ dense[:split]
+        top = values.argmax(axis=0)
+        return top + rows.start, values[top, np.arange(values.shape[1])]
+
+    parts = in_parallel(part, slices(len(others), 4000))
+    winner = np.argmax([values for _, values in parts], axis=0)
+    best: Positions = np.stack([places for places, _ in parts])[winner, np.arange(len(some))]
+    return best

@@ -1,0 +1,179 @@
+"""What finished phases of a long run have made, kept so that an interrupted run can go on.
+
+A checkpoint is a folder with one folder per phase: its arrays (.npy) and phase.json with their
+checksums and the fingerprint of the run they belong to. A phase is there whole or not at all,
+and what belongs to another input, other options or another version is never used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import zlib
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from sameas._version import __version__
+from sameas.assignment import Assignment, Plan, Solution
+from sameas.candidates import Candidates
+from sameas.errors import OutputError
+from sameas.graph import Graph, GraphPair
+from sameas.options import Options
+from sameas.rows import Rows
+
+Arrays = dict[str, NDArray[Any]]
+
+WORTH_SECONDS = 3.0
+"""Phases that took less are done again rather than kept."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where phases are kept, and the fingerprint of the run they belong to; None keeps nothing."""
+
+    folder: Path | None
+    fingerprint: str
+
+    def save(self, phase: str, arrays: Arrays, facts: dict[str, Any], seconds: float) -> None:
+        """Keep what a phase has made, if it took long enough."""
+        if self.folder is None or seconds < WORTH_SECONDS:
+            return
+        draft = self.folder / f"{phase}.draft"
+        try:
+            shutil.rmtree(draft, ignore_errors=True)
+            draft.mkdir(parents=True)
+            for name, array in arrays.items():
+                np.save(draft / f"{name}.npy", array, allow_pickle=False)
+            record = {
+                "fingerprint": self.fingerprint,
+                "facts": facts,
+                "seconds": seconds,
+                "arrays": {name: _checksum(array) for name, array in arrays.items()},
+            }
+            (draft / "phase.json").write_text(json.dumps(record), encoding="utf8")
+            shutil.rmtree(self.folder / phase, ignore_errors=True)
+            draft.rename(self.folder / phase)
+        except OSError as error:
+            reason = error.strerror or error
+            raise OutputError(f"{self.folder}: cannot keep the phase {phase} ({reason})") from None
+
+    def load(self, phase: str) -> tuple[Arrays, dict[str, Any], float] | None:
+        """What a phase had made in a run of the same fingerprint, its facts and its seconds."""
+        if self.folder is None or not (self.folder / phase / "phase.json").is_file():
+            return None
+        try:
+            record = json.loads((self.folder / phase / "phase.json").read_text(encoding="utf8"))
+            if record["fingerprint"] != self.fingerprint:
+                return None
+            arrays = {}
+            for name, checksum in record["arrays"].items():
+                arrays[name] = np.load(self.folder / phase / f"{name}.npy", allow_pickle=False)
+                if _checksum(arrays[name]) != checksum:
+                    return None
+            return arrays, record["facts"], record["seconds"]
+        except (OSError, ValueError, KeyError, TypeError, EOFError):
+            return None
+
+    def remove(self) -> None:
+        """Drop everything: the run is done."""
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def rows_to_arrays(rows: Rows, prefix: str) -> Arrays:
+    """Rows as arrays."""
+    sparse = rows.sparse
+    return {
+        f"{prefix}dense": rows.dense,
+        f"{prefix}values": sparse.data,
+        f"{prefix}columns": sparse.indices,
+        f"{prefix}starts": sparse.indptr,
+        f"{prefix}width": np.array(sparse.shape[1]),
+    }
+
+
+def rows_from_arrays(arrays: Arrays, prefix: str) -> Rows:
+    """What ``rows_to_arrays`` was given."""
+    parts = tuple(arrays[prefix + name] for name in ("values", "columns", "starts"))
+    shape = (len(parts[2]) - 1, int(arrays[f"{prefix}width"]))
+    return Rows(arrays[f"{prefix}dense"], csr_array(parts, shape=shape))
+
+
+def candidates_to_arrays(candidates: Candidates) -> Arrays:
+    """Candidates as arrays."""
+    recall = np.nan if candidates.recall is None else candidates.recall
+    return {
+        "shape": np.array(candidates.shape),
+        "starts": candidates.starts,
+        "right": candidates.right,
+        "profit": candidates.profit,
+        "recall": np.array(recall),
+    }
+
+
+def candidates_from_arrays(arrays: Arrays) -> Candidates:
+    """What ``candidates_to_arrays`` was given."""
+    shape, recall = arrays["shape"].tolist(), float(arrays["recall"])
+    return Candidates(
+        (shape[0], shape[1]),
+        arrays["starts"],
+        arrays["right"],
+        arrays["profit"],
+        None if np.isnan(recall) else recall,
+    )
+
+
+def solution_to_arrays(solution: Solution) -> Arrays:
+    """A solution as arrays."""
+    arrays = {name: np.asarray(getattr(solution, name)) for name in ("left", "right", "objective")}
+    arrays["gap"] = np.array(np.nan if solution.gap is None else solution.gap)
+    for part, kind in (("plan", Plan), ("exact", Assignment)):
+        value = getattr(solution, part)
+        if value is not None:
+            for entry in fields(kind):
+                arrays[f"{part}.{entry.name}"] = np.asarray(getattr(value, entry.name))
+    return arrays
+
+
+def solution_from_arrays(arrays: Arrays) -> Solution:
+    """What ``solution_to_arrays`` was given."""
+    parts: dict[str, dict[str, Any]] = {"": {}, "plan": {}, "exact": {}}
+    for name, array in arrays.items():
+        part, _, entry = name.rpartition(".")
+        parts[part][entry] = array if array.ndim else array.item()
+    gap = parts[""].pop("gap")
+    return Solution(
+        **parts[""],
+        gap=None if np.isnan(gap) else gap,
+        plan=Plan(**parts["plan"]),
+        exact=Assignment(**parts["exact"]) if parts["exact"] else None,
+    )
+
+
+def fingerprint(pair: GraphPair, options: Options) -> str:
+    """A hash of all that the result depends on."""
+    digest = hashlib.sha256(__version__.encode())
+    digest.update(json.dumps(options.asdict(), sort_keys=True).encode())
+    for graph in (pair.left, pair.right):
+        _update(digest, graph)
+    if pair.gold is not None:
+        for side in ("left", "right"):
+            digest.update(pair.gold[side].hash(0).to_numpy().tobytes())
+    return digest.hexdigest()
+
+
+def _update(digest: Any, graph: Graph) -> None:
+    for texts in (graph.entities, graph.names, graph.relations):
+        digest.update(f"{len(texts)} ".encode())
+        digest.update(np.ascontiguousarray(texts.hash(0).to_numpy()))
+    digest.update(np.ascontiguousarray(graph.triples))
+
+
+def _checksum(array: NDArray[Any]) -> int:
+    return zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)

@@ -1,0 +1,120 @@
+"""Short dense rows in place of long sparse ones: to search with, and to bound profits with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sameas.parallel import in_parallel, slices
+from sameas.rows import Matrix, Rows
+
+SAMPLE = 4000
+"""Rows from which the principal directions are learnt."""
+OVERSHOOT = 16
+"""Directions more than wanted, which make the wanted ones accurate."""
+
+
+@dataclass(frozen=True, eq=False)
+class Compressed:
+    """Both sides as short rows; the dot product of two is near that of the long ones.
+
+    ``left_rest`` and ``right_rest`` are the lengths of what the principal columns leave out of
+    each row: by Cauchy and Schwarz, the profit of a pair differs from the product of the
+    principal columns by at most the product of its rests.
+    """
+
+    left: Matrix
+    right: Matrix
+    principal: int
+    """How many of the columns are principal; the rest are random."""
+    left_rest: NDArray[np.float32]
+    right_rest: NDArray[np.float32]
+
+
+def compress(left: Rows, right: Rows, *, principal: int, random: int, spare: int = 0) -> Compressed:
+    """Rows of ``principal + random`` columns, or fewer where the rows themselves are short.
+
+    There are ``spare`` columns of zeros after them, for the caller's use.
+
+    Principal directions hold most of every row, but what tells two entities apart is often in
+    the small rest; random directions (signs, as in Johnson and Lindenstrauss) keep that without
+    bias. Nothing depends on chance: the same rows give the same answer.
+    """
+    width = left.dense.shape[1] + left.sparse.shape[1]
+    if width <= principal + random:
+        rests = [np.zeros(len(side), dtype=np.float32) for side in (left, right)]
+        whole = [
+            np.hstack([side.toarray(), np.zeros((len(side), spare), dtype=np.float32)])
+            for side in (left, right)
+        ]
+        return Compressed(whole[0], whole[1], width, rests[0], rests[1])
+    rng = np.random.default_rng(0)
+    basis = _principal_directions(left, right, width, principal, rng)
+    signs = rng.integers(0, 2, size=(width, random), dtype=np.int8) * np.float32(2) - np.float32(1)
+    signs *= np.float32(max(random, 1) ** -0.5)
+    signs -= basis @ (basis.T @ signs)
+    directions = np.hstack([basis, signs])
+    short = [times(side, directions, spare) for side in (left, right)]
+    rests = [
+        _rest(side, values[:, :principal])
+        for side, values in zip((left, right), short, strict=True)
+    ]
+    return Compressed(short[0], short[1], principal, rests[0], rests[1])
+
+
+def times(rows: Rows, matrix: Matrix, spare: int = 0) -> Matrix:
+    """The rows multiplied with a dense matrix of (columns, any), and columns of zeros."""
+    split, width = rows.dense.shape[1], matrix.shape[1]
+    product = np.empty((len(rows), width + spare), dtype=np.float32)
+    product[:, width:] = 0
+
+    def some(part: slice) -> None:
+        product[part, :width] = rows.sparse[part] @ matrix[split:]
+        if split:
+            product[part, :width] += rows.dense[part] @ matrix[:split]
+
+    in_parallel(some, slices(len(rows), 2000))
+    return product
+
+
+def _principal_directions(
+    left: Rows, right: Rows, width: int, count: int, rng: np.random.Generator
+) -> Matrix:
+    """The directions that hold most of the rows: orthonormal columns, (width, count)."""
+    if not count:
+        return np.zeros((width, 0), dtype=np.float32)
+    samples = [
+        side.take(np.sort(rng.permutation(len(side))[: SAMPLE // 2])) for side in (left, right)
+    ]
+    wanted = count + OVERSHOOT
+    directions = rng.standard_normal((width, wanted), dtype=np.float32)
+    for _ in range(3):  # power iterations
+        back = np.zeros((width, wanted), dtype=np.float32)
+        for sample in samples:
+            forth = times(sample, directions)
+            split = sample.dense.shape[1]
+            back[:split] += sample.dense.T @ forth
+            back[split:] += sample.sparse.T @ forth
+        directions = _orthonormal(back)
+    return np.ascontiguousarray(directions[:, :count])
+
+
+def _orthonormal(columns: Matrix) -> Matrix:
+    """Orthonormal columns that span the same space, the heaviest first.
+
+    By the Gram matrix, twice: once leaves errors that float32 can see.
+    """
+    for _ in range(2):
+        weights, turn = np.linalg.eigh(columns.T.astype(np.float64) @ columns)
+        scale = 1 / np.sqrt(np.maximum(weights, 1e-12 * max(weights[-1], 1e-300)))
+        columns = (columns @ (turn * scale)[:, ::-1]).astype(np.float32)
+    return columns
+
+
+def _rest(rows: Rows, principal: Matrix) -> NDArray[np.float32]:
+    squares = rows.norms() ** 2 - np.einsum("ij,ij->i", principal, principal, dtype=np.float64)
+    # Directions are orthonormal but for rounding, which the small term outweighs.
+    rest: NDArray[np.float32] = np.sqrt(np.maximum(squares, 0) + 1e-6).astype(np.float32)
+    return rest

@@ -1,0 +1,51 @@
+"""The same work on many parts at once, in threads; NumPy, SciPy and our kernels allow it."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+import numpy as np
+
+from sameas.graph import Positions
+
+Part = TypeVar("Part")
+Result = TypeVar("Result")
+
+WORKERS = min(os.cpu_count() or 1, 8)
+
+
+def in_parallel(work: Callable[[Part], Result], parts: Iterable[Part]) -> list[Result]:
+    """What the work gives for each part, in their order."""
+    with ThreadPoolExecutor(WORKERS) as pool:
+        return list(pool.map(work, parts))
+
+
+def in_turn(work: Callable[[Part], Result], parts: Iterable[Part]) -> Iterator[Result]:
+    """The same, one result after the other; only a few are made ahead of the one in use."""
+    with ThreadPoolExecutor(WORKERS) as pool:
+        ahead: deque[Future[Result]] = deque()
+        for part in parts:
+            ahead.append(pool.submit(work, part))
+            if len(ahead) > WORKERS:
+                yield ahead.popleft().result()
+        while ahead:
+            yield ahead.popleft().result()
+
+
+def slices(length: int, size: int) -> Iterator[slice]:
+    """Slices of at most ``size`` that cover a length."""
+    for start in range(0, length, max(size, 1)):
+        yield slice(start, min(start + size, length))
+
+
+def even_slices(starts: Positions, size: int) -> Iterator[slice]:
+    """Slices of rows that each hold about ``size`` entries, given where each row starts."""
+    length = len(starts) - 1
+    targets = np.arange(0, int(starts[-1]) + size, max(size, 1))
+    cuts = np.unique(np.append(np.minimum(np.searchsorted(starts, targets), length), (0, length)))
+    for start, stop in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
+        yield slice(start, stop)

@@ -1,0 +1,198 @@
+"""Who might be whom: pairs proposed for a closer look, as numbers left * len(right) + right.
+
+Two ways. ``nearest`` holds every left row against every right one, in a compressed form; that
+misses little and its cost grows with the square of the size. ``likely`` follows clues instead,
+rare n-grams that two names share and neighbours that are likely partners themselves, and grows
+with the size alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import faiss
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, csr_matrix, diags_array
+from sparse_dot_topn import sp_matmul_topn
+
+from sameas.compression import compress
+from sameas.graph import Positions
+from sameas.parallel import WORKERS, slices
+from sameas.rows import Matrix, Rows, Sparse
+
+PRINCIPAL, RANDOM = 64, 192
+"""Columns of the compressed rows; docs/benchmarks.md shows what others give."""
+SLACK = 0.2
+"""Partners worth so much less than the best one are left out, but for the first few."""
+CROWD, NEAREST = 1000, 8
+"""A price is guessed as the mean profit of the nearest few of so many of the other side."""
+BATCH = 8192
+MEETINGS = 10_000
+"""Common n-grams per entity that are looked at: the most frequent n-grams are left out."""
+ANCHORS = 2
+"""Likely partners of a neighbour that count as hints."""
+ROUNDS = 3
+"""How often hints are taken from what the last round found likely."""
+
+Progress = Callable[[float], None]
+
+
+def nearest(left: Rows, right: Rows, k: int, *, first: int, progress: Progress) -> Positions:
+    """The k nearest of every left and of every right entity, ascending.
+
+    Near means a large profit beyond a guess at the partner's price, or entities that are near
+    to everybody would fill every list. Those far below the best are left out again, but not
+    the ``first`` few.
+    """
+    short = compress(left, right, principal=PRINCIPAL, random=RANDOM, spare=2)
+    progress(0.2)
+    sides = short.left, short.right
+    _set_prices(*sides)
+    found = []
+    for number, (own, other) in enumerate((sides, sides[::-1])):
+
+        def share(done: float, start: float = 0.2 + 0.4 * number) -> None:
+            progress(start + 0.4 * done)
+
+        partners = _nearest(own, other, k, first, share)
+        found.append(partners[::-1] if number else partners)
+    return _numbers(found, len(right))
+
+
+@dataclass(frozen=True, eq=False)
+class Clues:
+    """What hints at partners: n-grams of names, (n, vocabulary), and neighbours, (n, n)."""
+
+    left_names: Sparse
+    right_names: Sparse
+    left_neighbours: Sparse
+    right_neighbours: Sparse
+
+
+def likely(clues: Clues, k: int, *, progress: Progress) -> Positions:
+    """Partners by clues, k for every left and every right entity and every kind, ascending."""
+    left, right = _rare(clues.left_names, clues.right_names)
+    forth = _best_products(left, csr_array(right.T), k)
+    progress(0.3)
+    back = csr_array(_best_products(right, csr_array(left.T), k).T)
+    names = csr_array(forth.maximum(back))
+    del left, right, forth, back
+    progress(0.6)
+    found = [_pairs(names)]
+    neighbours = [_weighed(side) for side in (clues.left_neighbours, clues.right_neighbours)]
+    outward, inward = neighbours[0], csr_array(neighbours[1].T)
+    belief = names
+    for turn in range(ROUNDS):
+        hints = _best_few(belief, ANCHORS)
+        hints.data **= 2  # doubtful ones hint less than half as much
+        votes = _best_products(csr_array(outward @ hints), inward, k)
+        found.append(_pairs(votes))
+        belief = csr_array(_to_one(names) + _to_one(votes))
+        progress(0.6 + 0.4 * (turn + 1) / ROUNDS)
+    return _numbers(found, clues.right_names.shape[0])
+
+
+def _set_prices(left: Matrix, right: Matrix) -> None:
+    """Use the two spare columns so that products are worth less a guess at both prices."""
+    prices = _prices(left, right), _prices(right, left)
+    left[:, -2], left[:, -1] = 1, -prices[0]
+    right[:, -2], right[:, -1] = -prices[1], 1
+
+
+def _prices(own: Matrix, other: Matrix) -> NDArray[np.float32]:
+    if not len(own) or not len(other):
+        return np.zeros(len(own), dtype=np.float32)
+    crowd = np.unique(np.linspace(0, len(other) - 1, CROWD).astype(np.int64))
+    few = min(NEAREST, len(crowd))
+    near, _ = faiss.knn(own, other[crowd], few, metric=faiss.METRIC_INNER_PRODUCT)
+    prices: NDArray[np.float32] = near.mean(axis=1)
+    return prices
+
+
+def _nearest(
+    queries: Matrix, items: Matrix, k: int, first: int, progress: Progress
+) -> tuple[Positions, Positions]:
+    """The k items of largest product with each query, but for those far below the best."""
+    k = min(k, len(items))
+    parts = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
+    for part in slices(len(queries) if k else 0, BATCH):
+        worth, partners = faiss.knn(queries[part], items, k, metric=faiss.METRIC_INNER_PRODUCT)
+        keep = worth >= worth[:, :1] - SLACK
+        keep[:, :first] = True
+        parts.append((np.nonzero(keep)[0] + part.start, partners[keep]))
+        progress(part.stop / len(queries))
+    return np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])
+
+
+def _rare(left: Sparse, right: Sparse) -> tuple[Sparse, Sparse]:
+    """Rows of the n-grams that are rare enough, weighted by how rare, at unit length."""
+    counts = [np.bincount(side.indices, minlength=side.shape[1]) for side in (left, right)]
+    total = counts[0] + counts[1]
+    size = left.shape[0] + right.shape[0]
+    # As many of the rarest as the meetings that they lead to allow.
+    order = np.argsort(total, kind="stable")
+    meetings = np.cumsum((counts[0] * counts[1].astype(np.float64))[order])
+    rare = np.zeros(len(total), dtype=np.bool_)
+    rare[order[meetings <= MEETINGS * size / 2]] = True
+    weights = np.log(max(size, 2) / np.maximum(total, 1)) * (rare & (counts[0] * counts[1] > 0))
+    return _to_length(left, weights), _to_length(right, weights)
+
+
+def _to_length(names: Sparse, weights: NDArray[np.float64]) -> Sparse:
+    """Rows weighted by column, at unit length counting what was left out too."""
+    weighted = csr_array(names @ diags_array(weights.astype(np.float32)))
+    weighted.eliminate_zeros()
+    lengths = np.sqrt(np.asarray(weighted.multiply(weighted).sum(axis=1)).ravel())
+    factors = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    return csr_array(diags_array(factors.astype(np.float32)) @ weighted)
+
+
+def _weighed(neighbours: Sparse) -> Sparse:
+    """Neighbours without oneself; one that many share tells less about each of them."""
+    others = csr_array(neighbours - diags_array(neighbours.diagonal()))
+    others.eliminate_zeros()
+    degrees = np.bincount(others.indices, minlength=others.shape[1])
+    weights = np.maximum(degrees, 1.0) ** -0.5
+    return csr_array(others @ diags_array(weights)).astype(np.float32)
+
+
+def _best_products(left: Sparse, right: Sparse, k: int) -> Sparse:
+    """The k largest entries of each row of the product of two sparse matrices."""
+    product = sp_matmul_topn(
+        csr_matrix(left, dtype=np.float32),
+        csr_matrix(right, dtype=np.float32),
+        top_n=k,
+        n_threads=WORKERS,
+    )
+    return csr_array(product)
+
+
+def _best_few(matrix: Sparse, few: int) -> Sparse:
+    """The few largest entries of each row."""
+    columns = np.arange(matrix.shape[1])
+    ones = csr_array((np.ones(len(columns), dtype=np.float32), (columns, columns)))
+    return _best_products(matrix, csr_array(ones, shape=(len(columns), len(columns))), few)
+
+
+def _to_one(matrix: Sparse) -> Sparse:
+    """Rows whose largest entry is one."""
+    peaks = matrix.max(axis=1).toarray().ravel()
+    factors = np.divide(1, peaks, out=np.zeros(len(peaks)), where=peaks > 0)
+    return csr_array(diags_array(factors.astype(np.float32)) @ matrix)
+
+
+def _pairs(matrix: Sparse) -> tuple[Positions, Positions]:
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    return rows, matrix.indices.astype(np.int64)
+
+
+def _numbers(found: list[tuple[Positions, Positions]], width: int) -> Positions:
+    """Each pair once, ascending, as left * width + right."""
+    numbers = np.concatenate([left * np.int64(width) + right for left, right in found])
+    numbers.sort()  # much faster than NumPy's own function for distinct values
+    new = np.ones(len(numbers), dtype=np.bool_)
+    new[1:] = numbers[1:] != numbers[:-1]
+    each: Positions = numbers[new]
+    return each
