@@ -612,12 +612,9 @@ def test_the_memory_ceiling_counts_the_depth(tmp_path):
     assert "depth" in result.stderr
 
 
-def test_the_memory_ceiling_counts_the_solver(tmp_path):
-    out = tmp_path / "o.tsv"
-    arguments = ["align", sameas.DEMO, "--memory", "265M", "-o", out]
-    assert invoke(*arguments).exit_code == 0
-    out.unlink()
-    refused(tmp_path, [*arguments, "--solver", "hungarian"], "hungarian", "--memory 0.5G")
+def test_the_memory_ceiling_counts_all_pairs_if_they_are_asked_for(tmp_path):
+    arguments = ["align", sameas.DEMO, "--memory", "405M", "-o", tmp_path / "o.tsv"]
+    refused(tmp_path, [*arguments, "--candidates", "100000"], "pairs need about", "--memory 0.")
 
 
 # Outputs

@@ -247,11 +247,7 @@ def test_the_ceiling_that_is_recommended_suffices(demo):
     with pytest.raises(MemoryCeilingError) as caught:
         align(demo, Options(memory=1000, solver="hungarian"))
     size = sameas.options.parse_size(str(caught.value).rsplit(" ", 1)[1])
-    sameas.pipeline.check_memory(
-        len(demo.left.entities),
-        len(demo.right.entities),
-        Options(memory=size, solver="hungarian"),
-    )
+    align(demo, Options(memory=size, solver="hungarian"))
 
 
 def test_phases_are_timed_and_told(demo):

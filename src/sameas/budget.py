@@ -32,8 +32,9 @@ class Budget:
     form: Form
     needed: int
     """Bytes at the peak, about."""
-    second_matrix: bool
-    """Whether Sinkhorn may keep a second matrix, for speed."""
+    spare_matrix: bool
+    """Whether there is room for one more matrix of all pairs, for speed: Sinkhorn's second one, or
+    one for the exact solver to look through."""
     reason: str
 
 
@@ -54,8 +55,10 @@ def plan_memory(pair: GraphPair, left: Positions, right: Positions, options: Opt
     if sparse > options.memory:
         what = f"{len(left):,} x {len(right):,} entities with {options.candidates} candidates each"
         raise _too_little(sparse, what, options)
+    spare = options.solver == "hungarian" and sparse + 4 * pairs <= options.memory
+    needed = sparse + 4 * pairs if spare else sparse
     return Budget(
-        "candidates", sparse, False, f"{pairs:,} pairs would take {stored / 2**30:.1f} GiB"
+        "candidates", needed, spare, f"{pairs:,} pairs would take {stored / 2**30:.1f} GiB"
     )
 
 

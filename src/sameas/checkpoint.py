@@ -86,23 +86,23 @@ class Checkpoint:
             shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def rows_to_arrays(rows: Rows, prefix: str) -> Arrays:
+def rows_to_arrays(rows: Rows, side: str) -> Arrays:
     """Rows as arrays."""
     sparse = rows.sparse
     return {
-        f"{prefix}dense": rows.dense,
-        f"{prefix}values": sparse.data,
-        f"{prefix}columns": sparse.indices,
-        f"{prefix}starts": sparse.indptr,
-        f"{prefix}width": np.array(sparse.shape[1]),
+        f"{side}_dense": rows.dense,
+        f"{side}_values": sparse.data,
+        f"{side}_columns": sparse.indices,
+        f"{side}_starts": sparse.indptr,
+        f"{side}_width": np.array(sparse.shape[1]),
     }
 
 
-def rows_from_arrays(arrays: Arrays, prefix: str) -> Rows:
+def rows_from_arrays(arrays: Arrays, side: str) -> Rows:
     """What ``rows_to_arrays`` was given."""
-    parts = tuple(arrays[prefix + name] for name in ("values", "columns", "starts"))
-    shape = (len(parts[2]) - 1, int(arrays[f"{prefix}width"]))
-    return Rows(arrays[f"{prefix}dense"], csr_array(parts, shape=shape))
+    parts = tuple(arrays[f"{side}_{name}"] for name in ("values", "columns", "starts"))
+    shape = (len(parts[2]) - 1, int(arrays[f"{side}_width"]))
+    return Rows(arrays[f"{side}_dense"], csr_array(parts, shape=shape))
 
 
 def candidates_to_arrays(candidates: Candidates) -> Arrays:

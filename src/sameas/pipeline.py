@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -71,27 +71,25 @@ class Clock:
                 self.progress(name, share)
 
         start = time.perf_counter()
-        inner = sum(self.seconds.values())
         report(0.0)
         yield report
         report(1.0)
-        # The time of phases inside this one is theirs.
-        inner = sum(self.seconds.values()) - inner
-        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start - inner
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
-    def kept(self, name: str, work: Callable[[Report], Arrays], facts: dict[str, Any]) -> Arrays:
-        """What a phase makes, or had made before the run was interrupted."""
+    def resumed(self, name: str, facts: dict[str, Any]) -> Arrays | None:
+        """What a phase had made before the run was interrupted."""
         found = self.checkpoint.load(name)
-        if found is not None:
-            arrays, earlier, self.seconds[name] = found
-            facts.update(earlier)
-            facts.setdefault("resumed", []).append(name)
-            return arrays
-        with self.phase(name) as report:
-            arrays = work(report)
+        if found is None:
+            return None
+        arrays, earlier, self.seconds[name] = found
+        facts.update(earlier)
+        facts.setdefault("resumed", []).append(name)
+        return arrays
+
+    def keep(self, name: str, arrays: Arrays, facts: dict[str, Any]) -> None:
+        """Keep what a phase has made until the run is done, if it took long."""
         known = {key: value for key, value in facts.items() if key != "resumed"}
         self.checkpoint.save(name, arrays, known, self.seconds[name])
-        return arrays
 
 
 def align(
@@ -128,29 +126,22 @@ def _align_seu(pair: GraphPair, options: Options, clock: Clock) -> Alignment:
     }
     log.info("%s: %s", budget.form, budget.reason)
 
-    def spread(report: Report) -> Arrays:
-        with clock.phase("features") as features_report:
-            features = text_features(pair, options, facts, features_report)
-        rows = neighbourhood_rows(pair, features, options, (left, right))
-        return {**rows_to_arrays(rows[0], "left_"), **rows_to_arrays(rows[1], "right_")}
-
-    arrays = clock.kept("neighbours", spread, facts)
-    profit = make_profit(rows_from_arrays(arrays, "left_"), rows_from_arrays(arrays, "right_"))
+    profit = _profit(pair, left, right, options, clock, facts)
     problem = _problem(pair, (left, right), profit, budget, options, clock, facts)
-
-    def assigned(report: Report) -> Arrays:
-        solution = solve(
-            problem,
-            options.solver,
-            temperature=options.temperature,
-            iterations=options.iterations,
-            gap=options.gap,
-            seconds=options.time_limit or math.inf,
-            progress=report,
-        )
-        return solution_to_arrays(solution)
-
-    solution = solution_from_arrays(clock.kept("assignment", assigned, facts))
+    if (arrays := clock.resumed("assignment", facts)) is None:
+        with clock.phase("assignment") as report:
+            solution = solve(
+                problem,
+                options.solver,
+                temperature=options.temperature,
+                iterations=options.iterations,
+                gap=options.gap,
+                seconds=options.time_limit or math.inf,
+                progress=report,
+            )
+        clock.keep("assignment", solution_to_arrays(solution), facts)
+    else:
+        solution = solution_from_arrays(arrays)
     with clock.phase("confidence"):
         if solution.exact is not None:
             facts["rounds"], facts["pairs"] = solution.exact.rounds, solution.exact.pairs
@@ -169,6 +160,26 @@ def _align_seu(pair: GraphPair, options: Options, clock: Clock) -> Alignment:
     )
 
 
+def _profit(
+    pair: GraphPair,
+    left: Positions,
+    right: Positions,
+    options: Options,
+    clock: Clock,
+    facts: dict[str, Any],
+) -> Profit:
+    """The profit of some left and some right entities."""
+    if (arrays := clock.resumed("neighbours", facts)) is not None:
+        return make_profit(*(rows_from_arrays(arrays, side) for side in ("left", "right")))
+    with clock.phase("features") as report:
+        features = text_features(pair, options, facts, report)
+    with clock.phase("neighbours"):
+        rows = neighbourhood_rows(pair, features, options, (left, right))
+    arrays = {**rows_to_arrays(rows[0], "left"), **rows_to_arrays(rows[1], "right")}
+    clock.keep("neighbours", arrays, facts)
+    return make_profit(*rows)
+
+
 def _problem(
     pair: GraphPair,
     some: tuple[Positions, Positions],
@@ -182,20 +193,25 @@ def _problem(
     if budget.form == "complete":
         with clock.phase("profit") as report:
             matrix = profit.toarray(progress=report)
-        return CompleteProblem(StoredProfit(matrix), budget.second_matrix)
+        return CompleteProblem(StoredProfit(matrix), budget.spare_matrix)
 
-    def searched(report: Report) -> Arrays:
-        first = max(options.top, 10)
-        hints = clues(pair, some, options) if max(profit.shape) > COMPARE_ALL_UP_TO else None
-        # By clues, names and neighbours propose partners each for themselves.
-        k = options.candidates if hints is None else max(options.candidates // 2, 1)
-        found = find_candidates(profit, k, first=first, clues=hints, progress=report)
-        return candidates_to_arrays(found)
-
-    candidates = candidates_from_arrays(clock.kept("candidates", searched, facts))
+    if (arrays := clock.resumed("candidates", facts)) is None:
+        with clock.phase("candidates") as report:
+            hints = clues(pair, some, options) if max(profit.shape) > COMPARE_ALL_UP_TO else None
+            # By clues, names and neighbours propose partners each for themselves.
+            k = options.candidates if hints is None else max(options.candidates // 2, 1)
+            first = max(options.top, 10)
+            candidates = find_candidates(profit, k, first=first, clues=hints, progress=report)
+            del hints
+        clock.keep("candidates", candidates_to_arrays(candidates), facts)
+    else:
+        candidates = candidates_from_arrays(arrays)
     facts["candidate_pairs"] = len(candidates)
     if candidates.recall is not None:
         facts["search_recall"] = candidates.recall
+    if budget.spare_matrix:
+        with clock.phase("profit") as report:
+            profit = replace(profit, screen=profit.toarray(progress=report))
     return SparseProblem(profit, candidates)
 
 

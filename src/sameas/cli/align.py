@@ -16,6 +16,7 @@ from sameas.cli.terminal import (
     print_json,
     print_table,
     progress_display,
+    warn,
 )
 from sameas.errors import OptionError
 
@@ -111,7 +112,7 @@ IDLE_WITH_PARIS = {
 @click.option(
     "--gap",
     type=float,
-    help="Let the exact solver stop once proven to be within this share of the best.  [0]",
+    help="Let the exact solver stop once proven to be within this share of the best.  [0.0]",
 )
 @click.option(
     "--time-limit",
@@ -198,6 +199,9 @@ def print_summary(alignment: Alignment, report: dict[str, Any]) -> None:
     """Print what came out, and what it took."""
     pair = alignment.pair
     gap = report["optimality_gap"]
+    if report.get("resumed"):
+        note = ", ".join(report["resumed"])
+        warn(f"went on from an interrupted run, whose finished phases were used: {note}")
     rows = [
         ("left graph", f"{len(pair.left.entities):,} entities, {len(pair.left.triples):,} triples"),
         (
@@ -212,6 +216,11 @@ def print_summary(alignment: Alignment, report: dict[str, Any]) -> None:
     if gap is not None:
         bound = f", at most {gap:.2%} below the best possible" if gap else ", the best possible"
         rows.append(("total profit", f"{report['objective']:,.1f}{bound}"))
+    if report.get("form") == "candidates":
+        found = f"{report['candidate_pairs']:,} of {report['form_reason']}"
+        if "search_recall" in report:
+            found += f"; {report['search_recall']:.1%} of the best pairs of a sample are among them"
+        rows.append(("candidates", found))
     if "words_without_vector" in report:
         rows.append(
             (

@@ -34,6 +34,8 @@ Run = Callable[[Dataset, Options], Figures]
 TEMPERATURES = (0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5)
 ITERATIONS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
 DEPTHS = range(6)
+EVERYONE = 10**6
+"""Candidates enough for every pair to count, as in the paper."""
 
 
 def count(dataset: Dataset, options: Options) -> Figures:
@@ -181,7 +183,7 @@ def paris(dataset: Dataset, options: Options) -> Figures:
 
 def open_protocol(dataset: Dataset, options: Options) -> Figures:
     """The method over the whole graphs: everyone matched, and only the links sure enough."""
-    everyone = replace(options, among=None, memory=6 * 2**30)
+    everyone = replace(options, among=None)
     alignment, metrics = _aligned(dataset.pair, everyone)
     level = PRESETS["best"].min_confidence
     sure = alignment.links.filter(pl.col("confidence") >= level)
@@ -298,4 +300,6 @@ def options_for(features: Features, word_vectors: Path | None) -> Options:
         features=features,
         word_vectors=None if features == "char" else word_vectors,
         among="gold",
+        candidates=EVERYONE,
+        memory=6 * 2**30,
     )

@@ -155,7 +155,7 @@ def _write_graph(graph: Graph, folder: Path) -> None:
 
 def _write(table: pl.DataFrame, path: Path) -> None:
     """Write a table in pieces, so that its encoded form is never in memory as a whole."""
-    table.lazy().sink_parquet(path, row_group_size=250_000)
+    table.write_parquet(path, row_group_size=250_000)
 
 
 def _read_graph(folder: Path) -> Graph:
