@@ -270,3 +270,14 @@ def test_entities_of_low_confidence_stay_unmatched_and_are_told_why(demo, demo_a
     assert sure.equals(demo_alignment.links)
     assert "confidence below 0.3" in demo_alignment.unmatched["reason"].to_list()
     assert everyone.objective == demo_alignment.objective
+
+
+def test_the_proof_of_an_exact_alignment_can_be_checked_by_anyone(demo):
+    alignment = align(demo, Options(solver="hungarian"))
+    proof = sameas.verify(alignment)
+    assert proof.gap <= 1e-6
+    assert proof.objective == alignment.objective
+    forged = alignment.prices.with_columns(price=pl.col("price") - 0.01 * (pl.col("side") == "left"))
+    assert sameas.verify(replace(alignment, prices=forged)).excess > 0.009
+    with pytest.raises(OptionError, match="hungarian"):
+        sameas.verify(align(demo))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sameas.evaluation import Metrics, evaluate
     from sameas.graph import Graph, GraphPair
     from sameas.options import PRESETS, Options
-    from sameas.pipeline import align
+    from sameas.pipeline import align, verify
     from sameas.reading import read_gold, read_graph, read_links, read_pair
     from sameas.writing import read_run, write
 
@@ -53,6 +53,7 @@ _HOMES = {
     "read_links": "reading",
     "read_pair": "reading",
     "read_run": "writing",
+    "verify": "pipeline",
     "write": "writing",
 }
 
@@ -77,6 +78,7 @@ __all__ = [
     "read_links",
     "read_pair",
     "read_run",
+    "verify",
     "write",
 ]
 

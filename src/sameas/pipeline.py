@@ -18,7 +18,15 @@ from numpy.typing import NDArray
 
 from sameas.adjacency import adjacency_matrices
 from sameas.alignment import Alignment
-from sameas.assignment import CompleteProblem, Problem, Solution, SparseProblem, solve
+from sameas.assignment import (
+    Certificate,
+    CompleteProblem,
+    Problem,
+    Solution,
+    SparseProblem,
+    bounded,
+    solve,
+)
 from sameas.budget import Budget, plan_memory
 from sameas.candidates import find_candidates
 from sameas.checkpoint import (
@@ -262,6 +270,25 @@ METHODS: dict[Method, Callable[[GraphPair, Options, Clock], Alignment]] = {
     "seu": _align_seu,
     "paris": _align_paris,
 }
+
+
+def verify(alignment: Alignment) -> Certificate:
+    """Check the proof that comes with an exact alignment: its prices against every pair.
+
+    The profit is computed anew and the solver is not asked. A ``gap`` of zero means that no
+    other assignment has a larger total profit than the alignment's ``objective``.
+    """
+    if alignment.prices is None:
+        raise OptionError("prices are needed for a proof, which only solver='hungarian' gives")
+    pair, options = alignment.pair, alignment.options
+    left, right = candidate_positions(pair, options)
+    features = text_features(pair, options, {})
+    profit = make_profit(*neighbourhood_rows(pair, features, options, (left, right)))
+    prices = [
+        alignment.prices.filter(pl.col("side") == side)["price"].to_numpy()
+        for side in ("left", "right")
+    ]
+    return bounded(profit, prices[0], prices[1], objective=alignment.objective)
 
 
 def candidate_positions(pair: GraphPair, options: Options) -> tuple[Positions, Positions]:

@@ -1,6 +1,6 @@
 """The assignment problem: who is given to whom, so that the total profit is largest."""
 
-from sameas.assignment.exact import Assignment, Certificate, assign, certify
+from sameas.assignment.exact import Assignment, Certificate, assign, bounded, certify
 from sameas.assignment.problem import (
     CompleteProblem,
     Problem,
@@ -23,6 +23,7 @@ __all__ = [
     "Solver",
     "SparseProblem",
     "assign",
+    "bounded",
     "certify",
     "sinkhorn",
     "solve",

@@ -151,24 +151,29 @@ def certify(
         _worth_alone(given, size, other)
         for given, size, other in ((left_alone, n, m), (right_alone, m, n))
     ]
-    links = profit.of(left, right).astype(np.float64)
     lonely = [np.setdiff1d(np.arange(size), linked) for size, linked in ((n, left), (m, right))]
-    objective = links.sum() + sum(
-        own[some].sum() for own, some in zip(alone, lonely, strict=True) if own is not None
+    objective = float(profit.of(left, right).sum(dtype=np.float64)) + sum(
+        float(own[some].sum()) for own, some in zip(alone, lonely, strict=True) if own is not None
     )
-    own_right = right_prices if alone[1] is None else np.maximum(right_prices, alone[1])
-    own_left = left_prices if alone[0] is None else np.maximum(left_prices, alone[0])
-    excess = np.zeros(n)
-    for _, rows, columns in profit.above(own_left, own_right):
-        over = profit.of(rows, columns) - own_left[rows] - own_right[columns]
+    return bounded(
+        profit,
+        left_prices if alone[0] is None else np.maximum(left_prices, alone[0]),
+        right_prices if alone[1] is None else np.maximum(right_prices, alone[1]),
+        objective=objective,
+    )
+
+
+def bounded(
+    profit: Profits, left_prices: Vector, right_prices: Vector, *, objective: float
+) -> Certificate:
+    """How far a total profit can be from the best, as far as prices prove."""
+    excess = np.zeros(profit.shape[0])
+    for _, rows, columns in profit.above(left_prices, right_prices):
+        over = profit.of(rows, columns) - left_prices[rows] - right_prices[columns]
         np.maximum.at(excess, rows, over)
-    bound = float((own_left + excess).sum() + own_right.sum())
-    return Certificate(
-        float(objective),
-        bound,
-        _share(max(bound - objective, 0.0), bound),
-        float(excess.max(initial=0.0)),
-    )
+    bound = float((left_prices + excess).sum() + right_prices.sum())
+    short = _share(bound - objective, bound)
+    return Certificate(objective, bound, short, float(excess.max(initial=0.0)))
 
 
 @dataclass(eq=False)
