@@ -40,6 +40,8 @@ class Alignment:
     """Further counts: convergence, words without a vector and the like."""
     seconds: dict[str, float] = field(default_factory=dict)
     """Time by phase; not part of the result."""
+    resumed: tuple[str, ...] = ()
+    """Phases that were taken over from an interrupted run; not part of the result either."""
 
     def __repr__(self) -> str:
         """Counts instead of contents."""

@@ -80,11 +80,6 @@ class Checkpoint:
         except (OSError, ValueError, KeyError, TypeError, EOFError):
             return None
 
-    def remove(self) -> None:
-        """Drop everything: the run is done."""
-        if self.folder is not None:
-            shutil.rmtree(self.folder, ignore_errors=True)
-
 
 def rows_to_arrays(rows: Rows, side: str) -> Arrays:
     """Rows as arrays."""

@@ -69,6 +69,8 @@ class Clock:
     progress: Progress | None
     checkpoint: Checkpoint
     seconds: dict[str, float] = field(default_factory=dict)
+    from_before: list[str] = field(default_factory=list)
+    """Phases that an interrupted run had finished."""
 
     @contextmanager
     def phase(self, name: str) -> Iterator[Report]:
@@ -91,13 +93,12 @@ class Clock:
             return None
         arrays, earlier, self.seconds[name] = found
         facts.update(earlier)
-        facts.setdefault("resumed", []).append(name)
+        self.from_before.append(name)
         return arrays
 
     def keep(self, name: str, arrays: Arrays, facts: dict[str, Any]) -> None:
         """Keep what a phase has made until the run is done, if it took long."""
-        known = {key: value for key, value in facts.items() if key != "resumed"}
-        self.checkpoint.save(name, arrays, known, self.seconds[name])
+        self.checkpoint.save(name, arrays, facts, self.seconds[name])
 
 
 def align(
@@ -110,16 +111,14 @@ def align(
     """The links between the entities of two graphs.
 
     ``progress`` is called with the phase and the share of it that is done. ``checkpoint`` is a
-    folder in which the phases of a long run are kept while it lasts; called again with the same
-    input, options and folder after an interruption, it goes on from there.
+    folder in which what the long phases made is kept; called again with the same input, options
+    and folder after an interruption, it goes on from there. Delete it when the result is safe.
     """
     options = options or Options()
     kept = Checkpoint(None, "")
     if checkpoint is not None:
         kept = Checkpoint(Path(checkpoint), fingerprint(pair, options))
-    alignment = METHODS[options.method](pair, options, Clock(progress, kept))
-    kept.remove()
-    return alignment
+    return METHODS[options.method](pair, options, Clock(progress, kept))
 
 
 def _align_seu(pair: GraphPair, options: Options, clock: Clock) -> Alignment:
@@ -165,6 +164,7 @@ def _align_seu(pair: GraphPair, options: Options, clock: Clock) -> Alignment:
         optimality_gap=solution.gap,
         facts=facts,
         seconds=clock.seconds,
+        resumed=tuple(clock.from_before),
     )
 
 
@@ -434,7 +434,7 @@ def _scores(profit: Matrix) -> NDArray[np.float64]:
 
 def _kept(
     left: pl.Series, right: pl.Series, links: pl.DataFrame, options: Options
-) -> dict[str, pl.DataFrame]:
+) -> dict[str, Any]:
     """The links that are sure enough, and who is left without one."""
     kept = links.filter(pl.col("confidence") >= options.min_confidence)
     unmatched = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -156,17 +157,20 @@ def align(
         pair = read_pair(*inputs, names=_names(names))
         progress("reading", 1.0)
         seconds = {"reading": time.perf_counter() - begin}
-        alignment = align_pair(
-            pair, options, progress=progress, checkpoint=out.with_name(f".{out.name}.resume")
-        )
+        kept = out.with_name(f".{out.name}.resume")
+        alignment = align_pair(pair, options, progress=progress, checkpoint=kept)
         begin = time.perf_counter()
+        progress("writing", 0.0)
         write(alignment, out)
+        progress("writing", 1.0)
+        shutil.rmtree(kept, ignore_errors=True)
         seconds.update(alignment.seconds, writing=time.perf_counter() - begin)
     report = {
         **alignment.summary(),
         "seconds": {phase: round(value, 3) for phase, value in seconds.items()},
         "total_seconds": round(time.perf_counter() - START, 3),
         "peak_memory_bytes": peak_memory(),
+        "resumed": list(alignment.resumed),
         "output": str(out),
     }
     if as_json:
@@ -199,7 +203,7 @@ def print_summary(alignment: Alignment, report: dict[str, Any]) -> None:
     """Print what came out, and what it took."""
     pair = alignment.pair
     gap = report["optimality_gap"]
-    if report.get("resumed"):
+    if report["resumed"]:
         note = ", ".join(report["resumed"])
         warn(f"went on from an interrupted run, whose finished phases were used: {note}")
     rows = [

@@ -1,0 +1,110 @@
+"""Whether the memory ceiling is kept: resident memory under each, and the same links.
+
+Run it from the root of the repository::
+
+    python benchmarks/memory.py ../shared/data/dbp15k/zh_en
+
+``sameas align`` is run once under each ceiling, and watched from outside while it runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import speed
+import tables
+
+from sameas.options import parse_size
+
+OPTIONS = "--preset paper --among gold"
+
+
+class Watch:
+    """The largest resident memory of a process that was seen."""
+
+    def __init__(self) -> None:
+        """Nothing seen yet."""
+        self.largest = {"VmHWM": 0, "VmRSS": 0}
+
+    def look(self, process: int) -> None:
+        """Read what the system tells about a process now."""
+        try:
+            status = Path(f"/proc/{process}/status").read_text()
+        except OSError:  # it has just ended
+            return
+        for name in self.largest:
+            found = re.search(rf"{name}:\s+(\d+) kB", status)
+            if found:
+                self.largest[name] = max(self.largest[name], int(found[1]) * 1024)
+
+
+def watched(pair: Path, out: Path, options: str, ceiling: str) -> dict[str, Any]:
+    """What a run under a ceiling takes; or why it was refused."""
+    watch = Watch()
+    speed.start_afresh(out)
+    command = speed.align_command(pair, out, f"{options} --memory {ceiling} --json")
+    finished = speed.timed(command, look=watch.look)
+    if finished.code == 2 and "ceiling" in finished.errors:
+        return {"reason": finished.errors.strip().removeprefix("sameas: ")}
+    found = speed.checked(finished, f"sameas align {pair} --memory {ceiling}")
+    peak = max(*watch.largest.values(), found["peak_memory_bytes"])
+    return {
+        "form": found["form"],
+        "reason": found["form_reason"],
+        "total_seconds": round(finished.seconds, 3),
+        "expected_bytes": found["memory_expected_bytes"],
+        "peak_memory_bytes": peak,
+        "seen_memory_bytes": watch.largest["VmRSS"],
+        "of_ceiling": peak / parse_size(ceiling),
+        "links": found["links"],
+    }
+
+
+def compare(pair: Path, folder: Path, options: str, ceilings: Sequence[str]) -> dict[str, Any]:
+    """Runs under all ceilings, and whether their links are the same."""
+    runs = {}
+    first = None
+    for ceiling in ceilings:
+        speed.say(f"sameas align {options} --memory {ceiling}")
+        out = folder / f"run_{ceiling}"
+        runs[ceiling] = watched(pair, out, options, ceiling)
+        if "links" in runs[ceiling]:
+            links = pl.read_parquet(out / "links.parquet", columns=["left", "right"])
+            first = links if first is None else first
+            runs[ceiling]["other_links"] = len(links.join(first, on=["left", "right"], how="anti"))
+            runs[ceiling]["same_links"] = links.equals(first)
+    return {
+        "machine": tables.machine(),
+        "pair": pair.name,
+        "options": options,
+        "same_links": all(run.get("same_links", True) for run in runs.values()),
+        "runs": runs,
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Read the command line, run all, keep the results and print them."""
+    parser = argparse.ArgumentParser(
+        description="Watch the resident memory of sameas align under ceilings.",
+        epilog="example: python benchmarks/memory.py zh_en --ceilings 1G 4G",
+    )
+    add = parser.add_argument
+    add("pair", metavar="PAIR", type=Path, help="benchmark folder")
+    add("--ceilings", nargs="+", default=["1G", "4G"], metavar="SIZE", help="[1G 4G]")
+    add("--options", default=OPTIONS, help=f'options of sameas align ["{OPTIONS}"]')
+    add("--results", type=Path, default=tables.RESULTS / "memory.json", help="where results go")
+    options = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory(prefix="sameas-memory-") as folder:
+        record = compare(options.pair, Path(folder), options.options, options.ceilings)
+    tables.save(options.results, record)
+    print(tables.report("memory", record))
+
+
+if __name__ == "__main__":
+    main()

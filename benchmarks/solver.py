@@ -1,0 +1,188 @@
+"""The exact solver against SciPy's and lapx's, on the same matrix in the same process.
+
+Run it from the root of the repository, with nothing else running::
+
+    python benchmarks/solver.py ../shared/data/dbp15k/zh_en --from-rows
+
+The matrix is the profit of the preset "paper" among the gold links. Ours gets it as float32; the
+others get the same numbers as float64 costs, made before the clock starts. Our compiled loops are
+called once on a small matrix first; how long that took is reported beside. To have them compiled
+then and not loaded from an earlier run, set ``NUMBA_CACHE_DIR`` to an empty folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import lap
+import numpy as np
+import tables
+from scipy.optimize import linear_sum_assignment
+from speed import say
+
+import sameas
+from sameas.assignment.exact import Assignment, assign, certify
+from sameas.candidates import find_candidates
+from sameas.pipeline import candidate_positions, neighbourhood_rows, text_features
+from sameas.profit import Profit, StoredProfit, make_profit
+from sameas.rows import Matrix
+
+OPTIONS = replace(sameas.PRESETS["paper"], among="gold")
+SMALL = 300
+"""Entities a side of what is solved once before the clock counts."""
+
+Result = TypeVar("Result")
+Answer = tuple[Sequence[int], Sequence[int]]
+
+
+def compare(pair: Path, *, repeat: int, from_rows: bool) -> dict[str, Any]:
+    """Times and objectives of all solvers, each run ``repeat`` times."""
+    say("features and neighbourhoods")
+    taken, profit = clocked(lambda: make_rows(pair))
+    beside = {"rows": taken}
+    beside["first_call"] = first_call(profit)
+    say("all profits")
+    beside["matrix"], matrix = clocked(profit.toarray)
+    stored = StoredProfit(matrix)
+    runs: dict[str, dict[str, Any]] = {}
+    runs["sameas"], exact = ours("sameas", lambda: assign(stored), matrix, repeat)
+    say("the certificate")
+    beside["certify"], proof = clocked(
+        lambda: certify(stored, exact.left, exact.right, exact.left_prices, exact.right_prices)
+    )
+    if from_rows:
+        say("candidates")
+        beside["candidates"], candidates = clocked(lambda: candidates_of(profit))
+        runs["sameas, from rows"], _ = ours(
+            "sameas, from rows",
+            # A new profit each time: what one has worked out about its rows stays with it.
+            lambda: assign(make_profit(profit.left, profit.right), candidates),
+            matrix,
+            repeat,
+        )
+        runs["sameas, from rows and matrix"], _ = ours(
+            "sameas, from rows and matrix",
+            lambda: assign(replace(profit, screen=matrix), candidates),
+            matrix,
+            repeat,
+        )
+    costs = -matrix.astype(np.float64)
+    runs["scipy"] = theirs("scipy", lambda: linear_sum_assignment(costs), matrix, repeat)
+    runs["lapx"] = theirs("lapx", lambda: lapx(costs), matrix, repeat)
+    peer = runs["scipy"]
+    for run in runs.values():
+        run["ratio"] = run["median_seconds"] / peer["median_seconds"]
+        run["difference"] = (run["objective"] - peer["objective"]) / abs(peer["objective"])
+    return {
+        "machine": tables.machine(),
+        "pair": pair.name,
+        "shape": list(matrix.shape),
+        "repeat": repeat,
+        "solvers": runs,
+        "beside": {name: round(value, 3) for name, value in beside.items()},
+        "certificate": {"gap": proof.gap, "excess": proof.excess, "bound": proof.bound},
+    }
+
+
+def make_rows(folder: Path) -> Profit:
+    """The profit of a pair, as the pipeline makes it."""
+    pair = sameas.read_pair(folder)
+    features = text_features(pair, OPTIONS, {})
+    left, right = neighbourhood_rows(pair, features, OPTIONS, candidate_positions(pair, OPTIONS))
+    return make_profit(left, right)
+
+
+def candidates_of(profit: Profit) -> Any:
+    """Candidates, as the pipeline looks for them."""
+    return find_candidates(profit, OPTIONS.candidates, first=max(OPTIONS.top, 10))
+
+
+def first_call(profit: Profit) -> float:
+    """The seconds that compiled loops take when first called: to be compiled, or loaded."""
+    some = [side.take(np.arange(min(SMALL, len(side)))) for side in (profit.left, profit.right)]
+    few = make_profit(some[0], some[1])
+    seen = replace(few, screen=few.toarray())
+
+    def small() -> None:
+        assign(StoredProfit(few.toarray()))
+        assign(seen, candidates_of(few))
+
+    return max(clocked(small)[0] - clocked(small)[0], 0.0)
+
+
+def ours(
+    name: str, solve: Callable[[], Assignment], matrix: Matrix, repeat: int
+) -> tuple[dict[str, Any], Assignment]:
+    """Our solver's times, and what it proves."""
+    taken, exact = several(name, solve, repeat)
+    record = summary(taken, (exact.left, exact.right), matrix)  # type: ignore[arg-type]
+    return {**record, "gap": exact.gap, "rounds": exact.rounds, "pairs": exact.pairs}, exact
+
+
+def theirs(name: str, solve: Callable[[], Answer], matrix: Matrix, repeat: int) -> dict[str, Any]:
+    """Another solver's times."""
+    taken, answer = several(name, solve, repeat)
+    return summary(taken, answer, matrix)
+
+
+def lapx(costs: np.ndarray[Any, Any]) -> Answer:
+    """The links of lapx's solver."""
+    columns = lap.lapjv(costs, extend_cost=costs.shape[0] != costs.shape[1], return_cost=False)[0]
+    rows = np.flatnonzero(columns >= 0)
+    return rows, columns[rows]  # type: ignore[return-value]
+
+
+def several(name: str, work: Callable[[], Result], repeat: int) -> tuple[list[float], Result]:
+    """The seconds that each of some runs takes, and what the last one gives."""
+    taken = []
+    for number in range(repeat):
+        say(f"{name}, run {number + 1} of {repeat}")
+        seconds, result = clocked(work)
+        taken.append(round(seconds, 6))
+    return taken, result
+
+
+def summary(taken: Sequence[float], answer: Answer, matrix: Matrix) -> dict[str, Any]:
+    """The median time; the objective is summed up in the same way for every solver."""
+    return {
+        "seconds": taken,
+        "median_seconds": statistics.median(taken),
+        "objective": float(matrix[answer].sum(dtype=np.float64)),
+        "links": len(answer[0]),
+    }
+
+
+def clocked(work: Callable[[], Result]) -> tuple[float, Result]:
+    """The seconds that some work takes, and what it gives."""
+    begin = time.perf_counter()
+    result = work()
+    return time.perf_counter() - begin, result
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Read the command line, run all, keep the results and print them."""
+    parser = argparse.ArgumentParser(
+        description="Time the exact solver against SciPy's and lapx's on the same matrix.",
+        epilog="example: python benchmarks/solver.py zh_en --from-rows --repeat 3",
+    )
+    add = parser.add_argument
+    add("pair", metavar="PAIR", type=Path, help="benchmark folder with gold links")
+    add("--from-rows", action="store_true", help="also solve without the matrix, from candidates")
+    add("--repeat", type=int, default=1, help="runs of each, of which the median counts [1]")
+    add("--results", type=Path, default=tables.RESULTS / "solver.json", help="where results go")
+    options = parser.parse_args(arguments)
+    if options.repeat < 1:
+        parser.error(f"--repeat must be at least 1, got {options.repeat} instead")
+    record = compare(options.pair, repeat=options.repeat, from_rows=options.from_rows)
+    tables.save(options.results, record)
+    print(tables.report("solver", record))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,209 @@
+"""The whole command against the yardstick: seconds, peak memory and Hits@1.
+
+Run it from the root of the repository, with nothing else running::
+
+    python benchmarks/speed.py ../shared/data/dbp15k/zh_en \\
+        --yardstick ../shared/yardstick/plain_seu.py --repeat 3
+
+One program after the other, each in a process of its own: the yardstick, ``sameas align``, and
+``sameas align`` with all pairs stored, which is the dense answer to compare scores with. The
+seconds of sameas are those of the whole process, from its start to its end; those of the yardstick
+are what it prints, which leaves out the start of Python and its imports, in its favour.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tables
+
+START = "from sameas.cli import main; main(prog_name='sameas')"
+EVERY = 0.02
+"""Seconds between two looks at a running process."""
+OURS = "--preset paper --among gold --solver sinkhorn"
+PROGRAMS = {
+    "sameas": OURS,
+    "sameas, all pairs": f"{OURS} --candidates 1000000 --memory 6G",
+}
+"""What is compared with the yardstick, and its options."""
+
+Look = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a process has printed, and what it took."""
+
+    output: str
+    errors: str
+    code: int
+    seconds: float
+    peak_bytes: int
+    """Its largest resident memory, or that of the process that started it if that is larger."""
+
+
+def timed(
+    command: Sequence[str], *, variables: Mapping[str, str] | None = None, look: Look | None = None
+) -> Finished:
+    """Run a process to its end; ``look`` is called with its number again and again meanwhile."""
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        begin = time.perf_counter()
+        process = subprocess.Popen(
+            command, stdout=output, stderr=errors, env={**os.environ, **(variables or {})}
+        )
+        try:
+            done, status, usage = os.wait4(process.pid, os.WNOHANG if look else 0)
+            while not done:
+                if look:
+                    look(process.pid)
+                time.sleep(EVERY)
+                done, status, usage = os.wait4(process.pid, os.WNOHANG)
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+        seconds = time.perf_counter() - begin
+        process.returncode = os.waitstatus_to_exitcode(status)
+        output.seek(0)
+        errors.seek(0)
+        return Finished(
+            output.read(), errors.read(), process.returncode, seconds, usage.ru_maxrss * 1024
+        )
+
+
+def checked(finished: Finished, what: str) -> dict[str, Any]:
+    """The JSON object that a process has printed; ends the benchmark if it has failed."""
+    if finished.code:
+        sys.exit(f"{what} ended with {finished.code}: {finished.errors.strip()[-2000:]}")
+    values: dict[str, Any] = json.loads(finished.output)
+    return values
+
+
+def sameas(*words: str) -> list[str]:
+    """A sameas command, run by the Python that runs this."""
+    return [sys.executable, "-c", START, *words]
+
+
+def align_command(pair: Path, out: Path, options: str) -> list[str]:
+    """``sameas align PAIR -o OUT`` with some options."""
+    return sameas("align", str(pair), "-o", str(out), *shlex.split(options))
+
+
+def start_afresh(out: Path) -> None:
+    """Remove what an interrupted run has kept, or the next would go on from it."""
+    shutil.rmtree(out.with_name(f".{out.name}.resume"), ignore_errors=True)
+
+
+def align(
+    pair: Path, out: Path, options: str, *, variables: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """What ``sameas align --json`` prints, and ``process_seconds``, those of the whole process."""
+    start_afresh(out)
+    command = align_command(pair, out, f"{options} --json")
+    finished = timed(command, variables=variables)
+    found = checked(finished, f"sameas align {pair} {options}")
+    return {**found, "process_seconds": round(finished.seconds, 3)}
+
+
+def evaluate(out: Path, pair: Path) -> dict[str, Any]:
+    """The scores of a run."""
+    command = sameas("evaluate", str(out), str(pair), "--json")
+    return checked(timed(command), f"sameas evaluate {out}")
+
+
+def compare(pair: Path, yardstick: Path, folder: Path, *, repeat: int) -> dict[str, Any]:
+    """Times, memory and scores of all programs, each run ``repeat`` times, in turn."""
+    variables = {"NUMBA_CACHE_DIR": str(folder / "compiled")}
+    say(f"sameas, before the clock counts: {PROGRAMS['sameas']}")
+    first = align(pair, folder / "first", PROGRAMS["sameas"], variables=variables)
+    runs: dict[str, list[dict[str, Any]]] = {"yardstick": [], **{name: [] for name in PROGRAMS}}
+    for number in range(repeat):
+        say(f"yardstick, run {number + 1} of {repeat}")
+        runs["yardstick"].append(_yardstick(pair, yardstick))
+        for name, options in PROGRAMS.items():
+            say(f"{name}, run {number + 1} of {repeat}: {options}")
+            runs[name].append(_ours(pair, folder / "run", options, variables))
+    limit = statistics.median(run["total_seconds"] for run in runs["yardstick"])
+    return {
+        "machine": tables.machine(),
+        "pair": pair.name,
+        "repeat": repeat,
+        "first_seconds": first["process_seconds"],
+        "runs": {name: _summary(found, limit) for name, found in runs.items()},
+    }
+
+
+def _yardstick(pair: Path, yardstick: Path) -> dict[str, Any]:
+    finished = timed([sys.executable, str(yardstick), str(pair)])
+    found = checked(finished, f"{yardstick}")
+    return {
+        "total_seconds": found["total"],
+        "phases": found["seconds"],
+        "peak_memory_bytes": finished.peak_bytes,
+        "hits@1": found["hits@1"],
+    }
+
+
+def _ours(pair: Path, out: Path, options: str, variables: Mapping[str, str]) -> dict[str, Any]:
+    found = align(pair, out, options, variables=variables)
+    return {
+        "total_seconds": found["process_seconds"],
+        "phases": found["seconds"],
+        "peak_memory_bytes": found["peak_memory_bytes"],
+        "hits@1": evaluate(out, pair)["hits@1"],
+        "form": found["form"],
+    }
+
+
+def _summary(runs: Sequence[dict[str, Any]], limit: float) -> dict[str, Any]:
+    """The median time of some runs of a program; scores are the same in all of them."""
+    taken = [run["total_seconds"] for run in runs]
+    return {
+        **runs[-1],
+        "seconds": taken,
+        "median_seconds": statistics.median(taken),
+        "ratio": statistics.median(taken) / limit,
+        "peak_memory_bytes": max(run["peak_memory_bytes"] for run in runs),
+    }
+
+
+def say(message: str) -> None:
+    """Tell whoever waits what is under way."""
+    print(message, file=sys.stderr, flush=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Read the command line, run all, keep the results and print them."""
+    parser = argparse.ArgumentParser(
+        description="Time sameas align against the yardstick, one after the other.",
+        epilog="example: python benchmarks/speed.py zh_en --yardstick plain_seu.py --repeat 3",
+    )
+    add = parser.add_argument
+    add("pair", metavar="PAIR", type=Path, help="folder in the DBP15K layout")
+    add("--yardstick", type=Path, required=True, help="the script plain_seu.py")
+    add("--repeat", type=int, default=1, help="runs of each, of which the median counts [1]")
+    add("--results", type=Path, default=tables.RESULTS / "speed.json", help="where results go")
+    options = parser.parse_args(arguments)
+    if options.repeat < 1:
+        parser.error(f"--repeat must be at least 1, got {options.repeat} instead")
+    with tempfile.TemporaryDirectory(prefix="sameas-speed-") as folder:
+        record = compare(options.pair, options.yardstick, Path(folder), repeat=options.repeat)
+    tables.save(options.results, record)
+    print(tables.report("speed", record))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,255 @@
+"""The benchmarks run, on pairs of a few hundred entities, and their results can be shown."""
+
+import doctest
+import importlib
+import json
+import shutil
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "benchmarks"
+NAMES = ("tables", "speed", "solver", "ladder", "memory", "resume")
+SIZES = {"300": 300, "600": 600}
+
+
+@pytest.fixture(scope="module")
+def scripts():
+    """The scripts as modules; they import each other, as if run from their folder."""
+    before = set(sys.modules)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(FOLDER)
+        for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "POLARS_MAX_THREADS"):
+            patch.setenv(name, "1")  # many short processes
+        yield SimpleNamespace(**{name: importlib.import_module(name) for name in NAMES})
+    for name in {*NAMES, "generate"} - before:
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture(scope="module")
+def ladder(scripts, tmp_path_factory):
+    """A ladder of two tiny sizes: its folder, and its results in results/ladder.json."""
+    folder = tmp_path_factory.mktemp("ladder")
+    settings = {"noise": 0.02, "overlap": 0.8, "seed": 0}
+    generate = sys.modules["generate"]
+    generate.write_pair(generate.generate(600, **settings), folder / "600")
+    scripts.tables.save(folder / "600.json", settings)  # this one is there already
+    climb(scripts, folder)
+    return folder
+
+
+def climb(scripts, folder, *more):
+    results = folder / "results" / "ladder.json"
+    fixed = ["--folder", str(folder), "--memory", "2G", "--fit-from", "300"]
+    scripts.ladder.main(["--sizes", *SIZES, *fixed, "--results", str(results), *more])
+
+
+def record_of(file):
+    return json.loads(file.read_text(encoding="utf8"))
+
+
+def test_every_script_has_help_with_an_example(scripts, capsys):
+    for name in NAMES:
+        with pytest.raises(SystemExit) as stopped:
+            getattr(scripts, name).main(["--help"])
+        assert stopped.value.code == 0
+        assert f"example: python benchmarks/{name}.py" in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_readme_tells_about_every_script():
+    text = (FOLDER / "README.md").read_text(encoding="utf8")
+    for name in NAMES:
+        assert f"python benchmarks/{name}.py" in text
+
+
+def test_examples_in_docstrings_hold(scripts):
+    for module in (scripts.tables, scripts.ladder):
+        found = doctest.testmod(module)
+        assert found.attempted
+        assert not found.failed
+
+
+def test_the_ladder_records_every_size(ladder):
+    record = record_of(ladder / "results" / "ladder.json")
+    assert {name: run["size"] for name, run in record["sizes"].items()} == SIZES
+    for run in record["sizes"].values():
+        assert run["form"] == "complete"
+        assert run["candidate_recall"] == 1
+        assert run["hits@1"] > 0.8
+        assert {"reading", "features", "assignment", "writing", "rest"} <= set(run["seconds"])
+        assert sum(run["seconds"].values()) == pytest.approx(run["total_seconds"], abs=0.01)
+        assert run["peak_memory_bytes"] > 50 * 2**20
+    assert set(record["exponents"]) > {"total", "memory", "reading"}
+    assert record["machine"]["packages"]["numpy"]
+    picture = (ladder / "results" / "ladder.svg").read_text(encoding="utf8")
+    for text in ("total (size^", "memory (size^", "entities a side", "300", "600"):
+        assert text in picture
+
+
+def test_a_ladder_goes_on_with_what_is_missing(scripts, ladder, tmp_path, monkeypatch, capsys):
+    shutil.copytree(ladder / "results", tmp_path / "results")
+    file = tmp_path / "results" / "ladder.json"
+    record = record_of(file)
+    del record["sizes"]["300"]
+    scripts.tables.save(file, record)
+    asked = []
+
+    def measured(folder, size, settings):
+        asked.append(size)
+        return {**record["sizes"]["600"], "size": size}
+
+    monkeypatch.setattr(scripts.ladder, "measured", measured)
+    climb(scripts, tmp_path)
+    assert asked == [300]
+    assert list(record_of(file)["sizes"]) == ["300", "600"]
+    climb(scripts, tmp_path, "--again")
+    assert asked == [300, 300, 600]
+    with pytest.raises(SystemExit, match="of other settings"):
+        climb(scripts, tmp_path, "--noise", "0.5")
+    (tmp_path / "results" / "ladder.svg").unlink()
+    climb(scripts, tmp_path, "--plot-only")
+    assert (tmp_path / "results" / "ladder.svg").exists()
+
+
+def test_a_pair_of_other_settings_is_not_taken(scripts, ladder):
+    settings = {"noise": 0.3, "overlap": 0.8, "seed": 0}
+    with pytest.raises(SystemExit, match="give another --folder"):
+        scripts.ladder.generated(ladder, 300, settings)
+
+
+def test_all_solvers_find_the_same(scripts, ladder, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("sameas.profit.BOUND_COLUMNS", 32)  # quicker for few entities
+    file = tmp_path / "solver.json"
+    scripts.solver.main([str(ladder / "300"), "--from-rows", "--results", str(file)])
+    record = record_of(file)
+    assert record["shape"] == [240, 240]
+    solvers = record["solvers"]
+    assert set(solvers) == {
+        *("sameas", "sameas, from rows", "sameas, from rows and matrix", "scipy", "lapx")
+    }
+    for name, run in solvers.items():
+        assert run["links"] == 240
+        assert abs(run["difference"]) < 1e-6
+        assert run.get("gap", 0) == 0
+        assert ("rounds" in run) == name.startswith("sameas")
+    assert record["certificate"]["gap"] == pytest.approx(0, abs=1e-6)
+    assert "1/15 of SciPy's time" in capsys.readouterr().out
+
+
+def test_lapx_solves_problems_that_are_not_square(scripts):
+    import numpy as np
+
+    costs = np.array([[1.0, 5.0], [0.5, 9.0], [7.0, 8.0]])
+    rows, columns = scripts.solver.lapx(costs)
+    assert costs[rows, columns].sum() == 5.5
+
+
+def test_memory_is_watched_and_links_are_compared(scripts, ladder, tmp_path, capsys):
+    file = tmp_path / "memory.json"
+    pair = str(ladder / "300")
+    scripts.memory.main([pair, "--ceilings", "1G", "100M", "--results", str(file)])
+    runs = record_of(file)["runs"]
+    assert 50 * 2**20 < runs["1G"]["seen_memory_bytes"] <= runs["1G"]["peak_memory_bytes"]
+    assert runs["1G"]["of_ceiling"] < 1
+    assert runs["1G"]["same_links"]
+    assert "the ceiling is" in runs["100M"]["reason"]
+    assert "refused" in capsys.readouterr().out
+
+
+def test_the_screen_of_a_run_tells_its_phase(scripts):
+    screen = scripts.resume.Screen()
+    assert screen.phase is None
+    for text, phase in (
+        ("\x1b[?25l\rreading      \x1b[38;5;237m━━━━━━\x1b[0m   0% 0:00:00 -:--:--", "reading"),
+        ("\r\x1b[2Kreading      ━━━━ 100% 0:0", None),
+        ("0:01 0:00:00\nneighbours   ━━━━   0% 0:00:00 -:--:--", "neighbours"),
+        ("\x1b[1A\x1b[2Kneighbours   ━━━━   0% 0:00:00 -:--:--\nfeat", "neighbours"),
+        ("ures     ━━━━   0% 0:00:00 -:--:--", "features"),
+        ("\nfeatures     ━━━━  45% 0:00:01 0:00:01", "features"),
+        ("\nfeatures     ━━━━ 100% 0:00:02 0:00:00", "neighbours"),
+    ):
+        screen.feed(text)
+        assert screen.phase == phase
+
+
+def test_a_killed_run_is_run_again(scripts, ladder, tmp_path, capsys):
+    file = tmp_path / "resume.json"
+    words = ["--phases", "reading", "--signals", "SIGKILL", "--options=--preset paper"]
+    places = ["--folder", str(tmp_path / "runs"), "--results", str(file)]
+    scripts.resume.main([str(ladder / "600"), *words, *places])
+    (case,) = record_of(file)["cases"].values()
+    assert case["exit_code"] == -9
+    assert case["output"] == "none"
+    assert case["left_over"] == case["resumed"] == []
+    assert case["same_links"]
+    assert case["same_tables"]
+
+
+@pytest.fixture
+def yardstick(tmp_path):
+    file = tmp_path / "yardstick.py"
+    answer = {"total": 40.0, "seconds": {"load": 1.0}, "peak_gib": 5, "hits@1": 0.87}
+    file.write_text(f"print('''{json.dumps(answer)}''')")
+    return file
+
+
+def test_speed_is_told_in_parts_of_the_yardstick(scripts, yardstick, tmp_path, monkeypatch, capsys):
+    taken = iter([30.0, 4.0, 9.0, 6.0, 9.0, 5.0, 9.0])  # the first is not counted
+
+    def align(pair, out, options, *, variables):
+        assert Path(variables["NUMBA_CACHE_DIR"]).parent == out.parent
+        return {
+            "process_seconds": next(taken),
+            "seconds": {"reading": 1.0},
+            "peak_memory_bytes": 2**30,
+            "form": "candidates",
+        }
+
+    monkeypatch.setattr(scripts.speed, "align", align)
+    monkeypatch.setattr(scripts.speed, "evaluate", lambda out, pair: {"hits@1": 0.871})
+    file = tmp_path / "speed.json"
+    places = ["--yardstick", str(yardstick), "--results", str(file)]
+    scripts.speed.main([str(tmp_path), *places, "--repeat", "3"])
+    record = record_of(file)
+    assert record["first_seconds"] == 30
+    assert record["runs"]["yardstick"]["ratio"] == 1
+    assert record["runs"]["sameas"]["seconds"] == [4, 6, 5]
+    assert record["runs"]["sameas"]["ratio"] == 5 / 40
+    assert record["runs"]["sameas, all pairs"]["median_seconds"] == 9
+    assert "1/8.0" in capsys.readouterr().out
+
+
+def test_a_command_that_fails_ends_the_benchmark(scripts, tmp_path):
+    with pytest.raises(SystemExit, match=r"ended with 2: sameas: .*nowhere"):
+        scripts.speed.align(tmp_path / "nowhere", tmp_path / "run", "--preset paper")
+
+
+def test_all_results_are_put_on_one_page(scripts, ladder, tmp_path, capsys):
+    folder = tmp_path / "results"
+    shutil.copytree(ladder / "results", folder)
+    scripts.tables.main(["--results", str(folder)])
+    text = (tmp_path / "RESULTS.md").read_text(encoding="utf8")
+    assert "## The scale ladder" in text
+    assert "![The scale ladder](results/ladder.svg)" in text
+    assert "| 300 | " in text
+    assert "Python" in text
+    header, marks, *rows = (line for line in text.splitlines() if line.startswith("|"))
+    assert header.count("|") == marks.count("|") == rows[0].count("|")
+    before = text
+    scripts.tables.main(["--results", str(folder)])
+    assert (tmp_path / "RESULTS.md").read_text(encoding="utf8") == before
+
+
+def test_no_results_are_no_page(scripts, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        scripts.tables.main(["--results", str(tmp_path)])
+    assert "run the benchmarks first" in capsys.readouterr().err
+
+
+def test_what_was_not_met_is_said(scripts):
+    record = {"runs": {"1G": {"peak_memory_bytes": 2 * 2**30}}, "same_links": True}
+    assert [check.met for check in scripts.tables.memory_checks(record)] == [False, True]
+    refused = {"runs": {"1G": {"reason": "too little"}}, "same_links": True}
+    assert [check.met for check in scripts.tables.memory_checks(refused)] == [False]
