@@ -11,6 +11,7 @@ from collections import Counter
 from itertools import permutations
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 from scipy.special import logsumexp
 
 WHITE_SPACE = (
@@ -219,3 +220,46 @@ def scores(links, gold, no_match=()):
         "f1": f1,
         "strict_precision": right / len(links) if links else None,
     }
+
+
+# --- assignment where entities may stay alone, or lack candidates -------------------------------
+
+
+def best_with_nobody(profit, left_alone=None, right_alone=None):
+    """The largest total where staying alone is worth something, from one padded square matrix.
+
+    Every entity has a "nobody" of its own, who is worth what it is worth alone; a nobody that is
+    not needed goes to one of the other side, for nothing. Without a worth, everyone of the
+    smaller side must have a partner, and the others may stay alone for nothing.
+    """
+    profit = np.asarray(profit, dtype=np.float64)
+    n, m = profit.shape
+    if left_alone is None:
+        left_alone = -np.inf if n <= m else 0.0
+    if right_alone is None:
+        right_alone = -np.inf if m <= n else 0.0
+    padded = np.full((n + m, n + m), -np.inf)
+    padded[:n, :m] = profit
+    padded[n:, m:] = 0.0
+    for i in range(n):
+        padded[i, m + i] = np.broadcast_to(left_alone, n)[i]
+    for j in range(m):
+        padded[n + j, j] = np.broadcast_to(right_alone, m)[j]
+    rows, columns = linear_sum_assignment(padded, maximize=True)
+    return sum(padded[i, j] for i, j in zip(rows, columns, strict=True))
+
+
+def sparse_sinkhorn(profit, temperature, iterations):
+    """The plan of a matrix in which a missing pair is minus infinity, and its row sums.
+
+    The matrix is padded to a square with zeros. A line in which all is missing stays as it is.
+    """
+    n, m = profit.shape
+    logs = np.zeros((max(n, m), max(n, m)))
+    logs[:n, :m] = profit
+    logs /= temperature
+    for _ in range(iterations):
+        for axis in (1, 0):
+            sums = logsumexp(logs, axis=axis, keepdims=True)
+            logs -= np.where(np.isneginf(sums), 0.0, sums)
+    return np.exp(logs[:n, :m]), np.exp(logs[:n]).sum(axis=1)

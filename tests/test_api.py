@@ -36,6 +36,7 @@ PUBLIC = {
     "read_links",
     "read_pair",
     "read_run",
+    "verify",
     "write",
 }
 

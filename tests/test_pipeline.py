@@ -277,7 +277,8 @@ def test_the_proof_of_an_exact_alignment_can_be_checked_by_anyone(demo):
     proof = sameas.verify(alignment)
     assert proof.gap <= 1e-6
     assert proof.objective == alignment.objective
-    forged = alignment.prices.with_columns(price=pl.col("price") - 0.01 * (pl.col("side") == "left"))
+    lower = pl.col("price") - 0.01 * (pl.col("side") == "left")
+    forged = alignment.prices.with_columns(price=lower)
     assert sameas.verify(replace(alignment, prices=forged)).excess > 0.009
     with pytest.raises(OptionError, match="hungarian"):
         sameas.verify(align(demo))

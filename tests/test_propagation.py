@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
 import reference
-from sameas import Graph
+from sameas import Graph, propagation
 from sameas.adjacency import adjacency_matrices
 from sameas.propagation import hop, propagate
-from sameas.rows import Rows, as_rows, side_by_side
+from sameas.rows import Rows, as_rows, side_by_side, unit
 from strategies import graphs
 
 
@@ -64,10 +64,65 @@ def test_rows_have_length_one_unless_neither_name_nor_neighbour_tells_anything(g
     assert_allclose(found.norms(), lengths, atol=1e-5)
 
 
+@settings(deadline=None, max_examples=30)
+@given(graphs(), st.data(), st.integers(0, 3), st.sampled_from(["relational", "laplacian"]))
+def test_only_some_rows_are_those_rows_of_all(graph, data, depth, kind):
+    """In any order, with repeats, none or all of them; to the last digit."""
+    matrix = adjacency_matrices(graph, graph, kind)[0]
+    rows = mixed(data.draw(features(len(graph.entities))))
+    position = st.integers(0, len(graph.entities) - 1)
+    some = np.array(data.draw(st.lists(position, max_size=8)), dtype=np.int64)
+    found = propagate(matrix, rows, depth=depth, only=some)
+    assert_same(found, propagate(matrix, rows, depth=depth).take(some))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+@settings(deadline=None, max_examples=12)
+@given(graph=graphs(), data=st.data(), depth=st.integers(0, 3))
+def test_many_blocks_equal_one(size, graph, data, depth):
+    matrix = adjacency_matrices(graph, graph, "relational")[0]
+    rows = mixed(data.draw(features(len(graph.entities))))
+    some = data.draw(st.none() | st.just(np.arange(len(rows))[::-2]))
+    one = propagate(matrix, rows, depth=depth, only=some)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(propagation, "BLOCK", size)
+        many = propagate(matrix, rows, depth=depth, only=some)
+    assert_same(many, one)
+
+
+def mixed(values):
+    """The first column dense, the others sparse."""
+    return Rows(values[:, :1], csr_array(values[:, 1:]))
+
+
+def assert_same(one, other):
+    assert one.dense.dtype == one.sparse.dtype == np.float32
+    assert one.sparse.shape == other.sparse.shape
+    assert_array_equal(one.dense, other.dense)
+    assert_array_equal(one.sparse.toarray(), other.sparse.toarray())
+
+
+@settings(deadline=None, max_examples=20)
+@given(graphs(), st.data(), st.integers(0, 4))
+def test_memory_is_set_aside_for_at_least_the_entries_there_are(graph, data, depth):
+    matrix = adjacency_matrices(graph, graph, "relational")[0]
+    rows = mixed(data.draw(features(len(graph.entities))))
+    hops = [unit(rows)]
+    for _ in range(depth - 1):
+        hops.append(hop(matrix, hops[-1]))
+    most = propagation._most_entries(matrix, hops, depth, np.arange(len(rows)))
+    entries = propagate(matrix, rows, depth=depth).sparse.nnz
+    assert entries <= most <= len(rows) * 3 * (depth + 1)
+
+
 def test_depth_zero_is_names_alone():
     adjacency = csr_array(np.ones((2, 2), dtype=np.float32))
-    rows = propagate(adjacency, as_rows(np.array([[3.0, 4.0], [0.0, 0.0]])), depth=0)
-    assert_allclose(rows.toarray(), [[0.6, 0.8], [0, 0]], rtol=1e-6)
+    values = np.array([[3.0, 4.0], [0.0, 0.0]])
+    for rows in (as_rows(values), as_rows(csr_array(values)), mixed(values.astype(np.float32))):
+        names = propagate(adjacency, rows, depth=0)
+        assert_allclose(names.toarray(), [[0.6, 0.8], [0, 0]], rtol=1e-6)
+        last = propagate(adjacency, rows, depth=0, only=np.array([1, 0]))
+        assert_allclose(last.toarray(), [[0, 0], [0.6, 0.8]], rtol=1e-6)
 
 
 def test_features_of_another_graph_are_refused():
@@ -101,6 +156,15 @@ def test_no_entities_propagate_to_no_rows():
     empty = csr_array((0, 0), dtype=np.float32)
     for values in (np.zeros((0, 3), dtype=np.float32), csr_array((0, 3), dtype=np.float32)):
         assert len(propagate(empty, as_rows(values), depth=2)) == 0
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_nobody_asked_for_gives_no_rows_of_all_columns(depth):
+    none = np.empty(0, dtype=np.int64)
+    rows = mixed(np.ones((3, 4), dtype=np.float32))
+    found = propagate(csr_array(np.eye(3, dtype=np.float32)), rows, depth=depth, only=none)
+    assert found.dense.shape == (0, depth + 1)
+    assert found.sparse.shape == (0, 3 * (depth + 1))
 
 
 def test_parts_of_different_length_are_refused():

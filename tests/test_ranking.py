@@ -1,4 +1,4 @@
-"""Candidates, ranks, shares and bounds against counting."""
+"""The best partners, ranks, shares and bounds against counting."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 
 import reference
-from sameas.assignment import best_candidates, hungarian, ranks_of, shares, sinkhorn
-from sameas.assignment.ranking import best_left, upper_bound
+from sameas.assignment import assign, sinkhorn
+from sameas.assignment.ranking import best_left, ranked, ranks_of, shares, upper_bound
+from sameas.profit import StoredProfit
 from strategies import matrices
 
 
@@ -27,26 +28,35 @@ def priced(draw):
     )
 
 
+def partners(profit):
+    """The partner of each left entity in a best assignment, -1 without one."""
+    found = assign(StoredProfit(profit))
+    partner = np.full(len(profit), -1)
+    partner[found.left] = found.right
+    return partner
+
+
 @settings(deadline=None, max_examples=40)
-@given(priced(), st.integers(1, 8))
-def test_candidates_and_ranks_equal_sorting_and_counting(drawn, k):
+@given(priced(), st.integers(1, 8), st.booleans())
+def test_the_best_and_their_ranks_equal_sorting_and_counting(drawn, k, paired):
     profit, _, prices = drawn
-    found = best_candidates(profit, prices, k)
+    partner = partners(profit) if paired else np.full(len(profit), -1)
+    found = ranked(profit, prices, k, partner=partner if paired else None)
     worth = profit - prices.astype(np.float32)
+    expected = []
     for i, row in enumerate(worth.tolist()):
-        assert found.right[i].tolist() == reference.best(row, k)
+        if partner[i] >= 0:
+            row[partner[i]] = np.inf
         ranks = reference.ranks(row)
-        assert found.rank[i].tolist() == [ranks[j] for j in found.right[i]]
+        expected += [(i, j, ranks[j], profit[i, j]) for j in reference.best(row, k)]
+    assert list(zip(found.left, found.right, found.rank, found.profit, strict=True)) == expected
 
 
 @settings(deadline=None, max_examples=40)
 @given(priced(), st.booleans())
 def test_ranks_of_given_pairs_equal_counting(drawn, paired):
     profit, _, prices = drawn
-    partner = np.full(len(profit), -1)
-    if paired:
-        chosen = hungarian(profit)
-        partner[chosen[0]] = chosen[1]
+    partner = partners(profit) if paired else np.full(len(profit), -1)
     left, right = (index.ravel() for index in np.indices(profit.shape))
     found = ranks_of(profit, prices, left, right, partner=partner if paired else None)
     worth = profit - prices.astype(np.float32)
@@ -57,29 +67,33 @@ def test_ranks_of_given_pairs_equal_counting(drawn, paired):
 
 
 def test_all_equal_profits_share_the_middle_rank():
-    found = best_candidates(np.zeros((2, 7), dtype=np.float32), np.zeros(7), 3)
-    assert_array_equal(found.right, [[0, 1, 2]] * 2)
-    assert_array_equal(found.rank, np.full((2, 3), 4.0))
+    found = ranked(np.zeros((2, 7), dtype=np.float32), np.zeros(7), 3)
+    assert_array_equal(found.left, [0, 0, 0, 1, 1, 1])
+    assert_array_equal(found.right, [0, 1, 2] * 2)
+    assert_array_equal(found.rank, np.full(6, 4.0))
 
 
-def test_ranks_count_ties_beyond_the_candidates_kept():
+def test_ranks_count_ties_beyond_those_kept():
     profit = np.array([[3, 1, 1, 2, 1]], dtype=np.float32)
-    found = best_candidates(profit, np.zeros(5), 3)
-    assert_array_equal(found.right, [[0, 3, 1]])
-    assert_array_equal(found.rank, [[1, 2, 4]])
+    found = ranked(profit, np.zeros(5), 3)
+    assert_array_equal(found.right, [0, 3, 1])
+    assert_array_equal(found.rank, [1, 2, 4])
+    assert_array_equal(found.profit, [3, 2, 1])
 
 
 def test_many_tiles_give_what_one_gives():
     rng = np.random.default_rng(5)
     profit = rng.integers(0, 50, (900, 400)).astype(np.float32)
     prices = rng.integers(0, 3, 400).astype(np.float64)
-    found = best_candidates(profit, prices, 10)
+    found = ranked(profit, prices, 10)
     worth = profit - prices
     order = np.argsort(-worth, axis=1, kind="stable")[:, :10]
-    assert_array_equal(found.right, order)
+    assert_array_equal(found.left, np.repeat(np.arange(900), 10))
+    assert_array_equal(found.right, order.ravel())
+    assert_array_equal(found.profit, np.take_along_axis(profit, order, axis=1).ravel())
     top = np.take_along_axis(worth, order, axis=1)[:, :, None]
     better, equal = (worth[:, None] > top).sum(axis=2), (worth[:, None] == top).sum(axis=2)
-    assert_array_equal(found.rank, better + (equal + 1) / 2)
+    assert_array_equal(found.rank, (better + (equal + 1) / 2).ravel())
     charges = rng.integers(0, 3, 900).astype(np.float64)
     assert_array_equal(best_left(profit, charges), (profit - charges[:, None]).argmax(axis=0))
 
@@ -93,11 +107,10 @@ def test_the_best_left_entity_is_the_first_largest_of_its_column(drawn):
 
 
 @pytest.mark.parametrize("k", [1, 3])
-def test_without_right_entities_there_are_no_candidates(k):
-    found = best_candidates(np.zeros((3, 0), dtype=np.float32), np.zeros(0), k)
-    assert found.right.shape == found.rank.shape == (3, 0)
-    found = best_candidates(np.zeros((0, 3), dtype=np.float32), np.zeros(3), k)
-    assert len(found.right) == len(found.rank) == 0
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0)])
+def test_without_entities_there_is_nobody_to_rank(k, shape):
+    found = ranked(np.zeros(shape, dtype=np.float32), np.zeros(shape[1]), k)
+    assert len(found.left) == len(found.right) == len(found.rank) == len(found.profit) == 0
 
 
 @settings(deadline=None, max_examples=40)
@@ -116,14 +129,14 @@ def test_shares_are_the_lesser_part_of_row_and_column(profit, temperature, itera
 
 @pytest.mark.parametrize("size", [1, 1e6])
 @pytest.mark.parametrize("temperature", [1e-12, 1e-9, 1e-6, 0.02, 1e3, 1e12])
-@settings(deadline=None, max_examples=12)
+@settings(deadline=None, max_examples=8)
 @given(profit=matrices(), iterations=st.integers(0, 8))
 def test_shares_lie_between_zero_and_one_at_every_temperature(
     size, temperature, profit, iterations
 ):
     profit = profit * np.float32(size)
     plan = sinkhorn(profit, temperature=temperature, iterations=iterations)
-    found = shares(profit, plan, *hungarian(profit))
+    found = shares(profit, plan, *(index.ravel() for index in np.indices(profit.shape)))
     assert np.isfinite(found).all()
     assert (found >= 0).all()
     assert (found <= 1).all()

@@ -67,7 +67,7 @@ def test_columns_sum_to_at_most_one_and_deviation_tells_the_rows(profit, tempera
 
 
 @pytest.mark.parametrize("temperature", TEMPERATURES)
-@settings(deadline=None, max_examples=12)
+@settings(deadline=None, max_examples=8)
 @given(profit=matrices(), iterations=st.integers(0, 12))
 def test_no_temperature_gives_anything_but_finite_numbers(temperature, profit, iterations):
     assert_finite(sinkhorn(profit, temperature=temperature, iterations=iterations), profit)

@@ -66,7 +66,7 @@ def _too_little(needed: int, what: str, options: Options) -> MemoryCeilingError:
     ceiling = -(-needed // 2**28) / 4
     return MemoryCeilingError(
         f"{what} need about {needed / 2**30:.2f} GiB, the ceiling is "
-        f"{options.memory / 2**30:.2f} GiB; raise it with --memory {ceiling:g}G"
+        f"{options.memory / 2**30:.2f} GiB; raise it with --memory {ceiling:.10g}G"
     )
 
 

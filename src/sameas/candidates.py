@@ -131,6 +131,8 @@ def find_candidates(
 
 def _recall(profit: Profit, found: Candidates) -> float | None:
     """How many of the pairs that are each other's best among all pairs are candidates."""
+    if not min(profit.shape):
+        return None
     some = np.unique(np.linspace(0, profit.shape[0] - 1, COMPARED).astype(np.int64))
     best = _best_partner(profit.left.take(some), profit.right)
     mutual = _best_partner(profit.right.take(best), profit.left) == some

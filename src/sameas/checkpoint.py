@@ -77,7 +77,7 @@ class Checkpoint:
                 if _checksum(arrays[name]) != checksum:
                     return None
             return arrays, record["facts"], record["seconds"]
-        except (OSError, ValueError, KeyError, TypeError, EOFError):
+        except Exception:  # a damaged file can make NumPy raise nearly anything
             return None
 
 
@@ -155,6 +155,9 @@ def fingerprint(pair: GraphPair, options: Options) -> str:
     """A hash of all that the result depends on."""
     digest = hashlib.sha256(__version__.encode())
     digest.update(json.dumps(options.asdict(), sort_keys=True).encode())
+    for path in (options.word_vectors, options.embeddings, options.among):
+        if isinstance(path, Path) and path.exists():
+            digest.update(f"{path.stat().st_size} {path.stat().st_mtime_ns} ".encode())
     for graph in (pair.left, pair.right):
         _update(digest, graph)
     if pair.gold is not None:
@@ -170,5 +173,6 @@ def _update(digest: Any, graph: Graph) -> None:
     digest.update(np.ascontiguousarray(graph.triples))
 
 
-def _checksum(array: NDArray[Any]) -> int:
-    return zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+def _checksum(array: NDArray[Any]) -> str:
+    content = zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    return f"{array.dtype.str} {array.shape} {content}"

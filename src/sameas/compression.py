@@ -104,17 +104,20 @@ def _principal_directions(
 def _orthonormal(columns: Matrix) -> Matrix:
     """Orthonormal columns that span the same space, the heaviest first.
 
-    By the Gram matrix, twice: once leaves errors that float32 can see.
+    By the Gram matrix, twice: once leaves errors that float32 can see. The second time, columns
+    are moved as little as can be, so that they stay in their order.
     """
-    for _ in range(2):
+    for turned_back in (False, True):
         weights, turn = np.linalg.eigh(columns.T.astype(np.float64) @ columns)
         scale = 1 / np.sqrt(np.maximum(weights, 1e-12 * max(weights[-1], 1e-300)))
-        columns = (columns @ (turn * scale)[:, ::-1]).astype(np.float32)
+        change = (turn * scale) @ turn.T if turned_back else (turn * scale)[:, ::-1]
+        columns = (columns @ change).astype(np.float32)
     return columns
 
 
 def _rest(rows: Rows, principal: Matrix) -> NDArray[np.float32]:
-    squares = rows.norms() ** 2 - np.einsum("ij,ij->i", principal, principal, dtype=np.float64)
+    whole = rows.norms() ** 2
+    squares = whole - np.einsum("ij,ij->i", principal, principal, dtype=np.float64)
     # Directions are orthonormal but for rounding, which the small term outweighs.
-    rest: NDArray[np.float32] = np.sqrt(np.maximum(squares, 0) + 1e-6).astype(np.float32)
+    rest: NDArray[np.float32] = np.sqrt(np.maximum(squares, 0) + 1e-6 * whole).astype(np.float32)
     return rest

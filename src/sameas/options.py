@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from sameas.adjacency import Adjacency
-from sameas.assignment import Solver
 from sameas.errors import OptionError
 
 Features = Literal["char", "word", "hybrid"]
 Method = Literal["seu", "paris"]
+Solver = Literal["sinkhorn", "hungarian"]
 Preset = Literal["best", "paper"]
 
 DEEPEST, MOST = 20, 1000

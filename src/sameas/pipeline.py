@@ -71,6 +71,8 @@ class Clock:
     seconds: dict[str, float] = field(default_factory=dict)
     from_before: list[str] = field(default_factory=list)
     """Phases that an interrupted run had finished."""
+    unkept: list[str] = field(default_factory=list)
+    """Phases since the last one that was kept."""
 
     @contextmanager
     def phase(self, name: str) -> Iterator[Report]:
@@ -85,6 +87,7 @@ class Clock:
         yield report
         report(1.0)
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+        self.unkept.append(name)
 
     def resumed(self, name: str, facts: dict[str, Any]) -> Arrays | None:
         """What a phase had made before the run was interrupted."""
@@ -97,8 +100,10 @@ class Clock:
         return arrays
 
     def keep(self, name: str, arrays: Arrays, facts: dict[str, Any]) -> None:
-        """Keep what a phase has made until the run is done, if it took long."""
-        self.checkpoint.save(name, arrays, facts, self.seconds[name])
+        """Keep what a phase, or the last ones together, have made, if that took long."""
+        seconds = sum(self.seconds[phase] for phase in self.unkept)
+        self.checkpoint.save(name, arrays, facts, seconds)
+        self.unkept.clear()
 
 
 def align(

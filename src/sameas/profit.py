@@ -60,14 +60,7 @@ class StoredProfit:
 
         Some that only nearly do may be among them; none that does is missing.
         """
-        own = right.astype(np.float32)
-        slack = _slack(self.ceiling, left, right)
-
-        def excess(rows: slice) -> tuple[Positions, Positions]:
-            limits = (left[rows] - slack).astype(np.float32)
-            return _above(self.matrix[rows] - own > limits[:, None])
-
-        yield from _by_rows(self.shape, excess)
+        yield from _stored_above(self.matrix, left, right, _slack(self.ceiling, left, right))
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +140,7 @@ class Profit:
         """
         slack = _slack(self.ceiling, left, right)
         if self.screen is not None:
-            yield from StoredProfit(self.screen).above(left, right)
+            yield from _stored_above(self.screen, left, right, slack)
             return
         short = self.bounds
         # The prices as two more columns: one product tells by how much a bound exceeds them.
@@ -213,6 +206,18 @@ def make_profit(left: Rows, right: Rows) -> Profit:
 def row_blocks(shape: tuple[int, int], size: int) -> Iterator[slice]:
     """Slices of rows, each of about ``size`` bytes of float32 and at least one row."""
     return slices(shape[0], max(1, size // (4 * max(shape[1], 1))))
+
+
+def _stored_above(
+    matrix: Matrix, left: Vector, right: Vector, slack: float
+) -> Iterator[tuple[slice, Positions, Positions]]:
+    own = right.astype(np.float32)
+
+    def excess(rows: slice) -> tuple[Positions, Positions]:
+        limits = (left[rows] - slack).astype(np.float32)
+        return _above(matrix[rows] - own > limits[:, None])
+
+    yield from _by_rows((matrix.shape[0], matrix.shape[1]), excess)
 
 
 def _slack(ceiling: float, left: Vector, right: Vector) -> float:

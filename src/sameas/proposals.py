@@ -73,6 +73,8 @@ class Clues:
 
 def likely(clues: Clues, k: int, *, progress: Progress) -> Positions:
     """Partners by clues, k for every left and every right entity and every kind, ascending."""
+    if not clues.left_names.shape[0] or not clues.right_names.shape[0]:
+        return np.empty(0, dtype=np.int64)
     left, right = _rare(clues.left_names, clues.right_names)
     forth = _best_products(left, csr_array(right.T), k)
     progress(0.3)

@@ -5,7 +5,6 @@ from sameas.assignment.problem import (
     CompleteProblem,
     Problem,
     Solution,
-    Solver,
     SparseProblem,
     solve,
 )
@@ -20,7 +19,6 @@ __all__ = [
     "Problem",
     "Ranked",
     "Solution",
-    "Solver",
     "SparseProblem",
     "assign",
     "bounded",

@@ -13,13 +13,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sameas.assignment import sparse
-from sameas.candidates import Candidates, from_pairs
+from sameas.candidates import Candidates, every_pair, from_pairs
 from sameas.graph import Positions
 from sameas.kernels import augment
 from sameas.parallel import in_parallel
@@ -36,7 +36,10 @@ NEAR = 0.02
 """Pairs that miss the sum of their prices by so little, in parts of the largest profit, join the
 candidates too: prices move while the problem is solved anew, and every look at all pairs counts."""
 MOST = 64
-"""Pairs of one left entity that join the candidates in one round, the best first."""
+"""Pairs of one left entity that join the candidates in one round, the best first; from the fifth
+round on, twice as many each time."""
+SMALL = 2**22
+"""Up to so many pairs of a stored matrix, all are candidates from the start."""
 PATIENCE = 0.02
 """Temperature of the rough plan whose potentials are the first prices."""
 FIRST = 24
@@ -108,7 +111,7 @@ def assign(
         rounds += 1
         if progress:
             progress(1 - 0.5**rounds)
-        checked = _check(profit, market, begin + seconds)
+        checked = _check(profit, market, MOST << min(max(rounds - 4, 0), 20), begin + seconds)
         forced_out = market.forced_out()
         if checked.proven and forced_out:
             market.force()
@@ -116,6 +119,8 @@ def assign(
             break
         else:
             market.join(checked)
+    if forced_out:  # there was no time to find out who is best for whom
+        market.pair_up(profit)
     left = np.flatnonzero(market.mate >= 0)
     objective, bound = market.value(), checked.bound(market)
     return Assignment(
@@ -144,13 +149,18 @@ def certify(
     """Check prices against every pair: what they prove about these links.
 
     Nothing is taken on trust: prices that are too low for some pair are made good for in the
-    bound, so that wrong prices give a worse bound, never a false one.
+    bound, so that wrong prices give a worse bound, never a false one; and links that are not
+    one to one, or leave out who must not be, are a ValueError.
     """
     n, m = profit.shape
+    if len(np.unique(left)) < len(left) or len(np.unique(right)) < len(right):
+        raise ValueError("links must be one to one")
     alone = [
         _worth_alone(given, size, other)
         for given, size, other in ((left_alone, n, m), (right_alone, m, n))
     ]
+    if len(left) < min(n, m) and any(own is None for own in alone):
+        raise ValueError("links must leave nobody of the smaller side out")
     lonely = [np.setdiff1d(np.arange(size), linked) for size, linked in ((n, left), (m, right))]
     objective = float(profit.of(left, right).sum(dtype=np.float64)) + sum(
         float(own[some].sum()) for own, some in zip(alone, lonely, strict=True) if own is not None
@@ -242,20 +252,30 @@ class _Market:
 
     def _take_free(self, worth: Whole) -> None:
         """Left entities take a free partner that is as good as any to them, first come."""
-        left = self.candidates.left
-        best = worth == self.left_price[left]
-        best &= (self.mate[left] < 0) & (self.other_mate[self.candidates.right] < 0)
-        places = np.flatnonzero(best)
-        rows, first = np.unique(left[places], return_index=True)
-        columns = self.candidates.right[places[first]]
-        columns, first = np.unique(columns, return_index=True)
-        self.mate[rows[first]] = columns
-        self.other_mate[columns] = rows[first]
+        left, right = self.candidates.left, self.candidates.right
+        places = np.flatnonzero(worth == self.left_price[left])
+        places = places[np.argsort(_spread(left[places], right[places]), kind="stable")]
+        while True:
+            places = places[(self.mate[left[places]] < 0) & (self.other_mate[right[places]] < 0)]
+            if not len(places):
+                break
+            rows, first = np.unique(left[places], return_index=True)
+            columns, chosen = np.unique(right[places[first]], return_index=True)
+            self.mate[rows[chosen]] = columns
+            self.other_mate[columns] = rows[chosen]
 
     def join(self, checked: _Checked) -> None:
         """Take up pairs that could improve the answer."""
         self.candidates = self.candidates.joined(checked.left, checked.right, checked.profit)
         self.profit = _whole(self.candidates.profit, self.scale)
+
+    def correct(self, places: Positions, profit: Matrix) -> None:
+        """Take up the profits of candidates that were given with others."""
+        if len(places):
+            values = self.candidates.profit.copy()
+            values[places] = profit
+            self.candidates = replace(self.candidates, profit=values)
+            self.profit = _whole(values, self.scale)
 
     def forced_out(self) -> bool:
         """Whether someone is without partner who must have one."""
@@ -270,6 +290,17 @@ class _Market:
         self.right_alone = self.right_alone * (8 if self.forced[1] else 1)
         if -int(min(self.left_alone.min(), self.right_alone.min())) > 2**58:
             raise RuntimeError("no full assignment was found; please report this")
+
+    def pair_up(self, profit: Profits) -> None:
+        """Give those who must not stay alone any partner that is left."""
+        rows, columns = np.flatnonzero(self.mate < 0), np.flatnonzero(self.other_mate < 0)
+        count = min(len(rows), len(columns))
+        rows, columns = rows[:count], columns[:count]
+        new = self.candidates.find(rows, columns) < 0
+        self.candidates = self.candidates.joined(
+            rows[new], columns[new], profit.of(rows[new], columns[new])
+        )
+        self.mate[rows], self.other_mate[columns] = columns, rows
 
     def value(self) -> float:
         """The total profit, with that of those who stay alone if it counts."""
@@ -351,7 +382,7 @@ def _worth_alone(given: Vector | float | None, size: int, others: int) -> Vector
     return None if size <= others else np.zeros(size)
 
 
-def _check(profit: Profits, market: _Market, deadline: float) -> _Checked:
+def _check(profit: Profits, market: _Market, most: int, deadline: float) -> _Checked:
     """Hold the prices against every pair."""
     left_price, right_price = market.left_price / market.scale, market.right_price / market.scale
     found = []
@@ -364,16 +395,18 @@ def _check(profit: Profits, market: _Market, deadline: float) -> _Checked:
         better = over > 0
         proven &= not better.any()
         np.maximum.at(excess, left[better], over[better] / market.scale)
-        new = np.flatnonzero(market.candidates.find(left, right) < 0)
-        best = new[_best_of_each(left[new], over[new], MOST)]
+        places = market.candidates.find(left, right)
+        market.correct(places[better & (places >= 0)], values[better & (places >= 0)])
+        new = np.flatnonzero(places < 0)
+        best = new[_best_of_each(left[new], right[new], over[new], most)]
         found.append((left[best], right[best], values[best]))
         stop = rows.stop
         if time.perf_counter() > deadline:
             break
     late = time.perf_counter() > deadline
     # Rows that there was no time for could have anything.
-    most = profit.ceiling - right_price.min(initial=0.0)
-    excess[stop:] = np.maximum(most - left_price[stop:], 0.0)
+    highest = profit.ceiling - right_price.min(initial=0.0)
+    excess[stop:] = np.maximum(highest - left_price[stop:], 0.0)
     if not found:
         none = np.empty(0, dtype=np.int64)
         return _Checked(
@@ -383,13 +416,22 @@ def _check(profit: Profits, market: _Market, deadline: float) -> _Checked:
     return _Checked(columns[0], columns[1], columns[2], excess, proven and not late, late)
 
 
-def _best_of_each(left: Positions, over: Whole, most: int) -> Positions:
+def _best_of_each(left: Positions, right: Positions, over: Whole, most: int) -> Positions:
     """The places of the largest few of each row, for pairs in order of rows."""
-    order = np.lexsort((-over, left))
+    order = np.lexsort((_spread(left, right), -over, left))
     rows = left[order]
     first = np.searchsorted(rows, rows)
     kept: Positions = order[np.arange(len(order)) - first < most]
     return kept
+
+
+def _spread(left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np.uint32]:
+    """An order of pairs that differs from row to row, so that equals do not all favour the same."""
+    mixed = left.astype(np.uint32) * np.uint32(2654435761) + right.astype(np.uint32)
+    mixed = (mixed ^ (mixed >> np.uint32(15))) * np.uint32(2246822519)
+    mixed = (mixed ^ (mixed >> np.uint32(13))) * np.uint32(3266489917)
+    spread: NDArray[np.uint32] = mixed ^ (mixed >> np.uint32(16))
+    return spread
 
 
 def _first_candidates(profit: Profits) -> Candidates:
@@ -397,6 +439,8 @@ def _first_candidates(profit: Profits) -> Candidates:
     if not isinstance(profit, StoredProfit):
         raise TypeError("candidates are needed for a profit that is not stored")
     matrix = profit.matrix
+    if matrix.size <= SMALL:
+        return every_pair(matrix)
     keys = [_best_of_rows(matrix), _best_of_rows(matrix.T)]
     flat = np.union1d(
         keys[0][0] * profit.shape[1] + keys[0][1], keys[1][1] * profit.shape[1] + keys[1][0]
@@ -413,14 +457,18 @@ def _best_of_rows(matrix: Matrix) -> tuple[Positions, Positions]:
     crowd = matrix[:: max(1, len(matrix) // 500)]
     few = min(8, len(crowd))
     prices = np.partition(crowd, len(crowd) - few, axis=0)[len(crowd) - few :].mean(axis=0)
-    span = SLACK * float(np.abs(crowd).max())
+    size = float(np.abs(crowd).max())
+    span, blur = SLACK * size, np.float32(1e-5 * size)
 
     def some(rows: slice) -> tuple[Positions, Positions]:
         worth = matrix[rows] - prices
         near = worth >= worth.max(axis=1, keepdims=True) - span
         for row in np.flatnonzero(near.sum(axis=1) > FIRST):
-            near[row] = False
-            near[row, np.argpartition(worth[row], -FIRST)[-FIRST:]] = True
+            places = np.flatnonzero(near[row])
+            # Of equals, each row takes others.
+            mixed = _spread(np.full(len(places), rows.start + row), places) * np.float32(2**-32)
+            best = np.argpartition(worth[row, places] + blur * mixed, -FIRST)[:-FIRST]
+            near[row, places[best]] = False
         left, right = np.divmod(np.flatnonzero(near), matrix.shape[1])
         return left + rows.start, right
 

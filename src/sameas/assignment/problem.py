@@ -5,22 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from sameas.assignment import ranking, sparse
-from sameas.assignment.exact import Assignment, assign
+from sameas.assignment.exact import SMALL, Assignment, assign
 from sameas.assignment.ranking import Ranked
 from sameas.assignment.sinkhorn import Plan, Vector, sinkhorn
 from sameas.candidates import Candidates
 from sameas.graph import Positions
+from sameas.options import Solver
 from sameas.profit import Profit, StoredProfit, make_profit
 from sameas.rows import Matrix
 
-Solver = Literal["sinkhorn", "hungarian"]
 Progress = Callable[[float], None]
 Links = tuple[Positions, Positions]
 
@@ -229,8 +226,14 @@ def _mutual(matrix: Matrix, plan: Plan, rows: Positions, columns: Positions) -> 
 
 def _solved(matrix: Matrix, plan: Plan, rows: Positions, columns: Positions) -> Links:
     """The pairs of a part of the matrix for which the plan's logarithms sum up to most."""
-    costs: NDArray[np.float64] = plan.left[rows, None] + plan.right[columns] - matrix
-    left, right = linear_sum_assignment(costs)
+    logarithms = matrix - plan.left[rows, None] - plan.right[columns]
+    logarithms -= logarithms.mean()  # whoever is linked, as many are
+    if logarithms.size <= SMALL and np.abs(logarithms).max() < 10:  # single precision will do
+        best = assign(StoredProfit(logarithms.astype(np.float32)))
+        return best.left, best.right
+    from scipy.optimize import linear_sum_assignment  # it takes a while to import
+
+    left, right = linear_sum_assignment(-logarithms)
     return left, right
 
 

@@ -57,7 +57,8 @@ def sinkhorn(
             progress((done + 1) / (iterations + 1))
     if not iterations:
         left = rows.peaks(0.0 if ghosts.right_count else -np.inf)
-    new = rows.log_sums(right, heat, _extra(ghosts.right_count, ghosts.right, heat))
+    extra = _extra(ghosts.right_count, ghosts.right, heat)
+    new = rows.log_sums(right, heat, extra, empty=-np.inf)
     with np.errstate(over="ignore"):
         deviation = float(np.abs(np.expm1((new - left) / heat)).max(initial=0.0))
     return Plan(left, right, temperature, iterations, deviation)
@@ -106,7 +107,8 @@ def ranks_of(
 
     in_parallel(some, even_slices(candidates.starts, PART))
     places = candidates.find(left, right)
-    found: NDArray[np.float64] = np.where(places >= 0, ranks[places], np.nan)
+    found = np.full(len(places), np.nan)
+    found[places >= 0] = ranks[places[places >= 0]]
     return found
 
 
@@ -138,8 +140,8 @@ def shares(
     rows = _Lines(candidates.starts, candidates.right, candidates.profit)
     columns = _Lines(starts, candidates.left[order], candidates.profit[order])
     masses = [
-        rows.log_sums(plan.right, heat, -np.inf)[left] - plan.left[left],
-        columns.log_sums(plan.left, heat, -np.inf)[right] - plan.right[right],
+        rows.log_sums(plan.right, heat, -np.inf, empty=-np.inf)[left] - plan.left[left],
+        columns.log_sums(plan.left, heat, -np.inf, empty=-np.inf)[right] - plan.right[right],
     ]
     entries = profit - plan.left[left] - plan.right[right]
     known = candidates.find(left, right) >= 0
@@ -157,8 +159,11 @@ class _Lines:
     others: NDArray[np.int32]
     profit: Matrix
 
-    def log_sums(self, potentials: Vector, heat: float, extra: float) -> Vector:
-        """heat * ln(sum over a line of exp((profit - potential) / heat)), and one term more."""
+    def log_sums(self, potentials: Vector, heat: float, extra: float, empty: float = 0.0) -> Vector:
+        """heat * ln(sum over a line of exp((profit - potential) / heat)), and one term more.
+
+        A line with nothing in it takes part in nothing; its sum is told as ``empty``.
+        """
         sums = np.full(len(self.starts) - 1, extra)
 
         def some(lines: slice) -> None:
@@ -175,8 +180,7 @@ class _Lines:
             sums[filled] = peaks + heat * np.log(total)
 
         in_parallel(some, even_slices(self.starts, PART))
-        # A line with nothing in it takes part in nothing.
-        sums[np.isneginf(sums)] = 0.0
+        sums[np.isneginf(sums)] = empty
         return sums
 
     def peaks(self, floor: float) -> Vector:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import shlex
 import shutil
 import time
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -143,7 +145,6 @@ def align(
     LEFT and RIGHT are tables of triples (head, relation, tail: .tsv, .csv, .parquet, plain or
     .gz or .zst); PAIR is a benchmark folder in the DBP15K or OpenEA layout.
     """
-    from sameas.pipeline import align as align_pair
     from sameas.reading import read_pair
     from sameas.writing import check_target, write
 
@@ -154,9 +155,13 @@ def align(
     with progress_display(quiet=as_json) as progress:
         begin = time.perf_counter()
         progress("reading", 0.0)
+        # The libraries of the stages that follow load while files are read.
+        Thread(target=import_module, args=("sameas.pipeline",), daemon=True).start()
         pair = read_pair(*inputs, names=_names(names))
         progress("reading", 1.0)
         seconds = {"reading": time.perf_counter() - begin}
+        from sameas.pipeline import align as align_pair
+
         kept = out.with_name(f".{out.name}.resume")
         alignment = align_pair(pair, options, progress=progress, checkpoint=kept)
         begin = time.perf_counter()

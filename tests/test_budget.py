@@ -1,0 +1,273 @@
+"""What a run will take, before it starts: the choice, the refusal, and how near the estimate is."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import sameas
+from sameas import DEMO, GraphPair, MemoryCeilingError, Options, budget
+from sameas.adjacency import adjacency_matrices
+from sameas.budget import BASE, plan_memory
+from sameas.options import parse_size
+from sameas.pipeline import candidate_positions, neighbourhood_rows, text_features
+from sameas.propagation import hop
+from sameas.rows import unit
+
+SCRIPT = Path(__file__).parents[1] / "benchmarks" / "generate.py"
+LARGE = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def script():
+    spec = importlib.util.spec_from_file_location("generate", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["generate"] = module  # dataclasses look for their module there
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules["generate"]
+
+
+@pytest.fixture(scope="module")
+def pair_of(script):
+    """The demo, or a generated pair of some size."""
+    known = {"demo": sameas.read_pair(DEMO)}
+
+    def get(name):
+        if name not in known:
+            known[name] = script.generate(name)
+        return known[name]
+
+    return get
+
+
+@pytest.fixture(scope="module")
+def demo(pair_of):
+    return pair_of("demo")
+
+
+def plan(pair, options):
+    return plan_memory(pair, *candidate_positions(pair, options), options)
+
+
+def plan_many(pair, options, size=LARGE):
+    """The plan for so many entities a side, each of them one of the pair's."""
+    left, right = (np.arange(size) % len(graph.entities) for graph in (pair.left, pair.right))
+    return plan_memory(pair, left, right, options)
+
+
+# --- The choice -------------------------------------------------------------------------------
+
+
+def test_small_problems_are_complete(demo):
+    found = plan(demo, Options())
+    assert found.form == "complete"
+    assert found.spare_matrix
+    assert BASE < found.needed <= Options().memory
+    assert f"{1162 * 1222:,} pairs" in found.reason
+
+
+def test_large_problems_take_candidates(demo):
+    found = plan_many(demo, Options(memory=2**40))
+    assert found.form == "candidates"
+    assert not found.spare_matrix
+    assert found.needed < 4 * LARGE * LARGE
+    assert "pairs would take" in found.reason
+
+
+def test_what_is_small_follows_from_the_number_of_pairs(demo, monkeypatch):
+    pairs = 1162 * 1222
+    monkeypatch.setattr(budget, "SMALL", pairs)
+    assert plan(demo, Options()).form == "complete"
+    monkeypatch.setattr(budget, "SMALL", pairs - 1)
+    assert plan(demo, Options()).form == "candidates"
+    assert plan(demo, Options(candidates=1222)).form == "complete"
+    assert plan(demo, Options(candidates=1221)).form == "candidates"
+
+
+def test_the_ceiling_decides_between_one_matrix_two_and_none(demo):
+    """From much memory to little: what does not fit gives way to what takes less."""
+    forms, memory = [], Options().memory
+    for _ in range(3):
+        found = plan(demo, Options(memory=memory, candidates=2))
+        assert found.needed <= memory
+        forms.append((found.form, found.spare_matrix))
+        memory = found.needed - 1
+    assert forms == [("complete", True), ("complete", False), ("candidates", False)]
+    with pytest.raises(MemoryCeilingError):
+        plan(demo, Options(memory=memory, candidates=2))
+
+
+@pytest.mark.parametrize(("solver", "spare"), [("sinkhorn", False), ("hungarian", True)])
+def test_only_the_exact_solver_looks_through_all_pairs(demo, monkeypatch, solver, spare):
+    monkeypatch.setattr(budget, "SMALL", 0)
+    found = plan(demo, Options(solver=solver))
+    assert found.form == "candidates"
+    assert found.spare_matrix == spare
+    tight = plan(demo, Options(solver=solver, memory=found.needed - spare))
+    assert tight.form == "candidates"
+    assert not tight.spare_matrix
+    assert tight.needed <= found.needed
+
+
+@pytest.mark.parametrize("more", [{"depth": 3}, {"candidates": 500}])
+def test_more_work_takes_more_memory(demo, more):
+    options = Options(memory=2**45)
+    assert plan_many(demo, replace(options, **more)).needed > plan_many(demo, options).needed
+
+
+def test_only_the_entities_in_question_count(demo):
+    assert plan(demo, Options(among="gold")).needed < plan(demo, Options()).needed
+
+
+def test_a_pair_of_nothing_takes_next_to_nothing(demo):
+    nobody = replace(
+        demo.left,
+        entities=demo.left.entities.head(0),
+        names=demo.left.names.head(0),
+        triples=demo.left.triples[:0],
+    )
+    for pair in (
+        GraphPair(left=nobody, right=nobody),
+        GraphPair(left=nobody, right=demo.right),
+        GraphPair(left=demo.left, right=nobody),
+    ):
+        assert plan(pair, Options()).form == "complete"
+
+
+def test_names_without_any_bigram_can_be_planned_for(demo):
+    pair = GraphPair(
+        left=replace(demo.left, names=pl.repeat("", len(demo.left.names), eager=True)),
+        right=replace(demo.right, names=pl.repeat("x", len(demo.right.names), eager=True)),
+    )
+    assert plan(pair, Options()).form == "complete"
+
+
+# --- The refusal ------------------------------------------------------------------------------
+
+WORK = {
+    "all pairs": (Options(), 1000),
+    "deep": (Options(depth=4), 1000),
+    "all were asked for": (Options(candidates=LARGE), 1000),
+    "many": (Options(), LARGE),
+    "many, exactly": (Options(solver="hungarian"), LARGE),
+    "many candidates": (Options(candidates=2000), LARGE),
+    "words": (Options(features="word"), LARGE),
+    "both": (Options(features="hybrid"), LARGE),
+}
+
+
+@pytest.mark.parametrize("work", WORK)
+@pytest.mark.parametrize("memory", ["1K", "100M", "400M", "1G"])
+def test_the_ceiling_that_is_recommended_suffices(demo, work, memory):
+    options, size = WORK[work]
+    options = replace(options, memory=parse_size(memory))
+    for _ in range(2):
+        try:
+            found = plan_many(demo, options, size)
+        except MemoryCeilingError as error:
+            advice = str(error).rsplit("--memory ", 1)[1]
+            assert parse_size(advice) > options.memory
+            options = replace(options, memory=parse_size(advice))
+        else:
+            break
+    assert found.needed <= options.memory
+
+
+def test_a_ceiling_of_many_digits_suffices_too(demo):
+    options = Options(candidates=1_900_000)
+    with pytest.raises(MemoryCeilingError) as caught:
+        plan_many(demo, options, 1_900_000)
+    advice = parse_size(str(caught.value).rsplit("--memory ", 1)[1])
+    assert plan_many(demo, replace(options, memory=advice), 1_900_000).form == "complete"
+
+
+def test_the_refusal_says_what_needs_how_much(demo):
+    with pytest.raises(MemoryCeilingError) as caught:
+        plan_many(demo, Options(memory=2**30), LARGE)
+    message = str(caught.value)
+    assert "1,000,000 x 1,000,000 entities with 50 candidates each need about" in message
+    assert "the ceiling is 1.00 GiB; raise it with --memory" in message
+    with pytest.raises(MemoryCeilingError, match="all 1,000,000,000,000 pairs need about 37"):
+        plan_many(demo, Options(candidates=LARGE), LARGE)
+
+
+def test_nothing_is_done_before_the_refusal(demo):
+    told = []
+    with pytest.raises(MemoryCeilingError):
+        sameas.align(demo, Options(memory=1000), progress=lambda *step: told.append(step))
+    assert not told
+
+
+# --- The estimate -----------------------------------------------------------------------------
+
+
+def estimate(pair, some, depth):
+    names = pl.concat([pair.left.names, pair.right.names])
+    curve = budget._distinct_curve(names.gather_every(max(1, len(names) // budget.SAMPLE)))
+    return sum(
+        budget._entries(graph, own, curve, depth)
+        for graph, own in zip((pair.left, pair.right), some, strict=True)
+    )
+
+
+def entries(pair, some, depth):
+    """Of the rows themselves, and of the hops that are kept on the way to them."""
+    options = Options(depth=depth)
+    features = text_features(pair, options, {})
+    total = sum(rows.sparse.nnz for rows in neighbourhood_rows(pair, features, options, some))
+    size = len(pair.left.entities)
+    parts = np.arange(size), np.arange(size, len(features))
+    for matrix, part in zip(
+        adjacency_matrices(pair.left, pair.right, "relational"), parts, strict=True
+    ):
+        rows = unit(features.take(part))
+        for _ in range(depth - 1):
+            rows = hop(matrix, rows)
+            total += rows.sparse.nnz
+    return total
+
+
+@pytest.mark.parametrize("name", ["demo", 2000, 5000])
+@pytest.mark.parametrize("depth", [0, 1, 2])
+@pytest.mark.parametrize("among", [None, "gold"])
+def test_the_entries_of_the_rows_are_estimated_well(pair_of, name, depth, among):
+    pair = pair_of(name)
+    some = candidate_positions(pair, Options(among=among))
+    true = entries(pair, some, depth)
+    assert 0.7 * true < estimate(pair, some, depth) < 1.6 * true
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        Options(features="word"),
+        Options(features="hybrid"),
+        Options(features="hybrid", depth=0),
+        Options(method="paris"),
+        Options(depth=20),
+    ],
+)
+def test_every_kind_of_features_can_be_planned_for(demo, options):
+    found = plan(demo, replace(options, memory=2**50))
+    assert found.form == "complete"
+    assert found.needed > BASE
+
+
+@pytest.mark.parametrize("name", ["rows.npy", "rows.parquet", "missing.npy"])
+def test_own_embeddings_count_by_the_size_of_their_file(demo, tmp_path, name):
+    path = tmp_path / name
+    rows = np.ones((1162 + 1222, 40), dtype=np.float32)
+    if name == "rows.npy":
+        np.save(path, rows)
+    elif name == "rows.parquet":
+        pl.DataFrame({"entity": ["e"], "vector": [[1.0, 2.0]]}).write_parquet(path)
+    size = path.stat().st_size if path.exists() else 0
+    shallow, deep = (plan(demo, Options(embeddings=path, depth=depth)).needed for depth in (1, 3))
+    assert deep - shallow == 4 * size

@@ -1,0 +1,700 @@
+"""A run that was interrupted goes on from its last finished phase, and from nothing else."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import fields, replace
+
+import numpy as np
+import polars as pl
+import pytest
+from numpy.testing import assert_array_equal
+from scipy.sparse import csr_array
+
+import sameas
+import sameas.budget
+import sameas.checkpoint
+import sameas.pipeline
+from folders import openea
+from sameas import GraphPair, Options, OutputError, align
+from sameas.assignment import CompleteProblem, SparseProblem, solve
+from sameas.candidates import every_pair, find_candidates
+from sameas.checkpoint import (
+    Checkpoint,
+    candidates_from_arrays,
+    candidates_to_arrays,
+    fingerprint,
+    rows_from_arrays,
+    rows_to_arrays,
+    solution_from_arrays,
+    solution_to_arrays,
+)
+from sameas.profit import StoredProfit, make_profit
+from sameas.rows import Rows, as_rows
+
+ARRAYS = {
+    "values": np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4),
+    "count": np.array(7),
+    "nothing": np.empty((3, 0), dtype=np.float32),
+    "places": np.arange(5, dtype=np.int64),
+}
+FACTS = {"words": 3, "why": "just so", "share": 0.5}
+SECONDS = 12.5
+
+
+@pytest.fixture
+def checkpoint(tmp_path):
+    return Checkpoint(tmp_path / "kept", "run one")
+
+
+@pytest.fixture
+def kept(checkpoint):
+    """A checkpoint with a phase in it."""
+    checkpoint.save("search", ARRAYS, FACTS, SECONDS)
+    return checkpoint
+
+
+def assert_same_arrays(found, expected):
+    assert found.keys() == expected.keys()
+    for name, array in expected.items():
+        assert found[name].dtype == array.dtype
+        assert found[name].shape == array.shape
+        assert_array_equal(found[name], array)
+
+
+# --- Phases -----------------------------------------------------------------------------------
+
+
+def test_a_phase_is_given_back_as_it_was(kept):
+    arrays, facts, seconds = kept.load("search")
+    assert_same_arrays(arrays, ARRAYS)
+    assert facts == FACTS
+    assert seconds == SECONDS
+    assert [path.name for path in kept.folder.iterdir()] == ["search"]
+
+
+def test_a_phase_kept_again_replaces_the_first(kept):
+    kept.save("search", {"values": np.zeros(2)}, {}, SECONDS)
+    assert_same_arrays(kept.load("search")[0], {"values": np.zeros(2)})
+    assert sorted(path.name for path in (kept.folder / "search").iterdir()) == [
+        "phase.json",
+        "values.npy",
+    ]
+
+
+def test_arrays_in_another_order_in_memory_are_kept_by_value(checkpoint):
+    turned = {"one": np.arange(12.0).reshape(3, 4).T, "other": np.arange(20)[::-3]}
+    checkpoint.save("search", turned, {}, SECONDS)
+    assert_same_arrays(checkpoint.load("search")[0], turned)
+
+
+@pytest.mark.parametrize(("seconds", "worth"), [(2.9, False), (3.1, True)])
+def test_short_phases_are_not_kept(checkpoint, seconds, worth):
+    checkpoint.save("search", ARRAYS, FACTS, seconds)
+    assert (checkpoint.load("search") is not None) == worth
+    assert checkpoint.folder.exists() == worth
+
+
+def test_without_a_folder_nothing_is_kept(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    nowhere = Checkpoint(None, "")
+    nowhere.save("search", ARRAYS, FACTS, SECONDS)
+    assert nowhere.load("search") is None
+    assert not list(tmp_path.iterdir())
+
+
+def test_another_run_or_phase_does_not_use_it(kept):
+    assert Checkpoint(kept.folder, "run two").load("search") is None
+    assert kept.load("another phase") is None
+
+
+# --- Damage -----------------------------------------------------------------------------------
+
+
+def header_size(data):
+    return data.index(b"\n") + 1
+
+
+@pytest.mark.parametrize("name", ["values", "count", "places"])
+def test_a_damaged_array_is_as_good_as_none(kept, name):
+    path = kept.folder / "search" / f"{name}.npy"
+    data = path.read_bytes()
+    for place in range(header_size(data), len(data)):
+        path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+        assert kept.load("search") is None
+    path.write_bytes(data)
+    assert kept.load("search") is not None
+
+
+@pytest.mark.parametrize("name", ["values", "count", "places", "nothing"])
+@pytest.mark.filterwarnings("ignore:Data type alias")
+def test_a_damaged_header_is_as_good_as_none_or_harmless(kept, name):
+    path = kept.folder / "search" / f"{name}.npy"
+    data = path.read_bytes()
+    for place in range(header_size(data)):
+        for bit in range(8):
+            wrong = bytes([data[place] ^ (1 << bit)])
+            path.write_bytes(data[:place] + wrong + data[place + 1 :])
+            found = kept.load("search")
+            if found is not None:
+                assert_same_arrays(found[0], ARRAYS)
+
+
+@pytest.mark.parametrize("name", ["values.npy", "count.npy", "nothing.npy", "phase.json"])
+def test_a_truncated_file_is_as_good_as_none(kept, name):
+    path = kept.folder / "search" / name
+    data = path.read_bytes()
+    for size in range(len(data)):
+        path.write_bytes(data[:size])
+        assert kept.load("search") is None
+
+
+@pytest.mark.parametrize("name", ["values.npy", "nothing.npy", "phase.json"])
+def test_a_missing_file_is_as_good_as_none(kept, name):
+    (kept.folder / "search" / name).unlink()
+    assert kept.load("search") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"{",
+        b"null",
+        b"3",
+        b'"search"',
+        b"[]",
+        b"{}",
+        b"\xff\xfe",
+        b"\x00" * 100,
+        b'{"fingerprint": "run one"}',
+        b'{"fingerprint": "run one", "arrays": {}}',
+        b'{"fingerprint": "run one", "arrays": {"values": "x"}, "facts": {}, "seconds": 1}',
+        pytest.param(b'{"fingerprint": "run one", "arrays": [], "facts": {}, "seconds": 1}'),
+    ],
+)
+def test_garbage_for_a_record_is_as_good_as_none(kept, text):
+    (kept.folder / "search" / "phase.json").write_bytes(text)
+    assert kept.load("search") is None
+
+
+def test_files_of_another_kind_are_as_good_as_none(kept):
+    path = kept.folder / "search" / "values.npy"
+    for wrong in (
+        lambda: np.savez(path.with_suffix(".npz"), values=ARRAYS["values"]),
+        lambda: np.save(path, np.array([{}], dtype=object), allow_pickle=True),
+        lambda: np.save(path, ARRAYS["values"].astype(np.float64)),
+        lambda: path.write_text("years of work"),
+    ):
+        wrong()
+        if path.with_suffix(".npz").exists():
+            path.with_suffix(".npz").replace(path)
+        assert kept.load("search") is None
+
+
+# --- Nowhere to keep it -----------------------------------------------------------------------
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_text("")
+    for folder in (tmp_path / "file", tmp_path / "file" / "kept"):
+        with pytest.raises(OutputError, match="cannot keep the phase search"):
+            Checkpoint(folder, "").save("search", ARRAYS, FACTS, SECONDS)
+    assert (tmp_path / "file").read_text() == ""
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write")
+def test_a_folder_that_must_not_be_written_to(tmp_path):
+    folder = tmp_path / "kept"
+    folder.mkdir(mode=0o500)
+    with pytest.raises(OutputError, match="Permission denied"):
+        Checkpoint(folder, "").save("search", ARRAYS, FACTS, SECONDS)
+
+
+def test_a_disk_that_is_full(checkpoint, monkeypatch):
+    def full(*args, **kwargs):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(np, "save", full)
+    with pytest.raises(OutputError, match=r"kept: cannot keep the phase search \(No space left"):
+        checkpoint.save("search", ARRAYS, FACTS, SECONDS)
+    assert checkpoint.load("search") is None
+
+
+def test_a_file_that_may_not_grow_that_large(checkpoint):
+    """The system itself refuses, in the middle of an array."""
+    resource = pytest.importorskip("resource")
+    checkpoint.save("search", ARRAYS, FACTS, SECONDS)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2**16, limits[1]))
+    try:
+        with pytest.raises(OutputError, match="cannot keep the phase search"):
+            checkpoint.save("search", {"values": np.zeros(2**16)}, FACTS, SECONDS)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    # What was there before is still there, and the next try succeeds.
+    assert_same_arrays(checkpoint.load("search")[0], ARRAYS)
+    checkpoint.save("search", {"values": np.zeros(2**16)}, FACTS, SECONDS)
+    assert_same_arrays(checkpoint.load("search")[0], {"values": np.zeros(2**16)})
+
+
+# --- What phases make -------------------------------------------------------------------------
+
+
+def there_and_back(checkpoint, arrays):
+    checkpoint.save("search", arrays, {}, SECONDS)
+    return checkpoint.load("search")[0]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        as_rows(np.eye(3)),
+        as_rows(csr_array(np.eye(4))),
+        Rows(np.ones((2, 3), dtype=np.float32), csr_array(np.array([[0, 2], [0, 0]], np.float32))),
+        as_rows(csr_array((0, 5), dtype=np.float32)),
+        as_rows(csr_array((5, 0), dtype=np.float32)),
+    ],
+)
+def test_rows_are_given_back(checkpoint, rows):
+    arrays = {
+        **rows_to_arrays(rows, "left"),
+        **rows_to_arrays(rows.scaled(np.zeros(len(rows))), "right"),
+    }
+    found = rows_from_arrays(there_and_back(checkpoint, arrays), "left")
+    assert found.sparse.shape == rows.sparse.shape
+    assert_array_equal(found.dense, rows.dense)
+    for name in ("data", "indices", "indptr"):
+        assert getattr(found.sparse, name).dtype == getattr(rows.sparse, name).dtype
+        assert_array_equal(getattr(found.sparse, name), getattr(rows.sparse, name))
+
+
+@pytest.mark.parametrize("recall", [None, 0.0, 0.97])
+@pytest.mark.parametrize("shape", [(3, 4), (0, 4), (3, 0)])
+def test_candidates_are_given_back(checkpoint, shape, recall):
+    candidates = replace(every_pair(np.random.default_rng(0).random(shape)), recall=recall)
+    found = candidates_from_arrays(there_and_back(checkpoint, candidates_to_arrays(candidates)))
+    assert_same_fields(found, candidates)
+
+
+@pytest.mark.parametrize("solver", ["sinkhorn", "hungarian"])
+@pytest.mark.parametrize("form", ["complete", "sparse"])
+@pytest.mark.parametrize("shape", [(6, 5), (4, 7), (1, 1)])
+def test_solutions_are_given_back(checkpoint, solver, form, shape):
+    rng = np.random.default_rng(1)
+    profit = make_profit(*(as_rows(rng.random((size, 3))) for size in shape))
+    problem = CompleteProblem(StoredProfit(profit.toarray()))
+    if form == "sparse":
+        problem = SparseProblem(profit, find_candidates(profit, 2, first=2))
+    solution = solve(problem, solver, temperature=0.02, iterations=5)
+    found = solution_from_arrays(there_and_back(checkpoint, solution_to_arrays(solution)))
+    assert (found.gap is None) == (form == "sparse" and solver == "sinkhorn")
+    assert (found.exact is None) == (solver == "sinkhorn")
+    assert_same_fields(found, solution)
+
+
+def assert_same_fields(found, expected):
+    """Equal to the digit, and of the same types, all the way down."""
+    assert type(found) is type(expected)
+    for entry in fields(expected):
+        one, other = getattr(found, entry.name), getattr(expected, entry.name)
+        if isinstance(other, np.ndarray):
+            assert one.dtype == other.dtype
+            assert_array_equal(one, other)
+        elif hasattr(other, "__dataclass_fields__"):
+            assert_same_fields(one, other)
+        else:
+            assert one == other
+            assert isinstance(one, type(other) if not isinstance(other, np.generic) else object)
+
+
+# --- The fingerprint --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A pair small enough to be aligned in no time: names of few letters, some mistyped."""
+    rng = np.random.default_rng(2)
+    names = ["".join(rng.choice(list("abcdefgh"), 7)) for _ in range(60)]
+    sides = []
+    for side in "lr":
+        typed = [
+            name if side == "l" or rng.random() < 0.6 else name[:3] + "h" + name[4:]
+            for name in names[: 60 if side == "l" else 55]
+        ]
+        heads = [*range(len(typed)), *rng.integers(0, len(typed), 80).tolist()]
+        sides.append(
+            [
+                (f"{side}:{typed[h]}", f"r{h % 3}", f"{side}:{typed[t]}")
+                for h, t in zip(heads, rng.integers(0, len(typed), len(heads)), strict=True)
+            ]
+        )
+    gold = [(sides[0][i][0], sides[1][i][0]) for i in range(50)]
+    return openea(
+        tmp_path_factory.mktemp("pair") / "pair", left=sides[0], right=sides[1], gold=gold
+    )
+
+
+@pytest.fixture(scope="module")
+def pair(folder):
+    return sameas.read_pair(folder)
+
+
+def changed(pair):
+    """The pair with one thing changed, in many ways."""
+    left = pair.left
+    triples = left.triples.copy()
+    triples[0, 2] = (triples[0, 2] + 1) % len(left.entities)
+    kept = replace(left, triples=left.triples[:-1])
+    names = left.names.to_list()
+    yield "sides", GraphPair(left=pair.right, right=pair.left, gold=pair.gold)
+    yield "triple", replace(pair, left=replace(left, triples=triples))
+    yield "fewer triples", replace(pair, left=kept)
+    yield "name", replace(pair, left=replace(left, names=pl.Series(["x", *names[1:]])))
+    yield "order of names", replace(pair, left=replace(left, names=pl.Series(names[::-1])))
+    yield "entity", replace(pair, left=replace(left, entities=left.entities + "x"))
+    yield "relation", replace(pair, left=replace(left, relations=left.relations + "x"))
+    yield "gold", replace(pair, gold=pair.gold.head(10))
+    yield "no gold", replace(pair, gold=None)
+
+
+def test_everything_that_matters_is_in_the_fingerprint(pair):
+    known = {fingerprint(pair, Options()): "as it is"}
+    for what, other in changed(pair):
+        assert known.setdefault(fingerprint(other, Options()), what) == what
+    for options in (
+        Options(depth=1),
+        Options(solver="hungarian"),
+        Options(candidates=7),
+        Options(among="gold"),
+        Options(features="word"),
+        Options(gap=0.1),
+        Options(top=3),
+    ):
+        assert known.setdefault(fingerprint(pair, options), options) is options
+
+
+def test_the_same_input_read_again_has_the_same_fingerprint(folder, pair):
+    assert fingerprint(sameas.read_pair(folder), Options()) == fingerprint(pair, Options())
+
+
+def test_another_version_has_another_fingerprint(pair, monkeypatch):
+    before = fingerprint(pair, Options())
+    monkeypatch.setattr(sameas.checkpoint, "__version__", "0.0.0")
+    assert fingerprint(pair, Options()) != before
+
+
+# --- Interrupted and resumed ------------------------------------------------------------------
+
+STEPS = ("neighbours", "candidates", "assignment")
+"""The phases that are kept, in their order."""
+
+
+@pytest.fixture(autouse=True)
+def patient(request):
+    """Small problems are treated as large ones, and their phases as long ones."""
+    if "pair" not in request.fixturenames and "folder" not in request.fixturenames:
+        yield
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sameas.budget, "SMALL", 0)
+        patch.setattr(sameas.checkpoint, "WORTH_SECONDS", 0)
+        yield
+
+
+OPTIONS = {
+    "nearest": Options(candidates=10),
+    "clues": Options(candidates=10),
+    "exact": Options(candidates=10, solver="hungarian"),
+    "complete": Options(candidates=100),
+}
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(pair):
+    """The answer, and what was told on the way to it; each found once."""
+    known = {}
+
+    def get(how):
+        if how not in known:
+            told = []
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(sameas.budget, "SMALL", 0)
+                by_clues(patch, how)
+                alignment = align(pair, OPTIONS[how], progress=lambda *step: told.append(step))
+            known[how] = alignment, told
+        return known[how]
+
+    return get
+
+
+def by_clues(patch, how):
+    if how == "clues":
+        patch.setattr(sameas.pipeline, "COMPARE_ALL_UP_TO", 0)
+
+
+class Interrupter:
+    """Raises at the so-manieth time that something is told about a phase."""
+
+    def __init__(self, phase, count):
+        self.phase, self.left = phase, count
+
+    def __call__(self, phase, share):
+        if phase == self.phase:
+            self.left -= 1
+            if self.left == 0:
+                raise KeyboardInterrupt
+
+
+def moments(told, phase):
+    """When to interrupt a phase: when it starts, about half way, and when it is about to end."""
+    count = sum(name == phase for name, _ in told)
+    return sorted({1, (count + 1) // 2, count})
+
+
+def finished_before(told, phase):
+    """The kept phases that are done when this one starts."""
+    order = list(dict.fromkeys(name for name, _ in told))
+    return tuple(name for name in order[: order.index(phase)] if name in STEPS)
+
+
+def assert_same_answer(found, expected):
+    for name in ("links", "candidates", "unmatched", "gold_ranks", "prices"):
+        one, other = getattr(found, name), getattr(expected, name)
+        assert (one is None) == (other is None)
+        assert one is None or one.equals(other)
+    assert found.summary() == expected.summary()
+
+
+@pytest.mark.parametrize("how", OPTIONS)
+def test_a_run_interrupted_anywhere_goes_on_from_there(
+    pair, uninterrupted, tmp_path, monkeypatch, how
+):
+    by_clues(monkeypatch, how)
+    expected, told = uninterrupted(how)
+    phases = list(dict.fromkeys(phase for phase, _ in told))
+    assert {"features", "neighbours", "assignment", "confidence"} <= set(phases)
+    assert ("candidates" in phases) == (how != "complete")
+    for phase in phases:
+        for moment in moments(told, phase):
+            folder = tmp_path / f"{phase} {moment}"
+            with pytest.raises(KeyboardInterrupt):
+                align(pair, OPTIONS[how], progress=Interrupter(phase, moment), checkpoint=folder)
+            done = finished_before(told, phase)
+            assert folder.exists() == bool(done)
+            found = align(pair, OPTIONS[how], checkpoint=folder)
+            assert found.resumed == done
+            assert_same_answer(found, expected)
+            assert set(done) <= set(found.seconds)
+
+
+def test_a_run_interrupted_again_and_again_gets_there(pair, uninterrupted, tmp_path):
+    expected, told = uninterrupted("exact")
+    folder = tmp_path / "kept"
+    for phase in dict.fromkeys(phase for phase, _ in told if phase not in ("features", "profit")):
+        with pytest.raises(KeyboardInterrupt):
+            align(pair, OPTIONS["exact"], progress=Interrupter(phase, 1), checkpoint=str(folder))
+    found = align(pair, OPTIONS["exact"], checkpoint=str(folder))
+    assert found.resumed == STEPS
+    assert_same_answer(found, expected)
+
+
+def test_what_was_kept_stays_until_the_result_is_safe(pair, uninterrupted, tmp_path):
+    """Who writes the result deletes it; until then, even a finished run can be had again."""
+    for how in ("nearest", "exact"):
+        first = align(pair, OPTIONS[how], checkpoint=tmp_path / how)
+        again = align(pair, OPTIONS[how], checkpoint=tmp_path / how)
+        assert first.resumed == ()
+        assert again.resumed == STEPS
+        assert_same_answer(again, uninterrupted(how)[0])
+
+
+def test_a_run_interrupted_while_it_keeps_a_phase(pair, uninterrupted, tmp_path, monkeypatch):
+    folder = tmp_path / "kept"
+    save = np.save
+
+    def interrupted(path, array, **more):
+        save(path, array, **more)
+        if path.parent.name == "candidates.draft" and path.name == "right.npy":
+            path.write_bytes(path.read_bytes()[:-5])
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(np, "save", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            align(pair, OPTIONS["nearest"], checkpoint=folder)
+    assert (folder / "candidates.draft").exists()
+    found = align(pair, OPTIONS["nearest"], checkpoint=folder)
+    assert found.resumed == ("neighbours",)
+    assert_same_answer(found, uninterrupted("nearest")[0])
+    assert sorted(path.name for path in folder.iterdir()) == sorted(STEPS)
+
+
+def interrupted_at_the_end(pair, options, folder):
+    with pytest.raises(KeyboardInterrupt):
+        align(pair, options, progress=Interrupter("confidence", 1), checkpoint=folder)
+    assert folder.is_dir()
+
+
+USED = ("triple", "name", "no gold")
+
+
+def test_other_options_or_another_input_do_not_use_what_was_kept(pair, tmp_path):
+    folder = tmp_path / "kept"
+    for other, options in (
+        *((other, Options(candidates=10)) for what, other in changed(pair) if what in USED),
+        (pair, Options(candidates=10, depth=1)),
+        (pair, Options(candidates=10, temperature=0.1)),
+        (pair, Options(candidates=10, solver="hungarian")),
+    ):
+        interrupted_at_the_end(pair, Options(candidates=10), folder)
+        found = align(other, options, checkpoint=folder)
+        assert found.resumed == ()
+        assert_same_answer(found, align(other, options))
+
+
+def test_what_was_damaged_is_made_again(pair, uninterrupted, tmp_path):
+    folder = tmp_path / "kept"
+    interrupted_at_the_end(pair, OPTIONS["nearest"], folder)
+    path = folder / "candidates" / "profit.npy"
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 64
+    path.write_bytes(data)
+    (folder / "assignment" / "left.npy").unlink()
+    found = align(pair, OPTIONS["nearest"], checkpoint=folder)
+    assert found.resumed == ("neighbours",)
+    assert_same_answer(found, uninterrupted("nearest")[0])
+
+
+def test_short_phases_of_a_run_leave_no_trace(pair, uninterrupted, tmp_path, monkeypatch):
+    monkeypatch.setattr(sameas.checkpoint, "WORTH_SECONDS", 1e9)
+    folder = tmp_path / "kept"
+    with pytest.raises(KeyboardInterrupt):
+        align(pair, OPTIONS["nearest"], progress=Interrupter("confidence", 1), checkpoint=folder)
+    assert not folder.exists()
+    assert_same_answer(
+        align(pair, OPTIONS["nearest"], checkpoint=folder), uninterrupted("nearest")[0]
+    )
+
+
+def test_a_run_that_cannot_keep_its_phases_says_so(pair, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match="cannot keep the phase neighbours"):
+        align(pair, Options(), checkpoint=tmp_path / "file" / "kept")
+
+
+def test_paris_keeps_nothing(pair, tmp_path):
+    align(pair, Options(method="paris"), checkpoint=tmp_path / "kept")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("kind", ["embeddings", "word_vectors", "among"])
+def test_a_file_of_the_same_name_and_other_contents_is_another_input(pair, tmp_path, kind):
+    files = iter(contents_for(pair, kind))
+    path = tmp_path / "given.npy" if kind == "embeddings" else tmp_path / "given.txt"
+    more = {"features": "word"} if kind == "word_vectors" else {}
+    options = Options(candidates=10, min_confidence=0, **{kind: path}, **more)
+    next(files)(path)
+    interrupted_at_the_end(pair, options, tmp_path / "kept")
+    next(files)(path)
+    found = align(pair, options, checkpoint=tmp_path / "kept")
+    assert found.links.equals(align(pair, options).links)
+
+
+def contents_for(pair, kind):
+    """Two ways to fill a file."""
+    rng = np.random.default_rng(4)
+    size = len(pair.left.entities) + len(pair.right.entities)
+    for some in (20, 30):
+        if kind == "embeddings":
+            yield lambda path: np.save(path, rng.standard_normal((size, 8)))
+        elif kind == "word_vectors":
+            words = [name for graph in (pair.left, pair.right) for name in graph.names]
+            yield lambda path, words=words: path.write_text(
+                "".join(f"{word} {rng.random()} {rng.random()}\n" for word in words)
+            )
+        else:
+            yield lambda path, some=some: path.write_text(
+                pair.gold.head(some).write_csv(separator="\t", include_header=False)
+            )
+
+
+def test_features_that_took_long_are_kept_with_the_neighbours(pair, tmp_path, monkeypatch):
+    made = sameas.pipeline.text_features
+
+    def slow(*args, **more):
+        time.sleep(0.6)
+        return made(*args, **more)
+
+    monkeypatch.setattr(sameas.pipeline, "text_features", slow)
+    monkeypatch.setattr(sameas.checkpoint, "WORTH_SECONDS", 0.5)
+    with pytest.raises(KeyboardInterrupt):
+        align(pair, Options(), progress=Interrupter("candidates", 1), checkpoint=tmp_path / "kept")
+    assert (tmp_path / "kept" / "neighbours").is_dir()
+
+
+# --- Killed -----------------------------------------------------------------------------------
+
+PROGRAM = """
+import json, os, signal, sys
+import sameas, sameas.budget, sameas.checkpoint
+
+sameas.budget.SMALL = sameas.checkpoint.WORTH_SECONDS = 0
+pair = sameas.read_pair(sys.argv[1])
+options = sameas.Options(candidates=10, solver=sys.argv[2])
+
+def killed_at(phase, count):
+    def progress(name, share):
+        nonlocal count
+        count -= name == phase
+        if not count:
+            os.kill(os.getpid(), signal.SIGKILL)
+    return progress
+
+if sys.argv[3] == "kill":
+    progress = killed_at(sys.argv[4], int(sys.argv[5]))
+    sameas.align(pair, options, progress=progress, checkpoint=sys.argv[6])
+else:
+    for folder in sys.argv[4:]:
+        found = sameas.align(pair, options, checkpoint=folder)
+        print(json.dumps({
+            "links": found.links.rows(),
+            "unmatched": found.unmatched.rows(),
+            "resumed": found.resumed,
+        }))
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no such signal here")
+def test_a_killed_run_goes_on_in_another_process(folder, pair, uninterrupted, tmp_path):
+    """Killed in each phase, half way where it can be; then resumed."""
+    expected, told = uninterrupted("exact")
+    base = [sys.executable, "-c", PROGRAM, str(folder), "hungarian"]
+    # On a busy machine, threads that wait for each other take longer than the work.
+    lean = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    phases = list(dict.fromkeys(phase for phase, _ in told if phase != "profit"))
+    running = []
+    for phase in phases:
+        moment = moments(told, phase)
+        arguments = ["kill", phase, str(moment[len(moment) // 2]), str(tmp_path / phase)]
+        running.append(subprocess.Popen([*base, *arguments], env=lean))
+    assert [process.wait() for process in running] == [-signal.SIGKILL] * len(phases)
+    done = subprocess.run(
+        [*base, "resume", *(str(tmp_path / phase) for phase in phases)],
+        env=lean,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(lines) == len(phases)
+    for phase, found in zip(phases, lines, strict=True):
+        assert tuple(found["resumed"]) == finished_before(told, phase)
+        assert [tuple(row) for row in found["links"]] == expected.links.rows()
+        assert [tuple(row) for row in found["unmatched"]] == expected.unmatched.rows()
