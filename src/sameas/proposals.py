@@ -22,8 +22,8 @@ from sameas.graph import Positions
 from sameas.parallel import WORKERS, slices
 from sameas.rows import Matrix, Rows, Sparse
 
-PRINCIPAL, RANDOM = 64, 192
-"""Columns of the compressed rows; docs/benchmarks.md shows what others give."""
+PRINCIPAL, RANDOM = 96, 128
+"""Columns of the compressed rows; more random ones find more and take longer."""
 SLACK = 0.2
 """Partners worth so much less than the best one are left out, but for the first few."""
 CROWD, NEAREST = 1000, 8
