@@ -759,3 +759,13 @@ def test_candidates_with_other_profits_do_not_keep_it_from_its_end():
 
     found = assign(profit, every_pair(matrix), progress=progress)
     assert_allclose(found.objective, best_of(matrix), rtol=1e-5)
+
+
+def test_candidates_with_profits_too_high_give_no_false_proof():
+    matrix = np.eye(2, dtype=np.float32)
+    too_high = from_pairs(
+        (2, 2), np.array([0, 1]), np.array([1, 0]), np.array([5, 5], dtype=np.float32)
+    )
+    found = assign(StoredProfit(matrix), too_high)
+    assert found.objective <= 2 <= found.bound
+    assert found.gap > 0 or found.objective == 2

@@ -48,9 +48,9 @@ class Candidates:
         return np.repeat(every, np.diff(self.starts))
 
     @cached_property
-    def by_right(self) -> tuple[Positions, Positions]:
+    def by_right(self) -> tuple[Positions, NDArray[np.integer]]:
         """Where the pairs of each right entity start in an order by right, and that order."""
-        number = np.arange(len(self), dtype=np.int64)
+        number = np.arange(len(self), dtype=np.int32 if len(self) < 2**31 else np.int64)
         turned = csr_array((number, self.right, self.starts), shape=self.shape).tocsc()
         return turned.indptr.astype(np.int64), turned.data
 
@@ -117,10 +117,12 @@ def find_candidates(
         numbers = nearest(profit.left, profit.right, k, first=first, progress=share)
     else:
         numbers = likely(clues, k, progress=share)
-    left, right = np.divmod(numbers, max(profit.shape[1], 1))
-    starts = np.searchsorted(left, np.arange(profit.shape[0] + 1))
-    del numbers, left
-    partners = right.astype(np.int32)
+    # In place: at a million entities a side, every array of pairs counts.
+    width = np.int64(max(profit.shape[1], 1))
+    starts = np.searchsorted(numbers, np.arange(profit.shape[0] + 1) * width)
+    numbers %= width
+    partners = numbers.astype(np.int32)
+    del numbers
     values = profit.partners(starts, partners, lambda share: tell(0.7 + 0.2 * share))
     found = Candidates(profit.shape, starts, partners, values)
     if clues is not None:

@@ -20,6 +20,9 @@ WORKERS = min(os.cpu_count() or 1, 8)
 
 def in_parallel(work: Callable[[Part], Result], parts: Iterable[Part]) -> list[Result]:
     """What the work gives for each part, in their order."""
+    parts = list(parts)
+    if len(parts) < 2:
+        return [work(part) for part in parts]
     with ThreadPoolExecutor(WORKERS) as pool:
         return list(pool.map(work, parts))
 

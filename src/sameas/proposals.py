@@ -56,9 +56,10 @@ def nearest(left: Rows, right: Rows, k: int, *, first: int, progress: Progress) 
         def share(done: float, start: float = 0.2 + 0.4 * number) -> None:
             progress(start + 0.4 * done)
 
-        partners = _nearest(own, other, k, first, share)
-        found.append(partners[::-1] if number else partners)
-    return _numbers(found, len(right))
+        rows, columns = _nearest(own, other, k, first, share)
+        pairs = (columns, rows) if number else (rows, columns)
+        found.append(pairs[0] * np.int64(len(right)) + pairs[1])
+    return _distinct(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +83,7 @@ def likely(clues: Clues, k: int, *, progress: Progress) -> Positions:
     names = csr_array(forth.maximum(back))
     del left, right, forth, back
     progress(0.6)
-    found = [_pairs(names)]
+    found = _numbers(names)
     neighbours = [_weighed(side) for side in (clues.left_neighbours, clues.right_neighbours)]
     outward, inward = neighbours[0], csr_array(neighbours[1].T)
     belief = names
@@ -90,10 +91,10 @@ def likely(clues: Clues, k: int, *, progress: Progress) -> Positions:
         hints = _best_few(belief, ANCHORS)
         hints.data **= 2  # doubtful ones hint less than half as much
         votes = _best_products(csr_array(outward @ hints), inward, k)
-        found.append(_pairs(votes))
+        found = _distinct([found, _numbers(votes)])
         belief = csr_array(_to_one(names) + _to_one(votes))
         progress(0.6 + 0.4 * (turn + 1) / ROUNDS)
-    return _numbers(found, clues.right_names.shape[0])
+    return found
 
 
 def _set_prices(left: Matrix, right: Matrix) -> None:
@@ -185,14 +186,17 @@ def _to_one(matrix: Sparse) -> Sparse:
     return csr_array(diags_array(factors.astype(np.float32)) @ matrix)
 
 
-def _pairs(matrix: Sparse) -> tuple[Positions, Positions]:
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    return rows, matrix.indices.astype(np.int64)
+def _numbers(matrix: Sparse) -> Positions:
+    """The places of a matrix that are filled, as row * width + column."""
+    numbers = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    numbers *= matrix.shape[1]
+    numbers += matrix.indices
+    return numbers
 
 
-def _numbers(found: list[tuple[Positions, Positions]], width: int) -> Positions:
-    """Each pair once, ascending, as left * width + right."""
-    numbers = np.concatenate([left * np.int64(width) + right for left, right in found])
+def _distinct(found: list[Positions]) -> Positions:
+    """Each number once, ascending."""
+    numbers = np.concatenate(found)
     numbers.sort()  # much faster than NumPy's own function for distinct values
     new = np.ones(len(numbers), dtype=np.bool_)
     new[1:] = numbers[1:] != numbers[:-1]

@@ -115,20 +115,23 @@ def assign(
         forced_out = market.forced_out()
         if checked.proven and forced_out:
             market.force()
-        elif checked.proven or checked.late or checked.gap(market) <= gap:
+        elif checked.proven or checked.late or checked.gap(profit, market) <= gap:
             break
         else:
             market.join(checked)
     if forced_out:  # there was no time to find out who is best for whom
         market.pair_up(profit)
     left = np.flatnonzero(market.mate >= 0)
-    objective, bound = market.value(), checked.bound(market)
+    objective, bound = market.value(profit), checked.bound(market)
+    # Profits that candidates came with are not taken on trust; what rounding to whole numbers
+    # takes away is no gap.
+    proven = checked.proven and bound - objective <= 2 * sum(profit.shape) / market.scale
     return Assignment(
         left=left,
         right=market.mate[left],
         objective=objective,
         bound=max(bound, objective),
-        gap=0.0 if checked.proven else _share(bound - objective, bound),
+        gap=0.0 if proven else _share(bound - objective, bound),
         left_prices=market.left_price / market.scale,
         right_prices=market.right_price / market.scale,
         rounds=rounds,
@@ -302,11 +305,10 @@ class _Market:
         )
         self.mate[rows], self.other_mate[columns] = columns, rows
 
-    def value(self) -> float:
+    def value(self, profit: Profits) -> float:
         """The total profit, with that of those who stay alone if it counts."""
         linked = np.flatnonzero(self.mate >= 0)
-        places = self.candidates.find(linked, self.mate[linked])
-        total = float(self.candidates.profit[places].sum(dtype=np.float64))
+        total = float(profit.of(linked, self.mate[linked]).sum(dtype=np.float64))
         if not self.forced[0]:
             total += float(self.left_alone[self.mate < 0].sum() / self.scale)
         if not self.forced[1]:
@@ -328,16 +330,15 @@ class _Checked:
 
     def bound(self, market: _Market) -> float:
         """What no assignment exceeds."""
-        return float(
-            (market.left_price.sum() + market.right_price.sum()) / market.scale + self.excess.sum()
-        )
+        prices = np.concatenate([market.left_price, market.right_price]) / market.scale
+        return float(prices.sum() + self.excess.sum())
 
-    def gap(self, market: _Market) -> float:
+    def gap(self, profit: Profits, market: _Market) -> float:
         """How far the answer can be from the best, as a share of it."""
         if market.forced_out():
             return math.inf
         bound = self.bound(market)
-        return _share(bound - market.value(), bound)
+        return _share(bound - market.value(profit), bound)
 
 
 def _open_market(
