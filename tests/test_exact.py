@@ -373,7 +373,7 @@ def test_who_is_worth_more_alone_stays_alone():
 
 
 def assert_bounded(matrix, found):
-    best, small = best_of(matrix), 1e-6 * matrix.size * size_of(matrix)
+    best, small = best_of(matrix), 1e-6 * matrix.size * size_of(matrix) + 1e-12
     assert_links(matrix, found)
     assert_allclose(
         found.objective, matrix[found.left, found.right].sum(dtype=np.float64), rtol=0, atol=small

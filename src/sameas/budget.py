@@ -17,7 +17,7 @@ from sameas.proposals import PRINCIPAL, RANDOM
 
 Form = Literal["complete", "candidates"]
 
-BASE = 400 * 2**20
+BASE = 440 * 2**20
 """Python with its libraries, compiled code, and blocks in the making."""
 SMALL = 25_000_000
 """Up to so many pairs, all of them are considered unless the ceiling forbids."""
@@ -87,7 +87,7 @@ def _candidate_bytes(left: int, right: int, options: Options) -> int:
     entities = left + right
     short = 4 * (PRINCIPAL + RANDOM + 2) * entities
     found = 16 * min(options.candidates, max(left, right)) * entities
-    return int(1.3 * short + 2.5 * found)
+    return int(1.3 * short + 5 * found)
 
 
 def _row_bytes(pair: GraphPair, left: Positions, right: Positions, options: Options) -> int:
