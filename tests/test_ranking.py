@@ -102,7 +102,7 @@ def test_many_tiles_give_what_one_gives():
 @given(priced())
 def test_the_best_left_entity_is_the_first_largest_of_its_column(drawn):
     profit, prices, _ = drawn
-    worth = profit - prices.astype(np.float32)[:, None]
+    worth = profit - prices[:, None]
     assert_array_equal(best_left(profit, prices), worth.argmax(axis=0))
 
 

@@ -114,12 +114,11 @@ def _first_of_run(values: Matrix) -> Positions:
 def best_left(profit: Matrix, prices: Vector) -> Positions:
     """The left entity of largest profit less price for each right one, ties by position."""
     best = np.zeros(profit.shape[1], dtype=np.int64)
-    peak = np.full(profit.shape[1], -np.inf, dtype=np.float32)
+    peak = np.full(profit.shape[1], -np.inf)
     columns = np.arange(profit.shape[1])
-    # The order does not depend on a constant, and small numbers lose least in float32.
-    prices = prices - (prices.mean() if len(prices) else 0.0)
     for rows in row_blocks(profit.shape, TILE_BYTES):
-        worth = profit[rows] - prices[rows, None].astype(np.float32)
+        # In double precision: prices may be large, and equals must stay equal.
+        worth = profit[rows] - prices[rows, None]
         top = worth.argmax(axis=0)
         value = worth[top, columns]
         better = value > peak
