@@ -15,9 +15,11 @@ from sameas.options import Options
 class Alignment:
     """Which left entity is which right one.
 
-    ``links``: left, right, score (profit), confidence. ``candidates``: the best right entities of
-    each left one, with ``rank`` (one for the best; equals share their mean rank) and score.
-    ``unmatched``: side, entity and reason. Entities are named by URI everywhere.
+    ``links``: left, right, score, confidence. The score is the profit; after refinement, the
+    log-odds of the pair beyond the price of staying alone. ``candidates``: the best right entities
+    of each left one, with ``rank`` (one for the best; equals share their mean rank) and score.
+    ``unmatched``: side, entity and reason, and the best candidate with its score where there is
+    one. Entities are named by URI everywhere.
     """
 
     pair: GraphPair
@@ -25,6 +27,11 @@ class Alignment:
     links: pl.DataFrame
     candidates: pl.DataFrame
     unmatched: pl.DataFrame
+    relations: pl.DataFrame | None = None
+    """Which relation matches which (left, right, inverse, match, edges), where refinement found
+    out; ``edges`` is on how many edges between sure links both were seen."""
+    anchors: pl.DataFrame | None = None
+    """left, right and trust of the links that refinement learned from in the end."""
     gold_ranks: pl.DataFrame | None = None
     """left, right and rank of every gold link between candidates, where gold links are known;
     for evaluation alone."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -37,6 +37,16 @@ class Budget:
     one for the exact solver to look through."""
     reason: str
 
+    def facts(self, left: Positions, right: Positions) -> dict[str, Any]:
+        """What a run tells about it."""
+        return {
+            "left_candidates": len(left),
+            "right_candidates": len(right),
+            "form": self.form,
+            "form_reason": self.reason,
+            "memory_expected_bytes": self.needed,
+        }
+
 
 def plan_memory(pair: GraphPair, left: Positions, right: Positions, options: Options) -> Budget:
     """Choose between all pairs and candidates; refuse what does not fit under the ceiling."""
@@ -44,7 +54,7 @@ def plan_memory(pair: GraphPair, left: Positions, right: Positions, options: Opt
     pairs = len(left) * len(right)
     stored, sparse = rows + 4 * pairs, rows + _candidate_bytes(len(left), len(right), options)
     asked = options.candidates >= max(len(left), len(right), 1)
-    if asked or pairs <= SMALL:
+    if not options.rounds and (asked or pairs <= SMALL):
         if stored <= options.memory:
             why = "all were asked for" if asked else f"no more than {SMALL:,}"
             second = stored + 4 * pairs <= options.memory
@@ -55,7 +65,11 @@ def plan_memory(pair: GraphPair, left: Positions, right: Positions, options: Opt
     if sparse > options.memory:
         what = f"{len(left):,} x {len(right):,} entities with {options.candidates} candidates each"
         raise _too_little(sparse, what, options)
-    spare = options.solver == "hungarian" and sparse + 4 * pairs <= options.memory
+    spare = (
+        options.solver == "hungarian"
+        and not options.rounds
+        and sparse + 4 * pairs <= options.memory
+    )
     needed = sparse + 4 * pairs if spare else sparse
     return Budget(
         "candidates", needed, spare, f"{pairs:,} pairs would take {stored / 2**30:.1f} GiB"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -13,13 +13,14 @@ from scipy.sparse import csr_array
 from sameas.graph import Positions
 from sameas.parallel import in_parallel, slices
 from sameas.profit import Profit
-from sameas.proposals import Clues, likely, nearest
+from sameas.proposals import nearest
 from sameas.rows import Matrix, Rows
 
 COMPARED = 300
-"""Entities for which all partners are compared, to measure what candidates by clues miss."""
+"""Entities for which all partners are compared, to measure what proposed candidates miss."""
 
 Indices = NDArray[np.int32]
+Vector = NDArray[np.float64]
 Progress = Callable[[float], None]
 
 
@@ -78,8 +79,41 @@ class Candidates:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class SparseProfit:
+    """A profit that only candidates have; other pairs cannot be linked."""
+
+    candidates: Candidates
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of left and of right entities."""
+        return self.candidates.shape
+
+    @property
+    def ceiling(self) -> float:
+        """What no profit exceeds in size."""
+        return float(np.abs(self.candidates.profit).max(initial=0.0))
+
+    def of(self, left: Positions, right: Positions) -> Matrix:
+        """The profits of some pairs; -inf for those that are no candidates."""
+        places = self.candidates.find(left, right)
+        values = np.full(len(places), -np.inf, dtype=np.float32)
+        values[places >= 0] = self.candidates.profit[places[places >= 0]]
+        return values
+
+    def above(self, left: Vector, right: Vector) -> Iterator[tuple[slice, Positions, Positions]]:
+        """Rows, and the pairs in them whose profit exceeds the sum of their two prices."""
+        own, other = self.candidates.left, self.candidates.right
+        over = self.candidates.profit > left[own] + right[other]
+        yield slice(0, self.shape[0]), own[over].astype(np.int64), other[over].astype(np.int64)
+
+
 def from_pairs(
-    shape: tuple[int, int], left: Positions, right: Positions, profit: Matrix
+    shape: tuple[int, int],
+    left: NDArray[np.integer],
+    right: NDArray[np.integer],
+    profit: Matrix,
 ) -> Candidates:
     """Candidates from pairs in any order, each given once."""
     order = np.argsort(left * np.int64(shape[1]) + right, kind="stable")
@@ -100,32 +134,31 @@ def find_candidates(
     k: int,
     *,
     first: int,
-    clues: Clues | None = None,
+    proposed: Positions | None = None,
+    also: Positions | None = None,
     progress: Progress | None = None,
 ) -> Candidates:
     """The best partners of every left and of every right entity, with their profits.
 
-    The k nearest, of which those far below the best are left out but not the ``first`` few;
-    or, where clues are given, k by every kind of clue.
+    The k nearest, of which those far below the best are left out but not the ``first`` few; or
+    pairs that were ``proposed`` otherwise. Pairs that are ``also`` of interest join in either
+    case. Both are numbers left * len(right) + right, ascending.
     """
     tell = progress or (lambda share: None)
-
-    def share(done: float) -> None:
-        tell(0.7 * done)
-
-    if clues is None:
-        numbers = nearest(profit.left, profit.right, k, first=first, progress=share)
-    else:
-        numbers = likely(clues, k, progress=share)
-    # In place: at a million entities a side, every array of pairs counts.
+    numbers = proposed
+    if numbers is None:
+        numbers = nearest(
+            profit.left, profit.right, k, first=first, progress=lambda share: tell(0.7 * share)
+        )
+    if also is not None:
+        numbers = np.union1d(numbers, also)
     width = np.int64(max(profit.shape[1], 1))
     starts = np.searchsorted(numbers, np.arange(profit.shape[0] + 1) * width)
-    numbers %= width
-    partners = numbers.astype(np.int32)
+    partners = (numbers % width).astype(np.int32)
     del numbers
     values = profit.partners(starts, partners, lambda share: tell(0.7 + 0.2 * share))
     found = Candidates(profit.shape, starts, partners, values)
-    if clues is not None:
+    if proposed is not None:
         found = replace(found, recall=_recall(profit, found))
     tell(1.0)
     return found

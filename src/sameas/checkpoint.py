@@ -23,8 +23,10 @@ from sameas._version import __version__
 from sameas.assignment import Assignment, Plan, Solution
 from sameas.candidates import Candidates
 from sameas.errors import OutputError
+from sameas.evidence import Anchors, Evidence, Relations
 from sameas.graph import Graph, GraphPair
 from sameas.options import Options
+from sameas.refinement import Pairs, Refinement
 from sameas.rows import Rows
 
 Arrays = dict[str, NDArray[Any]]
@@ -151,11 +153,48 @@ def solution_from_arrays(arrays: Arrays) -> Solution:
     )
 
 
+def refinement_to_arrays(refinement: Refinement) -> Arrays:
+    """A refinement as arrays."""
+    pairs = refinement.pairs
+    arrays = {f"pairs.{name}": getattr(pairs, name) for name in ("names", "profit")}
+    arrays["changes"] = np.array(refinement.changes)
+    for part, value in (
+        ("candidates", pairs.candidates),
+        ("evidence", pairs.evidence),
+        ("anchors", refinement.anchors),
+        ("relations", refinement.relations),
+    ):
+        content = candidates_to_arrays(value) if isinstance(value, Candidates) else vars(value)
+        arrays.update({f"{part}.{name}": np.asarray(array) for name, array in content.items()})
+    return arrays
+
+
+def refinement_from_arrays(arrays: Arrays) -> Refinement:
+    """What ``refinement_to_arrays`` was given."""
+    parts: dict[str, Arrays] = {}
+    for name, array in arrays.items():
+        part, _, entry = name.partition(".")
+        parts.setdefault(part, {})[entry] = array
+    pairs = Pairs(
+        candidates_from_arrays(parts["candidates"]),
+        evidence=Evidence(**parts["evidence"]),
+        **parts["pairs"],
+    )
+    changes = tuple(arrays["changes"].tolist())
+    return Refinement(pairs, Anchors(**parts["anchors"]), Relations(**parts["relations"]), changes)
+
+
 def fingerprint(pair: GraphPair, options: Options) -> str:
     """A hash of all that the result depends on."""
     digest = hashlib.sha256(__version__.encode())
     digest.update(json.dumps(options.asdict(), sort_keys=True).encode())
-    for path in (options.word_vectors, options.embeddings, options.among):
+    for path in (
+        options.word_vectors,
+        options.embeddings,
+        options.seeds,
+        options.reject,
+        options.among,
+    ):
         if isinstance(path, Path) and path.exists():
             digest.update(f"{path.stat().st_size} {path.stat().st_mtime_ns} ".encode())
     for graph in (pair.left, pair.right):
@@ -171,6 +210,8 @@ def _update(digest: Any, graph: Graph) -> None:
         digest.update(f"{len(texts)} ".encode())
         digest.update(np.ascontiguousarray(texts.hash(0).to_numpy()))
     digest.update(np.ascontiguousarray(graph.triples))
+    if len(graph.attributes):
+        digest.update(graph.attributes.hash_rows(0).to_numpy().tobytes())
 
 
 def _checksum(array: NDArray[Any]) -> str:

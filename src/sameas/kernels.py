@@ -159,5 +159,111 @@ def _augment(
             j = before
 
 
+def _gather_votes(
+    rows: Array,
+    starts: Array,
+    far: Array,
+    relation: Array,
+    fans: Array,
+    worth: Array,
+    partner: Array,
+    trust: Array,
+    match_starts: Array,
+    match_relation: Array,
+    match_value: Array,
+    other_starts: Array,
+    other_relation: Array,
+    other_entity: Array,
+    other_fans: Array,
+    other_worth: Array,
+    cap: float,
+    enter: float,
+    pair_starts: Array,
+    pair_right: Array,
+    votes: Array,
+    left_shared: Array,
+    right_shared: Array,
+    others: int,
+) -> Any:
+    """What anchored neighbours say about the pairs of left entities rows[0]..rows[1].
+
+    Left edges (far, relation) are sorted by entity, then far; those of the right by far, then
+    relation. Far node y of the left is far node partner[y] of the right, with so much trust. A
+    neighbour speaks once for a pair, through the relations that say most. Known pairs get their
+    sums in votes, left_shared and right_shared; others with votes of at least ``enter`` come out.
+    """
+    group_of = np.full(others, -1, dtype=np.int64)
+    row_of = np.full(others, -1, dtype=np.int64)
+    said = np.empty(others)
+    shown = np.empty(others)
+    total = np.empty((others, 3))
+    heard = np.empty(others, dtype=np.int64)
+    met = np.empty(others, dtype=np.int64)
+    new_pairs = np.empty((1024, 2), dtype=np.int64)
+    new_values = np.empty((1024, 3))
+    count = 0
+    for i in range(rows[0], rows[1]):
+        met_count = 0
+        e = starts[i]
+        while e < starts[i + 1]:
+            y = far[e]
+            first = e
+            heard_count = 0
+            z = partner[y]
+            while e < starts[i + 1] and far[e] == y:
+                if z >= 0:
+                    for k in range(match_starts[relation[e]], match_starts[relation[e] + 1]):
+                        wanted = match_relation[k]
+                        low, high = other_starts[z], other_starts[z + 1]
+                        while low < high:
+                            middle = (low + high) // 2
+                            if other_relation[middle] < wanted:
+                                low = middle + 1
+                            else:
+                                high = middle
+                        while low < other_starts[z + 1] and other_relation[low] == wanted:
+                            share = match_value[k] / np.sqrt(fans[e] * np.float64(other_fans[low]))
+                            share = min(share, cap) * trust[y]
+                            j = other_entity[low]
+                            if group_of[j] != first:
+                                group_of[j] = first
+                                said[j] = share
+                                shown[j] = other_worth[low]
+                                heard[heard_count] = j
+                                heard_count += 1
+                            elif share > said[j]:
+                                said[j] = share
+                            low += 1
+                e += 1
+            for h in range(heard_count):
+                j = heard[h]
+                if row_of[j] != i:
+                    row_of[j] = i
+                    total[j, 0] = total[j, 1] = total[j, 2] = 0.0
+                    met[met_count] = j
+                    met_count += 1
+                total[j, 0] -= np.log1p(-said[j])
+                total[j, 1] += worth[first] * trust[y]
+                total[j, 2] += shown[j] * trust[y]
+        for p in range(pair_starts[i], pair_starts[i + 1]):
+            j = pair_right[p]
+            if row_of[j] == i:
+                votes[p], left_shared[p], right_shared[p] = total[j, 0], total[j, 1], total[j, 2]
+                row_of[j] = -1
+        for h in range(met_count):
+            j = met[h]
+            if row_of[j] != i or total[j, 0] < enter:
+                continue
+            if count == len(new_pairs):
+                new_pairs = np.concatenate((new_pairs, np.empty_like(new_pairs)))
+                new_values = np.concatenate((new_values, np.empty_like(new_values)))
+            new_pairs[count, 0], new_pairs[count, 1] = i, j
+            for c in range(3):
+                new_values[count, c] = total[j, c]
+            count += 1
+    return new_pairs[:count], new_values[:count]
+
+
 pair_products = njit(cache=True, nogil=True)(_pair_products)
 augment = njit(cache=True, nogil=True)(_augment)
+gather_votes = njit(cache=True, nogil=True)(_gather_votes)

@@ -15,6 +15,11 @@ Features = Literal["char", "word", "hybrid"]
 Method = Literal["seu", "paris"]
 Solver = Literal["sinkhorn", "hungarian"]
 Preset = Literal["best", "paper"]
+Text = Literal["weighted", "plain"]
+Part = Literal[
+    "folding", "numbers", "boundaries", "rarity", "namesakes", "votes", "lacking", "relations"
+]
+"""What ``best`` consists of, besides the method as published."""
 
 DEEPEST, MOST = 20, 1000
 
@@ -26,7 +31,10 @@ class Options:
     method: Method = "seu"
     """Names spread over the graph and assigned (seu), or PARIS's probabilities (paris)."""
     features: Features = "char"
-    """What names are turned into: character bigrams, mean word vectors, or both."""
+    """What names are turned into: character n-grams, mean word vectors, or both."""
+    text: Text = "weighted"
+    """N-grams: plain bigrams as published; or trigrams of folded names, with the boundaries of
+    words, weighted by rarity."""
     word_vectors: Path | None = None
     """A GloVe or word2vec text file; without one, the vectors of the extra "glove"."""
     embeddings: Path | None = None
@@ -41,6 +49,14 @@ class Options:
     """Rounds of Sinkhorn."""
     temperature: float = 0.02
     """How soft Sinkhorn's plan is."""
+    rounds: int = 4
+    """Rounds of refinement, in which sure links tell about their neighbours; 0 for none."""
+    seeds: Path | None = None
+    """Links that are known; never required."""
+    reject: Path | None = None
+    """Pairs that are known not to be links."""
+    without: tuple[Part, ...] = ()
+    """Parts of ``best`` to leave out, to see what each is good for."""
     among: Path | Literal["gold"] | None = None
     """Only entities of these links are candidates (the paper protocol)."""
     candidates: int = 50
@@ -53,19 +69,21 @@ class Options:
     """Ranked candidates kept per left entity."""
     memory: int = 4 * 2**30
     """Ceiling in bytes, kept to: what does not fit is refused before the work starts."""
-    min_confidence: float = 0.3
-    """Links less sure than this are dropped and their entities stay unmatched."""
+    min_confidence: float = 0.5
+    """Links less sure than this are dropped and their entities stay unmatched; with one half, a
+    link is made where it is likelier than not."""
     seed: int = 0
     """For what is left to chance. Nothing is today: every seed gives the same links."""
 
     def __post_init__(self) -> None:
         """Refuse values that cannot be used; text that names a file becomes a path."""
-        for name in ("word_vectors", "embeddings", "among"):
+        for name in ("word_vectors", "embeddings", "seeds", "reject", "among"):
             if isinstance(getattr(self, name), str) and getattr(self, name) != "gold":
                 object.__setattr__(self, name, Path(getattr(self, name)))
         for name, choices in (
             ("method", get_args(Method)),
             ("features", get_args(Features)),
+            ("text", get_args(Text)),
             ("adjacency", get_args(Adjacency)),
             ("solver", get_args(Solver)),
         ):
@@ -74,6 +92,7 @@ class Options:
         for name, least in (
             ("depth", 0),
             ("iterations", 0),
+            ("rounds", 0),
             ("candidates", 1),
             ("top", 1),
             ("memory", 1),
@@ -82,8 +101,13 @@ class Options:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise _wrong(name, f"a whole number of at least {least}", value)
-        if self.top > MOST:
-            raise _wrong("top", f"at most {MOST}", self.top)
+        for name in ("top", "rounds"):
+            if getattr(self, name) > MOST:
+                raise _wrong(name, f"at most {MOST}", getattr(self, name))
+        object.__setattr__(self, "without", tuple(self.without))
+        for part in self.without:
+            if part not in get_args(Part):
+                raise _wrong("without", f"some of {', '.join(get_args(Part))}", part)
         if self.depth > DEEPEST:
             raise _wrong(
                 "depth", f"at most {DEEPEST}: beyond a few hops all is near all", self.depth
@@ -102,6 +126,11 @@ class Options:
             raise _wrong("time_limit", "a positive number of seconds", self.time_limit)
         if not 0 <= self.min_confidence <= 1:
             raise _wrong("min_confidence", "between 0 and 1", self.min_confidence)
+        for name in ("seeds", "reject"):
+            if getattr(self, name) is not None and not self.rounds:
+                raise OptionError(
+                    f"{name} are used in refinement only, got rounds 0; leave them out, or refine"
+                )
         if self.word_vectors is not None and self.features == "char":
             raise OptionError(
                 "word_vectors are used only with features word or hybrid, got features 'char'"
@@ -115,7 +144,7 @@ class Options:
 
 PRESETS: dict[Preset, Options] = {
     "best": Options(),
-    "paper": Options(min_confidence=0.0),
+    "paper": Options(text="plain", rounds=0, min_confidence=0.0),
 }
 """``best`` is the best we know; ``paper`` is the method as published: everyone is matched."""
 

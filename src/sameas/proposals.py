@@ -97,6 +97,19 @@ def likely(clues: Clues, k: int, *, progress: Progress) -> Positions:
     return found
 
 
+def alike(left: Sparse, right: Sparse, k: int) -> Positions:
+    """The k of most similar name for every left and every right entity, ascending.
+
+    Where neighbours differ, two of the same name may be far from each other in all; but it is
+    neighbours who should decide about them.
+    """
+    if not left.shape[0] or not right.shape[0] or not left.shape[1]:
+        return np.empty(0, dtype=np.int64)
+    forth = _best_products(left, csr_array(right.T), k)
+    back = csr_array(_best_products(right, csr_array(left.T), k).T)
+    return _distinct([_numbers(forth), _numbers(back)])
+
+
 def _set_prices(left: Matrix, right: Matrix) -> None:
     """Use the two spare columns so that products are worth less a guess at both prices."""
     prices = _prices(left, right), _prices(right, left)

@@ -19,16 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sameas.assignment import sparse
-from sameas.candidates import Candidates, every_pair, from_pairs
+from sameas.candidates import Candidates, SparseProfit, every_pair, from_pairs
 from sameas.graph import Positions
 from sameas.kernels import augment
 from sameas.parallel import in_parallel
-from sameas.profit import Profits, StoredProfit, row_blocks
+from sameas.profit import Profit, StoredProfit, row_blocks
 from sameas.rows import Matrix
 
 Vector = NDArray[np.float64]
 Whole = NDArray[np.int64]
 Progress = Callable[[float], None]
+Profits = Profit | StoredProfit | SparseProfit
+"""A profit, however it is kept."""
 
 DIGITS = 40
 """Binary digits of the largest profit that count; 23 more are room for sums."""

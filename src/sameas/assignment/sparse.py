@@ -116,11 +116,11 @@ def mutual(candidates: Candidates, plan: Plan, open_pairs: NDArray[np.bool_]) ->
     """The places of those open pairs that are both their left and their right entity's best."""
     worth = candidates.profit - plan.right[candidates.right]
     worth[~open_pairs] = -np.inf
-    best_right = _first_best(candidates.starts, worth)
+    best_right = first_best(candidates.starts, worth)
     starts, order = candidates.by_right
     worth = candidates.profit - plan.left[candidates.left]
     worth[~open_pairs] = -np.inf
-    best_left = _first_best(starts, worth[order])
+    best_left = first_best(starts, worth[order])
     best_left[best_left >= 0] = order[best_left[best_left >= 0]]
     places = best_right[best_right >= 0]
     places = places[best_left[candidates.right[places]] == places]
@@ -206,7 +206,7 @@ def _filled(starts: Positions, lines: slice) -> tuple[Positions, Positions, slic
     return own[filled] - own[0], filled + lines.start, part
 
 
-def _first_best(starts: Positions, worth: Vector) -> Positions:
+def first_best(starts: Positions, worth: Vector) -> Positions:
     """The place of the first largest value of each line, -1 where there is none."""
     best = np.full(len(starts) - 1, -1, dtype=np.int64)
     for lines in _chunks(starts):

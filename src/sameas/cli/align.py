@@ -19,11 +19,14 @@ from sameas.cli.terminal import (
     print_json,
     print_table,
     progress_display,
+    short_name,
     warn,
 )
 from sameas.errors import OptionError
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from sameas.alignment import Alignment
     from sameas.options import Options
 
@@ -37,10 +40,12 @@ Examples:
 
 
 IDLE_WITH_PARIS = {
-    *("features", "word_vectors", "embeddings", "adjacency", "depth", "solver", "temperature"),
-    *("candidates", "gap", "time_limit"),
+    *("features", "text", "word_vectors", "embeddings", "adjacency", "depth", "solver"),
+    *("temperature", "rounds", "seeds", "reject", "without", "candidates", "gap", "time_limit"),
 }
 """Options that PARIS has no use for."""
+MATCHES_SHOWN = 5
+"""Relation matches in the summary; all are in the run folder."""
 
 
 @click.command(epilog=EPILOG)
@@ -68,7 +73,12 @@ IDLE_WITH_PARIS = {
 @click.option(
     "--features",
     type=click.Choice(["char", "word", "hybrid"]),
-    help="What names are turned into: character bigrams, word vectors, both.  [char]",
+    help="What names are turned into: character n-grams, word vectors, both.  [char]",
+)
+@click.option(
+    "--text",
+    type=click.Choice(["weighted", "plain"]),
+    help="N-grams: folded, weighted trigrams, or plain bigrams as published.  [weighted]",
 )
 @click.option(
     "--word-vectors",
@@ -102,6 +112,32 @@ IDLE_WITH_PARIS = {
 @click.option("--iterations", type=int, help="Rounds of Sinkhorn.  [10]")
 @click.option("--temperature", type=float, help="How soft Sinkhorn's plan is.  [0.02]")
 @click.option(
+    "--rounds", type=int, help="Rounds of refinement by neighbours that are linked; 0: none.  [4]"
+)
+@click.option(
+    "--seeds",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Links that are known (two columns: left, right); never required.",
+)
+@click.option(
+    "--reject",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Pairs that are known not to be links (two columns: left, right).",
+)
+@click.option(
+    "--without",
+    multiple=True,
+    type=click.Choice(
+        [
+            *("folding", "numbers", "boundaries", "rarity", "namesakes"),
+            *("votes", "lacking", "relations"),
+        ]
+    ),
+    help="Leave a part of the preset best out, to see what it is good for; can be repeated.",
+)
+@click.option(
     "--among",
     metavar="FILE|gold",
     help="Only entities of these links are candidates (the paper protocol).",
@@ -128,7 +164,7 @@ IDLE_WITH_PARIS = {
 @click.option(
     "--min-confidence",
     type=float,
-    help="Links less sure than this are dropped; the preset paper keeps all.  [0.3]",
+    help="Links less sure than this are dropped; the preset paper keeps all.  [0.5]",
 )
 @click.option("--seed", type=int, help="For what is left to chance: nothing today.  [0]")
 @json_option
@@ -191,7 +227,7 @@ def make_options(preset: str, chosen: dict[str, Any]) -> Options:
 
     from sameas.options import PRESETS, parse_size
 
-    given = {name: value for name, value in chosen.items() if value is not None}
+    given = {name: value for name, value in chosen.items() if value not in (None, ())}
     if "memory" in given:
         given["memory"] = parse_size(given["memory"])
     if given.get("among") not in (None, "gold"):
@@ -222,9 +258,18 @@ def print_summary(alignment: Alignment, report: dict[str, Any]) -> None:
         ("right unmatched", f"{report['unmatched_right']:,} of {report['right_candidates']:,}"),
         ("solver", report["solver"]),
     ]
+    if alignment.relations is not None:
+        rows.append(
+            (
+                "refinement",
+                f"{report['refinement_rounds']} rounds, {report['anchors']:,} anchors, "
+                f"{len(alignment.relations):,} relation matches",
+            )
+        )
     if gap is not None:
         bound = f", at most {gap:.2%} below the best possible" if gap else ", the best possible"
-        rows.append(("total profit", f"{report['objective']:,.1f}{bound}"))
+        total = "total profit" if alignment.relations is None else "total log-odds"
+        rows.append((total, f"{report['objective']:,.1f}{bound}"))
     if report.get("form") == "candidates":
         found = f"{report['candidate_pairs']:,} of {report['form_reason']}"
         if "search_recall" in report:
@@ -245,6 +290,25 @@ def print_summary(alignment: Alignment, report: dict[str, Any]) -> None:
     if report["peak_memory_bytes"]:
         rows.append(("peak memory", f"{report['peak_memory_bytes'] / 2**30:.2f} GiB"))
     print_table(rows)
+    if alignment.relations is not None and len(alignment.relations):
+        _print_relations(alignment.relations)
+
+
+def _print_relations(relations: pl.DataFrame) -> None:
+    """Print the relations of which most edges were matched."""
+    top = relations.sort("edges", descending=True, maintain_order=True).head(MATCHES_SHOWN)
+    print_table(
+        [
+            (
+                short_name(left),
+                f"{short_name(right)} (inverse)" if inverse else short_name(right),
+                f"{match:.2f}",
+                f"{edges:,}",
+            )
+            for left, right, inverse, match, edges in top.iter_rows()
+        ],
+        header=("left relation", "right relation", "match", "edges"),
+    )
 
 
 def _names(names: tuple[str, ...]) -> str | tuple[str, ...] | None:

@@ -15,16 +15,19 @@ TABLE = 2**24
 """Numbers up to this are looked up in a table, which is much faster than sorting them."""
 
 
-def ngram_rows(names: pl.Series, *, n: int = 2) -> Rows:
+def ngram_rows(
+    names: pl.Series, *, n: int = 2, boundaries: bool = False, rarity: bool = False
+) -> Rows:
     """Counts of the character n-grams of each name, as unit rows; shape (len(names), vocabulary).
 
     N-grams do not cross words, and letter case does not count. A name without any n-gram gets
     a row of zeros. To compare two sides, count both in one call: columns are the n-grams of all
-    names, in order of code points.
+    names, in order of code points. With ``boundaries`` the space before and after a word may
+    begin or end an n-gram; with ``rarity`` counts are weighted by ln(names / names that have it).
     """
-    letters, rows = _characters(names)
+    letters, rows = _characters(names, around=" " if boundaries else "")
     windows = np.lib.stride_tricks.sliding_window_view(letters, min(n, len(letters)))
-    inside = ((windows != SPACE) & (windows != SEPARATOR)).all(axis=1)
+    inside = _inside(windows, boundaries=boundaries)
     if len(letters) < n or not inside.any():
         return as_rows(csr_array((len(names), 0), dtype=np.float32))
     digits, alphabet = _numbered(letters)
@@ -38,7 +41,20 @@ def ngram_rows(names: pl.Series, *, n: int = 2) -> Rows:
         shape=(len(names), vocabulary),
     )
     counts.sum_duplicates()
+    if rarity:
+        present = np.bincount(counts.indices, minlength=vocabulary)
+        counts.data *= np.log(max(len(names), 2) / present).astype(np.float32)[counts.indices]
     return unit(as_rows(counts))
+
+
+def _inside(windows: NDArray[np.uint32], *, boundaries: bool) -> NDArray[np.bool_]:
+    """Which windows are n-grams: all letters, or letters with a space at either end."""
+    letters = (windows != SPACE) & (windows != SEPARATOR)
+    inside: NDArray[np.bool_] = letters.all(axis=1)
+    if boundaries:
+        ends = (windows[:, 0] != SEPARATOR) & (windows[:, -1] != SEPARATOR)
+        inside = letters[:, 1:-1].all(axis=1) & letters.any(axis=1) & ends
+    return inside
 
 
 def _numbered(values: NDArray[np.integer]) -> tuple[NDArray[np.int32], int]:
@@ -54,11 +70,16 @@ def _numbered(values: NDArray[np.integer]) -> tuple[NDArray[np.int32], int]:
 
 
 def _characters(
-    names: pl.Series,
+    names: pl.Series, *, around: str = ""
 ) -> tuple[NDArray[np.uint32], NDArray[np.int32]]:
-    """The code points of all names, each closed by a separator; and the row of each of them."""
-    text = names.fill_null("").str.replace_all(r"\s", " ").str.to_lowercase().str.join("\n").item()
-    letters = np.frombuffer(((text or "") + "\n").encode("utf-32-le"), dtype=np.uint32)
+    """The code points of all names, each closed by a separator; and the row of each of them.
+
+    ``around`` is put before and after each name.
+    """
+    between = f"{around}\n{around}"
+    plain = names.fill_null("").str.replace_all(r"\s", " ").str.to_lowercase()
+    text = f"{around}{plain.str.join(between).item() or ''}{around}\n"
+    letters = np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32)
     ends = letters == SEPARATOR
     rows = np.cumsum(ends, dtype=np.int32) - ends
     return letters, rows

@@ -4,7 +4,9 @@ Format 1:
   run.json            format, version of sameas, options and summary figures
   links.parquet       left, right, score, confidence
   candidates.parquet  left, right, rank, score
-  unmatched.parquet   side, entity, reason
+  unmatched.parquet   side, entity, reason, candidate, score (of the best candidate)
+  relations.parquet   left, right, inverse, match, edges (which relation matches which)
+  anchors.parquet     left, right, trust (links that refinement learned from)
   prices.parquet      side, entity, price (of the exact solver)
   gold.parquet        left, right (where gold links were known)
   gold_ranks.parquet  left, right, rank of the gold links between candidates
@@ -34,7 +36,9 @@ FORMAT = 1
 COLUMNS = {
     "links": ("left", "right", "score", "confidence"),
     "candidates": ("left", "right", "rank", "score"),
-    "unmatched": ("side", "entity", "reason"),
+    "unmatched": ("side", "entity", "reason", "candidate", "score"),
+    "relations": ("left", "right", "inverse", "match", "edges"),
+    "anchors": ("left", "right", "trust"),
     "prices": ("side", "entity", "price"),
     "gold": ("left", "right"),
     "gold_ranks": ("left", "right", "rank"),
@@ -81,12 +85,11 @@ def write_run(alignment: Alignment, path: Path) -> None:
     with replacing_folder(path) as folder:
         for name in ("links", "candidates", "unmatched"):
             _write(getattr(alignment, name), folder / f"{name}.parquet")
-        if alignment.prices is not None:
-            _write(alignment.prices, folder / "prices.parquet")
+        for name in ("relations", "anchors", "prices", "gold_ranks"):
+            if getattr(alignment, name) is not None:
+                _write(getattr(alignment, name), folder / f"{name}.parquet")
         if alignment.pair.gold is not None:
             _write(alignment.pair.gold, folder / "gold.parquet")
-        if alignment.gold_ranks is not None:
-            _write(alignment.gold_ranks, folder / "gold_ranks.parquet")
         _write_graph(alignment.pair.left, folder / "left")
         _write_graph(alignment.pair.right, folder / "right")
         text = json.dumps(record, indent=2, ensure_ascii=False)

@@ -1,0 +1,124 @@
+"""A soft assignment in the open world: entities may stay alone, at a price found without labels.
+
+The probability of a pair is k_ij a_i b_j, with k_ij = exp(score - price), a_i and b_j the
+probabilities that i and j stay alone; those of each row and of each column sum up to one. If M of
+n and m entities are linked at random, the odds of one pair are M / ((n - M)(m - M)) before anything
+is known of it: that gives the price, and M is how many links the plan itself expects.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from sameas.assignment import sparse
+from sameas.assignment.sinkhorn import Plan
+from sameas.candidates import Candidates
+from sameas.graph import Positions
+
+Vector = NDArray[np.float64]
+
+BASE = -6.0
+"""Score of a pair that says nothing for or against it."""
+SPARE = 0.01
+"""Share of the smaller side that is taken as not linked even if all seem to be."""
+CLIP = 60.0
+"""Scores beyond this, either way, are as good as certain."""
+
+
+@dataclass(frozen=True, eq=False)
+class OpenPlan:
+    """The probability of each candidate pair, in their order, and how it was found."""
+
+    probability: Vector
+    left_alone: Vector
+    """The probability that each left entity has no partner."""
+    right_alone: Vector
+    price: float
+    """What a pair's score must exceed to be likelier than that both stay alone."""
+    sweeps: int
+    deviation: float
+    """The largest distance from one of an entity's probabilities, its own of staying alone
+    included."""
+
+    @property
+    def ranking(self) -> Plan:
+        """The same as potentials, to rank and to choose by."""
+        left, right = (
+            -np.log(np.maximum(alone, 1e-300)) for alone in (self.left_alone, self.right_alone)
+        )
+        return Plan(left + self.price, right, 1.0, self.sweeps, 0.0)
+
+
+def open_plan(
+    candidates: Candidates, *, price: float | None = None, most: int = 500, tolerance: float = 1e-3
+) -> OpenPlan:
+    """The plan over candidates whose profits are scores in log-odds.
+
+    ``price`` fixes what is found from the data otherwise. Both sides are updated at once and half
+    the way, in logarithms: taking turns, a sure pair nears its value like 1 / sweeps.
+    """
+    n, m = candidates.shape
+    scores = np.clip(candidates.profit.astype(np.float64), -CLIP, CLIP)
+    kernel = csr_array((np.exp(scores), candidates.right, candidates.starts), shape=(n, m))
+    turned = csr_array(kernel.T)
+    left, right = np.ones(n), np.ones(m)
+    fixed, price = price is not None, price if price is not None else _price(n, m, min(n, m) / 2)
+    sweeps, moved = 0, 1.0 if len(candidates) else 0.0
+    while moved > tolerance and sweeps < most:
+        factor = np.exp(-price)
+        new_left = np.sqrt(left / (1 + factor * (kernel @ right)))
+        new_right = np.sqrt(right / (1 + factor * (turned @ left)))
+        moved = max(np.abs(new_left - left).max(), np.abs(new_right - right).max())
+        left, right = new_left, new_right
+        sweeps += 1
+        if not fixed:
+            price = _price(n, m, n - float(left.sum()))
+    probability = np.exp(scores - price) * left[candidates.left] * right[candidates.right]
+    sums = [
+        np.bincount(own, probability, size) + alone
+        for own, size, alone in ((candidates.left, n, left), (candidates.right, m, right))
+    ]
+    deviation = max(float(np.abs(each - 1).max(initial=0.0)) for each in sums)
+    # What sums up to more than one, for all the sweeps, is scaled down to it.
+    most_of = [np.maximum(each, 1.0) for each in sums]
+    probability /= np.maximum(most_of[0][candidates.left], most_of[1][candidates.right])
+    return OpenPlan(probability, left, right, float(price), sweeps, deviation)
+
+
+def open_links(candidates: Candidates, plan: OpenPlan) -> Positions:
+    """The places of one-to-one links: pairs that are each other's best, again and again."""
+    ranking, left, right = plan.ranking, candidates.left, candidates.right
+    available = np.ones(len(candidates), dtype=np.bool_)
+    found: list[Positions] = [np.empty(0, dtype=np.int64)]
+    while available.any():
+        places = sparse.mutual(candidates, ranking, available)
+        if not len(places):
+            break
+        found.append(places)
+        taken = [np.zeros(size, dtype=np.bool_) for size in candidates.shape]
+        taken[0][left[places]], taken[1][right[places]] = True, True
+        available &= ~taken[0][left] & ~taken[1][right]
+    return np.concatenate(found)
+
+
+def gap_to_bound(candidates: Candidates, prices: Vector, objective: float) -> float:
+    """How far a total can be from the best among candidates, staying alone being worth nothing.
+
+    Weak duality: with right prices v >= 0 no total exceeds sum v_j + sum max(0, max_j s_ij - v_j).
+    """
+    prices = np.maximum(prices, 0.0)
+    gains = np.zeros(candidates.shape[0])
+    np.maximum.at(gains, candidates.left, candidates.profit - prices[candidates.right])
+    bound = float(prices.sum() + gains.sum())
+    return max(bound - objective, 0.0) / bound if bound else 0.0
+
+
+def _price(n: int, m: int, links: float) -> float:
+    """The price of staying alone if so many of n and m entities are linked."""
+    spare = SPARE * min(n, m)
+    links = min(max(links, 1.0), float(min(n, m)))
+    return BASE + float(np.log((n - links + spare) * (m - links + spare) / links))

@@ -1,0 +1,61 @@
+"""Names in one plain spelling, so that different ways of writing the same meet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+_CARDINALS = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen twenty"
+)
+_ORDINALS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth "
+    "fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
+)
+_ROMAN = "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx"
+NUMBERS: dict[str, str] = {
+    word: str(number)
+    for words in (_CARDINALS, _ORDINALS, _ROMAN)
+    for number, word in enumerate(words.split(), start=1)
+    if len(word) > 1
+}
+"""Words that are numbers. Roman numerals of one letter are left alone: most are initials."""
+
+
+def folded(names: pl.Series, *, numbers: bool = True) -> pl.Series:
+    """The names in lower-case Latin letters and digits, words apart by one space.
+
+    Other scripts are transliterated, accents dropped; apostrophes and full stops vanish, other
+    punctuation and brackets part words. ``numbers`` also writes number words, ordinals and
+    Roman numerals in digits.
+
+    >>> folded(pl.Series(["Beyoncé", "Москва", "Henry VIII (play)", "5th Avenue"])).to_list()
+    ['beyonce', 'moskva', 'henry 8 play', '5 avenue']
+    """
+    text = names.fill_null("")
+    foreign = text.str.contains(r"[^\x00-\x7f]")
+    if foreign.any():
+        text = text.scatter(foreign.arg_true(), _transliterated(text.filter(foreign)))
+    plain = (
+        text.str.to_lowercase()
+        .str.replace_all(r"['.`]", "")
+        .str.replace_all(r"[^a-z0-9]+", " ")
+        .str.strip_chars()
+    )
+    if not numbers:
+        return plain
+    digits: Any = pl.element().replace(NUMBERS)
+    return (
+        plain.str.replace_all(r"\b(\d+)(?:st|nd|rd|th)\b", "${1}")
+        .str.split(" ")
+        .list.eval(digits)
+        .list.join(" ")
+    )
+
+
+def _transliterated(names: pl.Series) -> pl.Series:
+    from anyascii import anyascii  # its tables take a while to load
+
+    return pl.Series([anyascii(name) for name in names.to_list()], dtype=pl.String)

@@ -1,0 +1,359 @@
+"""The method with refinement, in the open world: the preset ``best``."""
+
+from __future__ import annotations
+
+import logging
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sameas.alignment import Alignment
+from sameas.assignment import Assignment, Certificate, assign, bounded, sparse
+from sameas.assignment.open import OpenPlan, gap_to_bound, open_links, open_plan
+from sameas.budget import plan_memory
+from sameas.candidates import Candidates, SparseProfit, from_pairs
+from sameas.checkpoint import Checkpoint, refinement_from_arrays, refinement_to_arrays
+from sameas.errors import OptionError
+from sameas.evidence import Relations, attributes_of, edges_of
+from sameas.graph import Graph, GraphPair, Positions
+from sameas.options import Options
+from sameas.pipeline.clock import Clock, Report
+from sameas.pipeline.stages import Sides, candidate_positions, candidates, profits, proposals
+from sameas.pipeline.tables import UNMATCHED, gold_ranks, price_table, prices_of
+from sameas.profit import Profit
+from sameas.reading import read_gold
+from sameas.refinement import Known, Refinement, Weights, refine
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class _Scored:
+    """The pairs in question among those who may be linked, and all that is said about them."""
+
+    some: Sides
+    candidates: Candidates
+    """Positions are among ``some``; their profit is the score beyond the price."""
+    plan: OpenPlan
+    refinement: Refinement
+
+
+def align_refined(pair: GraphPair, options: Options, clock: Clock) -> Alignment:
+    """The links that are likelier than not."""
+    scored = _scored(pair, options, clock)
+    with clock.phase("assignment") as report:
+        exact = _exact(scored, options, report) if options.solver == "hungarian" else None
+        if exact is None:
+            places = open_links(scored.candidates, scored.plan)
+        else:
+            places = scored.candidates.find(exact.left, exact.right)
+    with clock.phase("confidence"):
+        return _alignment(pair, scored, places, exact, options, clock)
+
+
+def verify_refined(alignment: Alignment) -> Certificate:
+    """What the prices of an exact alignment prove, about all its candidates."""
+    nothing = Clock(None, Checkpoint(None, ""))
+    scored = _scored(alignment.pair, alignment.options, nothing)
+    profit = SparseProfit(scored.candidates)
+    return bounded(profit, *prices_of(alignment), objective=alignment.objective)
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """What refinement starts from: all entities of both graphs, and the first candidates."""
+
+    profit: Profit
+    names: Profit
+    """The profit of names alone."""
+    candidates: Candidates
+
+
+def prepare(pair: GraphPair, options: Options, clock: Clock) -> Material:
+    """Everything up to refinement."""
+    everyone = _everyone(pair)
+    proposed = proposals(pair, everyone, options, clock)
+    profit, names = profits(pair, everyone, options, clock)
+    return Material(profit, names, candidates(profit, names, proposed, options, clock))
+
+
+def refined(
+    pair: GraphPair,
+    material: Material,
+    options: Options,
+    *,
+    weights: Weights | None = None,
+    progress: Report | None = None,
+) -> Refinement:
+    """The refinement that the options ask for; ``weights`` are for those who compare them."""
+    weights = weights or _weights(options)
+    some = candidate_positions(pair, options)
+    return refine(
+        edges_of(pair, hub=weights.hub, relations="relations" not in options.without),
+        material.candidates,
+        material.profit,
+        material.names,
+        _known(pair, some, options),
+        temperature=options.temperature,
+        iterations=options.iterations,
+        rounds=options.rounds,
+        weights=weights,
+        progress=progress,
+    )
+
+
+def _scored(pair: GraphPair, options: Options, clock: Clock) -> _Scored:
+    some = candidate_positions(pair, options)
+    _known(pair, some, options)  # what is wrong with it is told before the work starts
+    budget = plan_memory(pair, *_everyone(pair), options)
+    clock.facts.update(budget.facts(*some))
+    log.info("%s: %s", budget.form, budget.reason)
+    if (arrays := clock.resumed("refinement")) is None:
+        material = prepare(pair, options, clock)
+        with clock.phase("refinement") as report:
+            arrays = refinement_to_arrays(refined(pair, material, options, progress=report))
+        del material
+        clock.keep("refinement", arrays)
+    refinement = refinement_from_arrays(arrays)
+    clock.facts["refinement_rounds"] = len(refinement.changes)
+    clock.facts["anchors"] = len(refinement.anchors.left)
+    clock.facts["relation_matches"] = len(refinement.relations.left)
+    chosen = _among(refinement.pairs.candidates, some)
+    plan = open_plan(chosen)
+    clock.facts["price"], clock.facts["plan_sweeps"] = plan.price, plan.sweeps
+    clock.facts["plan_deviation"] = plan.deviation
+    chosen = replace(chosen, profit=(chosen.profit - np.float32(plan.price)))
+    return _Scored(some, chosen, plan, refinement)
+
+
+def _everyone(pair: GraphPair) -> Sides:
+    return np.arange(len(pair.left.entities)), np.arange(len(pair.right.entities))
+
+
+def _weights(options: Options) -> Weights:
+    weights = Weights()
+    if "votes" in options.without:
+        weights = replace(weights, shared=0.0, enter=math.inf)
+    if "lacking" in options.without:
+        weights = replace(weights, lacking=0.0)
+    return weights
+
+
+def _among(every: Candidates, some: Sides) -> Candidates:
+    """The candidates between these entities, by their positions among them."""
+    new = [np.full(size, -1, dtype=np.int64) for size in every.shape]
+    for numbers, positions in zip(new, some, strict=True):
+        numbers[positions] = np.arange(len(positions))
+    left, right = new[0][every.left], new[1][every.right]
+    inside = (left >= 0) & (right >= 0)
+    shape = len(some[0]), len(some[1])
+    return from_pairs(shape, left[inside], right[inside], every.profit[inside])
+
+
+def _exact(scored: _Scored, options: Options, report: Any) -> Assignment:
+    return assign(
+        SparseProfit(scored.candidates),
+        scored.candidates,
+        prices=scored.plan.ranking.right,
+        left_alone=0.0,
+        right_alone=0.0,
+        gap=options.gap,
+        seconds=options.time_limit or math.inf,
+        progress=report,
+    )
+
+
+def _known(pair: GraphPair, some: Sides, options: Options) -> Known:
+    """Seeds and rejected pairs by position, and who may be linked."""
+    inside = [np.zeros(len(graph.entities), dtype=np.bool_) for graph in (pair.left, pair.right)]
+    for mask, positions in zip(inside, some, strict=True):
+        mask[positions] = True
+    seeds = _pairs(pair, "seeds", options.seeds)
+    rejected = _pairs(pair, "reject", options.reject)
+    for column, side in enumerate(("left", "right")):
+        if len(np.unique(seeds[:, column])) < len(seeds):
+            raise OptionError(
+                f"seeds must be one to one, got a {side} entity more than once in {options.seeds}"
+            )
+    if len(seeds) and (inside[0][seeds[:, 0]] != inside[1][seeds[:, 1]]).any():
+        raise OptionError(
+            "seeds must not link an entity of among with one that is not, got such a link in "
+            f"{options.seeds}"
+        )
+    width = len(pair.right.entities)
+    if len(np.intersect1d(seeds @ [width, 1], rejected @ [width, 1])):
+        raise OptionError(
+            f"seeds must not be rejected, got a link that is in {options.seeds} and in "
+            f"{options.reject}"
+        )
+    return Known(seeds, rejected, (inside[0], inside[1]))
+
+
+def _pairs(pair: GraphPair, name: str, path: Path | None) -> Positions:
+    """The positions of the pairs of a file, shape (k, 2)."""
+    if path is None:
+        return np.zeros((0, 2), dtype=np.int64)
+    table = read_gold(path).unique(["left", "right"], maintain_order=True)
+    columns = []
+    for side, graph in (("left", pair.left), ("right", pair.right)):
+        positions = graph.positions(table[side])
+        strangers = table[side].filter(pl.Series(positions < 0))
+        if len(strangers):
+            raise OptionError(
+                f"{name} must name entities of the two graphs, got {len(strangers)} that are not "
+                f'in the {side} one, the first is "{strangers[0]}"; leave them out of {path}'
+            )
+        columns.append(positions)
+    return np.stack(columns, axis=1)
+
+
+def _alignment(
+    pair: GraphPair,
+    scored: _Scored,
+    places: Positions,
+    exact: Assignment | None,
+    options: Options,
+    clock: Clock,
+) -> Alignment:
+    chosen, plan = scored.candidates, scored.plan
+    left = pair.left.entities.gather(scored.some[0])
+    right = pair.right.entities.gather(scored.some[1])
+    rows, columns = chosen.left[places], chosen.right[places]
+    order = np.argsort(rows, kind="stable")
+    links = pl.DataFrame(
+        {
+            "left": left.gather(rows[order]),
+            "right": right.gather(columns[order]),
+            "score": chosen.profit[places[order]].astype(np.float64),
+            "confidence": plan.probability[places[order]],
+        }
+    )
+    kept = links.filter(pl.col("confidence") >= options.min_confidence)
+    partner = np.full(len(left), -1, dtype=np.int64)
+    partner[rows] = columns
+    ranking = plan.ranking
+    ranked = sparse.ranked(chosen, ranking.right, options.top, partner=partner)
+    objective = float(chosen.profit[places].sum(dtype=np.float64))
+    gap = exact.gap if exact is not None else gap_to_bound(chosen, ranking.right, objective)
+    return Alignment(
+        pair=pair,
+        options=options,
+        links=kept,
+        candidates=pl.DataFrame(
+            {
+                "left": left.gather(ranked.left),
+                "right": right.gather(ranked.right),
+                "rank": ranked.rank,
+                "score": ranked.profit.astype(np.float64),
+            }
+        ),
+        unmatched=_unmatched(left, right, scored, kept, options),
+        relations=relation_table(pair, scored.refinement.relations),
+        anchors=_anchor_table(pair, scored.refinement),
+        gold_ranks=gold_ranks(
+            pair,
+            left,
+            right,
+            lambda own, other: sparse.ranks_of(chosen, ranking.right, own, other, partner=partner),
+        ),
+        prices=price_table(left, right, exact),
+        solver=options.solver,
+        objective=objective,
+        optimality_gap=gap,
+        facts=clock.facts,
+        seconds=clock.seconds,
+        resumed=tuple(clock.from_before),
+    )
+
+
+def _unmatched(
+    left: pl.Series, right: pl.Series, scored: _Scored, kept: pl.DataFrame, options: Options
+) -> pl.DataFrame:
+    """Who has no link, why, and who came closest."""
+    chosen, plan = scored.candidates, scored.plan
+    starts, order = chosen.by_right
+    best = (
+        sparse.first_best(chosen.starts, plan.probability),
+        sparse.first_best(starts, plan.probability[order]),
+    )
+    best[1][best[1] >= 0] = order[best[1][best[1] >= 0]]
+    linked = {side: pl.Series(kept[side]).implode() for side in ("left", "right")}
+    tables = []
+    for side, other, uris, others, place, positions in (
+        ("left", "right", left, right, best[0], chosen.right),
+        ("right", "left", right, left, best[1], chosen.left),
+    ):
+        found = place >= 0
+        candidate = others.gather(positions[place[found]])
+        table = pl.DataFrame({"side": pl.repeat(side, len(uris), eager=True), "entity": uris})
+        near = pl.DataFrame(
+            {
+                "entity": uris.filter(pl.Series(found)),
+                "candidate": candidate,
+                "score": chosen.profit[place[found]].astype(np.float64),
+            }
+        )
+        reason = (
+            pl.when(pl.col("candidate").is_null())
+            .then(pl.lit("no candidate"))
+            .when(pl.col("score") <= 0)
+            .then(pl.lit("no candidate above the price"))
+            .when(pl.col("candidate").is_in(linked[other]))
+            .then(pl.lit("lost to a better pair"))
+            .otherwise(pl.lit(f"confidence below {options.min_confidence:g}"))
+        )
+        tables.append(
+            table.filter(~pl.col("entity").is_in(linked[side]))
+            .join(near, on="entity", how="left", maintain_order="left")
+            .with_columns(reason=reason)
+            .select(list(UNMATCHED))
+        )
+    return pl.concat(tables).cast(UNMATCHED)
+
+
+def relation_table(pair: GraphPair, relations: Relations) -> pl.DataFrame:
+    """Which relation (or attribute) of the left matches which of the right, best first.
+
+    ``inverse`` says that one is the other read backwards; ``edges`` on how many edges between
+    anchors both were seen. Each match is also one between the inverses; that is told once.
+    """
+    left, right = (_relation_names(graph) for graph in (pair.left, pair.right))
+    kinds = len(pair.left.relations), len(pair.right.relations)
+    backwards = [
+        (own >= count) & (own < 2 * count)
+        for own, count in zip((relations.left, relations.right), kinds, strict=True)
+    ]
+    table = pl.DataFrame(
+        {
+            "left": left.gather(relations.left),
+            "right": right.gather(relations.right),
+            "inverse": backwards[0] != backwards[1],
+            "match": relations.match,
+            "edges": relations.seen,
+        }
+    )
+    return table.filter(pl.Series(~backwards[0])).sort(
+        ["match", "edges", "left", "right"], descending=[True, True, False, False]
+    )
+
+
+def _relation_names(graph: Graph) -> pl.Series:
+    """The relations forwards, then backwards, then the attributes."""
+    return pl.concat(
+        [graph.relations, graph.relations, attributes_of(graph).alias(graph.relations.name)]
+    )
+
+
+def _anchor_table(pair: GraphPair, refinement: Refinement) -> pl.DataFrame:
+    anchors = refinement.anchors
+    return pl.DataFrame(
+        {
+            "left": pair.left.entities.gather(anchors.left),
+            "right": pair.right.entities.gather(anchors.right),
+            "trust": anchors.trust,
+        }
+    )
