@@ -17,7 +17,15 @@ Solver = Literal["sinkhorn", "hungarian"]
 Preset = Literal["best", "paper"]
 Text = Literal["weighted", "plain"]
 Part = Literal[
-    "folding", "numbers", "boundaries", "rarity", "namesakes", "votes", "lacking", "relations"
+    "folding",
+    "numbers",
+    "sounds",
+    "boundaries",
+    "rarity",
+    "namesakes",
+    "votes",
+    "lacking",
+    "relations",
 ]
 """What ``best`` consists of, besides the method as published."""
 
@@ -33,8 +41,8 @@ class Options:
     features: Features = "char"
     """What names are turned into: character n-grams, mean word vectors, or both."""
     text: Text = "weighted"
-    """N-grams: plain bigrams as published; or trigrams of folded names, with the boundaries of
-    words, weighted by rarity."""
+    """N-grams: plain bigrams as published; or trigrams of folded names, as spelled and as they
+    sound, with the boundaries of words, weighted by rarity."""
     word_vectors: Path | None = None
     """A GloVe or word2vec text file; without one, the vectors of the extra "glove"."""
     embeddings: Path | None = None

@@ -131,7 +131,7 @@ MATCHES_SHOWN = 5
     multiple=True,
     type=click.Choice(
         [
-            *("folding", "numbers", "boundaries", "rarity", "namesakes"),
+            *("folding", "numbers", "sounds", "boundaries", "rarity", "namesakes"),
             *("votes", "lacking", "relations"),
         ]
     ),

@@ -1,7 +1,7 @@
 """Names in, rows of numbers out; both graphs in one space."""
 
 from sameas.features.embeddings import read_embeddings
-from sameas.features.folding import folded
+from sameas.features.folding import folded, sounded
 from sameas.features.ngrams import ngram_rows
 from sameas.features.words import WordVectors, load_word_vectors, word_rows, words_of
 
@@ -11,6 +11,7 @@ __all__ = [
     "load_word_vectors",
     "ngram_rows",
     "read_embeddings",
+    "sounded",
     "word_rows",
     "words_of",
 ]

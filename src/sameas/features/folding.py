@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from string import ascii_lowercase
 from typing import Any
 
 import polars as pl
@@ -22,6 +23,14 @@ NUMBERS: dict[str, str] = {
     if len(word) > 1
 }
 """Words that are numbers. Roman numerals of one letter are left alone: most are initials."""
+
+SOUNDS = (
+    *(("tsch", "ch"), ("dsch", "j"), ("sch", "sh"), ("ck", "k"), ("ph", "f"), ("kh", "h")),
+    *(("w", "v"), ("y", "i"), ("j", "i"), ("ts", "z"), ("tz", "z"), ("cz", "z"), ("ou", "u")),
+    *(("th", "t"), ("c", "k"), ("qu", "k"), ("x", "ks"), ("z", "s"), ("gh", "g"), ("dh", "d")),
+)
+"""Spellings of like sounds, replaced one after the other: what Slaveykov is in English is
+Slawejkow in German."""
 
 
 def folded(names: pl.Series, *, numbers: bool = True) -> pl.Series:
@@ -53,6 +62,24 @@ def folded(names: pl.Series, *, numbers: bool = True) -> pl.Series:
         .list.eval(digits)
         .list.join(" ")
     )
+
+
+def sounded(names: pl.Series) -> pl.Series:
+    """Folded names in a rough spelling by sound.
+
+    Languages write the same foreign name each in their way. No letter twice in a row, and no h
+    after a letter unless a vowel follows.
+
+    >>> sounded(pl.Series(["pencho slaveykov", "pentscho slawejkow"])).to_list()
+    ['penkho slaveikov', 'penkho slaveikov']
+    """
+    text = names
+    for spelling, sound in SOUNDS:
+        text = text.str.replace_all(spelling, sound, literal=True)
+    text = text.str.replace_all(r"([a-z])h([^aeiou])", "${1}${2}")
+    for letter in ascii_lowercase:
+        text = text.str.replace_all(f"{letter}{letter}+", letter)
+    return text
 
 
 def _transliterated(names: pl.Series) -> pl.Series:

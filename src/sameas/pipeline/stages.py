@@ -23,6 +23,7 @@ from sameas.features import (
     load_word_vectors,
     ngram_rows,
     read_embeddings,
+    sounded,
     word_rows,
     words_of,
 )
@@ -105,12 +106,16 @@ def letter_rows(names: pl.Series, options: Options) -> Rows:
     if options.text == "plain":
         return ngram_rows(names)
     without = options.without
-    return ngram_rows(
-        _spelled(names, options),
-        n=3,
-        boundaries="boundaries" not in without,
-        rarity="rarity" not in without,
-    )
+    spellings = [_spelled(names, options)]
+    if "sounds" not in without and "folding" not in without:
+        spellings.append(sounded(spellings[0]))
+    parts = [
+        ngram_rows(
+            spelling, n=3, boundaries="boundaries" not in without, rarity="rarity" not in without
+        )
+        for spelling in spellings
+    ]
+    return unit(side_by_side(*parts))
 
 
 def _spelled(names: pl.Series, options: Options) -> pl.Series:
