@@ -23,6 +23,10 @@ BLANK = "_:"
 _PATH = r"(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2}|[\x{A1}-\x{2000}\x{3001}-\x{D7FF}])*"
 _SIMPLE = rf"^[A-Za-z][A-Za-z0-9+.-]*:(?://[A-Za-z0-9.-]+/{_PATH}|[A-Za-z0-9]{_PATH})(?:#{_PATH})?$"
 """IRIs that are valid at a glance; the others are looked at one by one."""
+_SPACES = {
+    chr(code): f"\\u{code:04X}"
+    for code in (0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000)
+}
 _MINTED_ENTITY = r"^urn:sameas:(?:left|right):([A-Za-z0-9._~%-]+)$"
 
 
@@ -54,7 +58,8 @@ def from_iris(iris: pl.Series) -> pl.Series:
     if not ours.any():
         return iris
     decoded = iris.filter(ours).map_elements(_decoded, return_dtype=pl.String)
-    return iris.scatter(ours.arg_true(), decoded)
+    ids: pl.Series = iris.clone().scatter(ours.arg_true(), decoded)
+    return ids
 
 
 def is_iri(text: str) -> bool:
@@ -84,6 +89,12 @@ def are_blank(ids: pl.Series) -> pl.Series:
     return ids.str.starts_with(BLANK)
 
 
+def bracketed(iris: pl.Series) -> pl.Series:
+    """IRIs as N-Triples and Turtle write them; spaces beyond ASCII escaped, for simple readers."""
+    text: pl.Series = "<" + iris.str.replace_many(_SPACES) + ">"
+    return text
+
+
 def _minted_where_needed(ids: pl.Series, beginning: str) -> pl.Series:
     wrong = ~are_iris(ids)
     if not wrong.any():
@@ -91,7 +102,8 @@ def _minted_where_needed(ids: pl.Series, beginning: str) -> pl.Series:
     minted = ids.filter(wrong).map_elements(
         lambda text: beginning + quote(text, safe=""), return_dtype=pl.String
     )
-    return ids.scatter(wrong.arg_true(), minted)
+    iris: pl.Series = ids.clone().scatter(wrong.arg_true(), minted)
+    return iris
 
 
 def _decoded(iri: str) -> str:

@@ -15,7 +15,7 @@ import zstandard
 from sameas.atomic import replacing_file
 from sameas.errors import OutputError
 from sameas.graph import Graph, GraphPair
-from sameas.iri import MINTED, Side, are_blank, are_iris, to_iris, to_property_iris
+from sameas.iri import MINTED, Side, are_blank, are_iris, bracketed, to_iris, to_property_iris
 from sameas.links import SAME_AS
 from sameas.reading.names import LABELS, names_from_uris
 from sameas.reading.tables import kind_of
@@ -28,7 +28,11 @@ GRAPHS = {part: f"{MINTED}graph:{part}" for part in ("left", "right", "links")}
 LITERAL = ("entity", "attribute", "value")
 STEP = 200_000
 """Rows that are turned into text at a time."""
-_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"}
+_ESCAPES = {
+    **{"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"},
+    **{c: f"\\u{ord(c):04X}" for c in "\v\f\x1c\x1d\x1e\x85\u2028\u2029"},
+}
+"""What a literal cannot hold as it is, and what some readers take for the end of a line."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +132,7 @@ def _terms(graph: Graph, side: Side) -> pl.DataFrame:
     """How each entity is written: an IRI, or a blank node whose name says its side."""
     entities = graph.entities.alias("entity")
     blank = are_blank(entities)
-    iris: pl.Series = "<" + to_iris(entities, side=side) + ">"
+    iris = bracketed(to_iris(entities, side=side))
     if blank.any():
         nodes = f"_:{side}" + entities.str.slice(2).map_elements(_label, return_dtype=pl.String)
         iris = nodes.zip_with(blank, iris)
@@ -146,7 +150,7 @@ def _named(terms: pl.DataFrame, side: Side) -> pl.DataFrame:
 
 def _statements(graph: Graph, terms: pl.DataFrame, *, side: Side) -> pl.DataFrame:
     """All triples of a graph as text (subject, predicate, object), each once."""
-    relations: pl.Series = "<" + to_property_iris(graph.relations, side=side) + ">"
+    relations = bracketed(to_property_iris(graph.relations, side=side))
     head, relation, tail = graph.triples.T
     between = pl.DataFrame(
         {
@@ -157,10 +161,11 @@ def _statements(graph: Graph, terms: pl.DataFrame, *, side: Side) -> pl.DataFram
     )
     literals = pl.concat([graph.attributes.select(LITERAL), _labels(graph)])
     properties = literals["attribute"].unique(maintain_order=True)
-    names = dict(zip(properties, to_property_iris(properties, side=side), strict=True))
+    iris = bracketed(to_property_iris(properties, side=side))
+    names = dict(zip(properties, iris, strict=True))
     spoken = literals.join(terms, on="entity", maintain_order="left").select(
         subject="term",
-        predicate="<" + pl.col("attribute").replace(names) + ">",
+        predicate=pl.col("attribute").replace(names),
         object='"' + pl.col("value").str.replace_many(_ESCAPES) + '"',
     )
     return pl.concat([between, spoken]).unique(maintain_order=True)

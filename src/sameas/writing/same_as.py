@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 import polars as pl
 
-from sameas.iri import are_blank, are_iris, to_iris
+from sameas.iri import are_blank, are_iris, bracketed, to_iris
 from sameas.links import OWL, SKOS, LinkSet
 from sameas.writing.tables import beyond_links
 
@@ -17,7 +17,7 @@ PREFIXES = {"owl": OWL, "skos": SKOS, "schema": "http://schema.org/"}
 def write_ntriples(links: LinkSet, path: Path) -> list[str]:
     """Write one N-Triples line a link."""
     links, lost = without_blank_nodes(links)
-    lines = _lines(links, _bracketed(links.predicates))
+    lines = _lines(links, bracketed(links.predicates))
     with path.open("wb") as file:
         _write_lines(lines, file)
     return [*lost, *_unspoken(links)]
@@ -26,7 +26,7 @@ def write_ntriples(links: LinkSet, path: Path) -> list[str]:
 def write_turtle(links: LinkSet, path: Path) -> list[str]:
     """Write one Turtle statement a link, with a prefix for the predicate."""
     links, lost = without_blank_nodes(links)
-    predicates = _bracketed(links.predicates)
+    predicates = bracketed(links.predicates)
     used = {}
     for prefix, namespace in PREFIXES.items():
         local = predicates.str.extract(rf"^<{namespace}([A-Za-z]+)>$")
@@ -61,15 +61,10 @@ def without_blank_nodes(links: LinkSet) -> tuple[LinkSet, list[str]]:
     return kept, lost
 
 
-def _bracketed(iris: pl.Series) -> pl.Series:
-    bracketed: pl.Series = "<" + iris + ">"
-    return bracketed
-
-
 def _lines(links: LinkSet, predicates: pl.Series) -> pl.Series:
     table = links.links
-    left = _bracketed(to_iris(table["left"], side="left"))
-    right = _bracketed(to_iris(table["right"], side="right"))
+    left = bracketed(to_iris(table["left"], side="left"))
+    right = bracketed(to_iris(table["right"], side="right"))
     lines: pl.Series = left + " " + predicates + " " + right + " ."
     return lines
 

@@ -46,9 +46,23 @@ SETTINGS = (
 )
 """Statements about a set of mappings that a user can make with ``--meta``."""
 IRI_SETTINGS = ("mapping_set_id", "license", "subject_source", "object_source", "mapping_provider")
+CHANGED = r"[^\x00-\x7F]|\[|\]"
+"""Letters of IRIs that a CURIE cannot have: beyond ASCII, and the brackets around an address."""
 FREQUENT = 0.01
 """The share of IRIs that makes a namespace worth a prefix although a longer one would do."""
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+class _Dumper(yaml.SafeDumper):
+    """YAML in which text with line breaks and the like is quoted and escaped."""
+
+
+def _quoted(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    simple = text.isascii() and text.isprintable()
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if simple else '"')
+
+
+_Dumper.add_representer(str, _quoted)
 
 
 def write_sssom(links: LinkSet, path: Path) -> list[str]:
@@ -105,16 +119,17 @@ def settings(given: Iterable[str]) -> dict[str, str]:
 
 
 def _ascii(iris: pl.Series) -> pl.Series:
-    """IRIs as URIs: letters beyond ASCII percent-encoded."""
-    wide = iris.str.contains(r"[^\x00-\x7F]")
+    """IRIs as URIs that can be abbreviated: some letters are percent-encoded."""
+    wide = iris.str.contains(CHANGED)
     if not wide.any():
         return iris
     encoded = iris.filter(wide).map_elements(_encoded, return_dtype=pl.String)
-    return iris.scatter(wide.arg_true(), encoded)
+    changed: pl.Series = iris.clone().scatter(wide.arg_true(), encoded)
+    return changed
 
 
 def _encoded(iri: str) -> str:
-    return re.sub(r"[^\x00-\x7F]+", lambda match: quote(match[0]), iri)
+    return re.sub(CHANGED, lambda match: quote(match[0]), iri)
 
 
 def _split(iris: pl.Series) -> pl.Series:
@@ -228,7 +243,7 @@ def _numbers(name: str, slot: str, table: pl.DataFrame) -> dict[str, pl.Series |
 
 def _beyond_ascii(ids: pl.Series) -> pl.Series | None:
     """The ids that percent-encoding changes, null for the others; None if there are none."""
-    wide = to_iris(ids, side="left").str.contains(r"[^\x00-\x7F]")
+    wide = to_iris(ids, side="left").str.contains(CHANGED)
     return ids.to_frame("id").select(pl.when(wide).then("id")).to_series() if wide.any() else None
 
 
@@ -273,5 +288,5 @@ def _definition(name: str) -> dict[str, str]:
 
 
 def _commented(block: Mapping[str, Any]) -> str:
-    text = yaml.safe_dump(dict(block), sort_keys=False, allow_unicode=True, width=2**30)
+    text = yaml.dump(dict(block), Dumper=_Dumper, sort_keys=False, width=2**30)
     return "".join(f"#{line}\n" for line in text.removesuffix("\n").split("\n"))
