@@ -19,6 +19,7 @@ ALIGN = "http://knowledgeweb.semanticweb.org/heterogeneity/alignment"
 SCORE = "urn:sameas:terms:score"
 """Where we keep a link's score; the format itself has a measure of confidence alone."""
 RELATIONS = ("=", "==", "equivalence")
+CELL = ("entity1", "entity2", "measure", "relation", "score")
 SOURCES = {"onto1": "subject_source", "onto2": "object_source"}
 _ENTITY_DEFINITION = re.compile(rb"<!ENTITY\s+(?:%\s+)?\S+\s+(\"[^\"]*\"|'[^']*'|\S+)")
 _LONGEST_ENTITY = 300
@@ -31,19 +32,21 @@ def read_alignment_api(path: Path) -> LinkSet:
     metadata: dict[str, str] = {}
     for triple in parse_rdf(path, ".rdf"):
         name = _term(triple.predicate.value)
-        if not isinstance(triple.subject, ox.NamedNode | ox.BlankNode):
+        if name not in CELL and name not in SOURCES:
             continue
-        value = triple.object.value if not isinstance(triple.object, ox.Triple) else ""
-        if name in ("entity1", "entity2", "measure", "relation", "score"):
-            if name in ("entity1", "entity2") and not isinstance(triple.object, ox.NamedNode):
-                raise InputError(
-                    path,
-                    f'{name} must be an IRI, found "{shortened(value)}"; only simple cells '
-                    "(level 0) are read",
-                )
-            cells.setdefault(str(triple.subject), {})[name] = value
-        elif name in SOURCES and is_iri(value):
-            metadata[SOURCES[name]] = value
+        subject, thing = triple.subject, triple.object
+        value = "" if isinstance(thing, ox.Triple) else thing.value
+        if name in SOURCES:
+            if is_iri(value):
+                metadata[SOURCES[name]] = value
+            continue
+        if name in ("entity1", "entity2") and not isinstance(thing, ox.NamedNode):
+            raise InputError(
+                path,
+                f'{name} must be an IRI, found "{shortened(value)}"; only simple cells '
+                "(level 0) are read",
+            )
+        cells.setdefault(str(subject), {})[name] = value
     return _links(path, list(cells.values()), metadata)
 
 

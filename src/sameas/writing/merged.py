@@ -19,6 +19,7 @@ from sameas.iri import MINTED, Side, are_blank, are_iris, bracketed, to_iris, to
 from sameas.links import SAME_AS
 from sameas.reading.names import LABELS, names_from_uris
 from sameas.reading.tables import kind_of
+from sameas.writing.same_as import write_lines
 from sameas.writing.target import check_place
 
 MERGED_SUFFIXES = (".nt", ".nq", ".ttl")
@@ -184,12 +185,10 @@ def _labels(graph: Graph) -> pl.DataFrame:
 
 def _write(table: pl.DataFrame, file: IO[bytes], graph: str | None) -> int:
     """Write a line per row, a piece at a time; returns how many."""
-    end = " .\n" if graph is None else f" <{graph}> .\n"
+    end = " ." if graph is None else f" <{graph}> ."
     for part in table.iter_slices(STEP):
-        lines = part.select(
-            pl.concat_str("subject", "predicate", "object", separator=" ") + end
-        ).to_series()
-        file.write("".join(lines).encode())
+        lines = part.select(pl.concat_str("subject", "predicate", "object", separator=" ") + end)
+        write_lines(lines.to_series(), file)
     return len(table)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 import polars as pl
 
@@ -19,7 +20,7 @@ def write_ntriples(links: LinkSet, path: Path) -> list[str]:
     links, lost = without_blank_nodes(links)
     lines = _lines(links, bracketed(links.predicates))
     with path.open("wb") as file:
-        _write_lines(lines, file)
+        write_lines(lines, file)
     return [*lost, *_unspoken(links)]
 
 
@@ -36,7 +37,7 @@ def write_turtle(links: LinkSet, path: Path) -> list[str]:
     head = "".join(f"@prefix {prefix}: <{namespace}> .\n" for prefix, namespace in used.items())
     with path.open("wb") as file:
         file.write((head + "\n" if head else "").encode())
-        _write_lines(_lines(links, predicates), file)
+        write_lines(_lines(links, predicates), file)
     return [*lost, *_unspoken(links)]
 
 
@@ -69,9 +70,12 @@ def _lines(links: LinkSet, predicates: pl.Series) -> pl.Series:
     return lines
 
 
-def _write_lines(lines: pl.Series, file: BinaryIO) -> None:
+def write_lines(lines: pl.Series, file: IO[bytes]) -> None:
+    """Write each text as a line, a piece at a time."""
     for part in lines.to_frame().iter_slices(100_000):
-        file.write(("\n".join(part.to_series()) + "\n").encode())
+        piece = io.BytesIO()
+        part.write_csv(piece, include_header=False, quote_style="never")
+        file.write(piece.getvalue())
 
 
 def _unspoken(links: LinkSet) -> list[str]:

@@ -48,6 +48,7 @@ SETTINGS = (
 IRI_SETTINGS = ("mapping_set_id", "license", "subject_source", "object_source", "mapping_provider")
 CHANGED = r"[^\x00-\x7F]|\[|\]"
 """Letters of IRIs that a CURIE cannot have: beyond ASCII, and the brackets around an address."""
+UNCHANGED = "".join(chr(code) for code in range(128) if chr(code) not in "[]")
 FREQUENT = 0.01
 """The share of IRIs that makes a namespace worth a prefix although a longer one would do."""
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -129,7 +130,7 @@ def _ascii(iris: pl.Series) -> pl.Series:
 
 
 def _encoded(iri: str) -> str:
-    return re.sub(CHANGED, lambda match: quote(match[0]), iri)
+    return quote(iri, safe=UNCHANGED)
 
 
 def _split(iris: pl.Series) -> pl.Series:
