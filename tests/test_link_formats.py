@@ -29,7 +29,7 @@ ALIGN = "http://knowledgeweb.semanticweb.org/heterogeneity/alignment#"
 
 quick = settings(
     deadline=None,
-    max_examples=30,
+    max_examples=20,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 
@@ -105,7 +105,7 @@ def test_pairs_are_read_as_they_were_written(tmp_path, suffix, written):
     assert told == ([f"{' and '.join(numbers)} of the links"] if numbers else [])
 
 
-@settings(quick, max_examples=15)
+@settings(quick, max_examples=10)
 @given(written=links(), way=st.lists(st.sampled_from(FULL), min_size=2, max_size=4))
 def test_no_chain_of_conversions_changes_anything(tmp_path, written, way):
     found = LinkSet(links=written)
@@ -251,7 +251,7 @@ def test_entities_that_grow_without_end_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", OF_STATEMENTS)
-@settings(quick, max_examples=25)
+@settings(quick, max_examples=15)
 @given(data=st.data())
 def test_any_bytes_are_read_or_refused(tmp_path, suffix, data):
     good = tmp_path / f"good{suffix}"

@@ -130,7 +130,7 @@ def test_an_entity_that_both_graphs_name_alike_is_not_said_to_be_itself(tmp_path
     assert merged.triples["links"] == 0
 
 
-@settings(deadline=None, max_examples=30, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=15, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_every_statement_of_both_graphs_is_in_the_merged_one(tmp_path, data):
     sides = []

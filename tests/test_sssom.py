@@ -170,7 +170,7 @@ def test_what_others_say_is_kept(tmp_path):
     assert found.metadata["comment"] == "two\nlines"
 
 
-@settings(deadline=None, max_examples=30, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=15, suppress_health_check=list(HealthCheck))
 @given(written=links(), data=st.data())
 def test_labels_and_metadata_are_read_as_they_were_written(tmp_path, written, data):
     label = st.one_of(st.none(), st.sampled_from(LABELS[1:]), st.text(min_size=1, max_size=5))
