@@ -967,15 +967,6 @@ def test_benchmark_folders_with_any_bytes_are_read_or_refused(tmp_path, layout, 
     only_our_errors(lambda: sameas.read_gold(folder))
 
 
-def test_a_format_that_does_not_exist_yet_is_not_written_as_another(tmp_path):
-    outcome = CliRunner().invoke(
-        main, ["align", str(sameas.DEMO), "-o", str(tmp_path / "links.sssom.tsv")]
-    )
-    assert outcome.exit_code == 2
-    assert 'suffix ".sssom.tsv" is not known' in outcome.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_options_that_paris_has_no_use_for_are_refused(tmp_path):
     arguments = ["--method", "paris", "--solver", "hungarian", "-o", str(tmp_path / "o.tsv")]
     outcome = CliRunner().invoke(main, ["align", str(sameas.DEMO), *arguments])

@@ -24,7 +24,7 @@ from sameas.cli import main
 from sameas.options import parse_size
 
 DEMO = str(sameas.DEMO)
-COMMANDS = ("align", "convert", "demo", "evaluate", "inspect")
+COMMANDS = ("align", "convert", "demo", "evaluate", "inspect", "merge")
 START = "from sameas.cli import main; main()"
 
 ALIGN_KEYS = {
@@ -164,7 +164,7 @@ def test_what_the_demo_says_to_try_next_works(tmp_path, monkeypatch):
 def test_the_flags_of_align_are_the_fields_of_options():
     flags = {name for option in main.commands["align"].params for name in option.opts}
     expected = {f"--{field.name.replace('_', '-')}" for field in fields(sameas.Options)}
-    others = {"inputs", "-o", "--out", "--preset", "--names", "--json"}
+    others = {"inputs", "-o", "--out", "--predicate", "--preset", "--names", "--json"}
     assert flags == expected | others
 
 

@@ -8,6 +8,7 @@ result that was moved aside is moved back, and drafts are removed.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -65,10 +66,24 @@ def _beside(path: Path) -> Iterator[Path]:
         raise OutputError(f"{path}: cannot be written ({reason}); choose another place") from None
     try:
         yield folder
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written ({error.strerror or error})") from error
+    except Exception as error:
+        reason = _reason(error)
+        if reason is None:
+            raise
+        raise OutputError(f"{path}: cannot be written ({reason})") from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _reason(error: Exception) -> str | None:
+    """What the system said when writing failed, None if it was something else that failed.
+
+    Polars hides a full disk in an error of its own, whose text ends in "(os error 28)".
+    """
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    hidden = re.search(r"\(os error (\d+)\)", str(error))
+    return os.strerror(int(hidden[1])) if hidden else None
 
 
 def _move_back(folder: Path, path: Path) -> None:

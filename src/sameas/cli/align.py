@@ -56,7 +56,14 @@ MATCHES_SHOWN = 5
     required=True,
     type=click.Path(path_type=Path),
     metavar="OUT",
-    help="Where the links go: .tsv, .csv or .parquet; no suffix for a run folder.",
+    help="Where the links go: .tsv, .csv, .parquet, .jsonl, .sssom.tsv, .nt, .ttl or .rdf; "
+    "no suffix for a run folder.",
+)
+@click.option(
+    "--predicate",
+    default="sameAs",
+    metavar="NAME|IRI",
+    help="What RDF and SSSOM say of a link: sameAs, exactMatch, schema:sameAs or an IRI.",
 )
 @click.option(
     "--preset",
@@ -171,6 +178,7 @@ MATCHES_SHOWN = 5
 def align(
     inputs: tuple[str, ...],
     out: Path,
+    predicate: str,
     preset: str,
     names: tuple[str, ...],
     as_json: bool,
@@ -181,12 +189,14 @@ def align(
     LEFT and RIGHT are tables of triples (head, relation, tail: .tsv, .csv, .parquet, plain or
     .gz or .zst); PAIR is a benchmark folder in the DBP15K or OpenEA layout.
     """
+    from sameas.links import predicate_iri
     from sameas.reading import read_pair
     from sameas.writing import check_target, write
 
     options = make_options(preset, chosen)
     if len(inputs) > 2:
         raise OptionError(f"one PAIR or LEFT and RIGHT expected, got {len(inputs)} paths instead")
+    predicate_iri(predicate)
     check_target(out)
     with progress_display(quiet=as_json) as progress:
         begin = time.perf_counter()
@@ -202,7 +212,7 @@ def align(
         alignment = align_pair(pair, options, progress=progress, checkpoint=kept)
         begin = time.perf_counter()
         progress("writing", 0.0)
-        write(alignment, out)
+        not_held = write(alignment, out, predicate=predicate)
         progress("writing", 1.0)
         shutil.rmtree(kept, ignore_errors=True)
         seconds.update(alignment.seconds, writing=time.perf_counter() - begin)
@@ -213,7 +223,10 @@ def align(
         "peak_memory_bytes": peak_memory(),
         "resumed": list(alignment.resumed),
         "output": str(out),
+        "not_held": list(not_held),
     }
+    for sentence in not_held:
+        warn(f"{out}: cannot hold {sentence}")
     if as_json:
         print_json(report)
     else:

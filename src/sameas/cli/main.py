@@ -15,6 +15,7 @@ from sameas.cli.convert import convert
 from sameas.cli.demo import demo
 from sameas.cli.evaluate import evaluate
 from sameas.cli.inspect import inspect
+from sameas.cli.merge import merge
 from sameas.cli.reproduce import reproduce
 from sameas.cli.terminal import OutputClosedError
 from sameas.errors import SameasError
@@ -76,5 +77,5 @@ def main() -> None:
     """
 
 
-for command in (demo, inspect, align, evaluate, convert, reproduce):
+for command in (demo, inspect, align, evaluate, convert, merge, reproduce):
     main.add_command(command)

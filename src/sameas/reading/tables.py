@@ -38,11 +38,11 @@ def kind_of(path: Path) -> str:
     >>> kind_of(Path("triples.CSV.gz"))
     '.csv'
     """
-    if path.name.lower().endswith(".sssom.tsv"):
-        return ".sssom.tsv"  # a format of its own
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in COMPRESSIONS:
         suffixes.pop()
+    if suffixes[-2:] == [".sssom", ".tsv"]:
+        return ".sssom.tsv"  # a format of its own
     return suffixes[-1] if suffixes else ""
 
 

@@ -30,6 +30,7 @@ from sameas.alignment import Alignment, known_ranks
 from sameas.atomic import recover, replacing_folder
 from sameas.errors import InputError
 from sameas.graph import Graph, GraphPair, graph_from_triples
+from sameas.links import LinkSet, described
 from sameas.reading.tables import read_parquet
 
 FORMAT = 1
@@ -47,6 +48,8 @@ COLUMNS = {
     "attributes": ("entity", "attribute", "value"),
 }
 """What each table of a run folder holds."""
+NUMERIC = {"score", "confidence", "rank", "price", "match", "edges", "trust"}
+"""Columns of numbers; others are text, but for ``inverse``."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -64,6 +67,11 @@ class Run:
     def ranked(self) -> pl.DataFrame:
         """Every pair whose rank is known (left, right, rank): candidates and gold links."""
         return known_ranks(self.candidates, self.gold_ranks)
+
+    def link_set(self) -> LinkSet:
+        """The links with the names of their entities and how they came about."""
+        names = [_parquet(self.path / side / "entities.parquet") for side in ("left", "right")]
+        return described(self.links, *names, version=str(self.record.get("sameas", "")))
 
     def pair(self) -> GraphPair:
         """Both graphs, and the gold links if there were any."""
@@ -113,13 +121,19 @@ def read_run(path: str | PathLike[str]) -> Run:
     try:
         record = json.loads(file.read_text(encoding="utf8"))
         version = record["format"]
-        if not isinstance(version, int):
+        if type(version) is not int or version < 1:
             raise ValueError("no format")
-    except (ValueError, KeyError, TypeError):
+        if version <= FORMAT and not isinstance(record["options"], dict):
+            raise ValueError("no options")
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise InputError(file, "is damaged; run sameas align again") from None
-    if version != FORMAT:
+    except OSError as error:
+        raise InputError(file, f"cannot be read ({error.strerror})") from None
+    if version > FORMAT:
         raise InputError(
-            file, f"has run format {version}, this version of sameas reads {FORMAT}; upgrade sameas"
+            file,
+            f"has run format {version}, this version of sameas ({__version__}) reads {FORMAT}; "
+            "upgrade sameas",
         )
     tables = {
         name: _parquet(path / f"{name}.parquet") for name in ("links", "candidates", "unmatched")
@@ -135,9 +149,21 @@ def _optional(path: Path) -> pl.DataFrame | None:
 
 def _parquet(path: Path) -> pl.DataFrame:
     try:
-        return read_parquet(path).select(COLUMNS[path.stem])
+        table = read_parquet(path).select(COLUMNS[path.stem])
     except (InputError, pl.exceptions.PolarsError):
         raise InputError(path, "is missing or damaged; run sameas align again") from None
+    for name in table.columns:
+        kind = table[name].dtype
+        numeric = name in NUMERIC
+        fits = (
+            kind.is_numeric()
+            if numeric
+            else kind == (pl.Boolean if name == "inverse" else pl.String)
+        )
+        may_lack = numeric or name == "candidate"
+        if not fits or (not may_lack and table[name].has_nulls()):
+            raise InputError(path, f'is damaged (column "{name}"); run sameas align again')
+    return table
 
 
 def _write_graph(graph: Graph, folder: Path) -> None:
@@ -163,9 +189,14 @@ def _write(table: pl.DataFrame, path: Path) -> None:
 
 def _read_graph(folder: Path) -> Graph:
     entities = _parquet(folder / "entities.parquet")
-    return graph_from_triples(
-        _parquet(folder / "triples.parquet"),
-        entities=entities["entity"],
-        names=entities["name"],
-        attributes=_parquet(folder / "attributes.parquet"),
-    )
+    try:
+        return graph_from_triples(
+            _parquet(folder / "triples.parquet"),
+            entities=entities["entity"],
+            names=entities["name"],
+            attributes=_parquet(folder / "attributes.parquet"),
+        )
+    except ValueError:  # an entity that stands twice, or a triple of one that is not there
+        raise InputError(
+            folder, "is damaged (entities and triples do not fit); run sameas align again"
+        ) from None

@@ -1,0 +1,116 @@
+"""IRIs for entities and relations, whatever they are called, and back again.
+
+An id that is an absolute IRI stays as it is. Any other one (a word, a number, an IRI with a
+space in it) becomes ``urn:sameas:left:`` or ``urn:sameas:right:`` with the id percent-encoded,
+so that ids of the two sides stay apart and each is found again when the file is read.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+from urllib.parse import quote, unquote
+
+import polars as pl
+from pyoxigraph import NamedNode
+
+Side = Literal["left", "right"]
+
+MINTED = "urn:sameas:"
+"""What IRIs that we make begin with."""
+BLANK = "_:"
+"""What the ids of blank nodes begin with; nobody outside the file knows them."""
+
+_PATH = r"(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2}|[\x{A1}-\x{2000}\x{3001}-\x{D7FF}])*"
+_SIMPLE = rf"^[A-Za-z][A-Za-z0-9+.-]*:(?://[A-Za-z0-9.-]+/{_PATH}|[A-Za-z0-9]{_PATH})(?:#{_PATH})?$"
+"""IRIs that are valid at a glance; the others are looked at one by one."""
+_SPACES = {
+    chr(code): f"\\u{code:04X}"
+    for code in (0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000)
+}
+_MINTED_ENTITY = r"^urn:sameas:(?:left|right):([A-Za-z0-9._~%-]+)$"
+
+
+def to_iris(ids: pl.Series, *, side: Side) -> pl.Series:
+    """A valid IRI for each entity; distinct ids get distinct ones.
+
+    >>> to_iris(pl.Series(["http://a.org/x", "New York"]), side="left").to_list()
+    ['http://a.org/x', 'urn:sameas:left:New%20York']
+    """
+    return _minted_where_needed(ids, f"{MINTED}{side}:")
+
+
+def to_property_iris(ids: pl.Series, *, side: Side) -> pl.Series:
+    """A valid IRI for each relation or attribute; never that of an entity.
+
+    >>> to_property_iris(pl.Series(["born in"]), side="right").to_list()
+    ['urn:sameas:right:property:born%20in']
+    """
+    return _minted_where_needed(ids, f"{MINTED}{side}:property:")
+
+
+def from_iris(iris: pl.Series) -> pl.Series:
+    """The ids that ``to_iris`` was given.
+
+    >>> from_iris(pl.Series(["http://a.org/x", "urn:sameas:left:New%20York"])).to_list()
+    ['http://a.org/x', 'New York']
+    """
+    ours = iris.str.contains(_MINTED_ENTITY).fill_null(False)
+    if not ours.any():
+        return iris
+    decoded = iris.filter(ours).map_elements(_decoded, return_dtype=pl.String)
+    ids: pl.Series = iris.clone().scatter(ours.arg_true(), decoded)
+    return ids
+
+
+def is_iri(text: str) -> bool:
+    """Whether a text is a valid absolute IRI, with something after its scheme.
+
+    >>> is_iri("http://a.org/x"), is_iri("a.org/x"), is_iri("http://a.org/x y"), is_iri("a:")
+    (True, False, False, False)
+    """
+    try:
+        NamedNode(text)
+    except ValueError:
+        return False
+    return bool(text.partition(":")[2])
+
+
+def are_iris(ids: pl.Series) -> pl.Series:
+    """Whether each id is a valid absolute IRI."""
+    simple = ids.str.contains(_SIMPLE)
+    if simple.all():
+        return simple
+    others = ids.filter(~simple).map_elements(is_iri, return_dtype=pl.Boolean)
+    return simple.scatter((~simple).arg_true(), others)
+
+
+def are_blank(ids: pl.Series) -> pl.Series:
+    """Whether each id is that of a blank node."""
+    return ids.str.starts_with(BLANK)
+
+
+def bracketed(iris: pl.Series) -> pl.Series:
+    """IRIs as N-Triples and Turtle write them; spaces beyond ASCII escaped, for simple readers."""
+    text: pl.Series = "<" + iris.str.replace_many(_SPACES) + ">"
+    return text
+
+
+def _minted_where_needed(ids: pl.Series, beginning: str) -> pl.Series:
+    wrong = ~are_iris(ids)
+    if not wrong.any():
+        return ids
+    minted = ids.filter(wrong).map_elements(
+        lambda text: beginning + quote(text, safe=""), return_dtype=pl.String
+    )
+    iris: pl.Series = ids.clone().scatter(wrong.arg_true(), minted)
+    return iris
+
+
+def _decoded(iri: str) -> str:
+    """The id in an IRI that we made; one that we would have made otherwise stays as it is."""
+    text = iri.split(":", 3)[3]
+    try:
+        decoded = unquote(text, errors="strict")
+    except UnicodeDecodeError:
+        return iri
+    return decoded if quote(decoded, safe="") == text and not is_iri(decoded) else iri

@@ -1,0 +1,108 @@
+"""LinkSet: links with what is known about them, between one file and another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import polars as pl
+
+from sameas.errors import OptionError
+from sameas.iri import is_iri
+
+OWL = "http://www.w3.org/2002/07/owl#"
+SKOS = "http://www.w3.org/2004/02/skos/core#"
+SAME_AS = f"{OWL}sameAs"
+
+LINK_SCHEMA = pl.Schema(
+    {"left": pl.String, "right": pl.String, "score": pl.Float64, "confidence": pl.Float64}
+)
+LINK_COLUMNS = tuple(LINK_SCHEMA)
+
+PREDICATES = {
+    "sameAs": SAME_AS,
+    "exactMatch": f"{SKOS}exactMatch",
+    "schema:sameAs": "http://schema.org/sameAs",
+}
+"""What can be said of a link, by the names that ``--predicate`` takes."""
+
+IDENTITY = (
+    *PREDICATES.values(),
+    "https://schema.org/sameAs",
+    f"{OWL}equivalentClass",
+    f"{OWL}equivalentProperty",
+)
+"""Predicates that say of two things that they are the same."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LinkSet:
+    """Links, and what is known about them.
+
+    ``links`` has the columns left, right, score, confidence and perhaps ``predicate`` (an IRI;
+    null for owl:sameAs). Any further column is one of SSSOM's: subject_label and the like.
+    """
+
+    links: pl.DataFrame
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    """Statements about the whole set, named as SSSOM names them: license, subject_source ..."""
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+    """Abbreviations of IRIs that metadata and further columns use."""
+    skipped: tuple[str, ...] = ()
+    """What a reader found and left out, in sentences."""
+
+    @property
+    def predicates(self) -> pl.Series:
+        """The IRI of each link's predicate."""
+        if "predicate" not in self.links.columns:
+            return pl.repeat(SAME_AS, len(self.links), dtype=pl.String, eager=True)
+        return self.links["predicate"].fill_null(SAME_AS)
+
+    @property
+    def further(self) -> list[str]:
+        """Columns beyond those that every link has."""
+        return [name for name in self.links.columns if name not in (*LINK_COLUMNS, "predicate")]
+
+
+def predicate_iri(text: str) -> str:
+    """The IRI of a predicate from its name or from itself.
+
+    >>> predicate_iri("exactMatch")
+    'http://www.w3.org/2004/02/skos/core#exactMatch'
+    """
+    name = text.removeprefix("owl:").removeprefix("skos:")
+    if name in PREDICATES:
+        return PREDICATES[name]
+    if is_iri(text) and ("://" in text or text.startswith("urn:")):
+        return text
+    raise OptionError(f"predicate must be {', '.join(PREDICATES)} or an IRI, got {text!r} instead")
+
+
+def saying(links: LinkSet, predicate: str) -> LinkSet:
+    """The links with this predicate (an IRI) for all of them."""
+    given = None if predicate == SAME_AS else predicate
+    table = links.links.with_columns(predicate=pl.lit(given, dtype=pl.String))
+    return replace(links, links=table)
+
+
+def described(
+    links: pl.DataFrame, left: pl.DataFrame, right: pl.DataFrame, *, version: str
+) -> LinkSet:
+    """Links that sameas has found, with names (tables entity, name) and how they came about."""
+    labels = [
+        links.select(entity=side)
+        .join(names, on="entity", how="left", maintain_order="left")
+        .select(pl.when(pl.col("name") != "").then("name").alias(column))
+        .to_series()
+        for side, names, column in (
+            ("left", left, "subject_label"),
+            ("right", right, "object_label"),
+        )
+    ]
+    table = links.select(LINK_COLUMNS).with_columns(
+        *labels, mapping_justification=pl.lit("semapv:CompositeMatching")
+    )
+    return LinkSet(
+        links=table, metadata={"mapping_tool": "sameas", "mapping_tool_version": version}
+    )

@@ -1,0 +1,206 @@
+"""Links from SSSOM: a table of mappings with a block of metadata in front of it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import yaml
+
+from sameas.errors import InputError
+from sameas.iri import from_iris
+from sameas.links import IDENTITY, SAME_AS, LinkSet
+from sameas.reading.tables import first_line, numbers, read_text, shortened
+
+BUILT_IN = {
+    "owl": "http://www.w3.org/2002/07/owl#",
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "semapv": "https://w3id.org/semapv/vocab/",
+    "skos": "http://www.w3.org/2004/02/skos/core#",
+    "sssom": "https://w3id.org/sssom/",
+}
+"""Prefixes that need not be declared, and mean nothing else."""
+EXTENSIONS = {
+    "ext_subject_id": "left",
+    "ext_object_id": "right",
+    "ext_score": "score",
+    "ext_confidence": "confidence",
+}
+"""Our own columns, for values that SSSOM's cannot hold, and the column of links that each is."""
+NOBODY = "https://w3id.org/sssom/NoTermFound"
+
+
+def read_sssom(path: Path, *, predicate: str | None = None) -> LinkSet:
+    """The mappings of an SSSOM file that say of two entities that they are the same.
+
+    Those with another predicate (broader, close, ...), with the modifier "Not" or without a
+    counterpart are counted and left out. Further columns and metadata are kept.
+    """
+    block, body = _parts(read_text(path))
+    metadata = _metadata(path, block)
+    prefixes = _prefixes(path, metadata.pop("curie_map", None) or {})
+    table = _table(path, body, len(block))
+    for name in ("subject_id", "object_id"):
+        if name not in table.columns:
+            raise InputError(path, f"column {name} expected, found {', '.join(table.columns)}")
+    known = {**prefixes, **BUILT_IN}
+    links = table.with_columns(
+        _expanded(table["subject_id"], known).alias("left"),
+        _expanded(table["object_id"], known).alias("right"),
+        _expanded(_column(table, "predicate_id"), known).fill_null(SAME_AS).alias("predicate"),
+        _column(table, "predicate_modifier").fill_null("").alias("predicate_modifier"),
+        line=pl.int_range(len(block) + 2, len(block) + pl.len() + 2, dtype=pl.Int64),
+    )
+    wanted = links.filter(
+        pl.col("predicate").is_in([*IDENTITY, predicate or SAME_AS])
+        & (pl.col("predicate_modifier") != "Not")
+        & ~pl.any_horizontal(pl.col("left", "right").fill_null(NOBODY).is_in(["", NOBODY]))
+    ).drop("predicate_modifier")
+    skipped = []
+    if len(wanted) < len(links):
+        count = len(links) - len(wanted)
+        skipped.append(f"mappings that do not say that two entities are the same: {count}")
+    return LinkSet(
+        links=_in_our_words(path, wanted),
+        metadata=_without_our_extensions(metadata),
+        prefixes=prefixes,
+        skipped=tuple(skipped),
+    )
+
+
+def _parts(text: str) -> tuple[list[str], str]:
+    """The lines of the metadata block, and the table that follows it."""
+    block = []
+    while text.startswith("#"):
+        line, _, text = text.partition("\n")
+        block.append(line[1:].removesuffix("\r"))
+    return block, text
+
+
+def _metadata(path: Path, block: list[str]) -> dict[str, Any]:
+    try:
+        found = yaml.safe_load("\n".join(block))
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        raise InputError(
+            path,
+            f"the metadata block is not YAML ({shortened(_problem(error))})",
+            line=mark.line + 1 if mark else None,
+        ) from None
+    except (ValueError, RecursionError, OverflowError) as error:  # an impossible date and the like
+        raise InputError(
+            path, f"the metadata block is not YAML ({shortened(first_line(error))})"
+        ) from None
+    if found is None:
+        return {}
+    if not isinstance(found, dict) or not all(isinstance(name, str) for name in found):
+        raise InputError(path, "the metadata block must hold names and values, such as license: x")
+    return found
+
+
+def _problem(error: yaml.YAMLError) -> str:
+    return str(getattr(error, "problem", None) or first_line(error))
+
+
+def _prefixes(path: Path, found: object) -> dict[str, str]:
+    if not isinstance(found, dict) or not all(
+        isinstance(name, str) and isinstance(value, str) for name, value in found.items()
+    ):
+        raise InputError(path, "curie_map must hold prefixes and the IRIs that they stand for")
+    return {name: value for name, value in found.items() if name not in BUILT_IN}
+
+
+def _table(path: Path, body: str, above: int) -> pl.DataFrame:
+    """The table as text; null where a field is empty."""
+    try:
+        return pl.read_csv(
+            io.BytesIO(body.encode()),
+            separator="\t",
+            infer_schema=False,
+            encoding="utf8",
+            truncate_ragged_lines=False,
+        )
+    except pl.exceptions.NoDataError:
+        raise InputError(
+            path, "holds no table; columns subject_id, predicate_id, object_id expected"
+        ) from None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        reader = csv.reader(io.StringIO(body, newline=""), delimiter="\t")
+        begin, width = 1, None
+        try:
+            for row in reader:
+                width = width or len(row)
+                if len(row) > width:
+                    raise InputError(
+                        path,
+                        f"{width} tab-separated columns expected, found {len(row)}; is a quote "
+                        "left open?",
+                        line=above + begin,
+                    ) from None
+                begin = reader.line_num + 1
+        except csv.Error:
+            pass
+        raise InputError(
+            path, f"cannot be read as a table ({shortened(first_line(error))})"
+        ) from None
+
+
+def _column(table: pl.DataFrame, name: str) -> pl.Series:
+    """A column, or one without values where the table lacks it."""
+    if name in table.columns:
+        return table[name]
+    return pl.Series(name, [None] * len(table), dtype=pl.String)
+
+
+def _expanded(curies: pl.Series, prefixes: dict[str, str]) -> pl.Series:
+    """IRIs; what has no known prefix stays as it is."""
+    name = curies.str.extract(r"^([^:]*):")
+    known = name.replace_strict(prefixes, default=None, return_dtype=pl.String)
+    rest = curies.str.replace(r"^[^:]*:", "")
+    iris: pl.Series = (known + rest).zip_with(known.is_not_null(), curies)
+    return iris
+
+
+def _in_our_words(path: Path, table: pl.DataFrame) -> pl.DataFrame:
+    """SSSOM's columns as those of links, and the further ones behind them."""
+    table = table.with_columns(
+        from_iris(table["left"]).alias("left"), from_iris(table["right"]).alias("right")
+    )
+    renamed = {"score": "similarity_score", "confidence": "confidence"}
+    columns = []
+    for ext, name in EXTENSIONS.items():
+        given = renamed.get(name, name)
+        ours = [pl.col(source) for source in (ext, given) if source in table.columns]
+        columns.append(pl.coalesce(ours or [pl.lit(None, dtype=pl.String)]).alias(name))
+    used = {*renamed.values(), *EXTENSIONS, "left", "right", "predicate", "score"}
+    used |= {"subject_id", "object_id", "predicate_id", "line"}
+    further = [
+        name for name in table.columns if name not in used and table[name].null_count() < len(table)
+    ]
+    links = table.select(
+        *columns,
+        pl.when(pl.col("predicate") != SAME_AS).then("predicate").alias("predicate"),
+        *further,
+        "line",
+    )
+    for name in ("score", "confidence"):
+        links = numbers(links, name, path=path)
+    return links.drop("line")
+
+
+def _without_our_extensions(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Metadata without the definitions of our own columns, which are made anew when needed."""
+    found = metadata.get("extension_definitions")
+    if not isinstance(found, list):
+        return metadata
+    others = [
+        entry
+        for entry in found
+        if not (isinstance(entry, dict) and entry.get("slot_name") in EXTENSIONS)
+    ]
+    rest = {name: value for name, value in metadata.items() if name != "extension_definitions"}
+    return {**rest, "extension_definitions": others} if others else rest
