@@ -147,7 +147,7 @@ class Options:
     def asdict(self) -> dict[str, Any]:
         """The options as plain values that JSON can hold."""
         values = asdict(self)
-        return {k: str(v) if isinstance(v, Path) else v for k, v in values.items()}
+        return {name: _plain(value) for name, value in values.items()}
 
 
 PRESETS: dict[Preset, Options] = {
@@ -155,6 +155,13 @@ PRESETS: dict[Preset, Options] = {
     "paper": Options(text="plain", rounds=0, min_confidence=0.0),
 }
 """``best`` is the best we know; ``paper`` is the method as published: everyone is matched."""
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Path):
+        return str(value)
+    return list(value) if isinstance(value, tuple) else value
+
 
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
