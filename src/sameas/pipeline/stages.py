@@ -167,8 +167,8 @@ def proposals(pair: GraphPair, some: Sides, options: Options, clock: Clock) -> P
     largest = max(len(positions) for positions in some)
     if largest <= COMPARE_ALL_UP_TO or options.embeddings is not None:
         return None
-    # Names and neighbours propose partners each for themselves.
-    k = max(options.candidates // 2, 1)
+    # Names and neighbours propose partners each for themselves; refinement finds more by itself.
+    k = max(options.candidates // (5 if options.rounds else 2), 1)
     return clock.kept(
         "proposals",
         lambda report: {"pairs": likely(clues(pair, some, options), k, progress=report)},
