@@ -53,6 +53,31 @@ def ngram_rows(names, n=2):
     return unit(rows), vocabulary
 
 
+def weighted_ngram_rows(names, n, *, boundaries, rarity):
+    """Unit rows of n-grams, perhaps with the ends of words, perhaps weighted; and the n-grams.
+
+    A word with its ends is written with a space before and after it; what is nothing but
+    spaces is no n-gram.
+    """
+    counts = []
+    for name in names:
+        counter = Counter()
+        for word in words(name):
+            spaced = f" {word.lower()} " if boundaries and word else word.lower()
+            for k in range(len(spaced) - n + 1):
+                if spaced[k : k + n].strip(" "):
+                    counter[spaced[k : k + n]] += 1
+        counts.append(counter)
+    vocabulary = sorted(set().union(*counts)) if counts else []
+    rows = np.zeros((len(names), len(vocabulary)))
+    for j, ngram in enumerate(vocabulary):
+        holders = sum(1 for counter in counts if ngram in counter)
+        weight = math.log(max(len(names), 2) / holders) if rarity else 1.0
+        for i, counter in enumerate(counts):
+            rows[i, j] = counter[ngram] * weight
+    return unit(rows), vocabulary
+
+
 def unit(rows):
     """Rows of length one; rows of zeros stay zero."""
     result = np.zeros(rows.shape)
@@ -263,3 +288,142 @@ def sparse_sinkhorn(profit, temperature, iterations):
             sums = logsumexp(logs, axis=axis, keepdims=True)
             logs -= np.where(np.isneginf(sums), 0.0, sums)
     return np.exp(logs[:n, :m]), np.exp(logs[:n]).sum(axis=1)
+
+
+# --- evidence ---------------------------------------------------------------------------------
+
+
+def literal_values(graph):
+    """(entity, attribute, value) of a graph, by position, values trimmed and in lower case."""
+    position = {uri: place for place, uri in enumerate(graph.entities)}
+    return {
+        (position[entity], attribute, value.strip(WHITE_SPACE).lower())
+        for entity, attribute, value in graph.attributes.iter_rows()
+    }
+
+
+def edges(graph, other, *, hub, relations=True):
+    """What each entity has: {(entity, relation, far node): how many have that in common}.
+
+    A relation is ("forward" or "inverse", its position), or ("attribute", its name). A far node
+    is ("entity", its position), or ("value", its text) where the other graph has that value too.
+    """
+    found = set()
+    for h, r, t in distinct(graph):
+        if h != t:
+            kind = r if relations else 0
+            found.add((h, ("forward", kind), ("entity", t)))
+            found.add((t, ("inverse", kind), ("entity", h)))
+    theirs = {value for _, _, value in literal_values(other)}
+    for entity, attribute, value in literal_values(graph):
+        if value in theirs:
+            found.add((entity, ("attribute", attribute), ("value", value)))
+    fans = Counter((relation, far) for _, relation, far in found)
+    return {edge: fans[edge[1:]] for edge in found if fans[edge[1:]] <= hub}
+
+
+def partner_of(far, anchors):
+    """The right far node that a left one is: its anchor's, or the same value; None if neither."""
+    if far[0] == "value":
+        return far
+    return ("entity", anchors[far[1]]) if far[1] in anchors else None
+
+
+def relation_matches(left, right, anchors):
+    """Which relation matches which, from edges between anchors ({left: right}).
+
+    Returns {(r, r'): (match, edges seen)} and, for each relation of each side that has edges
+    between anchors, the share of them that the other side has too.
+    """
+    back = {b: a for a, b in anchors.items()}
+    ours = [
+        (anchors[x], r, partner_of(far, anchors))
+        for x, r, far in left
+        if x in anchors and partner_of(far, anchors) is not None
+    ]
+    theirs = [(x, r, far) for x, r, far in right if x in back and partner_of(far, back) is not None]
+    totals = Counter(r for _, r, _ in ours), Counter(r for _, r, _ in theirs)
+    seen = Counter(
+        (r, other)
+        for x, r, far in ours
+        for y, other, far_too in theirs
+        if x == y and far == far_too
+    )
+    matches = {}
+    for (r, other), count in seen.items():
+        match = count / math.sqrt((totals[0][r] + 3) * (totals[1][other] + 3))
+        if match >= 0.05:
+            matches[r, other] = match, count
+    covers = ({}, {})
+    for cover, own, others, total, turned in (
+        (covers[0], ours, theirs, totals[0], False),
+        (covers[1], theirs, ours, totals[1], True),
+    ):
+        for relation, count in total.items():
+            shared = sum(
+                1
+                for x, r, far in own
+                if r == relation
+                and any(
+                    (x, far) == (y, far_too) and ((other, r) if turned else (r, other)) in matches
+                    for y, other, far_too in others
+                )
+            )
+            cover[relation] = (shared + 1) / (count + 4)
+    return matches, covers
+
+
+def evidence(left, right, anchors, trust, matches, covers, sizes):
+    """{(x, x'): (votes, left lacks, right lacks)} for all pairs; ``trust`` goes by left anchor."""
+    back = {b: a for a, b in anchors.items()}
+
+    def has(edges):
+        """{entity: {far node: {relation: fans}}}"""
+        table = {}
+        for (entity, relation, far), fans in edges.items():
+            table.setdefault(entity, {}).setdefault(far, {})[relation] = fans
+        return table
+
+    def sure(far):
+        """How far a left node is trusted to be its partner."""
+        return 1.0 if far[0] == "value" else trust[far[1]]
+
+    def worth(relations, cover):
+        """What sharing a far node with these relations means; 1 in 4 where nothing is known."""
+        return max(-math.log(1 - cover.get(relation, 1 / 4)) for relation in relations)
+
+    ours, theirs = has(left), has(right)
+    result = {}
+    for x in range(sizes[0]):
+        for y in range(sizes[1]):
+            votes = left_lacks = right_lacks = 0.0
+            met = set()
+            for far, relations in ours.get(x, {}).items():
+                partner = partner_of(far, anchors)
+                if partner is None:
+                    continue
+                others = theirs.get(y, {}).get(partner, {})
+                shares = [
+                    min(0.95, matches[r, other][0] / math.sqrt(fans * fans_too)) * sure(far)
+                    for r, fans in relations.items()
+                    for other, fans_too in others.items()
+                    if (r, other) in matches
+                ]
+                if shares:
+                    votes -= math.log(1 - max(shares))
+                    met.add(partner)
+                else:
+                    right_lacks += worth(relations, covers[0]) * sure(far)
+            for far, relations in theirs.get(y, {}).items():
+                own = partner_of(far, back)
+                if own is not None and far not in met:
+                    left_lacks += worth(relations, covers[1]) * sure(own)
+            result[x, y] = votes, left_lacks, right_lacks
+    return result
+
+
+def combined(found, *, shared=2.6, unit_votes=0.03, lacking=2.1):
+    """What the evidence about one pair is worth in log-odds."""
+    votes, left_lacks, right_lacks = found
+    lacks = math.log(1 + left_lacks) + math.log(1 + right_lacks)
+    return shared * math.log(1 + votes / unit_votes) - lacking * lacks

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 from hypothesis import strategies as st
@@ -71,6 +73,70 @@ def pairs(draw, **sizes):
         {"left": chosen[0], "right": chosen[1]}, schema={"left": pl.String, "right": pl.String}
     )
     return GraphPair(left=left, right=right, gold=gold if count else None)
+
+
+LITERALS = ["1984", " 1984", "Paris", "PARIS\u3000", "", " ", "ΣΑΣ", "x"]
+"""Few values, some of which are the same once trimmed and in lower case."""
+
+
+@st.composite
+def with_attributes(draw, drawn):
+    """A drawn pair, whose entities have literal values that both sides often share."""
+    pair = draw(drawn)
+    graphs = []
+    for graph in (pair.left, pair.right):
+        rows = []
+        if len(graph.entities):
+            row = st.tuples(
+                st.sampled_from(graph.entities.to_list()),
+                st.sampled_from(["born", "called", "r0"]),
+                st.sampled_from(LITERALS),
+            )
+            rows = draw(st.lists(row, max_size=6))
+        schema = graph.attributes.schema
+        graphs.append(replace(graph, attributes=pl.DataFrame(rows, schema=schema, orient="row")))
+    return replace(pair, left=graphs[0], right=graphs[1])
+
+
+@st.composite
+def kindred(draw, *, max_entities=7):
+    """Two graphs that say much the same: most entities, names and triples of one are in the other.
+
+    Right entities come in another order, relations under other names, some of them backwards.
+    Two entities may have the same name.
+    """
+    size = draw(st.integers(2, max_entities))
+    words = ["Anna", "Boris", "Clara", "Dora", "Emil", "Fritz", "Gustav", "Anna II", "Берлин"]
+    called = draw(st.lists(st.sampled_from(words), min_size=size, max_size=size))
+    entity = st.integers(0, size - 1)
+    triples = draw(
+        st.lists(st.tuples(entity, st.integers(0, 2), entity), min_size=1, max_size=12, unique=True)
+    )
+    left = Graph(
+        entities=pl.Series("entity", [f"l{i}" for i in range(size)]),
+        names=pl.Series("name", called),
+        relations=pl.Series("relation", ["p", "q", "r"]),
+        triples=np.array(triples, dtype=np.int64),
+    )
+    order = draw(st.permutations(range(size)))[: draw(st.integers(1, size))]
+    place = {old: new for new, old in enumerate(order)}
+    backwards = draw(st.sets(st.integers(0, 2)))
+    kept = [
+        (t, r, h) if r in backwards else (h, r, t)
+        for h, r, t in triples
+        if h in place and t in place and draw(st.integers(0, 5))
+    ]
+    right = Graph(
+        entities=pl.Series("entity", [f"r{i}" for i in order]),
+        names=pl.Series(
+            "name", [called[i] if draw(st.integers(0, 4)) else "Somebody" for i in order]
+        ),
+        relations=pl.Series("relation", ["one", "two", "three"]),
+        triples=np.array([(place[h], r, place[t]) for h, r, t in kept], dtype=np.int64).reshape(
+            -1, 3
+        ),
+    )
+    return GraphPair(left=left, right=right)
 
 
 def values(low=-1.0, high=1.0):

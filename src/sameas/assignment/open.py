@@ -78,15 +78,24 @@ def open_plan(
         if not fixed:
             price = _price(n, m, n - float(left.sum()))
     probability = np.exp(scores - price) * left[candidates.left] * right[candidates.right]
-    sums = [
-        np.bincount(own, probability, size) + alone
-        for own, size, alone in ((candidates.left, n, left), (candidates.right, m, right))
-    ]
-    deviation = max(float(np.abs(each - 1).max(initial=0.0)) for each in sums)
+    before = _sums(candidates, probability, left, right)
     # What sums up to more than one, for all the sweeps, is scaled down to it.
-    most_of = [np.maximum(each, 1.0) for each in sums]
+    most_of = [np.maximum(each, 1.0) for each in before]
     probability /= np.maximum(most_of[0][candidates.left], most_of[1][candidates.right])
+    # That takes from a pair's other entity too, which may have had less than one already.
+    after = _sums(candidates, probability, left, right)
+    deviation = max(float(np.abs(each - 1).max(initial=0.0)) for each in (*before, *after))
     return OpenPlan(probability, left, right, float(price), sweeps, deviation)
+
+
+def _sums(
+    candidates: Candidates, probability: Vector, left: Vector, right: Vector
+) -> tuple[Vector, Vector]:
+    """Of each left and each right entity, the probabilities of its pairs and of staying alone."""
+    return (
+        np.bincount(candidates.left, probability, len(left)) + left,
+        np.bincount(candidates.right, probability, len(right)) + right,
+    )
 
 
 def open_links(candidates: Candidates, plan: OpenPlan) -> Positions:
@@ -114,11 +123,15 @@ def gap_to_bound(candidates: Candidates, prices: Vector, objective: float) -> fl
     gains = np.zeros(candidates.shape[0])
     np.maximum.at(gains, candidates.left, candidates.profit - prices[candidates.right])
     bound = float(prices.sum() + gains.sum())
-    return max(bound - objective, 0.0) / bound if bound else 0.0
+    short = max(bound - objective, 0.0)
+    # Links that are worth less than staying alone may make the total negative.
+    return short / max(bound, -objective, short, 1e-12)
 
 
 def _price(n: int, m: int, links: float) -> float:
     """The price of staying alone if so many of n and m entities are linked."""
+    if not n or not m:
+        return BASE
     spare = SPARE * min(n, m)
     links = min(max(links, 1.0), float(min(n, m)))
     return BASE + float(np.log((n - links + spare) * (m - links + spare) / links))

@@ -77,7 +77,11 @@ def verify_as_published(alignment: Alignment) -> Certificate:
     some = candidate_positions(pair, options)
     features = text_features(pair, options, {})
     profit = make_profit(*neighbourhood_rows(pair, features, options, some))
-    return bounded(profit, *prices_of(alignment), objective=alignment.objective)
+    left, right = prices_of(alignment)
+    # Of the larger side some stay alone, which is worth nothing: no less is a price.
+    left = np.maximum(left, 0.0) if len(left) > len(right) else left
+    right = np.maximum(right, 0.0) if len(right) > len(left) else right
+    return bounded(profit, left, right, objective=alignment.objective)
 
 
 def _problem(

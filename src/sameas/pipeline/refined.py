@@ -59,8 +59,9 @@ def verify_refined(alignment: Alignment) -> Certificate:
     """What the prices of an exact alignment prove, about all its candidates."""
     nothing = Clock(None, Checkpoint(None, ""))
     scored = _scored(alignment.pair, alignment.options, nothing)
-    profit = SparseProfit(scored.candidates)
-    return bounded(profit, *prices_of(alignment), objective=alignment.objective)
+    # To stay alone is worth nothing, not less: a price below that would prove too much.
+    left, right = (np.maximum(prices, 0.0) for prices in prices_of(alignment))
+    return bounded(SparseProfit(scored.candidates), left, right, objective=alignment.objective)
 
 
 @dataclass(frozen=True, eq=False)
