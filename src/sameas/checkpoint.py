@@ -171,6 +171,9 @@ def _update(digest: Any, graph: Graph) -> None:
         digest.update(f"{len(texts)} ".encode())
         digest.update(np.ascontiguousarray(texts.hash(0).to_numpy()))
     digest.update(np.ascontiguousarray(graph.triples))
+    if graph.linkable is not None:
+        digest.update(f"{len(graph.linkable)} linkable ".encode())
+        digest.update(np.ascontiguousarray(graph.linkable))
 
 
 def _checksum(array: NDArray[Any]) -> str:

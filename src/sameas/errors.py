@@ -27,10 +27,11 @@ class InputError(SameasError):
         message: str,
         *,
         line: int | None = None,
+        column: int | None = None,
         row: int | None = None,
     ) -> None:
-        """Make the message ``path:line: message``, or ``path: row N: message``."""
-        place = f"{path}:{line}" if line is not None else f"{path}"
+        """Make the message ``path:line:column: message``, or ``path: row N: message``."""
+        place = ":".join(str(part) for part in (path, line, column) if part is not None)
         super().__init__(
             f"{place}: row {row}: {message}" if row is not None else f"{place}: {message}"
         )
