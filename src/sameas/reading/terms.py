@@ -28,6 +28,8 @@ class Terms:
     states: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(1024, dtype=np.uint8))
     """What is known of each term, by number."""
     _kind: pl.Categorical = field(default_factory=lambda: pl.Categorical(pl.Categories.random()))
+    _alive: pl.Series | None = None
+    """Keeps the numbering: it is forgotten when there is no column left that has it."""
     _seen: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(1024, dtype=np.bool_))
     _new: list[tuple[Codes, pl.Series]] = field(default_factory=list)
     """The texts, in pieces as they came, with their numbers."""
@@ -36,7 +38,10 @@ class Terms:
 
     def codes(self, texts: pl.Series) -> Codes:
         """The number of each text."""
-        codes: Codes = texts.cast(self._kind).to_physical().to_numpy()
+        column = texts.cast(self._kind)
+        if self._alive is None:
+            self._alive = column
+        codes: Codes = column.to_physical().to_numpy()
         top = int(codes.max()) + 1 if len(codes) else 0
         if top > len(self._seen):
             size = max(top, 2 * len(self._seen))
