@@ -161,9 +161,10 @@ def test_what_the_demo_says_to_try_next_works(tmp_path, monkeypatch):
 # Options
 
 
-def test_the_flags_of_align_are_the_fields_of_options():
+def test_the_flags_of_align_are_the_fields_of_options_and_reading():
     flags = {name for option in main.commands["align"].params for name in option.opts}
-    expected = {f"--{field.name.replace('_', '-')}" for field in fields(sameas.Options)}
+    every = (*fields(sameas.Options), *fields(sameas.Reading))
+    expected = {f"--{field.name.replace('_', '-')}" for field in every}
     others = {"inputs", "-o", "--out", "--preset", "--names", "--json"}
     assert flags == expected | others
 

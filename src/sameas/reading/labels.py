@@ -23,8 +23,8 @@ XL_FORM = f"{SKOSXL}literalForm"
 
 def label_ranks(reading: Reading) -> dict[str, int]:
     """The properties that hold names, the better first; alternatives come behind all others."""
-    known = [iri for iri in (*LABELS, *ALTERNATIVES) if iri not in reading.labels]
-    return {iri: rank for rank, iri in enumerate(dict.fromkeys([*reading.labels, *known]))}
+    known = [iri for iri in (*LABELS, *ALTERNATIVES) if iri not in reading.label]
+    return {iri: rank for rank, iri in enumerate(dict.fromkeys([*reading.label, *known]))}
 
 
 def choose_labels(labels: pl.DataFrame, reading: Reading) -> tuple[pl.DataFrame, pl.DataFrame, int]:
@@ -47,14 +47,14 @@ def choose_labels(labels: pl.DataFrame, reading: Reading) -> tuple[pl.DataFrame,
     first = ordered.select(pl.col("head").is_first_distinct()).to_series()
     names, others = ordered.filter(first), ordered.filter(~first)
     kept = others
-    if reading.languages:
-        kept = others.filter(pl.col("preference") <= len(reading.languages))
+    if reading.language:
+        kept = others.filter(pl.col("preference") <= len(reading.language))
     return names.select("head", "name"), kept.select("head", "name"), len(others) - len(kept)
 
 
 def _preference(reading: Reading) -> pl.Expr:
     """A rank for each language: those preferred, none at all, the others; en before those."""
-    tags = reading.languages or ()
+    tags = reading.language or ()
     rank = pl.when(_speaks("en")).then(len(tags) + 1).otherwise(len(tags) + 2)
     rank = pl.when(pl.col("language") == "").then(len(tags)).otherwise(rank)
     for place, tag in reversed(list(enumerate(tags))):

@@ -20,13 +20,13 @@ IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"]*")
 class Reading:
     """How RDF is read. Tables of triples and benchmark folders leave nothing to choose.
 
-    >>> Reading(languages=("en", "de"), exclude=("http://www.w3.org/ns/prov#*",)).lenient
+    >>> Reading(language=("en", "de"), exclude=("http://www.w3.org/ns/prov#*",)).lenient
     False
     """
 
-    labels: tuple[str, ...] = ()
+    label: tuple[str, ...] = ()
     """IRIs of properties that hold names, better ones than those that are known anyway."""
-    languages: tuple[str, ...] = ()
+    language: tuple[str, ...] = ()
     """Preferred languages of names, best first."""
     include: tuple[str, ...] = ()
     """Only these predicates are read, only entities of these classes are linked."""
@@ -42,25 +42,25 @@ class Reading:
     """What standard input and files without a known suffix hold."""
     base: str | None = None
     """The IRI that relative ones are resolved against."""
-    queries: tuple[Path, ...] = ()
+    query: tuple[Path, ...] = ()
     """Files with the query that is put to SPARQL endpoints: one for both sides, or one a side."""
 
     def __post_init__(self) -> None:
         """Refuse values that cannot be used; one text in place of several becomes a tuple."""
-        for name in ("labels", "languages", "include", "exclude", "queries"):
+        for name in ("label", "language", "include", "exclude", "query"):
             value = getattr(self, name)
             values = (value,) if isinstance(value, str | PathLike) else tuple(value)
-            if name == "queries":
-                values = tuple(Path(query) for query in values)
+            if name == "query":
+                values = tuple(Path(file) for file in values)
             object.__setattr__(self, name, values)
-        for tag in self.languages:
+        for tag in self.language:
             if not re.fullmatch(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*", tag):
                 raise _wrong("language", "a tag such as en or zh-Hant", tag)
-        for name in ("labels", "include", "exclude"):
+        for name in ("label", "include", "exclude"):
             for iri in getattr(self, name):
                 if not IRI.fullmatch(iri):
                     what = "a whole IRI such as http://www.w3.org/2000/01/rdf-schema#label"
-                    raise _wrong(name.removesuffix("s"), what, iri)
+                    raise _wrong(name, what, iri)
         if self.format is not None and self.format not in get_args(RdfKind):
             raise _wrong("format", f"one of {', '.join(get_args(RdfKind))}", self.format)
         size = self.max_bytes
@@ -68,8 +68,8 @@ class Reading:
             raise _wrong("max_bytes", "a whole number of at least 1", size)
         if self.base is not None and not IRI.fullmatch(self.base):
             raise _wrong("base", "a whole IRI such as http://example.org/", self.base)
-        if len(self.queries) > 2:
-            raise _wrong("query", "one file or one a side", len(self.queries))
+        if len(self.query) > 2:
+            raise _wrong("query", "one file or one a side", len(self.query))
 
 
 def _wrong(name: str, expected: str, found: object) -> OptionError:

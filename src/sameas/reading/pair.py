@@ -129,7 +129,7 @@ def _side(place: Place, reading: Reading, number: int) -> Side:
     if isinstance(place, str | PathLike) and is_pair(place):
         raise InputError(place, "is a folder of two graphs; give it alone, or two files")
     if is_rdf(place, reading):
-        query = reading.queries[min(number, len(reading.queries) - 1)] if reading.queries else None
+        query = reading.query[min(number, len(reading.query) - 1)] if reading.query else None
         return read_rdf_side(place, reading, query=query)
     return _table_side(Path(cast(StrPath, place)))
 
