@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sameas.graph import Graph, Positions
-from sameas.reading.label import XL_FORM, XL_LABELS, choose_labels, label_ranks
+from sameas.reading.labels import XL_FORM, XL_LABELS, choose_labels, label_ranks
 from sameas.reading.options import Reading
 from sameas.reading.statements import LITERAL_SCHEMA, Statements
 from sameas.reading.terms import BLANK, Codes, Terms

@@ -114,7 +114,7 @@ class _Columns:
             "head": _codes(self.literal_heads, terms),
             "relation": _codes(self.literal_relations, terms),
             "value": self.values,
-            "language": self.language,
+            "language": self.languages,
         }
         return Statements(
             triples=np.stack(triples, axis=1),
