@@ -22,6 +22,7 @@ import sameas
 from folders import GOLD, LEFT, contents, dbp15k, lines, openea, put, table, two_tables
 from sameas.cli import main
 from sameas.options import parse_size
+from sameas.reading.options import RdfKind
 
 DEMO = str(sameas.DEMO)
 COMMANDS = ("align", "convert", "demo", "evaluate", "inspect")
@@ -174,6 +175,7 @@ def test_choices_are_those_of_options():
     expected = {name: get_args(hint) for name, hint in hints.items() if get_origin(hint) is Literal}
     assert set(expected) >= {"features", "adjacency", "solver"}
     expected["preset"] = tuple(sameas.PRESETS)
+    expected["format"] = get_args(RdfKind)
     found = {
         option.name: tuple(option.type.choices)
         for option in main.commands["align"].params

@@ -142,11 +142,8 @@ def _labels(
     """The labels (head, value, language, rank), and the statements that are none."""
     terms = parts.terms
     ranks = label_ranks(parts.reading)
-    codes = {terms.code(f"<{iri}>"): rank for iri, rank in ranks.items()}
-    order = pl.DataFrame(
-        {"relation": list(codes), "rank": list(codes.values())},
-        schema={"relation": pl.UInt32, "rank": pl.Int64},
-    )
+    codes = terms.codes(pl.Series([f"<{iri}>" for iri in (*ranks, *XL_LABELS, XL_FORM)]))
+    order = pl.DataFrame({"relation": codes[: len(ranks)], "rank": list(ranks.values())})
     plain = literals.join(order, on="relation", how="inner", maintain_order="left")
     columns = ("head", "value", "language", "rank")
     found = [plain.select(columns)]
@@ -154,13 +151,14 @@ def _labels(
     if not len(triples):
         return found[0], triples, literals
 
-    leads = {terms.code(f"<{iri}>"): ranks[other] for iri, other in XL_LABELS.items()}
+    leading = codes[len(ranks) : -1].tolist()
+    leads = dict(zip(leading, (ranks[iri] for iri in XL_LABELS.values()), strict=True))
     mask = np.isin(triples[:, 1], list(leads))
     if mask.any():  # labels that are resources: what is said of them is not about entities
-        form = literals.filter(pl.col("relation") == terms.code(f"<{XL_FORM}>"))
-        leading = pl.DataFrame(triples[mask], schema=["owner", "relation", "head"])
+        form = literals.filter(pl.col("relation") == int(codes[-1]))
+        uses = pl.DataFrame(triples[mask], schema=["owner", "relation", "head"])
         rank = pl.col("relation").replace_strict(leads, return_dtype=pl.Int64)
-        texts = leading.with_columns(rank=rank).join(form, on="head", maintain_order="left")
+        texts = uses.with_columns(rank=rank).join(form, on="head", maintain_order="left")
         found.append(texts.select(pl.col("owner").alias("head"), "value", "language", "rank"))
         resources = np.unique(triples[mask][:, 2])
         about = np.isin(triples[:, 0], resources)

@@ -127,7 +127,7 @@ def detect_layout(folder: Path) -> Layout:
 def _side(place: Place, reading: Reading, number: int) -> Side:
     """One of two sides, the first having the number 0."""
     if isinstance(place, str | PathLike) and is_pair(place):
-        raise InputError(place, "is a folder of two graphs; give it alone, or two files")
+        raise InputError(place, "is a folder of two graphs; give it alone, or two files of triples")
     if is_rdf(place, reading):
         query = reading.query[min(number, len(reading.query) - 1)] if reading.query else None
         return read_rdf_side(place, reading, query=query)

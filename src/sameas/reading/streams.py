@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import os
 import sys
 import zlib
@@ -31,6 +32,7 @@ MAGIC = {
 """The suffix of each compression, the bytes it begins with and its name."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 HEAD_BYTES = 1024
+CHANGED = "changed while it was read; wait until it is whole, try again"
 
 
 @dataclass
@@ -41,6 +43,8 @@ class Stream:
     """What error messages call it: a path, or "standard input"."""
     source: IO[bytes]
     max_bytes: int | None = None
+    size: int | None = None
+    """How many bytes there were when it was opened, where that is known."""
     head: bytes = b""
     """The first bytes, for a guess at what is in there."""
     count: int = 0
@@ -71,6 +75,8 @@ class Stream:
                 self.place, f"cannot be read ({first_line(error)}); is the file whole?"
             ) from None
         self.count += len(found)
+        if self.size is not None and self.count > self.size:
+            raise InputError(self.place, CHANGED)
         if self.max_bytes is not None and self.count > self.max_bytes:
             raise InputError(
                 self.place,
@@ -97,7 +103,8 @@ def open_stream(path: str | os.PathLike[str], *, max_bytes: int) -> Iterator[Str
             compression = path.suffix.lower() if path.suffix.lower() in MAGIC else ""
             _refuse_other_compression(path, file, compression)
             ceiling = max_bytes if compression else None
-            yield Stream(str(path), _decompressed(file, compression), ceiling)
+            size = before.st_size if not compression and path.is_file() else None
+            yield Stream(str(path), _decompressed(file, compression), ceiling, size)
             _refuse_changed(path, before)
     except OSError as error:
         reason = error.strerror or first_line(error)
@@ -131,14 +138,13 @@ class _WholeFrames:
         self._file = file
         self._decompressor: Any = None
         self._packed = b""
-        self._unpacked = b""
+        self._unpacked = io.BytesIO()
 
     def read(self, size: int = -1) -> bytes:
         """Up to so many bytes; none at the end."""
-        while not self._unpacked and self._more():
-            pass
-        cut = len(self._unpacked) if size < 0 else size
-        found, self._unpacked = self._unpacked[:cut], self._unpacked[cut:]
+        found = self._unpacked.read(size)
+        while not found and self._more():
+            found = self._unpacked.read(size)
         return found
 
     def _more(self) -> bool:
@@ -151,7 +157,7 @@ class _WholeFrames:
                 return False
         if self._decompressor is None:
             self._decompressor = zstandard.ZstdDecompressor().decompressobj()
-        self._unpacked = self._decompressor.decompress(self._packed)
+        self._unpacked = io.BytesIO(self._decompressor.decompress(self._packed))
         self._packed = b""
         if self._decompressor.eof:
             self._packed = self._decompressor.unused_data
@@ -176,4 +182,4 @@ def _refuse_changed(path: Path, before: os.stat_result) -> None:
     after = path.stat()
     for what in ("st_size", "st_mtime_ns", "st_ino"):
         if getattr(before, what) != getattr(after, what):
-            raise InputError(path, "changed while it was read; wait until it is whole, try again")
+            raise InputError(path, CHANGED)

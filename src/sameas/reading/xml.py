@@ -27,16 +27,14 @@ class XmlStream:
         self._lines: list[bytes] = []
         self._lengths: dict[str, int] = {}
         self._ended = False
+        self._line_done = True
+        self.line = 0
+        """The line that was handed out last, or begun to be."""
         self._parser = expat.ParserCreate(namespace_separator=" ")
         self._parser.EntityDeclHandler = self._entity
         self._parser.XmlDeclHandler = self._declaration
         if stream.head[:2] in (b"\xff\xfe", b"\xfe\xff"):
             raise InputError(stream.place, "is encoded in UTF-16; convert the file to UTF-8")
-
-    @property
-    def line(self) -> int:
-        """The line that was handed out last, or begun to be."""
-        return self._parser.CurrentLineNumber
 
     def read(self, size: int = -1) -> bytes:
         """The next bytes, up to the end of a line; none at the end."""
@@ -46,6 +44,8 @@ class XmlStream:
         if 0 <= size < len(line):
             self._lines.append(line[size:])
             line = line[:size]
+        self.line += self._line_done and line != b""
+        self._line_done = line.endswith((b"\n", b"\r"))
         if not self._ended:
             self._ended = not line
             self._feed(line)
