@@ -70,12 +70,12 @@ def read_endpoint(
 
 def _answer(address: str, query: str, budget: list[int]) -> tuple[list[Any], bool]:
     """The rows of one page, and whether they are those of a SELECT."""
-    request = urllib.request.Request(
-        address,
-        data=urllib.parse.urlencode({"query": query}).encode(),
-        headers={"Accept": ACCEPT, "Content-Type": "application/x-www-form-urlencoded"},
-    )
     try:
+        request = urllib.request.Request(
+            address,
+            data=urllib.parse.urlencode({"query": query}).encode(),
+            headers={"Accept": ACCEPT, "Content-Type": "application/x-www-form-urlencoded"},
+        )
         with urllib.request.urlopen(request, timeout=SECONDS) as response:
             kind = response.headers.get_content_type()
             stream = Stream(address, cast(IO[bytes], response), budget[0])
