@@ -32,9 +32,9 @@ class InputError(SameasError):
     ) -> None:
         """Make the message ``path:line:column: message``, or ``path: row N: message``."""
         place = ":".join(str(part) for part in (path, line, column) if part is not None)
-        super().__init__(
-            f"{place}: row {row}: {message}" if row is not None else f"{place}: {message}"
-        )
+        text = f"{place}: row {row}: {message}" if row is not None else f"{place}: {message}"
+        # What a file holds may be in the message, and is not let loose on a terminal.
+        super().__init__("".join(c if c.isprintable() else repr(c)[1:-1] for c in text))
 
 
 class OptionError(SameasError, ValueError):

@@ -8,7 +8,14 @@ from pathlib import Path
 import polars as pl
 
 from sameas.errors import InputError
-from sameas.reading.tables import TABLE_SUFFIXES, kind_of, numbers, read_table, require_file
+from sameas.reading.tables import (
+    TABLE_SUFFIXES,
+    kind_of,
+    numbers,
+    read_table,
+    require_file,
+    shortened,
+)
 
 
 def read_links(path: str | PathLike[str]) -> pl.DataFrame:
@@ -48,7 +55,7 @@ def without_duplicates(table: pl.DataFrame) -> pl.DataFrame:
         row = repeated.row(0, named=True)
         raise InputError(
             row["file"],
-            f'the link "{row["left"]}" to "{row["right"]}" was given before '
+            f'the link "{shortened(row["left"])}" to "{shortened(row["right"])}" was given before '
             f"({len(repeated)} duplicates in all); leave each link in once",
             line=row["line"],
         )

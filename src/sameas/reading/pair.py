@@ -26,7 +26,7 @@ from sameas.reading.options import Reading
 from sameas.reading.rdf import SUFFIXES, StrPath
 from sameas.reading.sources import Place, describe, is_rdf, read_rdf_side
 from sameas.reading.streams import STANDARD_INPUT
-from sameas.reading.tables import TABLE_SUFFIXES, kind_of, read_table, require_file
+from sameas.reading.tables import TABLE_SUFFIXES, kind_of, read_table, require_file, shortened
 
 log = logging.getLogger(__name__)
 
@@ -200,7 +200,7 @@ def _checked_gold(pair: GraphPair, gold: pl.DataFrame) -> pl.DataFrame:
             raise InputError(
                 missing["file"][0],
                 f"{len(missing)} gold links name an entity that is not in the {side} graph, "
-                f'the first is "{missing[side][0]}"; leave them out or add its triples',
+                f'the first is "{shortened(missing[side][0])}"; leave them out or add its triples',
                 line=missing["line"][0],
             )
     return gold.select("left", "right")
