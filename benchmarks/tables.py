@@ -17,7 +17,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 RESULTS = Path(__file__).parent / "results"
-PACKAGES = ("sameas", "numpy", "scipy", "faiss-cpu", "numba", "sparse-dot-topn", "polars", "lapx")
+PACKAGES = (
+    "sameas",
+    "numpy",
+    "scipy",
+    "faiss-cpu",
+    "numba",
+    "sparse-dot-topn",
+    "polars",
+    "lapx",
+    "pyoxigraph",
+)
 GIB = 2**30
 NOTHING = "–"
 """Stands where there is no figure."""
@@ -358,12 +368,53 @@ def resume_checks(record: Record) -> list[Check]:
     ]
 
 
+def reading_tables(record: Record) -> list[Table]:
+    """How fast each program reads the same lines."""
+    rows = [
+        (
+            name,
+            seconds(run["median_seconds"]),
+            seconds(run["cpu_seconds"]),
+            count(round(run["statements_per_second"])),
+            f"{run['of_bare_speed']:.2f}",
+            gib(run["start_memory_bytes"]),
+            gib(run["peak_memory_bytes"]),
+        )
+        for name, run in record["runs"].items()
+    ]
+    header = (
+        *("program", "seconds", "CPU seconds", "statements a second", "of bare speed"),
+        *("GiB at the start", "peak GiB"),
+    )
+    caption = f"{record['size']:,} lines of N-Triples, {gib(record['file_bytes'])} GiB"
+    return [Table(caption, header, rows)]
+
+
+def reading_checks(record: Record) -> list[Check]:
+    """At least a third of the speed of bare parsing, and less memory than the file takes."""
+    run = record["runs"]["sameas"]
+    taken = run["peak_memory_bytes"] - run["start_memory_bytes"]
+    found = [
+        Check(
+            "at least a third of pyoxigraph's bare speed",
+            f"{run['of_bare_speed']:.2f}",
+            run["of_bare_speed"] >= 1 / 3,
+        )
+    ]
+    if record["size"] >= 10**6:  # in less, what any reading takes weighs more than the file
+        asked = "no more memory than two and a half times the file"
+        share_of_file = taken / record["file_bytes"]
+        found.append(Check(asked, f"{share_of_file:.2f}", share_of_file <= 2.5))
+    return found
+
+
 SECTIONS = {
     "speed": Section("Speed against the yardstick", speed_tables, speed_checks),
     "solver": Section("The exact solver against SciPy and lapx", solver_tables, solver_checks),
     "ladder": Section("The scale ladder", ladder_tables, ladder_checks),
     "memory": Section("The memory ceiling", memory_tables, memory_checks),
     "resume": Section("Interrupted and resumed", resume_tables, resume_checks),
+    "reading": Section("Reading RDF", reading_tables, reading_checks),
 }
 
 

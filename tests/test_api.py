@@ -26,6 +26,7 @@ PUBLIC = {
     "OptionError",
     "Options",
     "OutputError",
+    "Reading",
     "PRESETS",
     "SameasError",
     "__version__",

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
-NAMES = ("tables", "speed", "solver", "ladder", "memory", "resume")
+NAMES = ("tables", "speed", "solver", "ladder", "memory", "resume", "reading")
 SIZES = {"300": 300, "600": 600}
 
 
@@ -253,3 +253,12 @@ def test_what_was_not_met_is_said(scripts):
     assert [check.met for check in scripts.tables.memory_checks(record)] == [False, True]
     refused = {"runs": {"1G": {"reason": "too little"}}, "same_links": True}
     assert [check.met for check in scripts.tables.memory_checks(refused)] == [False]
+
+
+def test_reading_is_timed_against_bare_parsing(scripts, tmp_path, capsys):
+    results = tmp_path / "reading.json"
+    scripts.reading.main(["--size", "2k", "--results", str(results)])
+    record = record_of(results)
+    assert set(record["runs"]) == {"pyoxigraph", "sameas"}
+    assert record["size"] == 2000
+    assert "of bare speed" in capsys.readouterr().out

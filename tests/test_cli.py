@@ -22,6 +22,7 @@ import sameas
 from folders import GOLD, LEFT, contents, dbp15k, lines, openea, put, table, two_tables
 from sameas.cli import main
 from sameas.options import parse_size
+from sameas.reading.options import RdfKind
 
 DEMO = str(sameas.DEMO)
 COMMANDS = ("align", "convert", "demo", "evaluate", "inspect", "merge")
@@ -161,9 +162,10 @@ def test_what_the_demo_says_to_try_next_works(tmp_path, monkeypatch):
 # Options
 
 
-def test_the_flags_of_align_are_the_fields_of_options():
+def test_the_flags_of_align_are_the_fields_of_options_and_reading():
     flags = {name for option in main.commands["align"].params for name in option.opts}
-    expected = {f"--{field.name.replace('_', '-')}" for field in fields(sameas.Options)}
+    every = (*fields(sameas.Options), *fields(sameas.Reading))
+    expected = {f"--{field.name.replace('_', '-')}" for field in every}
     others = {"inputs", "-o", "--out", "--predicate", "--preset", "--names", "--json"}
     assert flags == expected | others
 
@@ -173,6 +175,7 @@ def test_choices_are_those_of_options():
     expected = {name: get_args(hint) for name, hint in hints.items() if get_origin(hint) is Literal}
     assert set(expected) >= {"features", "adjacency", "solver"}
     expected["preset"] = tuple(sameas.PRESETS)
+    expected["format"] = get_args(RdfKind)
     found = {
         option.name: tuple(option.type.choices)
         for option in main.commands["align"].params

@@ -22,8 +22,8 @@ def sameas_commands():
         for block in blocks(file.read_text(encoding="utf8"), "sh"):
             joined = block.replace("\\\n", " ")
             for line in joined.splitlines():
-                for part in line.split("#")[0].split("&&"):
-                    words = shlex.split(part)
+                for part in line.split("&&"):
+                    words = shlex.split(part, comments=True)
                     if words and Path(words[0]).name == "sameas":
                         yield pytest.param(words[1:], id=f"{file.name}: {' '.join(words[1:])[:60]}")
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sameas.graph import Graph, GraphPair
     from sameas.options import PRESETS, Options
     from sameas.pipeline import align, verify
-    from sameas.reading import read_gold, read_graph, read_links, read_pair
+    from sameas.reading import Reading, read_gold, read_graph, read_links, read_pair
     from sameas.writing import read_run, write
 
 DEMO = Path(__file__).parent / "demo" / "world"
@@ -45,6 +45,7 @@ _HOMES = {
     "Options": "options",
     "OutputError": "errors",
     "PRESETS": "options",
+    "Reading": "reading",
     "SameasError": "errors",
     "align": "pipeline",
     "evaluate": "evaluation",
@@ -69,6 +70,7 @@ __all__ = [
     "OptionError",
     "Options",
     "OutputError",
+    "Reading",
     "SameasError",
     "__version__",
     "align",

@@ -212,6 +212,9 @@ def _update(digest: Any, graph: Graph) -> None:
     digest.update(np.ascontiguousarray(graph.triples))
     if len(graph.attributes):
         digest.update(graph.attributes.hash_rows(0).to_numpy().tobytes())
+    if graph.linkable is not None:
+        digest.update(f"{len(graph.linkable)} linkable ".encode())
+        digest.update(np.ascontiguousarray(graph.linkable))
 
 
 def _checksum(array: NDArray[Any]) -> str:

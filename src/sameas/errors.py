@@ -27,13 +27,14 @@ class InputError(SameasError):
         message: str,
         *,
         line: int | None = None,
+        column: int | None = None,
         row: int | None = None,
     ) -> None:
-        """Make the message ``path:line: message``, or ``path: row N: message``."""
-        place = f"{path}:{line}" if line is not None else f"{path}"
-        super().__init__(
-            f"{place}: row {row}: {message}" if row is not None else f"{place}: {message}"
-        )
+        """Make the message ``path:line:column: message``, or ``path: row N: message``."""
+        place = ":".join(str(part) for part in (path, line, column) if part is not None)
+        text = f"{place}: row {row}: {message}" if row is not None else f"{place}: {message}"
+        # What a file holds may be in the message, and is not let loose on a terminal.
+        super().__init__("".join(c if c.isprintable() else repr(c)[1:-1] for c in text))
 
 
 class OptionError(SameasError, ValueError):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 Positions: TypeAlias = NDArray[np.int64]
 
 ATTRIBUTE_SCHEMA = pl.Schema({"entity": pl.String, "attribute": pl.String, "value": pl.String})
+ALTERNATIVE_SCHEMA = pl.Schema({"entity": pl.String, "name": pl.String})
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -33,6 +34,15 @@ class Graph:
     triples: Positions
     attributes: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=ATTRIBUTE_SCHEMA))
     """Literal-valued triples: entity, attribute, value."""
+    alternatives: pl.DataFrame = field(
+        default_factory=lambda: pl.DataFrame(schema=ALTERNATIVE_SCHEMA)
+    )
+    """Further names, where an entity has more than one: entity, name; the better first."""
+    linkable: Positions | None = None
+    """Positions of the entities that may be linked, ascending; None for all. The others (blank
+    nodes, classes) are neighbours and no more."""
+    reading_counts: dict[str, int] = field(default_factory=dict)
+    """What there is to tell about reading: statements, malformed ones that were skipped, ..."""
 
     def __post_init__(self) -> None:
         """Refuse parts that do not belong together."""
@@ -50,6 +60,12 @@ class Graph:
             if (self.triples < 0).any() or (self.triples >= limits).any():
                 raise ValueError(
                     "triples must hold positions in entities and relations, got one out of range"
+                )
+        if self.linkable is not None and len(self.linkable):
+            rising = (np.diff(self.linkable) > 0).all()
+            if not rising or self.linkable[0] < 0 or self.linkable[-1] >= len(self.entities):
+                raise ValueError(
+                    "linkable must hold ascending positions in entities, got others instead"
                 )
 
     def __repr__(self) -> str:

@@ -30,11 +30,17 @@ class Inspection:
     names_without_letters: int
     shared_names: int
     """Entities whose name another entity of the graph has too."""
+    alternatives: int
+    """Names besides the first."""
+    not_linkable: int
+    """Entities that are neighbours and no more: blank nodes, classes."""
     mean_degree: float
     scripts: dict[str, float]
     """Share of the letters of all names by script, largest first."""
     namespaces: dict[str, int]
     """Entities by the beginning of their URI, most frequent first."""
+    reading: dict[str, int]
+    """What reading counted; empty where all there is to read is triples."""
     warnings: tuple[str, ...]
 
     def asdict(self) -> dict[str, Any]:
@@ -61,9 +67,12 @@ def inspect_graph(graph: Graph) -> Inspection:
         "empty_names": int((graph.names == "").sum()),
         "names_without_letters": int((~letters & (graph.names != "")).sum()),
         "shared_names": shared,
+        "alternatives": len(graph.alternatives),
+        "not_linkable": 0 if graph.linkable is None else size - len(graph.linkable),
         "mean_degree": float(degrees.mean()) if size else 0.0,
         "scripts": _scripts(graph.names),
         "namespaces": _namespaces(graph.entities),
+        "reading": graph.reading_counts,
     }
     return Inspection(**counts, warnings=tuple(_warnings(counts)))
 
@@ -100,6 +109,8 @@ def _warnings(counts: dict[str, Any]) -> list[str]:
             found.append(f"{counts[key]:,} of {size:,} entities {text}")
     if counts["duplicate_triples"]:
         found.append(f"{counts['duplicate_triples']:,} triples stand twice; each counts once")
+    if counts["reading"].get("malformed"):
+        found.append(f"{counts['reading']['malformed']:,} malformed statements were skipped")
     if counts["relations"] == 1:
         found.append("there is only one relation: neighbours cannot be told apart by it")
     return found

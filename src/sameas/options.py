@@ -166,7 +166,7 @@ def _plain(value: Any) -> Any:
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
-def parse_size(text: str) -> int:
+def parse_size(text: str, *, option: str = "memory") -> int:
     """A number of bytes from text such as "4G", "512M" or "1.5GiB".
 
     >>> parse_size("1.5G") == 3 * 2**29
@@ -174,7 +174,7 @@ def parse_size(text: str) -> int:
     """
     match = re.fullmatch(r"\s*(\d{1,12}(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
     if not match or not (size := int(float(match[1]) * UNITS[match[2].upper()])):
-        raise _wrong("memory", "a size such as 4G or 512M", text)
+        raise _wrong(option, "a size such as 4G or 512M", text)
     return size
 
 

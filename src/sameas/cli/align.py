@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sameas.cli.reading import counts_in_words, reading_options, take_reading
 from sameas.cli.terminal import (
     START,
     json_option,
@@ -34,6 +35,7 @@ EPILOG = """\b
 Examples:
   sameas align zh_en -o links.tsv
   sameas align left.tsv right.parquet --names names.tsv -o run
+  sameas align left.nt.gz right.ttl --language en,de -o links.tsv
   sameas align zh_en --preset paper --features hybrid \\
       --word-vectors glove.6B.300d.txt --among gold -o run
 """
@@ -174,6 +176,7 @@ MATCHES_SHOWN = 5
     help="Links less sure than this are dropped; the preset paper keeps all.  [0.5]",
 )
 @click.option("--seed", type=int, help="For what is left to chance: nothing today.  [0]")
+@reading_options
 @json_option
 def align(
     inputs: tuple[str, ...],
@@ -186,13 +189,16 @@ def align(
 ) -> None:
     """Link the entities of two graphs.
 
-    LEFT and RIGHT are tables of triples (head, relation, tail: .tsv, .csv, .parquet, plain or
-    .gz or .zst); PAIR is a benchmark folder in the DBP15K or OpenEA layout.
+    LEFT and RIGHT are RDF (.nt, .nq, .ttl, .trig, .rdf, .owl, .xml, .jsonld, plain or .gz, .bz2
+    or .zst; a folder of such files, a pattern in quotes, files with commas between them, - for
+    standard input, or sparql+http://... for an endpoint), or tables of triples (head, relation,
+    tail: .tsv, .csv, .parquet); PAIR is a benchmark folder in the DBP15K or OpenEA layout.
     """
     from sameas.links import predicate_iri
     from sameas.reading import read_pair
     from sameas.writing import check_target, write
 
+    reading = take_reading(chosen)
     options = make_options(preset, chosen)
     if len(inputs) > 2:
         raise OptionError(f"one PAIR or LEFT and RIGHT expected, got {len(inputs)} paths instead")
@@ -203,7 +209,7 @@ def align(
         progress("reading", 0.0)
         # The libraries of the stages that follow load while files are read.
         Thread(target=import_module, args=("sameas.pipeline",), daemon=True).start()
-        pair = read_pair(*inputs, names=_names(names))
+        pair = read_pair(*inputs, names=_names(names), reading=reading)
         progress("reading", 1.0)
         seconds = {"reading": time.perf_counter() - begin}
         from sameas.pipeline import align as align_pair
@@ -222,6 +228,7 @@ def align(
         "total_seconds": round(time.perf_counter() - START, 3),
         "peak_memory_bytes": peak_memory(),
         "resumed": list(alignment.resumed),
+        "reading": {"left": pair.left.reading_counts, "right": pair.right.reading_counts},
         "output": str(out),
         "not_held": list(not_held),
     }
@@ -298,6 +305,9 @@ def print_summary(alignment: Alignment, report: dict[str, Any]) -> None:
         )
     if report.get("entities_without_features"):
         rows.append(("no features", f"{report['entities_without_features']:,} entities"))
+    for side, graph in (("left", pair.left), ("right", pair.right)):
+        if graph.reading_counts:
+            rows.append((f"{side} input", counts_in_words(graph)))
     phases = ", ".join(f"{phase} {value:.1f}" for phase, value in report["seconds"].items())
     rows.append(("seconds", f"{report['total_seconds']:.1f} ({phases})"))
     if report["peak_memory_bytes"]:

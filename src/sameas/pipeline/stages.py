@@ -50,7 +50,11 @@ Sides = tuple[Positions, Positions]
 def candidate_positions(pair: GraphPair, options: Options) -> tuple[Positions, Positions]:
     """The positions of the entities that may be linked, in the graphs' order."""
     if options.among is None:
-        return np.arange(len(pair.left.entities)), np.arange(len(pair.right.entities))
+        left, right = (
+            np.arange(len(graph.entities)) if graph.linkable is None else graph.linkable
+            for graph in (pair.left, pair.right)
+        )
+        return left, right
     if options.among == "gold":
         if pair.gold is None:
             raise OptionError(

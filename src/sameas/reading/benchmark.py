@@ -15,7 +15,7 @@ from sameas.errors import InputError
 from sameas.graph import Graph, graph_from_triples, positions_of
 from sameas.reading.links import read_gold_links, without_duplicates
 from sameas.reading.names import names_from_attributes, read_names
-from sameas.reading.tables import integers, read_table
+from sameas.reading.tables import integers, read_table, shortened
 
 Side = tuple[Graph, pl.Series | None, pl.DataFrame | None]
 """A graph without names, the ids of its entities if it has any, and the names given for them."""
@@ -109,7 +109,9 @@ def _refuse_repeated(table: pl.DataFrame, column: str, file: Path) -> None:
     repeated = table.filter(~table[column].is_first_distinct())
     if len(repeated):
         raise InputError(
-            file, f'{column} "{repeated[column][0]}" was given before', line=repeated["line"][0]
+            file,
+            f'{column} "{shortened(str(repeated[column][0]))}" was given before',
+            line=repeated["line"][0],
         )
 
 

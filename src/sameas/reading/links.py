@@ -9,7 +9,14 @@ import polars as pl
 
 from sameas.errors import InputError
 from sameas.links import LINK_COLUMNS, LinkSet
-from sameas.reading.tables import TABLE_SUFFIXES, kind_of, numbers, read_table, require_file
+from sameas.reading.tables import (
+    TABLE_SUFFIXES,
+    kind_of,
+    numbers,
+    read_table,
+    require_file,
+    shortened,
+)
 
 LINK_SUFFIXES = (*TABLE_SUFFIXES, ".jsonl", ".sssom.tsv", ".nt", ".ttl", ".rdf")
 """Formats that links are read from."""
@@ -68,7 +75,7 @@ def without_duplicates(table: pl.DataFrame) -> pl.DataFrame:
         row = repeated.row(0, named=True)
         raise InputError(
             row["file"],
-            f'the link "{row["left"]}" to "{row["right"]}" was given before '
+            f'the link "{shortened(row["left"])}" to "{shortened(row["right"])}" was given before '
             f"({len(repeated)} duplicates in all); leave each link in once",
             line=row["line"],
         )

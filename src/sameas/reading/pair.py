@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 import polars as pl
 
@@ -22,11 +22,14 @@ from sameas.reading.benchmark import (
 )
 from sameas.reading.links import read_gold_links
 from sameas.reading.names import choose_names, read_names
-from sameas.reading.tables import TABLE_SUFFIXES, kind_of, read_table, require_file
+from sameas.reading.options import Reading
+from sameas.reading.rdf import SUFFIXES, StrPath
+from sameas.reading.sources import Place, describe, is_rdf, read_rdf_side
+from sameas.reading.streams import STANDARD_INPUT
+from sameas.reading.tables import TABLE_SUFFIXES, kind_of, read_table, require_file, shortened
 
 log = logging.getLogger(__name__)
 
-StrPath = str | PathLike[str]
 Layout = Literal["dbp15k", "openea"]
 
 READERS: dict[Layout, Callable[[Path], tuple[Side, Side]]] = {
@@ -41,34 +44,51 @@ MARKS: dict[Layout, str] = {"dbp15k": "triples_1", "openea": "rel_triples_1"}
 
 
 def read_pair(
-    left: StrPath, right: StrPath | None = None, *, names: StrPath | Sequence[StrPath] | None = None
+    left: Place,
+    right: Place | None = None,
+    *,
+    names: StrPath | Sequence[StrPath] | None = None,
+    reading: Reading | None = None,
 ) -> GraphPair:
-    """The pair of graphs in one benchmark folder, or in two tables of triples.
+    """The pair of graphs in one benchmark folder, or in two places.
 
+    A place is a table of triples, an RDF file, a folder of RDF files or several of them, "-" for
+    standard input, or a SPARQL endpoint (``sparql+http://...``); ``reading`` says how RDF is read.
     ``names`` is a names file for both sides, two files (left, right), or "uri" to make all names
     from the URIs. Without it, names are those the input brings, else made from the URIs.
     """
+    reading = reading or Reading()
     if right is None:
+        if not isinstance(left, str | PathLike):
+            raise OptionError("two sides expected, got several files of one")
         layout = detect_layout(Path(left))
         sides = READERS[layout](Path(left))
         gold = GOLD_READERS[layout](Path(left))
     else:
-        sides = _table_side(Path(left)), _table_side(Path(right))
+        if STANDARD_INPUT in (left, right) and left == right:
+            raise OptionError("one side at most can be standard input, got both")
+        sides = _side(left, reading, 0), _side(right, reading, 1)
         gold = None
     for (graph, _, _), place in zip(sides, _places(left, right), strict=True):
-        if not len(graph.entities) or not len(graph.triples):
-            raise InputError(place, "holds no triples; a graph needs at least one")
+        _refuse_empty(graph, place)
     named = _with_names(sides, names)
     pair = GraphPair(left=named[0], right=named[1])
     return pair if gold is None else replace(pair, gold=_checked_gold(pair, gold))
 
 
-def read_graph(path: StrPath) -> Graph:
-    """One graph from a table of triples, with names made from its URIs."""
-    graph, _, _ = _table_side(Path(path))
-    if not len(graph.triples):
-        raise InputError(path, "holds no triples; a graph needs at least one")
-    return _with_names(((graph, None, None),), None)[0]
+def read_graph(place: Place, *, reading: Reading | None = None) -> Graph:
+    """One graph from a table of triples or from RDF, with the names it brings, else from URIs."""
+    side = _side(place, reading or Reading(), 0)
+    _refuse_empty(side[0], describe(place))
+    return _with_names((side,), None)[0]
+
+
+def is_pair(place: StrPath) -> bool:
+    """Whether a place is a folder that holds two graphs."""
+    folder = Path(place)
+    return folder.is_dir() and (
+        any((folder / mark).exists() for mark in MARKS.values()) or (folder / "run.json").is_file()
+    )
 
 
 def read_gold(path: StrPath) -> pl.DataFrame:
@@ -104,17 +124,28 @@ def detect_layout(folder: Path) -> Layout:
     )
 
 
+def _side(place: Place, reading: Reading, number: int) -> Side:
+    """One of two sides, the first having the number 0."""
+    if isinstance(place, str | PathLike) and is_pair(place):
+        raise InputError(place, "is a folder of two graphs; give it alone, or two files of triples")
+    if is_rdf(place, reading):
+        query = reading.query[min(number, len(reading.query) - 1)] if reading.query else None
+        return read_rdf_side(place, reading, query=query)
+    return _table_side(Path(cast(StrPath, place)))
+
+
+def _refuse_empty(graph: Graph, place: StrPath) -> None:
+    if not len(graph.entities) or not len(graph.triples):
+        raise InputError(place, "holds no triples; a graph needs at least one")
+
+
 def _table_side(path: Path) -> Side:
-    if path.is_dir():
-        raise InputError(
-            path, "is a folder; give one benchmark folder alone, or two files of triples"
-        )
     require_file(path)
     if kind_of(path) not in TABLE_SUFFIXES:
         raise InputError(
             path,
             f'suffix "{"".join(path.suffixes)}" is not known; a table of triples ends in '
-            f"{', '.join(TABLE_SUFFIXES)}, plain, .gz or .zst",
+            f"{', '.join(TABLE_SUFFIXES)}, plain, .gz or .zst, RDF in {', '.join(SUFFIXES)}",
         )
     return graph_from_triples(read_table(path, ("head", "relation", "tail"))), None, None
 
@@ -152,12 +183,13 @@ def _with_names(
     )
 
 
-def _places(left: StrPath, right: StrPath | None) -> list[StrPath]:
-    """The file that each side's triples are in."""
+def _places(left: Place, right: Place | None) -> list[StrPath]:
+    """Where each side's triples are."""
     if right is not None:
-        return [left, right]
-    stem = MARKS[detect_layout(Path(left))].removesuffix("1")
-    return [Path(left) / f"{stem}{side}" for side in (1, 2)]
+        return [describe(left), describe(right)]
+    folder = Path(cast(StrPath, left))
+    stem = MARKS[detect_layout(folder)].removesuffix("1")
+    return [folder / f"{stem}{side}" for side in (1, 2)]
 
 
 def _checked_gold(pair: GraphPair, gold: pl.DataFrame) -> pl.DataFrame:
@@ -168,7 +200,7 @@ def _checked_gold(pair: GraphPair, gold: pl.DataFrame) -> pl.DataFrame:
             raise InputError(
                 missing["file"][0],
                 f"{len(missing)} gold links name an entity that is not in the {side} graph, "
-                f'the first is "{missing[side][0]}"; leave them out or add its triples',
+                f'the first is "{shortened(missing[side][0])}"; leave them out or add its triples',
                 line=missing["line"][0],
             )
     return gold.select("left", "right")

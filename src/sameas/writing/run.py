@@ -11,14 +11,16 @@ Format 1:
   gold.parquet        left, right (where gold links were known)
   gold_ranks.parquet  left, right, rank of the gold links between candidates
   left/, right/       entities.parquet (entity, name), triples.parquet (head, relation, tail),
-                      attributes.parquet (entity, attribute, value)
+                      attributes.parquet (entity, attribute, value); where there are further
+                      names, alternatives.parquet (entity, name); where not all entities may
+                      be linked, linkable.parquet (entity)
 Nothing in it depends on the clock: the same input gives the same bytes.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -46,6 +48,8 @@ COLUMNS = {
     "entities": ("entity", "name"),
     "triples": ("head", "relation", "tail"),
     "attributes": ("entity", "attribute", "value"),
+    "alternatives": ("entity", "name"),
+    "linkable": ("entity",),
 }
 """What each table of a run folder holds."""
 NUMERIC = {"score", "confidence", "rank", "price", "match", "edges", "trust"}
@@ -180,6 +184,11 @@ def _write_graph(graph: Graph, folder: Path) -> None:
     )
     _write(triples, folder / "triples.parquet")
     _write(graph.attributes, folder / "attributes.parquet")
+    if len(graph.alternatives):
+        _write(graph.alternatives, folder / "alternatives.parquet")
+    if graph.linkable is not None:
+        linkable = pl.DataFrame({"entity": graph.entities.gather(graph.linkable)})
+        _write(linkable, folder / "linkable.parquet")
 
 
 def _write(table: pl.DataFrame, path: Path) -> None:
@@ -190,7 +199,7 @@ def _write(table: pl.DataFrame, path: Path) -> None:
 def _read_graph(folder: Path) -> Graph:
     entities = _parquet(folder / "entities.parquet")
     try:
-        return graph_from_triples(
+        graph = graph_from_triples(
             _parquet(folder / "triples.parquet"),
             entities=entities["entity"],
             names=entities["name"],
@@ -200,3 +209,10 @@ def _read_graph(folder: Path) -> Graph:
         raise InputError(
             folder, "is damaged (entities and triples do not fit); run sameas align again"
         ) from None
+    alternatives = _optional(folder / "alternatives.parquet")
+    linkable = _optional(folder / "linkable.parquet")
+    return replace(
+        graph,
+        alternatives=graph.alternatives if alternatives is None else alternatives,
+        linkable=None if linkable is None else graph.positions(linkable["entity"]),
+    )

@@ -1,0 +1,676 @@
+"""RDF in: every format, names and languages, what is linked, and what is refused."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import os
+import time
+
+import polars as pl
+import pyoxigraph as ox
+import pytest
+import zstandard
+from click.testing import CliRunner
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import sameas
+from folders import named_triples, names_of, put
+from sameas import InputError, OptionError, Reading
+from sameas.cli import main
+from sameas.reading import lines as lines_module
+from sameas.reading.rdf import FORMATS
+
+E = "http://example.org/"
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+SKOS = "http://www.w3.org/2004/02/skos/core#"
+SKOSXL = "http://www.w3.org/2008/05/skos-xl#"
+OWL = "http://www.w3.org/2002/07/owl#"
+PREFIXES = f"""@prefix : <{E}> .
+@prefix rdf: <{RDF}> .
+@prefix rdfs: <{RDFS}> .
+@prefix skos: <{SKOS}> .
+@prefix skosxl: <{SKOSXL}> .
+@prefix owl: <{OWL}> .
+"""
+LINE = f"<{E}a> <{E}r> <{E}b> .\n"
+
+
+def read(path, **reading):
+    return sameas.read_graph(path, reading=Reading(**reading))
+
+
+def turtle(folder, text, **reading):
+    return read(put(folder / "g.ttl", PREFIXES + text), **reading)
+
+
+def refusal(path, **reading):
+    with pytest.raises(InputError) as caught:
+        read(path, **reading)
+    message = str(caught.value)
+    assert message.isprintable()
+    assert len(message) < 400 + len(str(path))
+    return message
+
+
+def short(texts):
+    return [text.removeprefix(E) for text in texts]
+
+
+def linkable(graph):
+    return set(short(graph.entities if graph.linkable is None else graph.entities[graph.linkable]))
+
+
+def facts(graph):
+    """All that a graph says, whatever its order."""
+    names = {uri: name for uri, name in names_of(graph).items() if uri in linkable_uris(graph)}
+    return (
+        sorted(named_triples(graph)),
+        sorted(graph.attributes.rows()),
+        names,
+        sorted(graph.alternatives.rows()),
+        linkable_uris(graph),
+    )
+
+
+def linkable_uris(graph):
+    return set(graph.entities if graph.linkable is None else graph.entities[graph.linkable])
+
+
+# Every format
+
+
+local = st.text(st.sampled_from("abé/~é京"), min_size=1, max_size=3)
+nodes = st.builds(lambda text: ox.NamedNode(E + text), local)
+predicates = st.sampled_from([E + "r", E + "s", RDFS + "label", SKOS + "altLabel"])
+tags = st.sampled_from([None, "en", "de-AT", "zh"])
+texts = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=6) | st.sampled_from(
+    ['a "b" \\ c', "tab\there", "line\nbreak", "\\u0041", " ", "", "x" * 1000]
+)
+
+
+@st.composite
+def literals(draw):
+    tag = draw(tags)
+    if tag:
+        return ox.Literal(draw(texts), language=tag)
+    if draw(st.booleans()):
+        kind = "http://www.w3.org/2001/XMLSchema#integer"
+        return ox.Literal(str(draw(st.integers())), datatype=ox.NamedNode(kind))
+    return ox.Literal(draw(texts))
+
+
+plain = st.builds(
+    ox.Triple, nodes, predicates.map(ox.NamedNode), st.one_of(nodes, nodes, literals())
+)
+types = st.builds(
+    ox.Triple,
+    nodes,
+    st.just(ox.NamedNode(RDF + "type")),
+    st.sampled_from([E + "City", E + "a", OWL + "Thing"]).map(ox.NamedNode),
+)
+triples = plain | types
+relation = ox.Triple(ox.NamedNode(E + "a"), ox.NamedNode(E + "r"), ox.NamedNode(E + "b"))
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(triples, max_size=12))
+def test_a_graph_is_the_same_in_every_format(tmp_path_factory, some):
+    folder = tmp_path_factory.mktemp("rdf")
+    some = [relation, *some]
+    expected = None
+    for kind, format in FORMATS.items():
+        rows = [ox.Quad(*triple) for triple in some] if format.supports_datasets else some
+        path = folder / f"g.{kind}"
+        ox.serialize(rows, str(path), format=format)
+        found = facts(read(path))
+        expected = expected or found
+        assert found == expected, kind
+
+
+@settings(
+    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.lists(triples, max_size=12), st.sampled_from([1, 7, 64, 10_000]))
+def test_lines_are_read_alike_in_blocks_of_any_size(tmp_path, monkeypatch, some, size):
+    """The same order, too, as by the parser of Turtle, of which N-Triples are a part."""
+    content = ox.serialize([relation, *some], format=ox.RdfFormat.N_TRIPLES)
+    slow = read(put(tmp_path / "g.ttl", content))
+    monkeypatch.setattr(lines_module, "BLOCK_BYTES", size)
+    fast = read(put(tmp_path / "g.nt", content))
+    assert fast.entities.to_list() == slow.entities.to_list()
+    assert fast.triples.tolist() == slow.triples.tolist()
+    assert fast.attributes.equals(slow.attributes)
+    assert names_of(fast) == names_of(slow)
+
+
+ODD_LINES = [
+    "<http://example.org/a>\t<http://example.org/r>\t<http://example.org/b>\t.\n",
+    "<http://example.org/a><http://example.org/r><http://example.org/b>.\n",
+    "  <http://example.org/a>   <http://example.org/r> <http://example.org/b>. # why\n",
+    "# why\n\n   \n<http://example.org/a> <http://example.org/r> <http://example.org/b> .\r\n",
+    "<http://example.org/\\u0061> <http://example.org/r> <http://example.org/\\U00000062> .",
+    "\ufeff<http://example.org/a> <http://example.org/r> <http://example.org/b> .\n",
+    "<http://example.org/a> <http://example.org/r> <http://example.org/b> .\r# x\r\n",
+]
+
+
+@pytest.mark.parametrize("text", ODD_LINES)
+@pytest.mark.parametrize("kind", ["nt", "nq"])
+def test_lines_that_are_not_as_usual_are_read_too(tmp_path, text, kind):
+    graph = read(put(tmp_path / f"g.{kind}", text))
+    assert named_triples(graph) == [(E + "a", E + "r", E + "b")]
+
+
+def test_the_graph_that_a_quad_is_in_does_not_matter(tmp_path):
+    text = f'<{E}a> <{E}r> <{E}b> <{E}g> .\n<{E}a> <{E}p> "x"@en <{E}h> .\n{LINE}'
+    graph = read(put(tmp_path / "g.nq", text))
+    assert len(graph.triples) == 2
+    assert graph.attributes.rows() == [(E + "a", E + "p", "x")]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "pack"),
+    [(".gz", gzip.compress), (".bz2", bz2.compress), (".zst", zstandard.compress)],
+)
+def test_compressed_files_are_read_whole_and_refused_when_cut(tmp_path, suffix, pack):
+    text = "".join(f"<{E}{i}> <{E}r> <{E}{i * 7919 % 100_003}> .\n" for i in range(3_000)).encode()
+    for kind in ("nt", "ttl"):
+        path = tmp_path / f"g.{kind}{suffix}"
+        path.write_bytes(pack(text))
+        assert len(read(path).triples) == 3_000
+        path.write_bytes(pack(text[:70_000]) + pack(text[70_000:]))  # members end to end
+        assert len(read(path).triples) == 3_000
+        path.write_bytes(pack(text)[:-20])
+        assert "is the file whole?" in refusal(path)
+        assert "is the file whole?" in refusal(path, lenient=True)
+
+
+def test_standard_input_may_be_compressed(tmp_path):
+    right = put(tmp_path / "right.ttl", LINE)
+    for given_input, extra in ((LINE.encode(), []), (gzip.compress(LINE.encode()), [])):
+        result = CliRunner().invoke(main, ["inspect", "-", "--json", *extra], input=given_input)
+        assert result.exit_code == 0, result.output
+        assert json.loads(result.stdout)["graphs"]["-"]["triples"] == 1
+    words = ["align", "-", str(right), "--format", "ttl", "-o", str(tmp_path / "l.tsv"), "--json"]
+    result = CliRunner().invoke(main, words, input=f"@prefix : <{E}> . :a :r :b .")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["reading"]["left"] == {"statements": 1, "malformed": 0}
+
+
+def test_both_sides_cannot_be_standard_input():
+    with pytest.raises(OptionError, match="one side at most"):
+        sameas.read_pair("-", "-")
+
+
+# Several files a side
+
+
+def test_a_side_may_be_a_folder_a_pattern_or_files_between_commas(tmp_path, caplog):
+    folder = tmp_path / "left"
+    folder.mkdir()
+    put(folder / "a.nt.gz", LINE)
+    put(folder / "b.ttl", f"<{E}b> <{E}r> <{E}c> .")
+    put(folder / "README.md", "read me")
+    expected = [(E + "a", E + "r", E + "b"), (E + "b", E + "r", E + "c")]
+    several = f"{folder / 'a.nt.gz'},{folder / 'b.ttl'}"
+    paths = [folder / "a.nt.gz", str(folder / "b.ttl")]
+    for place in (folder, str(folder / "*.[nt]t*"), several, paths):
+        assert named_triples(read(place)) == expected
+    assert "passed over what is not RDF: 1, the first is README.md" in caplog.text
+    put(tmp_path / "x,y.nt", LINE)
+    assert named_triples(read(tmp_path / "x,y.nt")) == expected[:1]
+
+
+def test_blank_nodes_of_two_files_are_not_the_same(tmp_path):
+    for name in ("a.nt", "b.nt"):
+        put(tmp_path / name, f"_:x <{E}r> <{E}a> .\n")
+    assert short(read(tmp_path).entities) == ["_:1.x", "a", "_:2.x"]
+    assert short(read(tmp_path / "a.nt").entities) == ["_:x", "a"]
+
+
+def test_places_that_hold_nothing_are_refused(tmp_path):
+    (tmp_path / "empty").mkdir()
+    assert "holds no RDF files" in refusal(tmp_path / "empty")
+    assert "fits no file" in refusal(str(tmp_path / "*.nt"))
+    assert "no such file" in refusal(f"{tmp_path}/a.nt,{tmp_path}/b.nt")
+    put(tmp_path / "a.txt", LINE)
+    assert "is not known" in refusal(tmp_path / "a.txt")
+    assert len(read(tmp_path / "a.txt", format="nt").triples) == 1
+
+
+# What is read as what
+
+
+def test_relations_attributes_and_names(tmp_path):
+    graph = turtle(
+        tmp_path,
+        ':a :r :b ; rdfs:label "A" ; :height 12.5 ; :born "1900"^^:year . :b rdfs:label "B"@en .',
+    )
+    assert named_triples(graph) == [(E + "a", E + "r", E + "b")]
+    assert graph.attributes.rows() == [
+        (E + "a", E + "height", "12.5"),
+        (E + "a", E + "born", "1900"),
+    ]
+    assert names_of(graph) == {E + "a": "A", E + "b": "B"}
+    assert graph.names_given == 2
+    assert graph.linkable is None
+
+
+@pytest.mark.parametrize(
+    "iri",
+    [
+        RDFS + "label",
+        SKOS + "prefLabel",
+        "http://schema.org/name",
+        "https://schema.org/name",
+        "http://xmlns.com/foaf/0.1/name",
+        "http://purl.org/dc/elements/1.1/title",
+        "http://purl.org/dc/terms/title",
+    ],
+)
+def test_the_usual_label_properties_hold_names(tmp_path, iri):
+    graph = turtle(tmp_path, f':a :r :b . :a <{iri}> "Name" .')
+    assert names_of(graph)[E + "a"] == "Name"
+    assert len(graph.attributes) == 0
+
+
+def test_labels_that_are_resources(tmp_path):
+    graph = turtle(
+        tmp_path,
+        ':a :r :b ; skosxl:prefLabel :l ; skosxl:altLabel [ skosxl:literalForm "Other"@en ] .'
+        ':l a skosxl:Label ; skosxl:literalForm "Name"@en ; :made "today" .',
+    )
+    assert names_of(graph) == {E + "a": "Name", E + "b": "b"}
+    assert graph.alternatives.rows() == [(E + "a", "Other")]
+    assert len(graph.triples) == 1
+    assert len(graph.attributes) == 0
+    assert graph.reading_counts["about_labels"] == 2
+
+
+LABELLED = """:a :r :b ; :code "x7" ; rdfs:label "Aachen"@de, "Aix"@fr, "Aken"@nl-BE, "Aix2" ;
+skos:altLabel "Bad Aachen"@de, "Acc" . :b skos:prefLabel "Bee"@en, "Biene"@de ; rdfs:label "be" ."""
+
+
+@pytest.mark.parametrize(
+    ("language", "names", "alternatives"),
+    [
+        ((), ["Aix2", "be"], {"Aachen", "Aix", "Aken", "Bad Aachen", "Acc", "Bee", "Biene"}),
+        (("de",), ["Aachen", "Biene"], {"Aix2", "Bad Aachen", "Acc", "be"}),
+        (("nl", "en"), ["Aken", "Bee"], {"Aix2", "Acc", "be"}),
+        (("sv",), ["Aix2", "be"], {"Acc"}),
+    ],
+)
+def test_names_are_in_the_language_preferred(tmp_path, language, names, alternatives):
+    graph = turtle(tmp_path, LABELLED, language=language)
+    assert graph.names.to_list() == names
+    assert set(graph.alternatives["name"]) == alternatives
+    left_out = 7 - len(alternatives)
+    assert graph.reading_counts.get("labels_in_other_languages", 0) == left_out
+
+
+def test_a_label_in_another_language_is_better_than_none(tmp_path):
+    graph = turtle(tmp_path, ':a :r :b ; rdfs:label "Aix"@fr .', language=("de",))
+    assert names_of(graph)[E + "a"] == "Aix"
+
+
+def test_own_label_properties_come_first(tmp_path):
+    graph = turtle(tmp_path, LABELLED, label=(E + "code",))
+    assert names_of(graph)[E + "a"] == "x7"
+    assert "Aix2" in graph.alternatives["name"].to_list()
+
+
+@given(order=st.permutations(range(6)))
+@settings(max_examples=10, deadline=None)
+def test_the_order_of_statements_does_not_change_names(tmp_path_factory, order):
+    rows = [f'<{E}a> <{RDFS}label> "{text}" .\n' for text in ("b", "a", "c")]
+    rows += [LINE, f'<{E}a> <{SKOS}prefLabel> "0" .\n', f'<{E}b> <{SKOS}altLabel> "d"@en .\n']
+    text = "".join(rows[place] for place in order)
+    graph = read(put(tmp_path_factory.mktemp("order") / "g.nt", text))
+    assert names_of(graph) == {E + "a": "a", E + "b": "d"}
+    assert graph.alternatives["name"].to_list() == ["b", "c", "0"]
+
+
+def test_blank_nodes_are_neighbours_but_not_linked(tmp_path):
+    text = ":a :r [ :r :c ] . _:mine :r :c ."
+    graph = turtle(tmp_path, text)
+    assert set(short(graph.entities)) == {"a", "_:anonymous-1", "c", "_:mine"}
+    assert linkable(graph) == {"a", "c"}
+    assert graph.reading_counts["blank_nodes_not_linked"] == 2
+    asked = turtle(tmp_path, text, blank_nodes=True)
+    assert asked.linkable is None
+    assert asked.entities.to_list() == graph.entities.to_list()
+
+
+def test_blank_nodes_are_not_proposed_as_links(tmp_path):
+    text = PREFIXES + "".join(f":{c} :r [ rdfs:label 'inner {c}' ; :s :b ] ." for c in "acde")
+    one, other = put(tmp_path / "l.ttl", text), put(tmp_path / "r.ttl", text)
+    for blank in (False, True):
+        pair = sameas.read_pair(one, other, reading=Reading(blank_nodes=blank))
+        alignment = sameas.align(pair, sameas.PRESETS["paper"])
+        linked = alignment.links["left"].str.starts_with("_:").sum()
+        assert linked == (4 if blank else 0)
+        assert alignment.facts["left_candidates"] == (9 if blank else 5)
+
+
+def test_classes_are_linked_only_if_something_is_said_of_them(tmp_path):
+    text = (
+        ":a a :City ; :r :b . :b a :Town, owl:Thing, owl:NamedIndividual . :Town rdfs:label 'T' ."
+    )
+    graph = turtle(tmp_path, text)
+    assert linkable(graph) == {"a", "b", "Town"}
+    assert (E + "a", RDF + "type", E + "City") in named_triples(graph)
+    assert graph.reading_counts["classes_not_linked"] == 1
+    assert graph.reading_counts["types_told_by_all"] == 2
+    assert len(graph.triples) == 3
+
+
+AXIOMS = """:a a :City ; :r :b ; :p "1" ; rdfs:label "A" . :b a :Town ; :s :c .
+:City a owl:Class ; rdfs:subClassOf :Town . :c :r :a . :a :source :d ."""
+
+
+@pytest.mark.parametrize(
+    ("options", "relations", "linked"),
+    [
+        ({"exclude": E + "source"}, {"type", "r", "s", "subClassOf"}, "a b c City Town"),
+        ({"exclude": RDFS + "*"}, {"type", "r", "s", "source"}, "a b c d City"),
+        ({"exclude": OWL + "Class"}, {"type", "r", "s", "source"}, "a b c d"),
+        ({"exclude": (OWL + "*", E + "s", E + "source")}, {"type", "r"}, "a b c"),
+        ({"include": (E + "r", E + "s")}, {"r", "s"}, "a b c"),
+        ({"include": E + "Town"}, {"type", "r", "s", "source", "subClassOf"}, "b"),
+        ({"include": (E + "r", E + "City")}, {"r"}, "a"),
+    ],
+)
+def test_predicates_and_classes_are_chosen(tmp_path, options, relations, linked):
+    graph = turtle(tmp_path, AXIOMS, **options)
+    found = graph.relations.str.extract(r"([^/#]+)$").to_list()
+    assert set(found) == relations
+    assert linkable(graph) == set(linked.split())
+    told = graph.reading_counts
+    assert told.get("excluded", 0) or told.get("other_classes_not_linked", 0)
+
+
+def test_a_pattern_that_fits_nothing_is_told(tmp_path, caplog):
+    turtle(tmp_path, AXIOMS, exclude=E + "sourse", include=(E + "q*", E + "r"))
+    assert f"--exclude {E}sourse fits no predicate or class" in caplog.text
+    assert f"--include {E}q* fits no predicate or class" in caplog.text
+
+
+def test_statements_about_statements_are_counted(tmp_path, caplog):
+    graph = turtle(tmp_path, ":a :r :b {| :source :c |} .")
+    assert graph.reading_counts["quoted"] == 1
+    assert "statements about statements were left out: 1" in caplog.text
+    graph = read(put(tmp_path / "g.nt", LINE + f"<{E}a> <{E}r> <<( <{E}a> <{E}r> <{E}b> )>> .\n"))
+    assert graph.reading_counts["quoted"] == 1
+
+
+def test_relative_iris_need_a_base(tmp_path):
+    path = put(tmp_path / "g.ttl", "<a> <r> <b> .")
+    assert "g.ttl:1:1: No scheme found" in refusal(path)
+    assert "--base" in refusal(path)
+    assert named_triples(read(path, base=E)) == [(E + "a", E + "r", E + "b")]
+
+
+# The same links as from a folder
+
+
+def test_the_demo_as_rdf_gives_the_same_links_as_its_folder(tmp_path):
+    pair = sameas.read_pair(sameas.DEMO)
+    files = []
+    for side, graph in (("left", pair.left), ("right", pair.right)):
+        rows = [f"<{h}> <{r}> <{t}> .\n" for h, r, t in named_triples(graph)]
+        rows += [
+            str(ox.Triple(ox.NamedNode(e), ox.NamedNode(a), ox.Literal(v))) + " .\n"
+            for e, a, v in graph.attributes.iter_rows()
+        ]
+        files.append(put(tmp_path / f"{side}.nt.zst", "".join(rows)))
+    from_rdf = sameas.read_pair(*files)
+    assert from_rdf.left.entities.equals(pair.left.entities)
+    assert names_of(from_rdf.right) == names_of(pair.right)
+    expected = sameas.align(pair).links
+    assert sameas.align(from_rdf).links.equals(expected)
+
+
+def test_what_is_read_goes_through_a_run_folder(tmp_path):
+    files = [put(tmp_path / f"{side}.ttl", PREFIXES + LABELLED + AXIOMS) for side in "lr"]
+    pair = sameas.read_pair(*files)
+    sameas.write(sameas.align(pair), tmp_path / "run")
+    again = sameas.read_run(tmp_path / "run").pair()
+    assert again.left.alternatives.equals(pair.left.alternatives)
+    assert again.left.linkable.tolist() == pair.left.linkable.tolist()
+
+
+# Malformed input
+
+
+BAD = f'{LINE}<{E}a> <{E}r> "open .\n{LINE}<{E}a> <{E}r> <{E}b c> .\n<{E}a> "r" <{E}b> .\n{LINE}'
+
+
+def test_the_first_malformed_line_is_named_with_its_column(tmp_path):
+    for kind in ("nt", "nq"):
+        path = put(tmp_path / f"g.{kind}", BAD)
+        assert refusal(path).startswith(f"{path}:2:47: ")
+        assert refusal(path).endswith("; mend it, or skip what is malformed with --lenient")
+    path = put(tmp_path / "g.nt", BAD.replace('"open', '"shut"'))
+    assert refusal(path).startswith(f"{path}:4:")
+
+
+def test_a_malformed_line_deep_in_the_file_is_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(lines_module, "BLOCK_BYTES", 5_000)
+    path = put(tmp_path / "g.nt", LINE * 3_000 + "<a> <b> <c> .\n" + LINE * 3_000)
+    assert refusal(path).startswith(f"{path}:3001:1: No scheme found")
+
+
+@pytest.mark.parametrize("kind", ["nt", "nq"])
+def test_malformed_lines_are_skipped_and_counted_when_asked(tmp_path, kind, caplog):
+    path = put(
+        tmp_path / f"g.{kind}", BAD.encode() + b"<http://x/\xff> <x:r> <x:b> .\n" + LINE.encode()
+    )
+    graph = read(path, lenient=True)
+    assert len(graph.triples) == 4
+    assert graph.reading_counts["malformed"] == 4
+    assert "malformed statements were skipped: 4" in caplog.text
+
+
+def test_the_count_is_shown_in_every_output(tmp_path):
+    path = put(tmp_path / "g.nt", BAD)
+    out = ["-o", str(tmp_path / "l.tsv")]
+    run = CliRunner().invoke(main, ["align", str(path), str(path), "--lenient", *out])
+    assert run.exit_code == 0
+    assert "6 statements, 3 malformed" not in run.stdout
+    assert "3 statements, 3 malformed" in run.stdout
+    run = CliRunner().invoke(main, ["align", str(path), str(path), "--lenient", *out, "--json"])
+    assert json.loads(run.stdout)["reading"]["left"]["malformed"] == 3
+    run = CliRunner().invoke(main, ["inspect", str(path), "--lenient", "--json"])
+    assert json.loads(run.stdout)["graphs"][str(path)]["reading"]["malformed"] == 3
+    assert "3 malformed statements were skipped" in run.stdout
+    run = CliRunner().invoke(main, ["inspect", str(put(tmp_path / "h.nt", LINE))])
+    assert "read: malformed" in run.stdout
+
+
+def test_turtle_goes_on_behind_an_error_when_asked(tmp_path):
+    text = ":a :r :b .\n:a ; :b .\n:b :r :c .\n"
+    path = put(tmp_path / "g.ttl", PREFIXES + text)
+    assert refusal(path).startswith(f"{path}:8:")
+    graph = read(path, lenient=True)
+    assert graph.reading_counts["malformed"] >= 1
+    assert (E + "b", E + "r", E + "c") in named_triples(graph)
+
+
+XML = f"""<?xml version="1.0" encoding="UTF-8"?>
+<rdf:RDF xmlns:rdf="{RDF}" xmlns:e="{E}">
+<rdf:Description rdf:about="{E}a"><e:r rdf:resource="{E}b"/></rdf:Description>
+</rdf:RDF>
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place", "fragment"),
+    [
+        ("</rdf:RDF>", "", "5:1", "is the file whole?"),
+        ("<e:r", "<x:r", "3:51", "unbound prefix"),
+        ("</rdf:Description>", "</e:r>", "3:95", "mismatched tag"),
+        (f'about="{E}a"', 'about="a b"', "3", "Invalid IRI code point"),
+        ("UTF-8", "ISO-8859-1", "1", "is encoded in ISO-8859-1; convert the file to UTF-8"),
+    ],
+)
+def test_malformed_xml_is_refused_with_its_line(tmp_path, old, new, place, fragment):
+    path = put(tmp_path / "g.rdf", XML.replace(old, new, 1))
+    message = refusal(path)
+    assert message.startswith(f"{path}:{place}: ")
+    assert fragment in message
+    assert len(read(put(tmp_path / "h.owl", XML)).triples) == 1
+
+
+def test_xml_in_utf16_is_refused(tmp_path):
+    assert "UTF-16" in refusal(put(tmp_path / "g.rdf", XML.encode("utf-16")))
+
+
+def bomb(levels):
+    entities = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">\n' for n in range(1, levels))
+    doctype = f'<!DOCTYPE rdf:RDF [<!ENTITY e0 "0123456789">\n{entities}]>\n<rdf:RDF'
+    text = XML.replace("<rdf:RDF", doctype, 1)
+    return text.replace(f'<e:r rdf:resource="{E}b"/>', f"<e:r>&e{levels - 1};</e:r>")
+
+
+def test_an_entity_bomb_is_refused_at_once(tmp_path):
+    begin = time.perf_counter()
+    message = refusal(put(tmp_path / "g.rdf", bomb(30)))
+    assert time.perf_counter() - begin < 1
+    assert 'the entity "e3" stands for' in message
+    outside = XML.replace("<rdf:RDF", '<!DOCTYPE r [<!ENTITY f SYSTEM "file:///x">]><rdf:RDF', 1)
+    assert "is another file" in refusal(put(tmp_path / "h.rdf", outside))
+
+
+def test_entities_that_shorten_iris_are_read(tmp_path):
+    text = XML.replace("<rdf:RDF", f'<!DOCTYPE rdf:RDF [<!ENTITY e "{E}">]>\n<rdf:RDF', 1)
+    graph = read(put(tmp_path / "g.rdf", text.replace(f'"{E}b"', '"&e;b"')))
+    assert named_triples(graph) == [(E + "a", E + "r", E + "b")]
+
+
+def test_an_archive_that_expands_without_end_is_refused(tmp_path):
+    for suffix, pack in ((".gz", gzip.compress), (".bz2", bz2.compress)):
+        path = tmp_path / f"g.ttl{suffix}"
+        path.write_bytes(pack(LINE.encode() * 5_000))
+        assert "holds more than 100,000 bytes" in refusal(path, max_bytes=10**5)
+        assert "--max-bytes" in refusal(path, max_bytes=10**5)
+        assert len(read(path, max_bytes=10**8).triples) == 5_000
+    path = tmp_path / "g.nt.zst"
+    path.write_bytes(zstandard.compress(b" " * 50_000_000))
+    assert "longer than 16 MiB" in refusal(path)
+    words = ["inspect", str(path), "--max-bytes", "1M"]
+    run = CliRunner().invoke(main, words)
+    assert run.exit_code == 2
+    assert "holds more than 1,048,576 bytes" in run.stderr
+
+
+@pytest.mark.parametrize("kind", ["nt", "ttl"])
+def test_long_literals_are_read_and_endless_ones_refused(tmp_path, kind):
+    text = f'{LINE}<{E}a> <{E}p> "{"x" * 2**20}" .\n'
+    graph = read(put(tmp_path / f"g.{kind}", text))
+    assert len(graph.attributes["value"][0]) == 2**20
+    text = f'{LINE}<{E}a> <{E}p> "{"x" * 2**25}" .\n'
+    assert "longer than 16 MiB" in refusal(put(tmp_path / f"h.{kind}", text))
+
+
+@pytest.mark.parametrize("kind", ["nt", "ttl"])
+def test_text_that_is_not_utf8_is_refused_with_its_line(tmp_path, kind):
+    path = put(tmp_path / f"g.{kind}", LINE.encode() + f'<{E}a> <{E}p> "é" .\n'.encode("latin1"))
+    assert refusal(path).startswith(f"{path}:2:")
+    assert "UTF-8" in refusal(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "hint"),
+    [
+        ("g.nt", f"@prefix : <{E}> .\n:a :r :b .", "looks like Turtle: let its name end in .ttl"),
+        ("g.ttl", XML, "looks like RDF/XML: let its name end in .rdf"),
+        ("g.nt", XML, "looks like RDF/XML: let its name end in .rdf"),
+        ("g.ttl", '{"@id": "x:a"}', "looks like JSON-LD: let its name end in .jsonld"),
+        ("g.jsonld", LINE, "looks like N-Triples: let its name end in .nt"),
+        ("g.rdf", LINE, "not well-formed XML"),
+        ("g.nt.gz", LINE.encode(), None),
+        ("g.nt", gzip.compress(LINE.encode()), "is compressed with gzip; let its name end in .gz"),
+        ("g.nt", bz2.compress(LINE.encode()), "is compressed with bzip2"),
+    ],
+)
+def test_a_file_of_another_format_than_its_suffix_says(tmp_path, name, text, hint):
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    assert (hint or "is not compressed with gzip; leave .gz off its name") in refusal(path)
+
+
+@pytest.mark.parametrize(
+    "name", ["g.nt", "g.nq", "g.ttl", "g.trig", "g.rdf", "g.jsonld", "g.nt.gz"]
+)
+@pytest.mark.parametrize("text", ["", "\n", "  \n\n"])
+def test_an_empty_file_holds_no_triples(tmp_path, name, text):
+    path = put(tmp_path / name, text)
+    message = refusal(path)
+    assert "holds no triples" in message or "not well-formed XML (no element found)" in message
+
+
+def test_a_remote_context_is_not_fetched(tmp_path):
+    text = '{"@context": "https://schema.org/", "@id": "x:a", "name": "n"}'
+    assert "context is to be fetched from elsewhere" in refusal(put(tmp_path / "g.jsonld", text))
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, monkeypatch):
+    path = put(tmp_path / "g.nt", LINE * 10)
+    known = lines_module._decoded
+
+    def meanwhile(*arguments):
+        with path.open("a") as file:  # as often as it is read: the end is never reached
+            file.write(LINE)
+        return known(*arguments)
+
+    monkeypatch.setattr(lines_module, "_decoded", meanwhile)
+    assert "changed while it was read" in refusal(path)
+    monkeypatch.setattr(lines_module, "_decoded", known)
+    os.utime(path)
+    assert len(read(path).triples) > 10
+
+
+@pytest.mark.parametrize(
+    "iri", ["http://example.org/ü", "urn:x:a'b", "x:%20!$&()*+,;=~", "a:b#c#d", "x:%2"]
+)
+def test_odd_iris_are_read_as_they_are_or_refused(tmp_path, iri):
+    path = put(tmp_path / "g.nt", f"<{iri}> <{E}r> <{E}b> .\n")
+    try:
+        ox.NamedNode(iri)
+    except ValueError:
+        assert "g.nt:1:" in refusal(path)
+    else:
+        assert read(path).entities[0] == iri
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"language": "en us"},
+        {"label": "label"},
+        {"exclude": "rdfs: label"},
+        {"format": "n3"},
+        {"max_bytes": 0},
+        {"base": "here"},
+        {"query": ("a", "b", "c")},
+    ],
+)
+def test_options_that_cannot_be_used_are_refused(wrong):
+    with pytest.raises(OptionError, match=f"{next(iter(wrong))} must be"):
+        Reading(**wrong)
+
+
+def test_a_graph_refuses_positions_that_are_none():
+    graph = sameas.read_pair(sameas.DEMO).left
+    from dataclasses import replace
+
+    import numpy as np
+
+    for wrong in ([1, 1], [2, 1], [-1], [len(graph.entities)]):
+        with pytest.raises(ValueError, match="linkable must hold ascending positions"):
+            replace(graph, linkable=np.array(wrong))
+    assert isinstance(graph.alternatives, pl.DataFrame)
