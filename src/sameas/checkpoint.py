@@ -210,8 +210,9 @@ def _update(digest: Any, graph: Graph) -> None:
         digest.update(f"{len(texts)} ".encode())
         digest.update(np.ascontiguousarray(texts.hash(0).to_numpy()))
     digest.update(np.ascontiguousarray(graph.triples))
-    if len(graph.attributes):
-        digest.update(graph.attributes.hash_rows(0).to_numpy().tobytes())
+    for table in (graph.attributes, graph.alternatives):
+        if len(table):
+            digest.update(table.hash_rows(0).to_numpy().tobytes())
     if graph.linkable is not None:
         digest.update(f"{len(graph.linkable)} linkable ".encode())
         digest.update(np.ascontiguousarray(graph.linkable))

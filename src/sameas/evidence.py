@@ -28,6 +28,8 @@ LEAST = 0.05
 """Relation matches below this are dropped."""
 CAP = 0.95
 """The most that one neighbour can say."""
+NAME = "(name)"
+"""The attribute that names are values of, where entities have several."""
 PART = 100_000
 """Edges treated at once."""
 
@@ -116,21 +118,46 @@ def edges_of(pair: GraphPair, *, hub: int, relations: bool = True) -> tuple[Edge
     Of literal values only those count that both graphs have. Without ``relations`` all of them
     are taken as one and the same.
     """
-    values = [
-        side.attributes.select(
-            entity=pl.Series(side.positions(side.attributes["entity"])),
-            attribute="attribute",
-            value=pl.col("value").str.strip_chars().str.to_lowercase(),
-        ).unique()
-        for side in (pair.left, pair.right)
-    ]
+    values = literal_values(pair)
     common = values[0].select("value").unique().join(values[1].select("value").unique(), on="value")
     shared = common["value"].sort()
     left, right = (
-        _edges(side if relations else _of_one_relation(side), own, shared, hub)
-        for side, own in zip((pair.left, pair.right), values, strict=True)
+        _edges(side if relations else _of_one_relation(side), own, attributes, shared, hub)
+        for side, own, attributes in zip(
+            (pair.left, pair.right), values, attributes_of(pair), strict=True
+        )
     )
     return left, right
+
+
+def literal_values(pair: GraphPair) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The literal values of both graphs: entity (position), attribute, value.
+
+    Where entities have several names, each of them is a value too: that of one graph may be
+    the second one of the other.
+    """
+    tables = []
+    for graph in (pair.left, pair.right):
+        table = graph.attributes.select("entity", "attribute", "value")
+        if _has_alternatives(pair):
+            names = pl.DataFrame({"entity": graph.entities, "name": graph.names})
+            every = pl.concat([names, graph.alternatives.select("entity", "name")])
+            every = every.filter(pl.col("name").str.len_bytes() > 0)
+            kind = pl.repeat(NAME, len(every), eager=True)
+            named = every.select("entity", attribute=kind, value="name")
+            table = pl.concat([table, named])
+        tables.append(
+            table.select(
+                entity=pl.Series(graph.positions(table["entity"]), dtype=pl.Int64),
+                attribute="attribute",
+                value=pl.col("value").str.strip_chars().str.to_lowercase(),
+            ).unique()
+        )
+    return tables[0], tables[1]
+
+
+def _has_alternatives(pair: GraphPair) -> bool:
+    return any(len(graph.alternatives) for graph in (pair.left, pair.right))
 
 
 def _of_one_relation(graph: Graph) -> Graph:
@@ -139,17 +166,22 @@ def _of_one_relation(graph: Graph) -> Graph:
     return replace(graph, triples=triples)
 
 
-def attributes_of(graph: Graph) -> pl.Series:
-    """The attributes of a graph in the order of their numbers."""
-    attributes: pl.Series = graph.attributes["attribute"].unique().sort()
-    return attributes
+def attributes_of(pair: GraphPair) -> tuple[pl.Series, pl.Series]:
+    """The attributes of both graphs in the order of their numbers."""
+    own = pl.Series([NAME] if _has_alternatives(pair) else [], dtype=pl.String)
+    left, right = (
+        pl.concat([graph.attributes["attribute"].unique().sort().cast(pl.String), own])
+        for graph in (pair.left, pair.right)
+    )
+    return left, right
 
 
-def _edges(graph: Graph, values: pl.DataFrame, shared: pl.Series, hub: int) -> Edges:
+def _edges(
+    graph: Graph, values: pl.DataFrame, attributes: pl.Series, shared: pl.Series, hub: int
+) -> Edges:
     size, kinds = len(graph.entities), len(graph.relations)
     triples = graph.distinct_triples()
     triples = triples[triples[:, 0] != triples[:, 2]]
-    attributes = attributes_of(graph)
     held = values.filter(pl.col("value").is_in(shared.implode()), pl.col("entity") >= 0)
     literal = np.stack(
         [

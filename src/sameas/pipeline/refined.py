@@ -322,7 +322,10 @@ def relation_table(pair: GraphPair, relations: Relations) -> pl.DataFrame:
     ``inverse`` says that one is the other read backwards; ``edges`` on how many edges between
     anchors both were seen. Each match is also one between the inverses; that is told once.
     """
-    left, right = (_relation_names(graph) for graph in (pair.left, pair.right))
+    left, right = (
+        _relation_names(graph, attributes)
+        for graph, attributes in zip((pair.left, pair.right), attributes_of(pair), strict=True)
+    )
     kinds = len(pair.left.relations), len(pair.right.relations)
     backwards = [
         (own >= count) & (own < 2 * count)
@@ -342,11 +345,9 @@ def relation_table(pair: GraphPair, relations: Relations) -> pl.DataFrame:
     )
 
 
-def _relation_names(graph: Graph) -> pl.Series:
+def _relation_names(graph: Graph, attributes: pl.Series) -> pl.Series:
     """The relations forwards, then backwards, then the attributes."""
-    return pl.concat(
-        [graph.relations, graph.relations, attributes_of(graph).alias(graph.relations.name)]
-    )
+    return pl.concat([graph.relations, graph.relations, attributes.alias(graph.relations.name)])
 
 
 def _anchor_table(pair: GraphPair, refinement: Refinement) -> pl.DataFrame:
