@@ -17,7 +17,7 @@ import reference
 from sameas import Graph, GraphPair, Options, align, verify
 from sameas.checkpoint import Checkpoint
 from sameas.evidence import edges_of
-from sameas.features import folded
+from sameas.features import folded, sounded
 from sameas.graph import graph_from_triples
 from sameas.pipeline.clock import Clock
 from sameas.pipeline.refined import prepare, refined
@@ -99,8 +99,12 @@ def refine_pair(pair, known, *, rounds, weights=None, material=None):
 
 def likeness(pair):
     """The cosines of all names, and all profits, from slow twins."""
-    names = folded(pl.concat([pair.left.names, pair.right.names])).to_list()
-    rows, _ = reference.weighted_ngram_rows(names, 3, boundaries=True, rarity=True)
+    names = folded(pl.concat([pair.left.names, pair.right.names]))
+    parts = [
+        reference.weighted_ngram_rows(spelling.to_list(), 3, boundaries=True, rarity=True)[0]
+        for spelling in (names, sounded(names))
+    ]
+    rows = np.hstack(parts) / 2**0.5
     size = len(pair.left.entities)
     left, right = rows[:size], rows[size:]
     matrices = reference.relational(pair.left, pair.right)
