@@ -221,18 +221,18 @@ def test_nothing_is_done_before_the_refusal(demo, options):
 # --- The estimate -----------------------------------------------------------------------------
 
 
-def estimate(pair, some, depth):
+def estimate(pair, some, depth, text):
     names = pl.concat([pair.left.names, pair.right.names])
-    curve = budget._distinct_curve(names.gather_every(max(1, len(names) // budget.SAMPLE)))
+    curve = budget._distinct_curve(names.gather_every(max(1, len(names) // budget.SAMPLE)), text)
     return sum(
         budget._entries(graph, own, curve, depth)
         for graph, own in zip((pair.left, pair.right), some, strict=True)
     )
 
 
-def entries(pair, some, depth):
+def entries(pair, some, depth, text):
     """Of the rows themselves, and of the hops that are kept on the way to them."""
-    options = paper(depth=depth)
+    options = Options(depth=depth, text=text)
     features = text_features(pair, options, {})
     total = sum(rows.sparse.nnz for rows in neighbourhood_rows(pair, features, options, some))
     size = len(pair.left.entities)
@@ -249,12 +249,14 @@ def entries(pair, some, depth):
 
 @pytest.mark.parametrize("name", ["demo", 2000, 5000])
 @pytest.mark.parametrize("depth", [0, 1, 2])
-@pytest.mark.parametrize("among", [None, "gold"])
-def test_the_entries_of_the_rows_are_estimated_well(pair_of, name, depth, among):
+@pytest.mark.parametrize(
+    ("among", "text"), [(None, "plain"), ("gold", "plain"), (None, "weighted")]
+)
+def test_the_entries_of_the_rows_are_estimated_well(pair_of, name, depth, among, text):
     pair = pair_of(name)
-    some = candidate_positions(pair, paper(among=among))
-    true = entries(pair, some, depth)
-    assert 0.7 * true < estimate(pair, some, depth) < 1.6 * true
+    some = candidate_positions(pair, Options(among=among))
+    true = entries(pair, some, depth, text)
+    assert 0.7 * true < estimate(pair, some, depth, text) < 1.6 * true
 
 
 @pytest.mark.parametrize(
