@@ -12,6 +12,7 @@ from hypothesis.extra import numpy as hnp
 
 from sameas import PRESETS, Graph, GraphPair
 
+
 def paper(**changes):
     """The options of the method as published, with some changed."""
     return replace(PRESETS["paper"], **changes)

@@ -28,7 +28,7 @@ from sameas.pipeline import clues, neighbourhood_rows, text_features
 from sameas.profit import make_profit
 from sameas.proposals import Clues, likely, nearest
 from sameas.rows import Rows, as_rows, unit
-from strategies import paper, pairs
+from strategies import pairs, paper
 
 SCRIPT = Path(__file__).parents[1] / "benchmarks" / "generate.py"
 SIZE = 2000

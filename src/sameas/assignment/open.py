@@ -119,6 +119,8 @@ def gap_to_bound(candidates: Candidates, prices: Vector, objective: float) -> fl
 
 def _price(n: int, m: int, links: float) -> float:
     """The price of staying alone if so many of n and m entities are linked."""
+    if not min(n, m):
+        return BASE
     spare = SPARE * min(n, m)
     links = min(max(links, 1.0), float(min(n, m)))
     return BASE + float(np.log((n - links + spare) * (m - links + spare) / links))
