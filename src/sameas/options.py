@@ -139,6 +139,7 @@ class Options:
     def asdict(self) -> dict[str, Any]:
         """The options as plain values that JSON can hold."""
         values = asdict(self)
+        values["without"] = list(self.without)
         return {k: str(v) if isinstance(v, Path) else v for k, v in values.items()}
 
 
