@@ -1,4 +1,5 @@
-"""What hypothesis draws from: names, small graphs, small matrices; awkward ones on purpose."""
+"""What tests start from: the method as published, and what hypothesis draws: names, small graphs,
+small matrices; awkward ones on purpose."""
 
 from __future__ import annotations
 
@@ -9,7 +10,13 @@ import polars as pl
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from sameas import Graph, GraphPair
+from sameas import PRESETS, Graph, GraphPair
+
+
+def paper(**changes):
+    """The options of the method as published, with some changed."""
+    return replace(PRESETS["paper"], **changes)
+
 
 AWKWARD_NAMES = [
     "",

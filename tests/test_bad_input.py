@@ -533,6 +533,74 @@ def test_among_strangers(tmp_path):
     )
 
 
+@pytest.mark.parametrize("flag", ["seeds", "reject"])
+@pytest.mark.parametrize(
+    ("row", "side"), [(("fr:Atlantide", "en:London"), "left"), (("fr:Paris", "en:Eden"), "right")]
+)
+def test_seeds_and_rejected_pairs_of_strangers(tmp_path, flag, row, side):
+    links = put(tmp_path / "known.tsv", lines([GOLD[0], row]))
+    stranger = row[side == "right"]
+    refused_by_align(
+        tmp_path,
+        [*two_tables(tmp_path), f"--{flag}", links],
+        f"{flag} must name entities of the two graphs, got 1 that are not in the {side} one",
+        f'"{stranger}"',
+        links,
+    )
+
+
+@pytest.mark.parametrize("flag", ["seeds", "reject"])
+def test_seeds_and_rejected_pairs_that_cannot_be_read(tmp_path, flag):
+    inputs = two_tables(tmp_path)
+    refused(
+        tmp_path,
+        ["align", *inputs, f"--{flag}", tmp_path / "missing.tsv", "-o", tmp_path / "o.tsv"],
+        "missing.tsv",
+    )
+    for content in ("", "fr:Paris\n", lines([GOLD[0], GOLD[0]])):
+        file = put(tmp_path / "known.tsv", content)
+        refused(tmp_path, ["align", *inputs, f"--{flag}", file, "-o", tmp_path / "o.tsv"], file)
+
+
+@pytest.mark.parametrize(
+    ("row", "side"), [(("fr:Londres", "en:Paris"), "left"), (("fr:Lyon", "en:London"), "right")]
+)
+def test_seeds_that_are_not_one_to_one(tmp_path, row, side):
+    links = put(tmp_path / "seeds.tsv", lines([GOLD[0], row]))
+    refused_by_align(
+        tmp_path,
+        [*two_tables(tmp_path), "--seeds", links],
+        f"seeds must be one to one, got a {side} entity more than once in {links}",
+    )
+
+
+def test_a_pair_that_is_both_a_seed_and_rejected(tmp_path):
+    seeds = put(tmp_path / "seeds.tsv", lines(GOLD[:2]))
+    reject = put(tmp_path / "reject.tsv", lines(GOLD[1:3]))
+    flags = ["--seeds", seeds, "--reject", reject]
+    refused_by_align(
+        tmp_path, [*two_tables(tmp_path), *flags], "seeds must not be rejected", seeds, reject
+    )
+
+
+def test_a_seed_across_the_border_of_among(tmp_path):
+    seeds = put(tmp_path / "seeds.tsv", lines([("fr:Londres", "en:Lyon")]))
+    among = put(tmp_path / "among.tsv", lines(GOLD[:1]))
+    flags = ["--seeds", seeds, "--among", among]
+    refused_by_align(tmp_path, [*two_tables(tmp_path), *flags], "seeds must not link", seeds)
+
+
+@pytest.mark.parametrize("flag", ["seeds", "reject"])
+@pytest.mark.parametrize("how", [("--rounds", "0"), ("--preset", "paper")])
+def test_seeds_and_rejected_pairs_without_refinement(tmp_path, flag, how):
+    links = put(tmp_path / "known.tsv", lines(GOLD[:1]))
+    refused_by_align(
+        tmp_path,
+        [*two_tables(tmp_path), f"--{flag}", links, *how],
+        f"{flag} are used in refinement only, got rounds 0",
+    )
+
+
 def test_gold_that_is_empty(tmp_path):
     links = put(tmp_path / "found.tsv", lines(GOLD))
     gold = put(tmp_path / "gold.tsv", "")
@@ -548,6 +616,11 @@ def test_gold_that_is_empty(tmp_path):
         ("features", "letters"),
         ("adjacency", "dense"),
         ("solver", "magic"),
+        ("text", "bold"),
+        ("without", "luck"),
+        ("rounds", "-1"),
+        ("rounds", "four"),
+        ("rounds", "1001"),
         ("preset", "worst"),
         ("depth", "-1"),
         ("depth", "two"),
@@ -614,7 +687,10 @@ def test_the_memory_ceiling_counts_the_depth(tmp_path):
 
 def test_the_memory_ceiling_counts_all_pairs_if_they_are_asked_for(tmp_path):
     arguments = ["align", sameas.DEMO, "--memory", "405M", "-o", tmp_path / "o.tsv"]
-    refused(tmp_path, [*arguments, "--candidates", "100000"], "pairs need about", "--memory 0.")
+    more = ["--candidates", "100000"]
+    paper = [*arguments, "--preset", "paper", *more]
+    refused(tmp_path, paper, "all 1,419,964 pairs need about", "--memory 0.")
+    refused(tmp_path, [*arguments, *more], "with 100000 candidates each need", "--memory 0.")
 
 
 # Outputs
@@ -967,8 +1043,13 @@ def test_benchmark_folders_with_any_bytes_are_read_or_refused(tmp_path, layout, 
     only_our_errors(lambda: sameas.read_gold(folder))
 
 
-def test_options_that_paris_has_no_use_for_are_refused(tmp_path):
-    arguments = ["--method", "paris", "--solver", "hungarian", "-o", str(tmp_path / "o.tsv")]
-    outcome = CliRunner().invoke(main, ["align", str(sameas.DEMO), *arguments])
-    assert outcome.exit_code == 2
-    assert "solver is not used by the method paris" in outcome.stderr
+@pytest.mark.parametrize(
+    ("flag", "value"),
+    [("solver", "hungarian"), ("rounds", "2"), ("text", "plain"), ("without", "votes")],
+)
+def test_options_that_paris_has_no_use_for_are_refused(tmp_path, flag, value):
+    refused_by_align(
+        tmp_path,
+        [sameas.DEMO, "--method", "paris", f"--{flag}", value],
+        f"{flag} is not used by the method paris",
+    )

@@ -19,6 +19,7 @@ from sameas.options import parse_size
 from sameas.pipeline import candidate_positions, neighbourhood_rows, text_features
 from sameas.propagation import hop
 from sameas.rows import unit
+from strategies import paper
 
 SCRIPT = Path(__file__).parents[1] / "benchmarks" / "generate.py"
 LARGE = 1_000_000
@@ -66,15 +67,24 @@ def plan_many(pair, options, size=LARGE):
 
 
 def test_small_problems_are_complete(demo):
-    found = plan(demo, Options())
+    found = plan(demo, paper())
     assert found.form == "complete"
     assert found.spare_matrix
-    assert BASE < found.needed <= Options().memory
+    assert BASE < found.needed <= paper().memory
     assert f"{1162 * 1222:,} pairs" in found.reason
 
 
-def test_large_problems_take_candidates(demo):
-    found = plan_many(demo, Options(memory=2**40))
+@pytest.mark.parametrize("solver", ["sinkhorn", "hungarian"])
+@pytest.mark.parametrize("candidates", [50, LARGE])
+def test_refinement_takes_candidates_however_small_the_problem(demo, solver, candidates):
+    found = plan(demo, Options(solver=solver, candidates=candidates))
+    assert found.form == "candidates"
+    assert not found.spare_matrix
+
+
+@pytest.mark.parametrize("options", [Options(), paper()], ids=["best", "paper"])
+def test_large_problems_take_candidates(demo, options):
+    found = plan_many(demo, replace(options, memory=2**40))
     assert found.form == "candidates"
     assert not found.spare_matrix
     assert found.needed < 4 * LARGE * LARGE
@@ -84,33 +94,33 @@ def test_large_problems_take_candidates(demo):
 def test_what_is_small_follows_from_the_number_of_pairs(demo, monkeypatch):
     pairs = 1162 * 1222
     monkeypatch.setattr(budget, "SMALL", pairs)
-    assert plan(demo, Options()).form == "complete"
+    assert plan(demo, paper()).form == "complete"
     monkeypatch.setattr(budget, "SMALL", pairs - 1)
-    assert plan(demo, Options()).form == "candidates"
-    assert plan(demo, Options(candidates=1222)).form == "complete"
-    assert plan(demo, Options(candidates=1221)).form == "candidates"
+    assert plan(demo, paper()).form == "candidates"
+    assert plan(demo, paper(candidates=1222)).form == "complete"
+    assert plan(demo, paper(candidates=1221)).form == "candidates"
 
 
 def test_the_ceiling_decides_between_one_matrix_two_and_none(demo):
     """From much memory to little: what does not fit gives way to what takes less."""
-    forms, memory = [], Options().memory
+    forms, memory = [], paper().memory
     for _ in range(3):
-        found = plan(demo, Options(memory=memory, candidates=2))
+        found = plan(demo, paper(memory=memory, candidates=2))
         assert found.needed <= memory
         forms.append((found.form, found.spare_matrix))
         memory = found.needed - 1
     assert forms == [("complete", True), ("complete", False), ("candidates", False)]
     with pytest.raises(MemoryCeilingError):
-        plan(demo, Options(memory=memory, candidates=2))
+        plan(demo, paper(memory=memory, candidates=2))
 
 
 @pytest.mark.parametrize(("solver", "spare"), [("sinkhorn", False), ("hungarian", True)])
 def test_only_the_exact_solver_looks_through_all_pairs(demo, monkeypatch, solver, spare):
     monkeypatch.setattr(budget, "SMALL", 0)
-    found = plan(demo, Options(solver=solver))
+    found = plan(demo, paper(solver=solver))
     assert found.form == "candidates"
     assert found.spare_matrix == spare
-    tight = plan(demo, Options(solver=solver, memory=found.needed - spare))
+    tight = plan(demo, paper(solver=solver, memory=found.needed - spare))
     assert tight.form == "candidates"
     assert not tight.spare_matrix
     assert tight.needed <= found.needed
@@ -118,12 +128,12 @@ def test_only_the_exact_solver_looks_through_all_pairs(demo, monkeypatch, solver
 
 @pytest.mark.parametrize("more", [{"depth": 3}, {"candidates": 500}])
 def test_more_work_takes_more_memory(demo, more):
-    options = Options(memory=2**45)
+    options = paper(memory=2**45)
     assert plan_many(demo, replace(options, **more)).needed > plan_many(demo, options).needed
 
 
 def test_only_the_entities_in_question_count(demo):
-    assert plan(demo, Options(among="gold")).needed < plan(demo, Options()).needed
+    assert plan(demo, paper(among="gold")).needed < plan(demo, paper()).needed
 
 
 def test_a_pair_of_nothing_takes_next_to_nothing(demo):
@@ -138,7 +148,7 @@ def test_a_pair_of_nothing_takes_next_to_nothing(demo):
         GraphPair(left=nobody, right=demo.right),
         GraphPair(left=demo.left, right=nobody),
     ):
-        assert plan(pair, Options()).form == "complete"
+        assert plan(pair, paper()).form == "complete"
 
 
 def test_names_without_any_bigram_can_be_planned_for(demo):
@@ -146,20 +156,22 @@ def test_names_without_any_bigram_can_be_planned_for(demo):
         left=replace(demo.left, names=pl.repeat("", len(demo.left.names), eager=True)),
         right=replace(demo.right, names=pl.repeat("x", len(demo.right.names), eager=True)),
     )
-    assert plan(pair, Options()).form == "complete"
+    assert plan(pair, paper()).form == "complete"
 
 
 # --- The refusal ------------------------------------------------------------------------------
 
 WORK = {
-    "all pairs": (Options(), 1000),
-    "deep": (Options(depth=4), 1000),
-    "all were asked for": (Options(candidates=LARGE), 1000),
-    "many": (Options(), LARGE),
-    "many, exactly": (Options(solver="hungarian"), LARGE),
-    "many candidates": (Options(candidates=2000), LARGE),
-    "words": (Options(features="word"), LARGE),
-    "both": (Options(features="hybrid"), LARGE),
+    "all pairs": (paper(), 1000),
+    "deep": (paper(depth=4), 1000),
+    "all were asked for": (paper(candidates=LARGE), 1000),
+    "many": (paper(), LARGE),
+    "many, exactly": (paper(solver="hungarian"), LARGE),
+    "many candidates": (paper(candidates=2000), LARGE),
+    "words": (paper(features="word"), LARGE),
+    "both": (paper(features="hybrid"), LARGE),
+    "refinement": (Options(), 1000),
+    "much refinement": (Options(), LARGE),
 }
 
 
@@ -181,7 +193,7 @@ def test_the_ceiling_that_is_recommended_suffices(demo, work, memory):
 
 
 def test_a_ceiling_of_many_digits_suffices_too(demo):
-    options = Options(candidates=1_900_000)
+    options = paper(candidates=1_900_000)
     with pytest.raises(MemoryCeilingError) as caught:
         plan_many(demo, options, 1_900_000)
     advice = parse_size(str(caught.value).rsplit("--memory ", 1)[1])
@@ -190,36 +202,37 @@ def test_a_ceiling_of_many_digits_suffices_too(demo):
 
 def test_the_refusal_says_what_needs_how_much(demo):
     with pytest.raises(MemoryCeilingError) as caught:
-        plan_many(demo, Options(memory=2**30), LARGE)
+        plan_many(demo, paper(memory=2**30), LARGE)
     message = str(caught.value)
     assert "1,000,000 x 1,000,000 entities with 50 candidates each need about" in message
     assert "the ceiling is 1.00 GiB; raise it with --memory" in message
     with pytest.raises(MemoryCeilingError, match="all 1,000,000,000,000 pairs need about 37"):
-        plan_many(demo, Options(candidates=LARGE), LARGE)
+        plan_many(demo, paper(candidates=LARGE), LARGE)
 
 
-def test_nothing_is_done_before_the_refusal(demo):
-    told = []
+@pytest.mark.parametrize("options", [Options(), paper()], ids=["best", "paper"])
+def test_nothing_is_done_before_the_refusal(demo, options):
+    told, options = [], replace(options, memory=1000)
     with pytest.raises(MemoryCeilingError):
-        sameas.align(demo, Options(memory=1000), progress=lambda *step: told.append(step))
+        sameas.align(demo, options, progress=lambda *step: told.append(step))
     assert not told
 
 
 # --- The estimate -----------------------------------------------------------------------------
 
 
-def estimate(pair, some, depth):
+def estimate(pair, some, depth, text):
     names = pl.concat([pair.left.names, pair.right.names])
-    curve = budget._distinct_curve(names.gather_every(max(1, len(names) // budget.SAMPLE)))
+    curve = budget._distinct_curve(names.gather_every(max(1, len(names) // budget.SAMPLE)), text)
     return sum(
         budget._entries(graph, own, curve, depth)
         for graph, own in zip((pair.left, pair.right), some, strict=True)
     )
 
 
-def entries(pair, some, depth):
+def entries(pair, some, depth, text):
     """Of the rows themselves, and of the hops that are kept on the way to them."""
-    options = Options(depth=depth)
+    options = Options(depth=depth, text=text)
     features = text_features(pair, options, {})
     total = sum(rows.sparse.nnz for rows in neighbourhood_rows(pair, features, options, some))
     size = len(pair.left.entities)
@@ -236,27 +249,31 @@ def entries(pair, some, depth):
 
 @pytest.mark.parametrize("name", ["demo", 2000, 5000])
 @pytest.mark.parametrize("depth", [0, 1, 2])
-@pytest.mark.parametrize("among", [None, "gold"])
-def test_the_entries_of_the_rows_are_estimated_well(pair_of, name, depth, among):
+@pytest.mark.parametrize(
+    ("among", "text"), [(None, "plain"), ("gold", "plain"), (None, "weighted")]
+)
+def test_the_entries_of_the_rows_are_estimated_well(pair_of, name, depth, among, text):
     pair = pair_of(name)
     some = candidate_positions(pair, Options(among=among))
-    true = entries(pair, some, depth)
-    assert 0.7 * true < estimate(pair, some, depth) < 1.6 * true
+    true = entries(pair, some, depth, text)
+    assert 0.7 * true < estimate(pair, some, depth, text) < 1.6 * true
 
 
 @pytest.mark.parametrize(
     "options",
     [
-        Options(features="word"),
-        Options(features="hybrid"),
-        Options(features="hybrid", depth=0),
+        paper(features="word"),
+        paper(features="hybrid"),
+        paper(features="hybrid", depth=0),
         Options(method="paris"),
-        Options(depth=20),
+        paper(depth=20),
+        Options(),
+        Options(features="hybrid"),
     ],
 )
 def test_every_kind_of_features_can_be_planned_for(demo, options):
     found = plan(demo, replace(options, memory=2**50))
-    assert found.form == "complete"
+    assert found.form == ("candidates" if options.rounds else "complete")
     assert found.needed > BASE
 
 
@@ -269,5 +286,5 @@ def test_own_embeddings_count_by_the_size_of_their_file(demo, tmp_path, name):
     elif name == "rows.parquet":
         pl.DataFrame({"entity": ["e"], "vector": [[1.0, 2.0]]}).write_parquet(path)
     size = path.stat().st_size if path.exists() else 0
-    shallow, deep = (plan(demo, Options(embeddings=path, depth=depth)).needed for depth in (1, 3))
+    shallow, deep = (plan(demo, paper(embeddings=path, depth=depth)).needed for depth in (1, 3))
     assert deep - shallow == 4 * size

@@ -17,8 +17,9 @@ from scipy.sparse import csr_array
 
 import sameas
 import sameas.budget
-import sameas.pipeline
-from sameas import DEMO, PRESETS, Graph, GraphPair, Options, align, evaluate
+import sameas.pipeline.as_published
+import sameas.pipeline.stages
+from sameas import DEMO, Graph, GraphPair, Options, align, evaluate
 from sameas.assignment import certify
 from sameas.budget import Budget
 from sameas.candidates import COMPARED, Candidates, every_pair, find_candidates, from_pairs
@@ -27,7 +28,7 @@ from sameas.pipeline import clues, neighbourhood_rows, text_features
 from sameas.profit import make_profit
 from sameas.proposals import Clues, likely, nearest
 from sameas.rows import Rows, as_rows, unit
-from strategies import pairs
+from strategies import pairs, paper
 
 SCRIPT = Path(__file__).parents[1] / "benchmarks" / "generate.py"
 SIZE = 2000
@@ -262,6 +263,11 @@ def profit_of(pair, options):
     return make_profit(*rows)
 
 
+def by_clues(profit, k, hints):
+    """The candidates that clues lead to."""
+    return find_candidates(profit, k, first=10, proposed=likely(hints, k, progress=ignore))
+
+
 def gold_positions(pair):
     return tuple(
         graph.positions(pair.gold[side])
@@ -283,9 +289,9 @@ def test_clues_lead_to_the_gold_links(generated, generated_clues):
 
 def test_the_recall_of_candidates_by_clues_is_measured(generated, generated_clues):
     profit = profit_of(generated, Options())
-    found = find_candidates(profit, 25, first=10, clues=generated_clues)
+    found = by_clues(profit, 25, generated_clues)
     assert 0.95 < found.recall <= 1
-    few = find_candidates(profit, 1, first=10, clues=generated_clues)
+    few = by_clues(profit, 1, generated_clues)
     assert 0 <= few.recall <= found.recall
 
 
@@ -295,12 +301,8 @@ def test_recall_is_the_share_of_pairs_best_for_both_that_were_found(n, m):
     profit = make_profit(mixed_rows(rng, n), mixed_rows(rng, m))
     proposed = (rng.random((n, 8)) < 0.5).astype(np.float32)
     theirs = (rng.random((m, 8)) < 0.3).astype(np.float32)
-    found = find_candidates(
-        profit,
-        4,
-        first=10,
-        clues=Clues(csr_array(proposed), csr_array(theirs), no_neighbours(n), no_neighbours(m)),
-    )
+    hints = Clues(csr_array(proposed), csr_array(theirs), no_neighbours(n), no_neighbours(m))
+    found = by_clues(profit, 4, hints)
     assert n <= COMPARED
     matrix = exact(profit)
     mutual = [
@@ -322,9 +324,22 @@ def test_no_clues_find_nothing_and_the_recall_says_so():
         no_neighbours(7),
         no_neighbours(6),
     )
-    found = find_candidates(profit, 5, first=10, clues=nothing)
+    found = by_clues(profit, 5, nothing)
     assert len(found) == 0
     assert found.recall == 0
+
+
+def test_pairs_of_interest_join_those_proposed_and_those_nearest():
+    rng = np.random.default_rng(6)
+    profit = make_profit(mixed_rows(rng, 9), mixed_rows(rng, 8))
+    also = np.array([3, 17, 18, 71])
+    near = nearest(profit.left, profit.right, 2, first=2, progress=ignore)
+    for proposed in (None, np.array([0, 17, 40])):
+        found = find_candidates(profit, 2, first=2, proposed=proposed, also=also)
+        before = near if proposed is None else proposed
+        assert_array_equal(numbers_of(found), np.union1d(before, also))
+        assert_allclose(found.profit, exact(profit)[found.left, found.right], atol=1e-6)
+        assert (found.recall is None) == (proposed is None)
 
 
 def no_neighbours(size):
@@ -380,7 +395,7 @@ def test_little_to_go_by(case, linked):
     )
     pair = GraphPair(left=left, right=right)
     hints = clues(pair, everyone(pair), Options())
-    found = find_candidates(profit_of(pair, Options()), 2, first=10, clues=hints)
+    found = by_clues(profit_of(pair, Options()), 2, hints)
     assert found.recall is None or 0 <= found.recall <= 1
     assert (found.find(*(side.astype(np.int64) for side in (found.left, found.right))) >= 0).all()
     if case in ("one and many", "many and one"):
@@ -392,14 +407,9 @@ def test_an_empty_side_has_no_candidates_by_clues(n, m):
     names = ["paris", "london", "riga"]
     pair = GraphPair(left=graph("l", names[:n]), right=graph("r", names[:m]))
     hints = clues(pair, everyone(pair), Options())
-    found = find_candidates(profit_of(pair, Options()), 2, first=10, clues=hints)
+    found = by_clues(profit_of(pair, Options()), 2, hints)
     assert len(found) == 0
     assert found.recall is None
-
-
-def test_own_embeddings_give_no_clues(generated, tmp_path):
-    options = Options(embeddings=tmp_path / "rows.npy")
-    assert clues(generated, everyone(generated), options) is None
 
 
 # --- From a pair to links ---------------------------------------------------------------------
@@ -421,7 +431,7 @@ def aligned(demo):
         if (way, solver) not in known:
             with pytest.MonkeyPatch.context() as patch:
                 sparsely(patch, way)
-                known[way, solver] = align(demo, Options(solver=solver, min_confidence=0))
+                known[way, solver] = align(demo, paper(solver=solver))
         return known[way, solver]
 
     return get
@@ -432,7 +442,7 @@ def sparsely(patch, way):
     if way != "complete":
         patch.setattr(sameas.budget, "SMALL", 0)
     if way == "clues":
-        patch.setattr(sameas.pipeline, "COMPARE_ALL_UP_TO", 0)
+        patch.setattr(sameas.pipeline.stages, "COMPARE_ALL_UP_TO", 0)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -498,7 +508,7 @@ def test_as_many_candidates_as_entities_give_the_complete_answer(
     demo, aligned, monkeypatch, solver
 ):
     sparsely(monkeypatch, "nearest")
-    found = align(demo, Options(solver=solver, min_confidence=0, candidates=1222))
+    found = align(demo, paper(solver=solver, candidates=1222))
     whole = aligned("complete", solver)
     assert found.facts["form"] == "complete"
     for name in ("links", "candidates", "unmatched", "gold_ranks"):
@@ -510,11 +520,25 @@ def test_as_many_candidates_as_entities_give_the_complete_answer(
 @pytest.mark.parametrize("way", WAYS)
 def test_the_same_input_gives_the_same_links(demo, aligned, monkeypatch, way):
     sparsely(monkeypatch, way)
-    again = align(demo, Options(solver="sinkhorn", min_confidence=0))
-    before = aligned(way, "sinkhorn")
-    for name in ("links", "candidates", "unmatched", "gold_ranks"):
-        assert getattr(again, name).equals(getattr(before, name))
-    assert again.summary() == before.summary()
+    again = align(demo, paper(solver="sinkhorn"))
+    assert_same(again, aligned(way, "sinkhorn"))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_same_input_gives_the_same_links_after_refinement(demo, monkeypatch, way):
+    sparsely(monkeypatch, way)
+    once, again = align(demo), align(demo)
+    assert_same(again, once)
+    assert ("search_recall" in once.facts) == (way == "clues")
+    assert evaluate(once, demo.gold).f1 > 0.9
+
+
+def assert_same(found, expected):
+    for name in ("links", "candidates", "unmatched", "gold_ranks", "relations", "anchors"):
+        one, other = getattr(found, name), getattr(expected, name)
+        assert (one is None) == (other is None)
+        assert one is None or one.equals(other)
+    assert found.summary() == expected.summary()
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -528,11 +552,11 @@ def test_the_same_input_gives_the_same_links(demo, aligned, monkeypatch, way):
 def test_every_pair_can_be_aligned_by_candidates(way, pair, solver, k, depth):
     """Small and awkward pairs, as if they were too large to compare all."""
     pair = replace(pair, gold=None)
-    chosen = Options(solver=solver, candidates=k, depth=depth, min_confidence=0)
+    chosen = paper(solver=solver, candidates=k, depth=depth)
     with pytest.MonkeyPatch.context() as patch:
         sparsely(patch, way)
         form = Budget("candidates", 0, solver == "hungarian", "for the test")
-        patch.setattr(sameas.pipeline, "plan_memory", lambda *given: form)
+        patch.setattr(sameas.pipeline.as_published, "plan_memory", lambda *given: form)
         found = align(pair, chosen)
     fewer = min(len(pair.left.entities), len(pair.right.entities))
     assert len(found.links) == fewer
@@ -550,7 +574,7 @@ def test_gold_links_have_no_rank_where_nobody_has_a_candidate(monkeypatch):
     sparsely(monkeypatch, "clues")
     gold = pl.DataFrame({"left": ["l0"], "right": ["r0"]})
     pair = GraphPair(left=graph("l", ["", ""]), right=graph("r", ["", ""]), gold=gold)
-    found = align(pair, Options(candidates=1))
+    found = align(pair, paper(candidates=1))
     assert found.facts["candidate_pairs"] == 0
     assert len(found.gold_ranks) == 0
 
@@ -563,7 +587,7 @@ def test_own_embeddings_are_compared_with_all(tmp_path, monkeypatch):
     turn = rng.permutation(60)
     np.save(tmp_path / "rows.npy", np.vstack([rows, rows[turn]]))
     pair = GraphPair(left=graph("l", [""] * 60), right=graph("r", [""] * 60))
-    found = align(pair, Options(embeddings=tmp_path / "rows.npy", candidates=5))
+    found = align(pair, paper(embeddings=tmp_path / "rows.npy", candidates=5))
     assert found.facts["form"] == "candidates"
     assert "search_recall" not in found.facts
     assert dict(found.links.select("left", "right").rows()) == {
@@ -573,6 +597,6 @@ def test_own_embeddings_are_compared_with_all(tmp_path, monkeypatch):
 
 def test_the_paper_preset_by_candidates_links_everyone(demo, monkeypatch):
     sparsely(monkeypatch, "nearest")
-    found = align(demo, replace(PRESETS["paper"], among="gold"))
+    found = align(demo, paper(among="gold"))
     assert found.facts["form"] == "candidates"
     assert len(found.links) == len(demo.gold)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -23,13 +23,25 @@ def test_the_paper_preset_is_the_method_as_published():
     paper = PRESETS["paper"]
     assert (paper.depth, paper.iterations, paper.temperature) == (2, 10, 0.02)
     assert (paper.adjacency, paper.solver) == ("relational", "sinkhorn")
-    assert paper.min_confidence == 0
+    assert (paper.text, paper.rounds, paper.min_confidence) == ("plain", 0, 0)
+
+
+def test_the_preset_best_refines_and_links_what_is_likelier_than_not():
+    best = PRESETS["best"]
+    assert (best.text, best.rounds, best.min_confidence) == ("weighted", 4, 0.5)
+    assert best.seeds is best.reject is None
+    assert best.without == ()
 
 
 @pytest.mark.parametrize(
     ("name", "value", "expected"),
     [
         ("features", "letters", "one of char"),
+        ("text", "bold", "one of weighted, plain"),
+        ("method", "oracle", "one of seu, paris"),
+        ("rounds", -1, "at least 0"),
+        ("rounds", 1.5, "a whole number"),
+        ("rounds", 1001, "at most 1000"),
         ("adjacency", "dense", "one of relational"),
         ("solver", "greedy", "one of sinkhorn, hungarian"),
         ("depth", -1, "at least 0"),
@@ -63,16 +75,41 @@ def test_numbers_given_as_something_else_are_refused_as_options(name, value):
         Options(**{name: value})
 
 
+def test_parts_that_do_not_exist_are_refused():
+    with pytest.raises(OptionError, match=r"without must be some of folding, .*, got 'luck'"):
+        Options(without=("votes", "luck"))
+    assert Options(without=["votes", "lacking"]).without == ("votes", "lacking")
+
+
+@pytest.mark.parametrize("name", ["seeds", "reject"])
+def test_what_only_refinement_uses_is_refused_without_it(name):
+    assert getattr(Options(**{name: "links.tsv"}), name) == Path("links.tsv")
+    with pytest.raises(OptionError, match=f"{name} are used in refinement only, got rounds 0"):
+        Options(**{name: "links.tsv"}, rounds=0)
+    with pytest.raises(OptionError, match="rounds 0"):
+        replace(PRESETS["paper"], **{name: "links.tsv"})
+
+
 def test_an_option_error_is_both_ours_and_a_value_error():
     assert issubclass(OptionError, SameasError)
     assert issubclass(OptionError, ValueError)
 
 
 def test_options_go_into_json_whole():
-    options = Options(features="word", word_vectors=Path("a.txt"), among="gold", temperature=0.5)
+    options = Options(
+        features="word",
+        word_vectors=Path("a.txt"),
+        seeds=Path("b.tsv"),
+        without=("votes", "numbers"),
+        among="gold",
+        temperature=0.5,
+    )
     values = json.loads(json.dumps(options.asdict()))
+    assert values == options.asdict()
     assert list(values) == [field.name for field in fields(Options)]
     assert values["word_vectors"] == "a.txt"
+    assert values["seeds"] == "b.tsv"
+    assert values["without"] == ["votes", "numbers"]
     assert values["among"] == "gold"
     assert values["embeddings"] is None
 

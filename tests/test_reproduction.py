@@ -18,6 +18,7 @@ from sameas.reproduction import plain, reproduce
 from sameas.reproduction.datasets import find_datasets
 from sameas.reproduction.experiments import EXPERIMENTS
 from sameas.reproduction.store import Store, Task
+from strategies import paper
 
 FAST = ("datasets", "main", "solvers", "iterations", "depth", "adjacency", "paris", "open")
 
@@ -73,8 +74,7 @@ def test_figures_are_those_of_the_package(data, tmp_path):
         for entry in results["results"]
     }
     pair = sameas.read_pair(sameas.DEMO)
-    paper = sameas.Options(among="gold", min_confidence=0)
-    scores = sameas.evaluate(sameas.align(pair, paper), pair.gold)
+    scores = sameas.evaluate(sameas.align(pair, paper(among="gold")), pair.gold)
     assert figures["main", "char"]["hits@1"] == scores.hits_at_1
     assert figures["main", "char"]["mrr"] == pytest.approx(scores.mrr)
     used = "hybrid" if ("main", "hybrid") in figures else "char"  # without word vectors
@@ -178,8 +178,7 @@ def test_a_task_is_known_by_all_it_depends_on(tmp_path):
 
 def test_the_plain_procedure_agrees_on_the_demo():
     pair = sameas.read_pair(sameas.DEMO)
-    paper = sameas.Options(among="gold", min_confidence=0)
-    ours = sameas.evaluate(sameas.align(pair, paper), pair.gold)
+    ours = sameas.evaluate(sameas.align(pair, paper(among="gold")), pair.gold)
     theirs = plain.measure(str(sameas.DEMO))
     np.testing.assert_allclose(ours.hits_at_1, theirs["hits@1"], atol=0.005)
     np.testing.assert_allclose(ours.mrr, theirs["mrr"], atol=0.005)

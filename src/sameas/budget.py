@@ -10,9 +10,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sameas.errors import MemoryCeilingError
-from sameas.features import ngram_rows
+from sameas.features import folded, ngram_rows
 from sameas.graph import Graph, GraphPair, Positions
-from sameas.options import Options
+from sameas.options import Options, Text
 from sameas.proposals import PRINCIPAL, RANDOM
 
 Form = Literal["complete", "candidates"]
@@ -112,7 +112,7 @@ def _row_bytes(pair: GraphPair, left: Positions, right: Positions, options: Opti
     total = 0
     if options.features != "word":
         names = pl.concat([pair.left.names, pair.right.names])
-        curve = _distinct_curve(names.gather_every(max(1, len(names) // SAMPLE)))
+        curve = _distinct_curve(names.gather_every(max(1, len(names) // SAMPLE)), options.text)
         for graph, some in ((pair.left, left), (pair.right, right)):
             total += 8 * _entries(graph, some, curve, options.depth)
     if options.features != "char":
@@ -153,8 +153,12 @@ class _Curve:
         return np.interp(drawn, self.drawn, self.distinct)
 
 
-def _distinct_curve(names: pl.Series) -> _Curve:
-    counts = np.asarray(ngram_rows(names).sparse.astype(bool).sum(axis=0), dtype=np.float64).ravel()
+def _distinct_curve(names: pl.Series, text: Text) -> _Curve:
+    if text == "plain":
+        rows = ngram_rows(names)
+    else:
+        rows = ngram_rows(folded(names), n=3, boundaries=True)
+    counts = np.asarray(rows.sparse.astype(bool).sum(axis=0), dtype=np.float64).ravel()
     drawn = np.concatenate([[0.0], np.geomspace(1, 1e6, 60)])
     if not counts.sum():
         return _Curve(drawn, np.zeros_like(drawn))
