@@ -17,8 +17,8 @@ from sameas.errors import InputError
 
 FORMAT = 1
 PRESENTATION = {
-    *("cli", "report.py", "sections.py", "measured.py", "rendering.py", "plots.py"),
-    *("published.py", "__pycache__"),
+    *("cli", "report.py", "sections.py", "sections_best.py", "measured.py", "rendering.py"),
+    *("plots.py", "published.py", "__pycache__"),
 }
 """Parts of the package that show figures but do not make them."""
 
