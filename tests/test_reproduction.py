@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import fields, replace
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -14,9 +16,13 @@ from click.testing import CliRunner
 
 import sameas
 from sameas.cli import main
-from sameas.reproduction import plain, reproduce
+from sameas.options import Part
+from sameas.pipeline.refined import align_prepared, prepare
+from sameas.refinement import Weights
+from sameas.reproduction import experiments_best, plain, plan_tasks, reproduce
 from sameas.reproduction.datasets import find_datasets
 from sameas.reproduction.experiments import EXPERIMENTS
+from sameas.reproduction.runs import options_for
 from sameas.reproduction.store import Store, Task
 
 FAST = ("datasets", "main", "solvers", "iterations", "depth", "adjacency", "paris", "open")
@@ -71,9 +77,10 @@ def test_figures_are_those_of_the_package(data, tmp_path):
     figures = {
         (entry["experiment"], entry["settings"].get("features")): entry["figures"]
         for entry in results["results"]
+        if "preset" not in entry["settings"]
     }
     pair = sameas.read_pair(sameas.DEMO)
-    paper = sameas.Options(among="gold", min_confidence=0)
+    paper = replace(sameas.PRESETS["paper"], among="gold")
     scores = sameas.evaluate(sameas.align(pair, paper), pair.gold)
     assert figures["main", "char"]["hits@1"] == scores.hits_at_1
     assert figures["main", "char"]["mrr"] == pytest.approx(scores.mrr)
@@ -89,7 +96,139 @@ def test_figures_are_those_of_the_package(data, tmp_path):
     solvers = figures["solvers", used]
     assert solvers["hungarian"]["objective"] >= solvers["sinkhorn"]["objective"]
     assert figures["paris", used]["paris"]["precision"] > 0.9
-    assert figures["open", used]["best"]["precision"] > 0.8
+    assert figures["open", used]["precision"] > 0.8
+
+
+@pytest.fixture(scope="module")
+def demo():
+    return find_datasets(sameas.DEMO)[0]
+
+
+BEST = options_for(preset="best")
+
+
+def test_best_is_measured_as_a_user_runs_it(demo):
+    figures = experiments_best.whole_command(demo, BEST)
+    metrics = sameas.evaluate(sameas.align(demo.pair, BEST), demo.pair.gold)
+    assert figures["hits@1"] == metrics.hits_at_1
+    assert figures["mrr"] == pytest.approx(metrics.mrr)
+    assert sum(figures["seconds"].values()) <= figures["total"]
+    assert figures["peak_memory_bytes"] > 2**26
+
+
+def test_shared_material_gives_what_a_whole_run_gives(demo):
+    whole = replace(BEST, among=None)
+    material = prepare(demo.pair, whole)
+    for options in (BEST, whole):
+        once = align_prepared(demo.pair, material, options)
+        again = sameas.align(demo.pair, options)
+        assert once.links.equals(again.links)
+        assert once.ranked.equals(again.ranked)
+
+
+def test_the_open_protocol_is_that_of_the_preset(demo):
+    figures = experiments_best.open_protocol(demo, BEST)
+    alignment = sameas.align(demo.pair, sameas.PRESETS["best"])
+    metrics = sameas.evaluate(alignment, demo.pair.gold)
+    assert (figures["precision"], figures["recall"]) == (metrics.precision, metrics.recall)
+    assert figures["links"] == len(alignment.links)
+    assert figures["calibration_error"] == pytest.approx(metrics.calibration_error)
+    made = [each for each in figures["bins"] if each["low"] >= 0.5]
+    assert sum(each["count"] for each in made) == metrics.links_judged
+
+
+def test_hidden_halves_differ_and_are_judged_with_those_who_lost_their_partners(demo, monkeypatch):
+    monkeypatch.setattr(experiments_best, "SEEDS", (5, 6))
+    figures = experiments_best.hidden_half(demo, BEST)
+    assert [half["seed"] for half in figures["halves"]] == [5, 6]
+    pair, alone = sameas.hide_half(demo.pair, seed=6)
+    alignment = sameas.align(pair, sameas.PRESETS["best"])
+    metrics = sameas.evaluate(alignment, pair.gold, no_match=alone)
+    for name in ("precision", "recall", "f1", "unmatched_recall", "calibration_error"):
+        assert figures["halves"][1][name] == pytest.approx(getattr(metrics, name))
+    assert figures["halves"][0] != figures["halves"][1]
+    everyone = replace(sameas.PRESETS["best"], min_confidence=0)
+    counts = []
+    for seed in (5, 6):
+        pair, alone = sameas.hide_half(demo.pair, seed=seed)
+        found = sameas.calibration(sameas.align(pair, everyone), pair.gold, alone)
+        counts.append({each.low: each.count for each in found.bins})
+    pooled = {each["low"]: each["count"] for each in figures["bins"]}
+    assert pooled == {k: counts[0].get(k, 0) + counts[1].get(k, 0) for k in pooled}
+
+
+def test_the_ablation_leaves_out_every_part(demo, monkeypatch):
+    asked = []
+    monkeypatch.setattr(experiments_best, "_material", lambda dataset, options: "usual")
+    monkeypatch.setattr(experiments_best, "prepare", lambda pair, options: options.without)
+    monkeypatch.setattr(
+        experiments_best, "_both", lambda pair, material, options: asked.append((material, options))
+    )
+    figures = experiments_best.ablation(demo, BEST)
+    assert list(figures) == [
+        "best",
+        *(f"without {part}" for part in get_args(Part)),
+        *("rounds 3", "rounds 2", "rounds 1", "rounds 0"),
+    ]
+    assert asked[0] == ("usual", BEST)
+    for part, (material, options) in zip(get_args(Part), asked[1:], strict=False):
+        assert options == replace(BEST, without=(part,))
+        assert material in ("usual", (part,))
+    assert asked[-1] == (None, replace(BEST, rounds=0))
+
+
+@pytest.mark.parametrize("part", experiments_best.IN_REFINEMENT)
+def test_what_only_refinement_uses_changes_no_material(demo, part):
+    usual, less = (prepare(demo.pair, replace(BEST, without=w)) for w in ((), (part,)))
+    for name in ("left", "right", "profit"):
+        one, other = (getattr(each.candidates, name) for each in (usual, less))
+        np.testing.assert_array_equal(one, other)
+
+
+def test_every_setting_is_halved_and_doubled_and_nothing_else_changes(demo):
+    variants = list(experiments_best._variants(BEST))
+    names = [*(field.name for field in fields(Weights)), *experiments_best.OF_OPTIONS]
+    assert [(v.name, v.size) for v in variants] == [
+        (name, size) for name in names for size in ("half", "double")
+    ]
+    for variant in variants:
+        of_weights = hasattr(Weights(), variant.name)
+        changed = variant.weights if of_weights else variant.options
+        usual = Weights() if of_weights else BEST
+        assert getattr(usual, variant.name) == variant.usual != variant.value
+        assert replace(changed, **{variant.name: variant.usual}) == usual
+        if variant.name == "base":
+            assert abs(variant.value - variant.usual) == pytest.approx(np.log(2))
+        else:
+            assert variant.value / variant.usual == {"half": 0.5, "double": 2}[variant.size]
+
+
+def test_sensitivity_figures_are_those_of_the_changed_setting(demo, monkeypatch):
+    few = [v for v in experiments_best._variants(BEST) if v.name in ("shared", "base", "rounds")]
+    monkeypatch.setattr(experiments_best, "_variants", lambda options: few)
+    figures = experiments_best.sensitivity(demo, BEST)
+    assert list(figures["settings"]) == ["shared", "base", "rounds"]
+    halved = sameas.align(demo.pair, replace(BEST, rounds=2))
+    expected = sameas.evaluate(halved, demo.pair.gold).hits_at_1
+    assert figures["settings"]["rounds"]["half"] == {"value": 2, "hits@1": expected}
+    usual = sameas.evaluate(sameas.align(demo.pair, BEST), demo.pair.gold)
+    assert figures["usual"]["hits@1"] == usual.hits_at_1
+    assert set(figures["settings"]["base"]["half"]) == {"value", "hits@1", "f1"}
+
+
+def test_best_is_planned_without_word_vectors_and_dataset_by_dataset(data):
+    shutil.copytree(data / "deep" / "world", data / "other")
+    vectors = {"file": "v", "dimensions": 9, "sha256": "s"}
+    tasks = plan_tasks(find_datasets(data), vectors)
+    best = [task for task in tasks if task.settings.get("preset") == "best"]
+    assert {task.settings["features"] for task in best} == {"char"}
+    order = [task.dataset for task in best]
+    assert order == sorted(order)
+    experiments = {"best", "open", "hidden", "ablation", "sensitivity"}
+    assert {(task.experiment, task.dataset) for task in best} == {
+        (name, dataset) for name in experiments for dataset in ("deep/world", "other")
+    }
+    assert len({task.key for task in tasks}) == len(tasks)
 
 
 def test_changed_data_is_run_again_and_other_results_stay(data, tmp_path):
@@ -178,7 +317,7 @@ def test_a_task_is_known_by_all_it_depends_on(tmp_path):
 
 def test_the_plain_procedure_agrees_on_the_demo():
     pair = sameas.read_pair(sameas.DEMO)
-    paper = sameas.Options(among="gold", min_confidence=0)
+    paper = replace(sameas.PRESETS["paper"], among="gold")
     ours = sameas.evaluate(sameas.align(pair, paper), pair.gold)
     theirs = plain.measure(str(sameas.DEMO))
     np.testing.assert_allclose(ours.hits_at_1, theirs["hits@1"], atol=0.005)
