@@ -28,6 +28,32 @@ from sameas.reproduction.store import Store, Task
 FAST = ("datasets", "main", "solvers", "iterations", "depth", "adjacency", "paris", "open")
 
 
+BEST = options_for(preset="best")
+WHOLE = replace(BEST, among=None)
+
+
+@pytest.fixture(scope="module")
+def demo():
+    return find_datasets(sameas.DEMO)[0]
+
+
+@pytest.fixture(scope="module")
+def material(demo):
+    return prepare(demo.pair, WHOLE)
+
+
+@pytest.fixture(scope="module")
+def alignments(demo):
+    """In the paper and in the open protocol."""
+    return {options: sameas.align(demo.pair, options) for options in (BEST, WHOLE)}
+
+
+@pytest.fixture
+def shared(monkeypatch, material):
+    """Experiments find the material made already."""
+    monkeypatch.setattr(experiments_best, "_material", lambda dataset, options: material)
+
+
 @pytest.fixture
 def data(tmp_path):
     """A folder of datasets: the demo, at some depth."""
@@ -58,7 +84,9 @@ def test_a_folder_without_datasets_is_refused(tmp_path):
         find_datasets(tmp_path / "nowhere")
 
 
-def test_everything_runs_and_a_second_run_finds_all_done(data, tmp_path):
+def test_everything_runs_and_a_second_run_finds_all_done(data, tmp_path, monkeypatch, alignments):
+    for name, few in (("SEEDS", (1,)), ("ROUNDS", (1,)), ("OF_OPTIONS", ("rounds",))):
+        monkeypatch.setattr(experiments_best, name, few)
     report = tmp_path / "report"
     first = reproduce(data, report)
     assert {entry["experiment"] for entry in first["results"]} == set(EXPERIMENTS)
@@ -70,6 +98,10 @@ def test_everything_runs_and_a_second_run_finds_all_done(data, tmp_path):
         assert (report / name).stat().st_size > 1000
     assert list(report.glob("*.png"))
     assert list(report.glob("*.svg"))
+    (best,) = (e["figures"] for e in first["results"] if e["experiment"] == "best")
+    metrics = sameas.evaluate(alignments[BEST], alignments[BEST].pair.gold)
+    assert (best["hits@1"], best["mrr"]) == (metrics.hits_at_1, pytest.approx(metrics.mrr))
+    assert best["peak_memory_bytes"] > 2**26
 
 
 def test_figures_are_those_of_the_package(data, tmp_path):
@@ -99,60 +131,62 @@ def test_figures_are_those_of_the_package(data, tmp_path):
     assert figures["open", used]["precision"] > 0.8
 
 
-@pytest.fixture(scope="module")
-def demo():
-    return find_datasets(sameas.DEMO)[0]
+def test_shared_material_gives_what_a_whole_run_gives(demo, material, alignments):
+    for options, expected in alignments.items():
+        found = align_prepared(demo.pair, material, options)
+        assert found.links.equals(expected.links)
+        assert found.ranked.equals(expected.ranked)
 
 
-BEST = options_for(preset="best")
+def test_what_only_refinement_uses_changes_no_material(demo, material):
+    less = prepare(demo.pair, replace(BEST, without=experiments_best.IN_REFINEMENT))
+    for name in ("left", "right", "profit"):
+        one, other = (getattr(each.candidates, name) for each in (material, less))
+        np.testing.assert_array_equal(one, other)
 
 
-def test_best_is_measured_as_a_user_runs_it(demo):
-    figures = experiments_best.whole_command(demo, BEST)
-    metrics = sameas.evaluate(sameas.align(demo.pair, BEST), demo.pair.gold)
-    assert figures["hits@1"] == metrics.hits_at_1
-    assert figures["mrr"] == pytest.approx(metrics.mrr)
-    assert sum(figures["seconds"].values()) <= figures["total"]
-    assert figures["peak_memory_bytes"] > 2**26
+def test_material_is_made_once_for_each_dataset(demo, monkeypatch):
+    made = []
+    monkeypatch.setattr(experiments_best, "prepare", lambda pair, options: made.append(options))
+    experiments_best._material.cache_clear()
+    for _ in range(3):
+        experiments_best._material(demo, WHOLE)
+    assert made == [WHOLE]
+    experiments_best._material.cache_clear()
 
 
-def test_shared_material_gives_what_a_whole_run_gives(demo):
-    whole = replace(BEST, among=None)
-    material = prepare(demo.pair, whole)
-    for options in (BEST, whole):
-        once = align_prepared(demo.pair, material, options)
-        again = sameas.align(demo.pair, options)
-        assert once.links.equals(again.links)
-        assert once.ranked.equals(again.ranked)
-
-
-def test_the_open_protocol_is_that_of_the_preset(demo):
+def test_the_open_protocol_is_that_of_the_preset(demo, alignments, shared):
     figures = experiments_best.open_protocol(demo, BEST)
-    alignment = sameas.align(demo.pair, sameas.PRESETS["best"])
-    metrics = sameas.evaluate(alignment, demo.pair.gold)
+    metrics = sameas.evaluate(alignments[WHOLE], demo.pair.gold)
     assert (figures["precision"], figures["recall"]) == (metrics.precision, metrics.recall)
-    assert figures["links"] == len(alignment.links)
+    assert figures["links"] == len(alignments[WHOLE].links)
     assert figures["calibration_error"] == pytest.approx(metrics.calibration_error)
     made = [each for each in figures["bins"] if each["low"] >= 0.5]
     assert sum(each["count"] for each in made) == metrics.links_judged
 
 
-def test_hidden_halves_differ_and_are_judged_with_those_who_lost_their_partners(demo, monkeypatch):
+def test_hidden_halves_are_judged_with_those_who_lost_their_partners(demo, monkeypatch):
+    found = []
+
+    def aligned(pair, options):
+        found.append(sameas.align(pair, options))
+        return found[-1]
+
     monkeypatch.setattr(experiments_best, "SEEDS", (5, 6))
+    monkeypatch.setattr(experiments_best, "align", aligned)
     figures = experiments_best.hidden_half(demo, BEST)
     assert [half["seed"] for half in figures["halves"]] == [5, 6]
-    pair, alone = sameas.hide_half(demo.pair, seed=6)
-    alignment = sameas.align(pair, sameas.PRESETS["best"])
-    metrics = sameas.evaluate(alignment, pair.gold, no_match=alone)
-    for name in ("precision", "recall", "f1", "unmatched_recall", "calibration_error"):
-        assert figures["halves"][1][name] == pytest.approx(getattr(metrics, name))
-    assert figures["halves"][0] != figures["halves"][1]
-    everyone = replace(sameas.PRESETS["best"], min_confidence=0)
     counts = []
-    for seed in (5, 6):
+    for seed, half, alignment in zip((5, 6), figures["halves"], found, strict=True):
         pair, alone = sameas.hide_half(demo.pair, seed=seed)
-        found = sameas.calibration(sameas.align(pair, everyone), pair.gold, alone)
-        counts.append({each.low: each.count for each in found.bins})
+        assert alignment.options.among is None
+        links = alignment.links.filter(alignment.links["confidence"] >= 0.5)
+        metrics = sameas.evaluate(links, pair.gold, no_match=alone)
+        for name in ("precision", "recall", "f1", "unmatched_recall", "calibration_error"):
+            assert half[name] == getattr(metrics, name)
+        every = sameas.calibration(alignment, pair.gold, alone)
+        counts.append({each.low: each.count for each in every.bins})
+    assert figures["halves"][0]["precision"] != figures["halves"][1]["precision"]
     pooled = {each["low"]: each["count"] for each in figures["bins"]}
     assert pooled == {k: counts[0].get(k, 0) + counts[1].get(k, 0) for k in pooled}
 
@@ -177,14 +211,6 @@ def test_the_ablation_leaves_out_every_part(demo, monkeypatch):
     assert asked[-1] == (None, replace(BEST, rounds=0))
 
 
-@pytest.mark.parametrize("part", experiments_best.IN_REFINEMENT)
-def test_what_only_refinement_uses_changes_no_material(demo, part):
-    usual, less = (prepare(demo.pair, replace(BEST, without=w)) for w in ((), (part,)))
-    for name in ("left", "right", "profit"):
-        one, other = (getattr(each.candidates, name) for each in (usual, less))
-        np.testing.assert_array_equal(one, other)
-
-
 def test_every_setting_is_halved_and_doubled_and_nothing_else_changes(demo):
     variants = list(experiments_best._variants(BEST))
     names = [*(field.name for field in fields(Weights)), *experiments_best.OF_OPTIONS]
@@ -203,17 +229,19 @@ def test_every_setting_is_halved_and_doubled_and_nothing_else_changes(demo):
             assert variant.value / variant.usual == {"half": 0.5, "double": 2}[variant.size]
 
 
-def test_sensitivity_figures_are_those_of_the_changed_setting(demo, monkeypatch):
-    few = [v for v in experiments_best._variants(BEST) if v.name in ("shared", "base", "rounds")]
+def test_sensitivity_figures_are_those_of_the_changed_setting(
+    demo, alignments, shared, monkeypatch
+):
+    few = [v for v in experiments_best._variants(BEST) if v.name in ("base", "rounds")]
     monkeypatch.setattr(experiments_best, "_variants", lambda options: few)
     figures = experiments_best.sensitivity(demo, BEST)
-    assert list(figures["settings"]) == ["shared", "base", "rounds"]
+    assert list(figures["settings"]) == ["base", "rounds"]
     halved = sameas.align(demo.pair, replace(BEST, rounds=2))
     expected = sameas.evaluate(halved, demo.pair.gold).hits_at_1
     assert figures["settings"]["rounds"]["half"] == {"value": 2, "hits@1": expected}
-    usual = sameas.evaluate(sameas.align(demo.pair, BEST), demo.pair.gold)
-    assert figures["usual"]["hits@1"] == usual.hits_at_1
     assert set(figures["settings"]["base"]["half"]) == {"value", "hits@1", "f1"}
+    closed, whole = (sameas.evaluate(found, demo.pair.gold) for found in alignments.values())
+    assert figures["usual"] == {"hits@1": closed.hits_at_1, "f1": whole.f1}
 
 
 def test_best_is_planned_without_word_vectors_and_dataset_by_dataset(data):
