@@ -53,14 +53,15 @@ def _document(results: Measured, folder: Path) -> Document:
     left_out = [title for title, section in made.items() if section is None]
     text = [
         f"Every table and figure published for SEU ({published.SOURCE}), beside the same measured "
-        f"with sameas {results.content['sameas']}. Rows of other methods are quoted from there.",
+        f"with sameas {results.content['sameas']}. Rows of other methods are quoted from there, "
+        "those of later ones from their own papers.",
         "Scores have three decimals, seconds one. Bold marks the best figure of a column within "
         "its block of rows: published figures and ours are marked each on their own, since word "
         f"vectors and machines differ. A dash ({NOTHING}) stands where there is no figure. "
         "Differences are ours less published, of the figures as shown.",
-        "Up to PARIS, sameas does what the paper does (preset paper). From Preset best on, it does "
-        "the best we know: names weighted and folded, refinement from the graph itself, and "
-        "entities that may stay unmatched.",
+        "Up to PARIS, sameas does what the paper does (preset paper) unless a row says best. From "
+        "Preset best on, it does the best we know: names weighted and folded, refinement from the "
+        "graph itself, and entities that may stay unmatched.",
     ]
     if left_out:
         text.append(f"Not run, and so left out: {', '.join(left_out)}.")

@@ -134,7 +134,9 @@ def open_protocol(results: Measured, folder: Path) -> Section | None:
         "error is the mean distance of confidence from the share that is right, over ten intervals "
         "of confidence, of the links that gold can judge."
     )
-    return Section("Open protocol", text, [grid("Whole graphs", titles, blocks)])
+    return Section(
+        "Open protocol", text, [grid(f"Whole graphs ({results.vectors})", titles, blocks)]
+    )
 
 
 def hidden_half(results: Measured, folder: Path) -> Section | None:
