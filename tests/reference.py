@@ -244,7 +244,32 @@ def scores(links, gold, no_match=()):
         "recall": recall,
         "f1": f1,
         "strict_precision": right / len(links) if links else None,
+        "unmatched_recall": _left_alone(links, no_match),
     }
+
+
+def _left_alone(links, no_match):
+    linked = {a for a, _ in links} | {b for _, b in links}
+    return len(no_match - linked) / len(no_match) if no_match else None
+
+
+def calibration_error(confidence, gold, no_match=()):
+    """The expected calibration error of links (a dict from pair to confidence), link by link."""
+    known_left = {a for a, _ in gold} | set(no_match)
+    known_right = {b for _, b in gold} | set(no_match)
+    bins = {}
+    for (a, b), sure in confidence.items():
+        if a in known_left or b in known_right:
+            bins.setdefault(min(int(sure * 10), 9), []).append((sure, (a, b) in gold))
+    judged = sum(len(links) for links in bins.values())
+    if not judged:
+        return None
+    away = 0.0
+    for links in bins.values():
+        mean = sum(sure for sure, _ in links) / len(links)
+        right = sum(right for _, right in links) / len(links)
+        away += abs(mean - right) * len(links)
+    return away / judged
 
 
 # --- assignment where entities may stay alone, or lack candidates -------------------------------

@@ -17,6 +17,7 @@ MODULES = sorted(module.name for module in pkgutil.walk_packages(sameas.__path__
 
 PUBLIC = {
     "Alignment",
+    "Calibration",
     "DEMO",
     "Graph",
     "GraphPair",
@@ -31,7 +32,9 @@ PUBLIC = {
     "SameasError",
     "__version__",
     "align",
+    "calibration",
     "evaluate",
+    "hide_half",
     "read_gold",
     "read_graph",
     "read_links",

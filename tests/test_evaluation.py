@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+
+import numpy as np
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference
-from sameas import evaluate
+import sameas
+from sameas import calibration, evaluate, hide_half
+from sameas.cli import main
+from sameas.graph import ATTRIBUTE_SCHEMA, Graph, GraphPair
 
 SCHEMA = {"left": pl.String, "right": pl.String}
 MEASURES = (
@@ -20,6 +27,7 @@ MEASURES = (
     "recall",
     "f1",
     "strict_precision",
+    "unmatched_recall",
 )
 
 
@@ -144,6 +152,8 @@ def test_ties_count_as_half_found_at_no_rank_of_one():
 def test_the_report_has_the_names_that_scripts_rely_on():
     found = evaluate(table({("a", "u")}), table({("a", "u")})).asdict()
     assert {
+        "unmatched_recall",
+        "calibration_error",
         "precision",
         "recall",
         "f1",
@@ -154,3 +164,142 @@ def test_the_report_has_the_names_that_scripts_rely_on():
         "links_judged",
         "strict_precision",
     } <= set(found)
+
+
+def test_the_share_of_those_without_counterpart_who_stay_alone():
+    links, gold = table({("a", "u"), ("c", "x")}), table({("a", "u")})
+    assert evaluate(links, gold).unmatched_recall is None
+    assert evaluate(links, gold, no_match=pl.Series(["c", "d"])).unmatched_recall == 0.5
+    assert evaluate(links, gold, no_match=pl.Series(["c", "x"])).unmatched_recall == 0
+    assert evaluate(links, gold, no_match=pl.Series(["d", "d", "e"])).unmatched_recall == 1
+    nobody = pl.Series([], dtype=pl.String)
+    assert evaluate(links, gold, no_match=nobody).unmatched_recall is None
+
+
+CONFIDENCE = st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]))
+
+
+@settings(deadline=None, max_examples=75)
+@given(linked(), linked(), st.sets(st.sampled_from("abuvw")), st.data())
+def test_the_calibration_error_equals_that_counted_link_by_link(links, gold, no_match, data):
+    sure = {pair: data.draw(CONFIDENCE) for pair in sorted(links)}
+    frame = table(links).with_columns(confidence=pl.Series(list(sure.values()), dtype=pl.Float64))
+    nobody = pl.Series(sorted(no_match), dtype=pl.String)
+    expected = reference.calibration_error(sure, gold, no_match)
+    found = calibration(frame, table(gold), nobody)
+    assert found.error == pytest.approx(expected)
+    assert found.count == evaluate(frame, table(gold), no_match=nobody).links_judged
+    assert evaluate(frame, table(gold), no_match=nobody).calibration_error == found.error
+    shuffled = frame.sample(fraction=1, shuffle=True, seed=1)
+    assert calibration(shuffled, table(gold), nobody) == found
+
+
+def test_bins_hold_links_of_about_the_same_confidence():
+    links = pl.DataFrame(
+        {
+            "left": ["a", "b", "c", "d", "e"],
+            "right": ["u", "v", "w", "x", "y"],
+            "confidence": [0.91, 0.95, 1.0, 0.5, 0.3],
+        }
+    )
+    gold = table({("a", "u"), ("b", "v"), ("c", "x")})
+    found = calibration(links, gold)  # nothing is known about e
+    assert [each.low for each in found.bins] == [0.5, 0.9]
+    half, most = found.bins
+    assert (half.confidence, half.accuracy, half.count) == (0.5, 0, 1)
+    assert most.confidence == pytest.approx(0.953, abs=0.001)
+    assert (most.accuracy, most.count) == (pytest.approx(2 / 3), 3)
+    assert found.error == pytest.approx((0.5 + abs(0.91 + 0.95 + 1 - 2)) / 4)
+
+
+def test_links_without_confidence_have_no_calibration():
+    gold = table({("a", "u"), ("b", "v")})
+    assert calibration(gold, gold).error is None
+    unknown = gold.with_columns(confidence=pl.lit(None, dtype=pl.Float64))
+    assert evaluate(unknown, gold).calibration_error is None
+    partly = gold.with_columns(confidence=pl.Series([0.75, None]))
+    assert calibration(partly, gold).count == 1
+    assert calibration(partly, gold).error == 0.25
+
+
+def test_half_of_the_right_entities_of_gold_are_hidden():
+    pair = sameas.read_pair(sameas.DEMO)
+    smaller, alone = hide_half(pair, seed=3)
+    count = len(pair.gold)
+    assert (len(smaller.gold), len(alone)) == (count - count // 2, count // 2)
+    assert smaller.left is pair.left
+    hidden = pair.gold.join(smaller.gold, on="right", how="anti")
+    assert set(alone) == set(hidden["left"])
+    assert not set(alone) & set(smaller.gold["left"])
+    gone = set(hidden["right"])
+    assert smaller.right.entities.to_list() == [e for e in pair.right.entities if e not in gone]
+    names = dict(zip(pair.right.entities, pair.right.names, strict=True))
+    assert smaller.right.names.to_list() == [names[e] for e in smaller.right.entities]
+    assert not gone & set(smaller.right.attributes["entity"])
+    assert len(smaller.right.attributes) < len(pair.right.attributes)
+
+
+def spelled(graph):
+    return [
+        (graph.entities[int(head)], graph.relations[int(relation)], graph.entities[int(tail)])
+        for head, relation, tail in graph.triples
+    ]
+
+
+def test_triples_of_the_hidden_are_gone_and_others_stay_as_they_are():
+    pair = sameas.read_pair(sameas.DEMO)
+    smaller, _ = hide_half(pair, seed=0)
+    inside = set(smaller.right.entities)
+    expected = [row for row in spelled(pair.right) if row[0] in inside and row[2] in inside]
+    assert spelled(smaller.right) == expected
+
+
+def test_the_seed_decides_which_half():
+    pair = sameas.read_pair(sameas.DEMO)
+    halves = [hide_half(pair, seed=seed)[1].to_list() for seed in (1, 1, 2)]
+    assert halves[0] == halves[1] != halves[2]
+    assert 0.4 < len(set(halves[0]) & set(halves[2])) / len(halves[0]) < 0.6
+
+
+def small(entities):
+    return Graph(
+        entities=pl.Series(entities),
+        names=pl.Series(entities),
+        relations=pl.Series(["r"]),
+        triples=np.zeros((0, 3), dtype=np.int64),
+        attributes=pl.DataFrame(schema=ATTRIBUTE_SCHEMA),
+    )
+
+
+def test_who_keeps_one_of_two_partners_is_not_without_counterpart():
+    gold = table({("a", "u"), ("a", "v"), ("b", "w"), ("c", "w")})
+    pair = GraphPair(left=small(["a", "b", "c"]), right=small(["u", "v", "w", "x"]), gold=gold)
+    for seed in range(9):
+        smaller, alone = hide_half(pair, seed=seed)
+        assert len(smaller.right.entities) == 3
+        assert set(alone) == {"a", "b", "c"} - set(smaller.gold["left"])
+        assert set(alone) in (set(), {"b", "c"})
+
+
+def test_a_half_cannot_be_hidden_of_what_is_not_known():
+    pair = GraphPair(left=small(["a"]), right=small(["u"]))
+    with pytest.raises(sameas.OptionError, match="gold links are needed"):
+        hide_half(pair, seed=0)
+
+
+def test_the_hidden_half_is_told_from_the_command_line(tmp_path):
+    links = table({("a", "u"), ("c", "x")}).with_columns(score=0.5, confidence=0.75)
+    links.write_csv(tmp_path / "found.tsv", separator="\t")
+    table({("a", "u")}).write_csv(tmp_path / "gold.tsv", separator="\t")
+    (tmp_path / "nobody.txt").write_text("c\nd\n")
+    arguments = ["evaluate", str(tmp_path / "found.tsv"), str(tmp_path / "gold.tsv")]
+    alone = ["--no-match", str(tmp_path / "nobody.txt")]
+    plain = json.loads(CliRunner().invoke(main, [*arguments, "--json"]).stdout)
+    assert plain["unmatched_recall"] is None
+    assert plain["calibration_error"] == 0.25
+    known = json.loads(CliRunner().invoke(main, [*arguments, *alone, "--json"]).stdout)
+    assert known["unmatched_recall"] == 0.5
+    assert known["calibration_error"] == 0.25
+    shown = CliRunner().invoke(main, [*arguments, *alone]).stdout
+    assert "unmatched recall" in shown
+    assert "calibration error" in shown

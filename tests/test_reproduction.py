@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import fields, replace
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -14,13 +16,43 @@ from click.testing import CliRunner
 
 import sameas
 from sameas.cli import main
-from sameas.reproduction import plain, reproduce
+from sameas.options import Part
+from sameas.pipeline.refined import align_prepared, prepare
+from sameas.refinement import Weights
+from sameas.reproduction import experiments_best, plain, plan_tasks, reproduce
 from sameas.reproduction.datasets import find_datasets
 from sameas.reproduction.experiments import EXPERIMENTS
+from sameas.reproduction.runs import options_for
 from sameas.reproduction.store import Store, Task
 from strategies import paper
 
 FAST = ("datasets", "main", "solvers", "iterations", "depth", "adjacency", "paris", "open")
+
+
+BEST = options_for(preset="best")
+WHOLE = replace(BEST, among=None)
+
+
+@pytest.fixture(scope="module")
+def demo():
+    return find_datasets(sameas.DEMO)[0]
+
+
+@pytest.fixture(scope="module")
+def material(demo):
+    return prepare(demo.pair, WHOLE)
+
+
+@pytest.fixture(scope="module")
+def alignments(demo):
+    """In the paper and in the open protocol."""
+    return {options: sameas.align(demo.pair, options) for options in (BEST, WHOLE)}
+
+
+@pytest.fixture
+def shared(monkeypatch, material):
+    """Experiments find the material made already."""
+    monkeypatch.setattr(experiments_best, "_material", lambda dataset, options: material)
 
 
 @pytest.fixture
@@ -53,7 +85,9 @@ def test_a_folder_without_datasets_is_refused(tmp_path):
         find_datasets(tmp_path / "nowhere")
 
 
-def test_everything_runs_and_a_second_run_finds_all_done(data, tmp_path):
+def test_everything_runs_and_a_second_run_finds_all_done(data, tmp_path, monkeypatch, alignments):
+    for name, few in (("SEEDS", (1,)), ("ROUNDS", (1,)), ("OF_OPTIONS", ("rounds",))):
+        monkeypatch.setattr(experiments_best, name, few)
     report = tmp_path / "report"
     first = reproduce(data, report)
     assert {entry["experiment"] for entry in first["results"]} == set(EXPERIMENTS)
@@ -65,6 +99,10 @@ def test_everything_runs_and_a_second_run_finds_all_done(data, tmp_path):
         assert (report / name).stat().st_size > 1000
     assert list(report.glob("*.png"))
     assert list(report.glob("*.svg"))
+    (best,) = (e["figures"] for e in first["results"] if e["experiment"] == "best")
+    metrics = sameas.evaluate(alignments[BEST], alignments[BEST].pair.gold)
+    assert (best["hits@1"], best["mrr"]) == (metrics.hits_at_1, pytest.approx(metrics.mrr))
+    assert best["peak_memory_bytes"] > 2**26
 
 
 def test_figures_are_those_of_the_package(data, tmp_path):
@@ -72,6 +110,7 @@ def test_figures_are_those_of_the_package(data, tmp_path):
     figures = {
         (entry["experiment"], entry["settings"].get("features")): entry["figures"]
         for entry in results["results"]
+        if "preset" not in entry["settings"]
     }
     pair = sameas.read_pair(sameas.DEMO)
     scores = sameas.evaluate(sameas.align(pair, paper(among="gold")), pair.gold)
@@ -89,7 +128,135 @@ def test_figures_are_those_of_the_package(data, tmp_path):
     solvers = figures["solvers", used]
     assert solvers["hungarian"]["objective"] >= solvers["sinkhorn"]["objective"]
     assert figures["paris", used]["paris"]["precision"] > 0.9
-    assert figures["open", used]["best"]["precision"] > 0.8
+    assert figures["open", used]["precision"] > 0.8
+
+
+def test_shared_material_gives_what_a_whole_run_gives(demo, material, alignments):
+    for options, expected in alignments.items():
+        found = align_prepared(demo.pair, material, options)
+        assert found.links.equals(expected.links)
+        assert found.ranked.equals(expected.ranked)
+
+
+def test_what_only_refinement_uses_changes_no_material(demo, material):
+    less = prepare(demo.pair, replace(BEST, without=experiments_best.IN_REFINEMENT))
+    for name in ("left", "right", "profit"):
+        one, other = (getattr(each.candidates, name) for each in (material, less))
+        np.testing.assert_array_equal(one, other)
+
+
+def test_material_is_made_once_for_each_dataset(demo, monkeypatch):
+    made = []
+    monkeypatch.setattr(experiments_best, "prepare", lambda pair, options: made.append(options))
+    experiments_best._material.cache_clear()
+    for _ in range(3):
+        experiments_best._material(demo, WHOLE)
+    assert made == [WHOLE]
+    experiments_best._material.cache_clear()
+
+
+def test_the_open_protocol_is_that_of_the_preset(demo, alignments, shared):
+    figures = experiments_best.open_protocol(demo, BEST)
+    metrics = sameas.evaluate(alignments[WHOLE], demo.pair.gold)
+    assert (figures["precision"], figures["recall"]) == (metrics.precision, metrics.recall)
+    assert figures["links"] == len(alignments[WHOLE].links)
+    assert figures["calibration_error"] == pytest.approx(metrics.calibration_error)
+    made = [each for each in figures["bins"] if each["low"] >= 0.5]
+    assert sum(each["count"] for each in made) == metrics.links_judged
+
+
+def test_hidden_halves_are_judged_with_those_who_lost_their_partners(demo, monkeypatch):
+    found = []
+
+    def aligned(pair, options):
+        found.append(sameas.align(pair, options))
+        return found[-1]
+
+    monkeypatch.setattr(experiments_best, "SEEDS", (5, 6))
+    monkeypatch.setattr(experiments_best, "align", aligned)
+    figures = experiments_best.hidden_half(demo, BEST)
+    assert [half["seed"] for half in figures["halves"]] == [5, 6]
+    counts = []
+    for seed, half, alignment in zip((5, 6), figures["halves"], found, strict=True):
+        pair, alone = sameas.hide_half(demo.pair, seed=seed)
+        assert alignment.options.among is None
+        links = alignment.links.filter(alignment.links["confidence"] >= 0.5)
+        metrics = sameas.evaluate(links, pair.gold, no_match=alone)
+        for name in ("precision", "recall", "f1", "unmatched_recall", "calibration_error"):
+            assert half[name] == getattr(metrics, name)
+        every = sameas.calibration(alignment, pair.gold, alone)
+        counts.append({each.low: each.count for each in every.bins})
+    assert figures["halves"][0]["precision"] != figures["halves"][1]["precision"]
+    pooled = {each["low"]: each["count"] for each in figures["bins"]}
+    assert pooled == {k: counts[0].get(k, 0) + counts[1].get(k, 0) for k in pooled}
+
+
+def test_the_ablation_leaves_out_every_part(demo, monkeypatch):
+    asked = []
+    monkeypatch.setattr(experiments_best, "_material", lambda dataset, options: "usual")
+    monkeypatch.setattr(experiments_best, "prepare", lambda pair, options: options.without)
+    monkeypatch.setattr(
+        experiments_best, "_both", lambda pair, material, options: asked.append((material, options))
+    )
+    figures = experiments_best.ablation(demo, BEST)
+    assert list(figures) == [
+        "best",
+        *(f"without {part}" for part in get_args(Part)),
+        *("rounds 3", "rounds 2", "rounds 1", "rounds 0"),
+    ]
+    assert asked[0] == ("usual", BEST)
+    for part, (material, options) in zip(get_args(Part), asked[1:], strict=False):
+        assert options == replace(BEST, without=(part,))
+        assert material in ("usual", (part,))
+    assert asked[-1] == (None, replace(BEST, rounds=0))
+
+
+def test_every_setting_is_halved_and_doubled_and_nothing_else_changes(demo):
+    variants = list(experiments_best._variants(BEST))
+    names = [*(field.name for field in fields(Weights)), *experiments_best.OF_OPTIONS]
+    assert [(v.name, v.size) for v in variants] == [
+        (name, size) for name in names for size in ("half", "double")
+    ]
+    for variant in variants:
+        of_weights = hasattr(Weights(), variant.name)
+        changed = variant.weights if of_weights else variant.options
+        usual = Weights() if of_weights else BEST
+        assert getattr(usual, variant.name) == variant.usual != variant.value
+        assert replace(changed, **{variant.name: variant.usual}) == usual
+        if variant.name == "base":
+            assert abs(variant.value - variant.usual) == pytest.approx(np.log(2))
+        else:
+            assert variant.value / variant.usual == {"half": 0.5, "double": 2}[variant.size]
+
+
+def test_sensitivity_figures_are_those_of_the_changed_setting(
+    demo, alignments, shared, monkeypatch
+):
+    few = [v for v in experiments_best._variants(BEST) if v.name in ("base", "rounds")]
+    monkeypatch.setattr(experiments_best, "_variants", lambda options: few)
+    figures = experiments_best.sensitivity(demo, BEST)
+    assert list(figures["settings"]) == ["base", "rounds"]
+    halved = sameas.align(demo.pair, replace(BEST, rounds=2))
+    expected = sameas.evaluate(halved, demo.pair.gold).hits_at_1
+    assert figures["settings"]["rounds"]["half"] == {"value": 2, "hits@1": expected}
+    assert set(figures["settings"]["base"]["half"]) == {"value", "hits@1", "f1"}
+    closed, whole = (sameas.evaluate(found, demo.pair.gold) for found in alignments.values())
+    assert figures["usual"] == {"hits@1": closed.hits_at_1, "f1": whole.f1}
+
+
+def test_best_is_planned_without_word_vectors_and_dataset_by_dataset(data):
+    shutil.copytree(data / "deep" / "world", data / "other")
+    vectors = {"file": "v", "dimensions": 9, "sha256": "s"}
+    tasks = plan_tasks(find_datasets(data), vectors)
+    best = [task for task in tasks if task.settings.get("preset") == "best"]
+    assert {task.settings["features"] for task in best} == {"char"}
+    order = [task.dataset for task in best]
+    assert order == sorted(order)
+    experiments = {"best", "open", "hidden", "ablation", "sensitivity"}
+    assert {(task.experiment, task.dataset) for task in best} == {
+        (name, dataset) for name in experiments for dataset in ("deep/world", "other")
+    }
+    assert len({task.key for task in tasks}) == len(tasks)
 
 
 def test_changed_data_is_run_again_and_other_results_stay(data, tmp_path):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         OutputError,
         SameasError,
     )
-    from sameas.evaluation import Metrics, evaluate
+    from sameas.evaluation import Calibration, Metrics, calibration, evaluate, hide_half
     from sameas.graph import Graph, GraphPair
     from sameas.options import PRESETS, Options
     from sameas.pipeline import align, verify
@@ -36,6 +36,7 @@ DEMO = Path(__file__).parent / "demo" / "world"
 # Names are imported when they are first used: ``import sameas`` itself takes no time.
 _HOMES = {
     "Alignment": "alignment",
+    "Calibration": "evaluation",
     "Graph": "graph",
     "GraphPair": "graph",
     "InputError": "errors",
@@ -48,7 +49,9 @@ _HOMES = {
     "Reading": "reading",
     "SameasError": "errors",
     "align": "pipeline",
+    "calibration": "evaluation",
     "evaluate": "evaluation",
+    "hide_half": "evaluation",
     "read_gold": "reading",
     "read_graph": "reading",
     "read_links": "reading",
@@ -62,6 +65,7 @@ __all__ = [
     "DEMO",
     "PRESETS",
     "Alignment",
+    "Calibration",
     "Graph",
     "GraphPair",
     "InputError",
@@ -74,7 +78,9 @@ __all__ = [
     "SameasError",
     "__version__",
     "align",
+    "calibration",
     "evaluate",
+    "hide_half",
     "read_gold",
     "read_graph",
     "read_links",

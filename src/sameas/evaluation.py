@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from sameas.alignment import Alignment
+from sameas.errors import OptionError
+from sameas.graph import Graph, GraphPair
 
 PAIR = ["left", "right"]
+BINS = 10
+"""Intervals of confidence, all of the same width, within which calibration is measured."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,8 +24,9 @@ class Metrics:
     Gold links are taken as partial: ``precision`` is over the links that touch an entity which
     gold mentions (``links_judged`` of them) and ``strict_precision`` over all links. Hits and
     MRR are over the gold links, from the ranks that were kept (those of the best candidates and,
-    where gold was known when aligning, of every gold link); any other counts as not found. None
-    where a measure does not apply.
+    where gold was known when aligning, of every gold link); any other counts as not found.
+    ``unmatched_recall`` is the share of the entities known to have no counterpart that have no
+    link, ``calibration_error`` that of ``calibration``. None where a measure does not apply.
     """
 
     precision: float | None
@@ -31,6 +36,8 @@ class Metrics:
     hits_at_1: float | None
     hits_at_10: float | None
     mrr: float | None
+    unmatched_recall: float | None
+    calibration_error: float | None
     gold_links: int
     links: int
     links_judged: int
@@ -45,6 +52,8 @@ class Metrics:
             "hits@1": self.hits_at_1,
             "hits@10": self.hits_at_10,
             "mrr": self.mrr,
+            "unmatched_recall": self.unmatched_recall,
+            "calibration_error": self.calibration_error,
             "gold_links": self.gold_links,
             "links": self.links,
             "links_judged": self.links_judged,
@@ -67,15 +76,16 @@ def evaluate(
 ) -> Metrics:
     """The scores of an alignment, or of a table of links (left, right), against gold links.
 
-    ``ranked`` (left, right, rank) is that of the alignment unless given. ``no_match`` names
-    entities known to have no counterpart, any link of which is wrong.
+    The table may have a column ``confidence``. ``ranked`` (left, right, rank) is that of the
+    alignment unless given. ``no_match`` names entities known to have no counterpart, any link of
+    which is wrong.
     """
     if isinstance(found, Alignment):
         ranked = found.ranked if ranked is None else ranked
         found = found.links
     links = found.select(PAIR).unique(maintain_order=True)
     right = len(links.join(gold, on=PAIR, how="semi"))
-    judged = len(links.filter(pl.any_horizontal(_mentioned(gold, no_match))))
+    judged = len(links.filter(_mentioned(gold, no_match)))
     precision = right / judged if judged else None
     recall = right / len(gold) if len(gold) else 0.0
     ranks = gold_ranks(ranked, gold) if ranked is not None and len(gold) else None
@@ -87,6 +97,8 @@ def evaluate(
         hits_at_1=None if ranks is None else float((ranks <= 1).mean()),
         hits_at_10=None if ranks is None else float((ranks <= 10).mean()),
         mrr=None if ranks is None else float((1 / ranks).mean()),
+        unmatched_recall=_left_alone(links, no_match),
+        calibration_error=calibration(found, gold, no_match).error,
         gold_links=len(gold),
         links=len(links),
         links_judged=judged,
@@ -94,14 +106,131 @@ def evaluate(
     )
 
 
-def _mentioned(gold: pl.DataFrame, no_match: pl.Series | None) -> list[pl.Expr]:
-    """Whether a link's left, and its right entity, is one that something is known about."""
+@dataclass(frozen=True)
+class Bin:
+    """Links of nearly the same confidence: the mean of it, and the share that is right."""
+
+    low: float
+    """Where the interval of confidence begins."""
+    confidence: float
+    accuracy: float
+    count: int
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Whether links with a confidence of .9 are right in nine of ten cases."""
+
+    bins: tuple[Bin, ...]
+    """By confidence; intervals without links are left out."""
+
+    @property
+    def count(self) -> int:
+        """How many links were judged."""
+        return sum(each.count for each in self.bins)
+
+    @property
+    def error(self) -> float | None:
+        """The expected calibration error: how far confidence is from accuracy, link by link.
+
+        The mean over the bins, each by the number of its links; None where there is none.
+        """
+        if not self.bins:
+            return None
+        away = sum(each.count * abs(each.confidence - each.accuracy) for each in self.bins)
+        return away / self.count
+
+
+def calibration(
+    found: Alignment | pl.DataFrame, gold: pl.DataFrame, no_match: pl.Series | None = None
+) -> Calibration:
+    """How well the confidence of links tells whether they are right.
+
+    Over the links that gold can judge: those that touch an entity which gold or ``no_match``
+    mentions. Links without a confidence are left out.
+    """
+    links = found.links if isinstance(found, Alignment) else found
+    if "confidence" not in links.columns:
+        return Calibration(())
+    sure = pl.col("confidence").cast(pl.Float64)
+    judged = (
+        links.unique(PAIR, keep="first", maintain_order=True)
+        .filter(_mentioned(gold, no_match))
+        .with_columns(confidence=sure.fill_nan(None))
+        .drop_nulls("confidence")
+    )
+    agreeing = gold.select(PAIR).unique().with_columns(agrees=True)
+    place = (pl.col("confidence") * BINS).floor().clip(0, BINS - 1).cast(pl.Int64)
+    table = (
+        judged.join(agreeing, on=PAIR, how="left")
+        .select("confidence", pl.col("agrees").fill_null(False), place=place)
+        .sort("confidence", "agrees")
+        .group_by("place", maintain_order=True)
+        .agg(pl.col("confidence").mean(), pl.col("agrees").mean(), count=pl.len())
+        .sort("place")
+    )
+    return Calibration(
+        tuple(
+            Bin(place / BINS, confidence, accuracy, count)
+            for place, confidence, accuracy, count in table.iter_rows()
+        )
+    )
+
+
+def hide_half(pair: GraphPair, *, seed: int) -> tuple[GraphPair, pl.Series]:
+    """The hidden-half test: a pair in which many left entities have no counterpart, and which.
+
+    A random half of the right entities that gold mentions is taken out of the right graph, with
+    their triples and attributes; gold keeps the links of the others. The second value names the
+    left entities whose partners are gone, to be given to ``evaluate`` as ``no_match``: any link of
+    them is wrong. The same seed hides the same half.
+    """
+    if pair.gold is None:
+        raise OptionError("gold links are needed to hide half of them, got a pair without any")
+    known = pair.gold["right"].unique(maintain_order=True)
+    order = np.random.default_rng(seed).permutation(len(known))
+    hidden = known.gather(order[: len(known) // 2])
+    lost = pl.col("right").is_in(hidden.implode())
+    gold = pair.gold.filter(~lost)
+    alone = pair.gold.filter(lost, ~pl.col("left").is_in(gold["left"].implode()))
+    smaller = replace(pair, right=_without(pair.right, hidden), gold=gold)
+    return smaller, alone["left"].unique(maintain_order=True)
+
+
+def _without(graph: Graph, entities: pl.Series) -> Graph:
+    """The graph without some of its entities and all that is said of them."""
+    gone = graph.entities.is_in(entities.implode())
+    kept = ~gone.to_numpy()
+    number = np.cumsum(kept) - 1
+    head, relation, tail = graph.triples.T
+    inside = kept[head] & kept[tail]
+    return replace(
+        graph,
+        entities=graph.entities.filter(~gone),
+        names=graph.names.filter(~gone),
+        names_given=min(graph.names_given, int(kept.sum())),
+        triples=np.stack([number[head], relation, number[tail]], axis=1)[inside],
+        attributes=graph.attributes.filter(~pl.col("entity").is_in(entities.implode())),
+    )
+
+
+def _mentioned(gold: pl.DataFrame, no_match: pl.Series | None) -> pl.Expr:
+    """Whether a link's left or right entity is one that something is known about."""
     known = [gold[side] for side in PAIR]
     if no_match is not None:
         known = [pl.concat([some, no_match.rename(some.name)]) for some in known]
-    return [
+    return pl.any_horizontal(
         pl.col(side).is_in(some.unique().implode()) for side, some in zip(PAIR, known, strict=True)
-    ]
+    )
+
+
+def _left_alone(links: pl.DataFrame, no_match: pl.Series | None) -> float | None:
+    """The share of some entities that have no link."""
+    if no_match is None or not len(no_match):
+        return None
+    some = no_match.unique()
+    linked = pl.concat([links["left"], links["right"].rename("left")]).unique()
+    return 1 - int(some.is_in(linked.implode()).sum()) / len(some)
 
 
 def gold_ranks(ranked: pl.DataFrame, gold: pl.DataFrame) -> NDArray[np.float64]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sameas.assignment import sparse
-from sameas.assignment.open import open_plan
+from sameas.assignment.open import BASE, open_plan
 from sameas.assignment.sinkhorn import Plan
 from sameas.candidates import Candidates, from_pairs
 from sameas.evidence import (
@@ -66,6 +66,8 @@ class Weights:
     """Votes with which a pair becomes a candidate."""
     settled: float = 0.002
     """Once no larger share of the anchors changes, refinement ends."""
+    base: float = BASE
+    """The score of a pair that says nothing for or against it."""
 
     def evidence(self, found: Evidence) -> Vector:
         """What neighbours are worth."""
@@ -158,7 +160,7 @@ def refine(
         pairs = _gathered(pairs, edges, anchors, relations, (profit, names), known, weights)
         pairs = _rescored(pairs, score(pairs, weights), known)
         pairs = _taken(pairs, _within(pairs.candidates, weights.spread))
-        plan = open_plan(pairs.candidates).ranking
+        plan = open_plan(pairs.candidates, base=weights.base).ranking
         new = _anchors(pairs.candidates, plan, weights)
         changes.append(_differences(anchors, new, candidates.shape[1]))
         if progress:

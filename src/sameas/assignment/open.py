@@ -54,19 +54,25 @@ class OpenPlan:
 
 
 def open_plan(
-    candidates: Candidates, *, price: float | None = None, most: int = 500, tolerance: float = 1e-3
+    candidates: Candidates,
+    *,
+    price: float | None = None,
+    base: float = BASE,
+    most: int = 500,
+    tolerance: float = 1e-3,
 ) -> OpenPlan:
     """The plan over candidates whose profits are scores in log-odds.
 
-    ``price`` fixes what is found from the data otherwise. Both sides are updated at once and half
-    the way, in logarithms: taking turns, a sure pair nears its value like 1 / sweeps.
+    ``price`` fixes what is found from the data and ``base`` otherwise. Both sides are updated at
+    once and half the way, in logarithms: taking turns, a sure pair nears its value like 1 / sweeps.
     """
     n, m = candidates.shape
     scores = np.clip(candidates.profit.astype(np.float64), -CLIP, CLIP)
     kernel = csr_array((np.exp(scores), candidates.right, candidates.starts), shape=(n, m))
     turned = csr_array(kernel.T)
     left, right = np.ones(n), np.ones(m)
-    fixed, price = price is not None, price if price is not None else _price(n, m, min(n, m) / 2)
+    fixed = price is not None
+    price = _price(n, m, min(n, m) / 2, base) if price is None else price
     sweeps, moved = 0, 1.0 if len(candidates) else 0.0
     while moved > tolerance and sweeps < most:
         factor = np.exp(-price)
@@ -76,7 +82,7 @@ def open_plan(
         left, right = new_left, new_right
         sweeps += 1
         if not fixed:
-            price = _price(n, m, n - float(left.sum()))
+            price = _price(n, m, n - float(left.sum()), base)
     probability = np.exp(scores - price) * left[candidates.left] * right[candidates.right]
     before = _sums(candidates, probability, left, right)
     # What sums up to more than one, for all the sweeps, is scaled down to it.
@@ -128,10 +134,10 @@ def gap_to_bound(candidates: Candidates, prices: Vector, objective: float) -> fl
     return short / max(bound, -objective, short, 1e-12)
 
 
-def _price(n: int, m: int, links: float) -> float:
+def _price(n: int, m: int, links: float, base: float = BASE) -> float:
     """The price of staying alone if so many of n and m entities are linked."""
     if not n or not m:
         return BASE
     spare = SPARE * min(n, m)
     links = min(max(links, 1.0), float(min(n, m)))
-    return BASE + float(np.log((n - links + spare) * (m - links + spare) / links))
+    return base + float(np.log((n - links + spare) * (m - links + spare) / links))

@@ -31,7 +31,9 @@ def evaluate(out: Path, gold: Path, no_match: Path | None, as_json: bool) -> Non
 
     OUT is a run folder or a file of links; GOLD is a two-column file of links or a benchmark
     folder. Gold links are taken as partial: precision is over the links that touch an entity
-    which gold mentions, strict precision over all links.
+    which gold mentions, strict precision over all links. The calibration error says how far the
+    confidence of those links is from the share of them that is right. With --no-match, unmatched
+    recall is the share of those entities that have no link.
     """
     from sameas.evaluation import evaluate as judge
     from sameas.reading import read_gold, read_links

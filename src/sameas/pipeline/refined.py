@@ -44,7 +44,25 @@ class _Scored:
 
 def align_refined(pair: GraphPair, options: Options, clock: Clock) -> Alignment:
     """The links that are likelier than not."""
-    scored = _scored(pair, options, clock)
+    return _aligned(pair, _scored(pair, options, clock), options, clock)
+
+
+def align_prepared(
+    pair: GraphPair, material: Material, options: Options, *, weights: Weights | None = None
+) -> Alignment:
+    """The alignment that starts from material made before.
+
+    For those who compare settings of refinement: what all of them share is made once.
+    ``options`` must agree with those that the material was prepared with in features,
+    neighbours and candidates.
+    """
+    clock = _silent()
+    refinement = refined(pair, material, options, weights=weights)
+    weights = weights or _weights(options)
+    return _aligned(pair, _priced(pair, refinement, options, weights, clock), options, clock)
+
+
+def _aligned(pair: GraphPair, scored: _Scored, options: Options, clock: Clock) -> Alignment:
     with clock.phase("assignment") as report:
         exact = _exact(scored, options, report) if options.solver == "hungarian" else None
         if exact is None:
@@ -57,8 +75,7 @@ def align_refined(pair: GraphPair, options: Options, clock: Clock) -> Alignment:
 
 def verify_refined(alignment: Alignment) -> Certificate:
     """What the prices of an exact alignment prove, about all its candidates."""
-    nothing = Clock(None, Checkpoint(None, ""))
-    scored = _scored(alignment.pair, alignment.options, nothing)
+    scored = _scored(alignment.pair, alignment.options, _silent())
     # To stay alone is worth nothing, not less: a price below that would prove too much.
     left, right = (np.maximum(prices, 0.0) for prices in prices_of(alignment))
     return bounded(SparseProfit(scored.candidates), left, right, objective=alignment.objective)
@@ -74,8 +91,9 @@ class Material:
     candidates: Candidates
 
 
-def prepare(pair: GraphPair, options: Options, clock: Clock) -> Material:
+def prepare(pair: GraphPair, options: Options, clock: Clock | None = None) -> Material:
     """Everything up to refinement."""
+    clock = clock or _silent()
     everyone = _everyone(pair)
     proposed = proposals(pair, everyone, options, clock)
     profit, names = profits(pair, everyone, options, clock)
@@ -120,15 +138,28 @@ def _scored(pair: GraphPair, options: Options, clock: Clock) -> _Scored:
         del material
         clock.keep("refinement", arrays)
     refinement = refinement_from_arrays(arrays)
+    return _priced(pair, refinement, options, _weights(options), clock)
+
+
+def _priced(
+    pair: GraphPair, refinement: Refinement, options: Options, weights: Weights, clock: Clock
+) -> _Scored:
+    """The pairs of a refinement between those who may be linked, and the plan over them."""
+    some = candidate_positions(pair, options)
     clock.facts["refinement_rounds"] = len(refinement.changes)
     clock.facts["anchors"] = len(refinement.anchors.left)
     clock.facts["relation_matches"] = len(refinement.relations.left)
     chosen = _among(refinement.pairs.candidates, some)
-    plan = open_plan(chosen)
+    plan = open_plan(chosen, base=weights.base)
     clock.facts["price"], clock.facts["plan_sweeps"] = plan.price, plan.sweeps
     clock.facts["plan_deviation"] = plan.deviation
     chosen = replace(chosen, profit=(chosen.profit - np.float32(plan.price)))
     return _Scored(some, chosen, plan, refinement)
+
+
+def _silent() -> Clock:
+    """A clock that tells nobody and keeps nothing."""
+    return Clock(None, Checkpoint(None, ""))
 
 
 def _everyone(pair: GraphPair) -> Sides:

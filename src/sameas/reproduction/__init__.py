@@ -13,12 +13,13 @@ from typing import Any
 import sameas
 from sameas.errors import OptionError, OutputError
 from sameas.features.words import BUNDLE, dimension_of
-from sameas.options import Features
+from sameas.options import Features, Preset
 from sameas.reading.tables import require_file
 from sameas.reproduction.datasets import Dataset, find_datasets
-from sameas.reproduction.experiments import EXPERIMENTS, options_for
+from sameas.reproduction.experiments import EXPERIMENTS
 from sameas.reproduction.plots import require_matplotlib
 from sameas.reproduction.report import write_report
+from sameas.reproduction.runs import options_for
 from sameas.reproduction.store import FORMAT, Store, Task, machine
 
 Progress = Callable[[int, int, str], None]
@@ -56,7 +57,11 @@ def reproduce(
         if progress:
             progress(done, len(missing), f"{task.experiment} {task.dataset}")
         begin = time.perf_counter()
-        options = options_for(task.settings.get("features", "char"), word_vectors)
+        options = options_for(
+            task.settings.get("features", "char"),
+            word_vectors,
+            preset=task.settings.get("preset", "paper"),
+        )
         figures = EXPERIMENTS[task.experiment](by_key[task.dataset], options)
         origin = {
             "options": {**options.asdict(), "word_vectors": None},
@@ -84,11 +89,18 @@ def plan_tasks(datasets: list[Dataset], vectors: dict[str, Any] | None) -> list[
     best = every[-1]
     curves = next((d for d in datasets if d.key == ONE_DATASET), datasets[0])
 
-    def task(experiment: str, dataset: Dataset, features: Features | None = None) -> Task:
+    def task(
+        experiment: str,
+        dataset: Dataset,
+        features: Features | None = None,
+        preset: Preset = "paper",
+    ) -> Task:
         inputs = [dataset.sha256]
         if features in ("word", "hybrid") and vectors:
             inputs.append(vectors["sha256"])
-        settings = {"features": features} if features else {}
+        settings: dict[str, str] = {"features": features} if features else {}
+        if preset != "paper":
+            settings["preset"] = preset
         return Task(experiment, dataset.key, settings, tuple(inputs))
 
     tasks = [task("datasets", dataset) for dataset in datasets]
@@ -98,6 +110,11 @@ def plan_tasks(datasets: list[Dataset], vectors: dict[str, Any] | None) -> list[
     tasks += [task(name, curves, best) for name in ("temperature", "iterations")]
     for name in ("depth", "adjacency", "paris", "open"):
         tasks += [task(name, dataset, best) for dataset in datasets]
+    for dataset in datasets:  # one after the other: what a dataset's experiments share is kept
+        tasks += [
+            task(name, dataset, "char", "best")
+            for name in ("best", "open", "ablation", "sensitivity", "hidden")
+        ]
     return tasks
 
 

@@ -2,40 +2,39 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
-import polars as pl
 
 from sameas.adjacency import Adjacency, adjacency_matrices
-from sameas.alignment import Alignment
 from sameas.assignment import CompleteProblem, Plan, assign, sinkhorn
 from sameas.assignment.ranking import ranks_of
-from sameas.evaluation import Metrics, evaluate
 from sameas.graph import Graph, GraphPair, Positions
-from sameas.options import PRESETS, Features, Options
-from sameas.pipeline import align, candidate_positions, neighbourhood_rows, text_features
+from sameas.options import Options
+from sameas.pipeline import candidate_positions, neighbourhood_rows, text_features
 from sameas.profit import StoredProfit, make_profit
 from sameas.propagation import hop
+from sameas.reproduction import experiments_best as best
 from sameas.reproduction.datasets import Dataset
+from sameas.reproduction.runs import (
+    Figures,
+    aligned,
+    linking,
+    measured_command,
+    plain_procedure,
+    ranking,
+    rounded,
+)
 from sameas.rows import Matrix, unit
 
-Figures = dict[str, Any]
 Run = Callable[[Dataset, Options], Figures]
 
 TEMPERATURES = (0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5)
 ITERATIONS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
 DEPTHS = range(6)
-EVERYONE = 10**6
-"""Candidates enough for every pair to count, as in the paper."""
 
 
 def count(dataset: Dataset, options: Options) -> Figures:
@@ -61,11 +60,11 @@ def count(dataset: Dataset, options: Options) -> Figures:
 
 def main_results(dataset: Dataset, options: Options) -> Figures:
     """Hits and MRR of the method as published, and its time by phase."""
-    alignment, metrics = _aligned(dataset.pair, options)
+    alignment, metrics = aligned(dataset.pair, options)
     words = {key: alignment.facts[key] for key in alignment.facts if key.startswith("words")}
     return {
-        **_ranking(metrics),
-        "seconds": _rounded(alignment.seconds),
+        **ranking(metrics),
+        "seconds": rounded(alignment.seconds),
         "total_seconds": round(sum(alignment.seconds.values()), 3),
         **words,
     }
@@ -99,24 +98,13 @@ def solvers(dataset: Dataset, options: Options) -> Figures:
 
 
 def run_time(dataset: Dataset, options: Options) -> Figures:
-    """The whole command and the plain procedure, one after the other, each in its own process."""
-    with TemporaryDirectory() as folder:
-        run = str(Path(folder) / "run")
-        ours = _sameas(
-            "align", str(dataset.folder), "--preset", "paper", "--among", "gold", "-o", run
-        )
-        scores = _sameas("evaluate", run, str(dataset.folder))
-    plain = _json_of("-m", "sameas.reproduction.plain", str(dataset.folder))
-    return {
-        "sameas": {
-            "seconds": ours["seconds"],
-            "total": ours["total_seconds"],
-            "peak_memory_bytes": ours["peak_memory_bytes"],
-            "hits@1": scores["hits@1"],
-        },
-        "plain": plain,
-        "ratio": round(plain["total"] / ours["total_seconds"], 2),
+    """Whole commands and the plain procedure, one after the other, each in its own process."""
+    figures = {preset: measured_command(dataset, preset) for preset in ("paper", "best")}
+    plain = plain_procedure(dataset)
+    ratios = {
+        preset: round(plain["total"] / command["total"], 2) for preset, command in figures.items()
     }
+    return {**figures, "plain": plain, "ratios": ratios}
 
 
 def temperature(dataset: Dataset, options: Options) -> Figures:
@@ -169,29 +157,15 @@ def paris(dataset: Dataset, options: Options) -> Figures:
     """PARIS over the whole graphs, beside the published method in the paper's protocol."""
     pair = dataset.pair
     other = Options(method="paris", min_confidence=0.0)
-    alignment, metrics = _aligned(pair, other)
-    _, ours = _aligned(pair, options)
+    alignment, metrics = aligned(pair, other)
+    _, ours = aligned(pair, options)
     return {
         "paris": {
-            **_linking(metrics),
+            **linking(metrics),
             "iterations": alignment.facts["iterations"],
             "seconds": round(sum(alignment.seconds.values()), 3),
         },
-        "sameas": _linking(ours),
-    }
-
-
-def open_protocol(dataset: Dataset, options: Options) -> Figures:
-    """The method over the whole graphs: everyone matched, and only the links sure enough."""
-    everyone = replace(options, among=None)
-    alignment, metrics = _aligned(dataset.pair, everyone)
-    level = PRESETS["best"].min_confidence
-    sure = alignment.links.filter(pl.col("confidence") >= level)
-    assert dataset.pair.gold is not None
-    return {
-        "everyone": _linking(metrics),
-        "best": _linking(evaluate(sure, dataset.pair.gold)),
-        "min_confidence": level,
+        "sameas": linking(ours),
     }
 
 
@@ -205,7 +179,11 @@ EXPERIMENTS: dict[str, Run] = {
     "depth": depth,
     "adjacency": adjacency,
     "paris": paris,
-    "open": open_protocol,
+    "best": best.whole_command,
+    "open": best.open_protocol,
+    "hidden": best.hidden_half,
+    "ablation": best.ablation,
+    "sensitivity": best.sensitivity,
 }
 
 
@@ -254,52 +232,3 @@ def _curve(dataset: Dataset, variants: list[Options], varied: str) -> Figures:
 
 def _plan(profit: Matrix, options: Options) -> Plan:
     return sinkhorn(profit, temperature=options.temperature, iterations=options.iterations)
-
-
-def _aligned(pair: GraphPair, options: Options) -> tuple[Alignment, Metrics]:
-    assert pair.gold is not None
-    alignment = align(pair, options)
-    return alignment, evaluate(alignment, pair.gold)
-
-
-def _ranking(metrics: Metrics) -> Figures:
-    return {"hits@1": metrics.hits_at_1, "hits@10": metrics.hits_at_10, "mrr": metrics.mrr}
-
-
-def _linking(metrics: Metrics) -> Figures:
-    return {
-        "precision": metrics.precision,
-        "strict_precision": metrics.strict_precision,
-        "recall": metrics.recall,
-        "f1": metrics.f1,
-        "links": metrics.links,
-    }
-
-
-def _rounded(seconds: dict[str, float]) -> dict[str, float]:
-    return {phase: round(value, 3) for phase, value in seconds.items()}
-
-
-def _sameas(*arguments: str) -> Any:
-    """What a command prints with --json, run as a user would."""
-    return _json_of("-c", "from sameas.cli import main; main()", *arguments, "--json")
-
-
-def _json_of(*command: str) -> Any:
-    """What another Python process prints, as JSON."""
-    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(command[:2])} failed: {done.stderr.strip()[-500:]}")
-    return json.loads(done.stdout)
-
-
-def options_for(features: Features, word_vectors: Path | None) -> Options:
-    """The paper's settings in the paper's protocol."""
-    return replace(
-        PRESETS["paper"],
-        features=features,
-        word_vectors=None if features == "char" else word_vectors,
-        among="gold",
-        candidates=EVERYONE,
-        memory=6 * 2**30,
-    )

@@ -39,6 +39,15 @@ class Measured:
             if features is None or entry["settings"].get("features") == features
         }
 
+    def by_preset(self, experiment: str) -> dict[tuple[str, str], dict[str, dict[str, Any]]]:
+        """The figures of an experiment by preset (paper, then best) and features, by dataset."""
+        found: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+        for entry in self.entries(experiment):
+            settings = entry["settings"]
+            kind = settings.get("preset", "paper"), settings.get("features", "char")
+            found.setdefault(kind, {})[entry["dataset"]] = entry["figures"]
+        return dict(sorted(found.items(), key=lambda item: item[0][0], reverse=True))
+
     def features(self, experiment: str) -> list[str]:
         """The features that an experiment was run with."""
         used = {entry["settings"].get("features") for entry in self.entries(experiment)}

@@ -5,7 +5,7 @@ product per hop, Sinkhorn by dividing the whole matrix, ranks by sorting every r
 
     python -m sameas.reproduction.plain FOLDER
 
-it prints one JSON object with seconds by phase and the scores.
+it prints one JSON object with seconds by phase, the scores and the largest memory it took.
 """
 
 from __future__ import annotations
@@ -113,4 +113,6 @@ def measure(folder: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(measure(sys.argv[1])))
+    from sameas.cli.terminal import peak_memory
+
+    print(json.dumps({**measure(sys.argv[1]), "peak_memory_bytes": peak_memory()}))

@@ -92,6 +92,11 @@ def seconds(value: float | None) -> str:
     return NOTHING if value is None or not math.isfinite(value) else f"{value:,.1f}"
 
 
+def gib(size: int | None) -> str:
+    """Bytes as GiB with two decimals."""
+    return NOTHING if size is None else f"{size / 2**30:.2f}"
+
+
 def count(value: int | None) -> str:
     """A whole number with separators."""
     return NOTHING if value is None else f"{value:,}"

@@ -17,8 +17,8 @@ from sameas.errors import InputError
 
 FORMAT = 1
 PRESENTATION = {
-    *("cli", "report.py", "sections.py", "measured.py", "rendering.py", "plots.py"),
-    *("published.py", "__pycache__"),
+    *("cli", "report.py", "sections.py", "sections_best.py", "measured.py", "rendering.py"),
+    *("plots.py", "published.py", "__pycache__"),
 }
 """Parts of the package that show figures but do not make them."""
 
@@ -63,7 +63,7 @@ class Store:
         self, task: Task, figures: dict[str, Any], seconds: float, origin: dict[str, Any]
     ) -> None:
         """Add a task's figures with what they came from, and write the file."""
-        self._entries[task.key] = {
+        entry = {
             "experiment": task.experiment,
             "dataset": task.dataset,
             "settings": task.settings,
@@ -74,6 +74,8 @@ class Store:
             "sameas": sameas.__version__,
             **origin,
         }
+        # What is given back is what the next run will read: no tuples, no whole-number keys.
+        self._entries[task.key] = json.loads(json.dumps(entry))
         content = {"format": FORMAT, "results": list(self._entries.values())}
         content["checksum"] = _checksum(content)
         with replacing_file(self.path) as draft:
