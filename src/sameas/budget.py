@@ -101,7 +101,7 @@ def _candidate_bytes(left: int, right: int, options: Options) -> int:
     entities = left + right
     short = 4 * (PRINCIPAL + RANDOM + 2) * entities
     found = 16 * min(options.candidates, max(left, right)) * entities
-    return int(1.3 * short + 5 * found)
+    return int(1.3 * short + (8 if options.rounds else 5) * found)
 
 
 def _row_bytes(pair: GraphPair, left: Positions, right: Positions, options: Options) -> int:
@@ -113,8 +113,9 @@ def _row_bytes(pair: GraphPair, left: Positions, right: Positions, options: Opti
     if options.features != "word":
         names = pl.concat([pair.left.names, pair.right.names])
         curve = _distinct_curve(names.gather_every(max(1, len(names) // SAMPLE)), options.text)
+        twice = options.text == "weighted" and not {"sounds", "folding"} & set(options.without)
         for graph, some in ((pair.left, left), (pair.right, right)):
-            total += 8 * _entries(graph, some, curve, options.depth)
+            total += (16 if twice else 8) * _entries(graph, some, curve, options.depth)
     if options.features != "char":
         entities = len(pair.left.entities) + len(pair.right.entities)
         total += 4 * 300 * (options.depth + 2) * entities
