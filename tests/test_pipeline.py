@@ -247,7 +247,9 @@ def test_where_all_are_candidates_links_do_not_depend_on_the_order(solver):
 
 def order_free(table):
     """Sorted by what it is about; ranks may differ between pairs that are all but equal."""
-    return table.drop("rank", strict=False).sort([name for name, kind in table.schema.items() if kind == pl.String])
+    return table.drop("rank", strict=False).sort(
+        [name for name, kind in table.schema.items() if kind == pl.String]
+    )
 
 
 def generated(size):

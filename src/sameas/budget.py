@@ -154,10 +154,8 @@ class _Curve:
 
 
 def _distinct_curve(names: pl.Series, text: Text) -> _Curve:
-    if text == "plain":
-        rows = ngram_rows(names)
-    else:
-        rows = ngram_rows(folded(names), n=3, boundaries=True)
+    weighted = text == "weighted"
+    rows = ngram_rows(folded(names) if weighted else names, n=2 + weighted, boundaries=weighted)
     counts = np.asarray(rows.sparse.astype(bool).sum(axis=0), dtype=np.float64).ravel()
     drawn = np.concatenate([[0.0], np.geomspace(1, 1e6, 60)])
     if not counts.sum():
