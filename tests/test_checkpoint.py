@@ -20,7 +20,7 @@ from scipy.sparse import csr_array
 import sameas
 import sameas.budget
 import sameas.checkpoint
-import sameas.pipeline
+import sameas.pipeline.stages
 from folders import openea
 from sameas import GraphPair, Options, OutputError, align
 from sameas.assignment import CompleteProblem, SparseProblem, solve
@@ -30,13 +30,18 @@ from sameas.checkpoint import (
     candidates_from_arrays,
     candidates_to_arrays,
     fingerprint,
+    refinement_from_arrays,
+    refinement_to_arrays,
     rows_from_arrays,
     rows_to_arrays,
     solution_from_arrays,
     solution_to_arrays,
 )
+from sameas.pipeline.clock import Clock
+from sameas.pipeline.refined import prepare, refined
 from sameas.profit import StoredProfit, make_profit
 from sameas.rows import Rows, as_rows
+from strategies import paper
 
 ARRAYS = {
     "values": np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4),
@@ -299,6 +304,15 @@ def test_solutions_are_given_back(checkpoint, solver, form, shape):
     assert_same_fields(found, solution)
 
 
+def test_refinements_are_given_back(checkpoint, pair):
+    options = Options(candidates=10)
+    material = prepare(pair, options, Clock(None, Checkpoint(None, "")))
+    refinement = refined(pair, material, options)
+    assert len(refinement.pairs.candidates)
+    arrays = there_and_back(checkpoint, refinement_to_arrays(refinement))
+    assert_same_fields(refinement_from_arrays(arrays), refinement)
+
+
 def assert_same_fields(found, expected):
     """Equal to the digit, and of the same types, all the way down."""
     assert type(found) is type(expected)
@@ -376,6 +390,12 @@ def test_everything_that_matters_is_in_the_fingerprint(pair):
         Options(features="word"),
         Options(gap=0.1),
         Options(top=3),
+        Options(text="plain"),
+        Options(rounds=3),
+        Options(without=("votes",)),
+        Options(seeds="seeds.tsv"),
+        Options(reject="seeds.tsv"),
+        paper(),
     ):
         assert known.setdefault(fingerprint(pair, options), options) is options
 
@@ -392,8 +412,10 @@ def test_another_version_has_another_fingerprint(pair, monkeypatch):
 
 # --- Interrupted and resumed ------------------------------------------------------------------
 
-STEPS = ("neighbours", "candidates", "assignment")
+STEPS = ("proposals", "neighbours", "candidates", "refinement", "assignment")
 """The phases that are kept, in their order."""
+NEAREST = ("neighbours", "candidates", "assignment")
+"""Those of the method as published that are kept if all are compared."""
 
 
 @pytest.fixture(autouse=True)
@@ -409,10 +431,12 @@ def patient(request):
 
 
 OPTIONS = {
-    "nearest": Options(candidates=10),
-    "clues": Options(candidates=10),
-    "exact": Options(candidates=10, solver="hungarian"),
-    "complete": Options(candidates=100),
+    "nearest": paper(candidates=10),
+    "clues": paper(candidates=10),
+    "exact": paper(candidates=10, solver="hungarian"),
+    "complete": paper(candidates=100),
+    "refined": Options(candidates=10),
+    "refined by clues": Options(candidates=10, solver="hungarian"),
 }
 
 
@@ -435,12 +459,12 @@ def uninterrupted(pair):
 
 
 def by_clues(patch, how):
-    if how == "clues":
-        patch.setattr(sameas.pipeline, "COMPARE_ALL_UP_TO", 0)
+    if "clues" in how:
+        patch.setattr(sameas.pipeline.stages, "COMPARE_ALL_UP_TO", 0)
 
 
 class Interrupter:
-    """Raises at the so-manieth time that something is told about a phase."""
+    """Interrupts as Control-C does, at the so-manieth time that something is told about a phase."""
 
     def __init__(self, phase, count):
         self.phase, self.left = phase, count
@@ -449,7 +473,7 @@ class Interrupter:
         if phase == self.phase:
             self.left -= 1
             if self.left == 0:
-                raise KeyboardInterrupt
+                signal.raise_signal(signal.SIGINT)
 
 
 def moments(told, phase):
@@ -459,13 +483,16 @@ def moments(told, phase):
 
 
 def finished_before(told, phase):
-    """The kept phases that are done when this one starts."""
+    """The kept phases that are done and needed when this one starts."""
     order = list(dict.fromkeys(name for name, _ in told))
-    return tuple(name for name in order[: order.index(phase)] if name in STEPS)
+    done = tuple(name for name in order[: order.index(phase)] if name in STEPS)
+    return ("refinement",) if "refinement" in done else done  # it holds all that follows needs
 
 
 def assert_same_answer(found, expected):
-    for name in ("links", "candidates", "unmatched", "gold_ranks", "prices"):
+    for name in (
+        *("links", "candidates", "unmatched", "gold_ranks", "relations", "anchors", "prices"),
+    ):
         one, other = getattr(found, name), getattr(expected, name)
         assert (one is None) == (other is None)
         assert one is None or one.equals(other)
@@ -481,6 +508,8 @@ def test_a_run_interrupted_anywhere_goes_on_from_there(
     phases = list(dict.fromkeys(phase for phase, _ in told))
     assert {"features", "neighbours", "assignment", "confidence"} <= set(phases)
     assert ("candidates" in phases) == (how != "complete")
+    assert ("proposals" in phases) == ("clues" in how)
+    assert ("refinement" in phases) == ("refined" in how)
     for phase in phases:
         for moment in moments(told, phase):
             folder = tmp_path / f"{phase} {moment}"
@@ -494,24 +523,30 @@ def test_a_run_interrupted_anywhere_goes_on_from_there(
             assert set(done) <= set(found.seconds)
 
 
-def test_a_run_interrupted_again_and_again_gets_there(pair, uninterrupted, tmp_path):
-    expected, told = uninterrupted("exact")
+@pytest.mark.parametrize(
+    ("how", "steps"), [("exact", NEAREST), ("refined by clues", ("refinement",))]
+)
+def test_a_run_interrupted_again_and_again_gets_there(
+    pair, uninterrupted, tmp_path, monkeypatch, how, steps
+):
+    by_clues(monkeypatch, how)
+    expected, told = uninterrupted(how)
     folder = tmp_path / "kept"
     for phase in dict.fromkeys(phase for phase, _ in told if phase not in ("features", "profit")):
         with pytest.raises(KeyboardInterrupt):
-            align(pair, OPTIONS["exact"], progress=Interrupter(phase, 1), checkpoint=str(folder))
-    found = align(pair, OPTIONS["exact"], checkpoint=str(folder))
-    assert found.resumed == STEPS
+            align(pair, OPTIONS[how], progress=Interrupter(phase, 1), checkpoint=str(folder))
+    found = align(pair, OPTIONS[how], checkpoint=str(folder))
+    assert found.resumed == steps
     assert_same_answer(found, expected)
 
 
 def test_what_was_kept_stays_until_the_result_is_safe(pair, uninterrupted, tmp_path):
     """Who writes the result deletes it; until then, even a finished run can be had again."""
-    for how in ("nearest", "exact"):
+    for how, steps in (("nearest", NEAREST), ("exact", NEAREST), ("refined", ("refinement",))):
         first = align(pair, OPTIONS[how], checkpoint=tmp_path / how)
         again = align(pair, OPTIONS[how], checkpoint=tmp_path / how)
         assert first.resumed == ()
-        assert again.resumed == STEPS
+        assert again.resumed == steps
         assert_same_answer(again, uninterrupted(how)[0])
 
 
@@ -533,7 +568,7 @@ def test_a_run_interrupted_while_it_keeps_a_phase(pair, uninterrupted, tmp_path,
     found = align(pair, OPTIONS["nearest"], checkpoint=folder)
     assert found.resumed == ("neighbours",)
     assert_same_answer(found, uninterrupted("nearest")[0])
-    assert sorted(path.name for path in folder.iterdir()) == sorted(STEPS)
+    assert sorted(path.name for path in folder.iterdir()) == sorted(NEAREST)
 
 
 def interrupted_at_the_end(pair, options, folder):
@@ -550,13 +585,24 @@ def test_other_options_or_another_input_do_not_use_what_was_kept(pair, tmp_path)
     for other, options in (
         *((other, Options(candidates=10)) for what, other in changed(pair) if what in USED),
         (pair, Options(candidates=10, depth=1)),
-        (pair, Options(candidates=10, temperature=0.1)),
+        (pair, Options(candidates=10, rounds=1)),
         (pair, Options(candidates=10, solver="hungarian")),
+        (pair, paper(candidates=10)),
     ):
         interrupted_at_the_end(pair, Options(candidates=10), folder)
         found = align(other, options, checkpoint=folder)
         assert found.resumed == ()
         assert_same_answer(found, align(other, options))
+
+
+def test_a_damaged_refinement_is_made_again(pair, uninterrupted, tmp_path):
+    folder = tmp_path / "kept"
+    interrupted_at_the_end(pair, OPTIONS["refined"], folder)
+    path = folder / "refinement" / "evidence.votes.npy"
+    path.write_bytes(path.read_bytes()[:-5])
+    found = align(pair, OPTIONS["refined"], checkpoint=folder)
+    assert found.resumed == ("neighbours", "candidates")
+    assert_same_answer(found, uninterrupted("refined")[0])
 
 
 def test_what_was_damaged_is_made_again(pair, uninterrupted, tmp_path):
@@ -594,7 +640,7 @@ def test_paris_keeps_nothing(pair, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("kind", ["embeddings", "word_vectors", "among"])
+@pytest.mark.parametrize("kind", ["embeddings", "word_vectors", "among", "seeds", "reject"])
 def test_a_file_of_the_same_name_and_other_contents_is_another_input(pair, tmp_path, kind):
     files = iter(contents_for(pair, kind))
     path = tmp_path / "given.npy" if kind == "embeddings" else tmp_path / "given.txt"
@@ -604,6 +650,7 @@ def test_a_file_of_the_same_name_and_other_contents_is_another_input(pair, tmp_p
     interrupted_at_the_end(pair, options, tmp_path / "kept")
     next(files)(path)
     found = align(pair, options, checkpoint=tmp_path / "kept")
+    assert found.resumed == ()
     assert found.links.equals(align(pair, options).links)
 
 
@@ -626,13 +673,13 @@ def contents_for(pair, kind):
 
 
 def test_features_that_took_long_are_kept_with_the_neighbours(pair, tmp_path, monkeypatch):
-    made = sameas.pipeline.text_features
+    made = sameas.pipeline.stages.text_features
 
     def slow(*args, **more):
         time.sleep(0.6)
         return made(*args, **more)
 
-    monkeypatch.setattr(sameas.pipeline, "text_features", slow)
+    monkeypatch.setattr(sameas.pipeline.stages, "text_features", slow)
     monkeypatch.setattr(sameas.checkpoint, "WORTH_SECONDS", 0.5)
     with pytest.raises(KeyboardInterrupt):
         align(pair, Options(), progress=Interrupter("candidates", 1), checkpoint=tmp_path / "kept")
@@ -643,11 +690,14 @@ def test_features_that_took_long_are_kept_with_the_neighbours(pair, tmp_path, mo
 
 PROGRAM = """
 import json, os, signal, sys
-import sameas, sameas.budget, sameas.checkpoint
+from dataclasses import replace
+import sameas, sameas.budget, sameas.checkpoint, sameas.pipeline.stages
 
 sameas.budget.SMALL = sameas.checkpoint.WORTH_SECONDS = 0
 pair = sameas.read_pair(sys.argv[1])
-options = sameas.Options(candidates=10, solver=sys.argv[2])
+options = replace(sameas.PRESETS[sys.argv[2]], candidates=10, solver="hungarian")
+if sys.argv[2] == "best":
+    sameas.pipeline.stages.COMPARE_ALL_UP_TO = 0
 
 def killed_at(phase, count):
     def progress(name, share):
@@ -672,10 +722,13 @@ else:
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no such signal here")
-def test_a_killed_run_goes_on_in_another_process(folder, pair, uninterrupted, tmp_path):
+@pytest.mark.parametrize(("how", "preset"), [("exact", "paper"), ("refined by clues", "best")])
+def test_a_killed_run_goes_on_in_another_process(
+    folder, pair, uninterrupted, tmp_path, how, preset
+):
     """Killed in each phase, half way where it can be; then resumed."""
-    expected, told = uninterrupted("exact")
-    base = [sys.executable, "-c", PROGRAM, str(folder), "hungarian"]
+    expected, told = uninterrupted(how)
+    base = [sys.executable, "-c", PROGRAM, str(folder), preset]
     # On a busy machine, threads that wait for each other take longer than the work.
     lean = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     phases = list(dict.fromkeys(phase for phase, _ in told if phase != "profit"))

@@ -27,7 +27,8 @@ from sameas import (
 )
 from sameas.graph import graph_from_triples
 from sameas.writing import check_target, is_run, write_links
-from strategies import pairs
+from sameas.writing.run import COLUMNS
+from strategies import pairs, paper
 
 TABLES = (".tsv", ".csv", ".parquet")
 
@@ -202,6 +203,12 @@ def assert_same_run(run, alignment):
         assert run.gold_ranks is None
     else:
         assert_frame_equal(run.gold_ranks, alignment.gold_ranks, check_exact=True)
+    for name in ("relations", "anchors", "prices"):
+        table, path = getattr(alignment, name), run.path / f"{name}.parquet"
+        assert path.exists() == (table is not None)
+        if table is not None:
+            assert tuple(table.columns) == COLUMNS[name]
+            assert_frame_equal(pl.read_parquet(path), table, check_exact=True)
     assert_frame_equal(run.ranked, alignment.ranked)
     pair = run.pair()
     assert_same_graph(pair.left, alignment.pair.left)
@@ -221,9 +228,12 @@ def test_a_run_folder_keeps_everything(tmp_path, alignment):
 
 
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
-@given(pairs())
-def test_any_run_is_read_as_it_was_written(tmp_path_factory, pair):
-    alignment = align(pair, Options(adjacency="plain"))
+@given(
+    pairs(),
+    st.sampled_from([Options(adjacency="plain"), Options(solver="hungarian"), paper()]),
+)
+def test_any_run_is_read_as_it_was_written(tmp_path_factory, pair, chosen):
+    alignment = align(pair, chosen)
     path = tmp_path_factory.mktemp("runs") / "run"
     write(alignment, path)
     assert_same_run(read_run(path), alignment)

@@ -155,8 +155,8 @@ class _Curve:
 
 
 def _distinct_curve(names: pl.Series, text: Text) -> _Curve:
-    plain = text == "plain"
-    rows = ngram_rows(names if plain else folded(names), n=2 if plain else 3, boundaries=not plain)
+    weighted = text == "weighted"
+    rows = ngram_rows(folded(names) if weighted else names, n=2 + weighted, boundaries=weighted)
     counts = np.asarray(rows.sparse.astype(bool).sum(axis=0), dtype=np.float64).ravel()
     drawn = np.concatenate([[0.0], np.geomspace(1, 1e6, 60)])
     if not counts.sum():

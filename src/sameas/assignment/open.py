@@ -22,7 +22,9 @@ from sameas.graph import Positions
 Vector = NDArray[np.float64]
 
 BASE = -6.0
-"""Score of a pair that says nothing for or against it."""
+"""What the price is less than the odds of chance, where chances are many."""
+FLOOR = 1.0
+"""The price is never below this: two who are left over are not a pair for lack of others."""
 SPARE = 0.01
 """Share of the smaller side that is taken as not linked even if all seem to be."""
 CLIP = 60.0

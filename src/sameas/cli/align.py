@@ -144,7 +144,9 @@ MATCHES_SHOWN = 5
             *("votes", "lacking", "relations"),
         ]
     ),
-    help="Leave a part of the preset best out, to see what it is good for; can be repeated.",
+    metavar="PART",
+    help="Leave a part of the preset best out, to see what it is good for: folding, numbers, "
+    "boundaries, rarity, namesakes, votes, lacking or relations; can be repeated.",
 )
 @click.option(
     "--among",
