@@ -202,7 +202,7 @@ def test_the_ablation_leaves_out_every_part(demo, monkeypatch):
     assert list(figures) == [
         "best",
         *(f"without {part}" for part in get_args(Part)),
-        *("rounds 3", "rounds 2", "rounds 1", "rounds 0"),
+        *("rounds 2", "rounds 1", "rounds 0"),
     ]
     assert asked[0] == ("usual", BEST)
     for part, (material, options) in zip(get_args(Part), asked[1:], strict=False):

@@ -28,7 +28,7 @@ SEEDS = (1, 2, 3)
 """The random halves of the hidden-half test."""
 IN_REFINEMENT: tuple[Part, ...] = ("votes", "lacking", "relations")
 """The parts of ``best`` that features and candidates have nothing to do with."""
-ROUNDS = (3, 2, 1)
+ROUNDS = (2, 1)
 """Fewer rounds of refinement than usual."""
 SHIFTED = ("base",)
 """Weights that are logarithms: half and double are a shift by ln 2."""
