@@ -26,9 +26,11 @@ from sameas.reproduction.runs import Figures, linking, measured_command
 
 SEEDS = (1, 2, 3)
 """The random halves of the hidden-half test."""
+PARTS: tuple[Part, ...] = get_args(Part)
+"""What is left out in turn."""
 IN_REFINEMENT: tuple[Part, ...] = ("votes", "lacking", "relations")
 """The parts of ``best`` that features and candidates have nothing to do with."""
-ROUNDS = (3, 2, 1)
+ROUNDS = (2, 1)
 """Fewer rounds of refinement than usual."""
 SHIFTED = ("base",)
 """Weights that are logarithms: half and double are a shift by ln 2."""
@@ -67,7 +69,7 @@ def ablation(dataset: Dataset, options: Options) -> Figures:
     """Hits@1 in the paper protocol and F1 in the open one, with one part left out at a time."""
     usual = _material(dataset, replace(options, among=None))
     figures = {"best": _both(dataset.pair, usual, options)}
-    for part in get_args(Part):
+    for part in PARTS:
         less = replace(options, without=(part,))
         material = usual if part in IN_REFINEMENT else prepare(dataset.pair, less)
         figures[f"without {part}"] = _both(dataset.pair, material, less)

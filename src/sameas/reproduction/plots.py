@@ -190,7 +190,7 @@ def reliability(
             above.set_yticks([0, 0.5, 1], ["0", ".5", "1"])
             above.set_title(title, fontsize=9)
             below.set_yscale("log")
-            below.set_ylim(0.7, 2e4)
+            below.set_ylim(0.7, 1e5)
             below.set_yticks([1, 100, 10_000], ["1", "100", "10,000"])
             below.set_yticks([], minor=True)
             below.set_xlabel("confidence")

@@ -37,7 +37,6 @@ PARTS = {
     "without votes": "without votes of shared neighbours",
     "without lacking": "without neighbours that only one has",
     "without relations": "without telling relations apart",
-    "rounds 3": "3 rounds",
     "rounds 2": "2 rounds",
     "rounds 1": "1 round",
     "rounds 0": "no refinement at all",
