@@ -7,6 +7,7 @@ import gzip
 import json
 import os
 import time
+from pathlib import Path
 
 import polars as pl
 import pyoxigraph as ox
@@ -417,21 +418,42 @@ def test_relative_iris_need_a_base(tmp_path):
 # The same links as from a folder
 
 
-def test_the_demo_as_rdf_gives_the_same_links_as_its_folder(tmp_path):
-    pair = sameas.read_pair(sameas.DEMO)
-    files = []
-    for side, graph in (("left", pair.left), ("right", pair.right)):
-        rows = [f"<{h}> <{r}> <{t}> .\n" for h, r, t in named_triples(graph)]
-        rows += [
-            str(ox.Triple(ox.NamedNode(e), ox.NamedNode(a), ox.Literal(v))) + " .\n"
-            for e, a, v in graph.attributes.iter_rows()
-        ]
-        files.append(put(tmp_path / f"{side}.nt.zst", "".join(rows)))
+def as_rdf(graph, path):
+    """A graph as N-Triples: labels in the order of its entities, triples, attributes."""
+    label = ox.NamedNode(RDFS + "label")
+    rows = [
+        ox.Triple(ox.NamedNode(entity), label, ox.Literal(name))
+        for entity, name in names_of(graph).items()
+    ]
+    rows += [ox.Triple(*map(ox.NamedNode, triple)) for triple in named_triples(graph)]
+    rows += [
+        ox.Triple(ox.NamedNode(entity), ox.NamedNode(attribute), ox.Literal(value))
+        for entity, attribute, value in graph.attributes.iter_rows()
+        if attribute != RDFS + "label"
+    ]
+    return put(path, ox.serialize(rows, format=ox.RdfFormat.N_TRIPLES))
+
+
+def assert_same_links(folder, tmp_path):
+    pair = sameas.read_pair(folder)
+    files = [as_rdf(getattr(pair, side), tmp_path / f"{side}.nt.zst") for side in ("left", "right")]
     from_rdf = sameas.read_pair(*files)
-    assert from_rdf.left.entities.equals(pair.left.entities)
-    assert names_of(from_rdf.right) == names_of(pair.right)
-    expected = sameas.align(pair).links
-    assert sameas.align(from_rdf).links.equals(expected)
+    for side in ("left", "right"):
+        assert getattr(from_rdf, side).entities.equals(getattr(pair, side).entities)
+        assert names_of(getattr(from_rdf, side)) == names_of(getattr(pair, side))
+    assert sameas.align(from_rdf).links.equals(sameas.align(pair).links)
+
+
+def test_the_demo_as_rdf_gives_the_same_links_as_its_folder(tmp_path):
+    assert_same_links(sameas.DEMO, tmp_path)
+
+
+@pytest.mark.slow
+def test_zh_en_as_rdf_gives_the_same_links_as_its_folder(tmp_path):
+    data = os.environ.get("SAMEAS_DATA")
+    if not data:
+        pytest.skip("SAMEAS_DATA names no folder of datasets")
+    assert_same_links(Path(data) / "dbp15k" / "zh_en", tmp_path)
 
 
 def test_what_is_read_goes_through_a_run_folder(tmp_path):
