@@ -6,6 +6,7 @@ import bz2
 import gzip
 import json
 import os
+import threading
 import time
 from pathlib import Path
 
@@ -200,6 +201,17 @@ def test_standard_input_may_be_compressed(tmp_path):
     result = CliRunner().invoke(main, words, input=f"@prefix : <{E}> . :a :r :b .")
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["reading"]["left"] == {"statements": 1, "malformed": 0}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name")
+def test_a_pipe_is_read_like_standard_input(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    thread = threading.Thread(
+        target=(tmp_path / "pipe").write_bytes, args=(bz2.compress(LINE.encode()),)
+    )
+    thread.start()
+    assert len(read(tmp_path / "pipe", format="nt").triples) == 1
+    thread.join()
 
 
 def test_both_sides_cannot_be_standard_input():
@@ -633,6 +645,11 @@ def test_an_empty_file_holds_no_triples(tmp_path, name, text):
     path = put(tmp_path / name, text)
     message = refusal(path)
     assert "holds no triples" in message or "not well-formed XML (no element found)" in message
+
+
+def test_literals_alone_are_no_graph(tmp_path):
+    path = put(tmp_path / "g.nt", f'<{E}a> <{E}p> "1" .\n')
+    assert "holds no triples between resources" in refusal(path)
 
 
 def test_a_remote_context_is_not_fetched(tmp_path):
