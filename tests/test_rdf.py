@@ -6,7 +6,9 @@ import bz2
 import gzip
 import json
 import os
+import threading
 import time
+from pathlib import Path
 
 import polars as pl
 import pyoxigraph as ox
@@ -199,6 +201,17 @@ def test_standard_input_may_be_compressed(tmp_path):
     result = CliRunner().invoke(main, words, input=f"@prefix : <{E}> . :a :r :b .")
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["reading"]["left"] == {"statements": 1, "malformed": 0}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name")
+def test_a_pipe_is_read_like_standard_input(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    thread = threading.Thread(
+        target=(tmp_path / "pipe").write_bytes, args=(bz2.compress(LINE.encode()),)
+    )
+    thread.start()
+    assert len(read(tmp_path / "pipe", format="nt").triples) == 1
+    thread.join()
 
 
 def test_both_sides_cannot_be_standard_input():
@@ -417,21 +430,42 @@ def test_relative_iris_need_a_base(tmp_path):
 # The same links as from a folder
 
 
-def test_the_demo_as_rdf_gives_the_same_links_as_its_folder(tmp_path):
-    pair = sameas.read_pair(sameas.DEMO)
-    files = []
-    for side, graph in (("left", pair.left), ("right", pair.right)):
-        rows = [f"<{h}> <{r}> <{t}> .\n" for h, r, t in named_triples(graph)]
-        rows += [
-            str(ox.Triple(ox.NamedNode(e), ox.NamedNode(a), ox.Literal(v))) + " .\n"
-            for e, a, v in graph.attributes.iter_rows()
-        ]
-        files.append(put(tmp_path / f"{side}.nt.zst", "".join(rows)))
+def as_rdf(graph, path):
+    """A graph as N-Triples: labels in the order of its entities, triples, attributes."""
+    label = ox.NamedNode(RDFS + "label")
+    rows = [
+        ox.Triple(ox.NamedNode(entity), label, ox.Literal(name))
+        for entity, name in names_of(graph).items()
+    ]
+    rows += [ox.Triple(*map(ox.NamedNode, triple)) for triple in named_triples(graph)]
+    rows += [
+        ox.Triple(ox.NamedNode(entity), ox.NamedNode(attribute), ox.Literal(value))
+        for entity, attribute, value in graph.attributes.iter_rows()
+        if attribute != RDFS + "label"
+    ]
+    return put(path, ox.serialize(rows, format=ox.RdfFormat.N_TRIPLES))
+
+
+def assert_same_links(folder, tmp_path):
+    pair = sameas.read_pair(folder)
+    files = [as_rdf(getattr(pair, side), tmp_path / f"{side}.nt.zst") for side in ("left", "right")]
     from_rdf = sameas.read_pair(*files)
-    assert from_rdf.left.entities.equals(pair.left.entities)
-    assert names_of(from_rdf.right) == names_of(pair.right)
-    expected = sameas.align(pair).links
-    assert sameas.align(from_rdf).links.equals(expected)
+    for side in ("left", "right"):
+        assert getattr(from_rdf, side).entities.equals(getattr(pair, side).entities)
+        assert names_of(getattr(from_rdf, side)) == names_of(getattr(pair, side))
+    assert sameas.align(from_rdf).links.equals(sameas.align(pair).links)
+
+
+def test_the_demo_as_rdf_gives_the_same_links_as_its_folder(tmp_path):
+    assert_same_links(sameas.DEMO, tmp_path)
+
+
+@pytest.mark.slow
+def test_zh_en_as_rdf_gives_the_same_links_as_its_folder(tmp_path):
+    data = os.environ.get("SAMEAS_DATA")
+    if not data:
+        pytest.skip("SAMEAS_DATA names no folder of datasets")
+    assert_same_links(Path(data) / "dbp15k" / "zh_en", tmp_path)
 
 
 def test_what_is_read_goes_through_a_run_folder(tmp_path):
@@ -611,6 +645,11 @@ def test_an_empty_file_holds_no_triples(tmp_path, name, text):
     path = put(tmp_path / name, text)
     message = refusal(path)
     assert "holds no triples" in message or "not well-formed XML (no element found)" in message
+
+
+def test_literals_alone_are_no_graph(tmp_path):
+    path = put(tmp_path / "g.nt", f'<{E}a> <{E}p> "1" .\n')
+    assert "holds no triples between resources" in refusal(path)
 
 
 def test_a_remote_context_is_not_fetched(tmp_path):

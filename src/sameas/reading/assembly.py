@@ -27,6 +27,8 @@ TOLD_BY_ALL = (
 )
 """Classes that everything is in."""
 
+UNMET = np.iinfo(np.int64).max
+
 Mask = NDArray[np.bool_]
 
 
@@ -41,17 +43,37 @@ class Parts:
     literals: list[pl.DataFrame] = field(default_factory=list)
     excluded: dict[int, bool] = field(default_factory=dict)
     """Whether each predicate that was met is left out."""
+    ranks: Positions = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    """When each resource was met first, by number; UNMET where it was not."""
+    met: int = 0
 
     def add(self, batch: Statements) -> None:
         """Keep statements, but for those with a predicate that was not asked for."""
         self.tally["statements"] += len(batch.triples) + len(batch.literals) + batch.quoted
         self.tally["quoted"] += batch.quoted
+        self._rank(batch)
         dropped = self._excluded(batch.triples[:, 1])
         self.triples.append(batch.triples[~dropped] if dropped.any() else batch.triples)
         wrong = self._excluded(batch.literals["relation"].to_numpy())
         kept = batch.literals.filter(pl.Series(~wrong)) if wrong.any() else batch.literals
         self.literals.append(kept)
         self.tally["excluded"] += int(dropped.sum() + wrong.sum())
+
+    def _rank(self, batch: Statements) -> None:
+        """Remember the order in which resources are met: by statement, the head before the tail."""
+        grown = len(self.terms) - len(self.ranks)
+        self.ranks = np.pad(self.ranks, (0, grown), constant_values=UNMET)
+        codes = np.concatenate(
+            [batch.triples[:, [0, 2]].ravel(), batch.literals["head"].to_numpy()]
+        )
+        times = np.concatenate(
+            [np.add.outer(2 * batch.rows, [0, 1]).ravel(), 2 * batch.literal_rows]
+        )
+        new = np.flatnonzero(self.ranks[codes] == UNMET)
+        new = new[np.argsort(times[new], kind="stable")]
+        fresh, first = np.unique(codes[new], return_index=True)
+        self.ranks[fresh[np.argsort(first)]] = self.met + np.arange(len(fresh))
+        self.met += len(fresh)
 
     def _excluded(self, relations: Codes) -> Mask:
         if not self.reading.exclude or not len(relations):
@@ -81,10 +103,11 @@ def assemble(
     triples, literals, labels = _without_classes(triples, literals, labels, classes, parts)
     triples, literals = _included(triples, literals, classes, parts)
 
-    entities = _in_order(
-        [triples[:, [0, 2]].ravel(), literals["head"].to_numpy(), labels["head"].to_numpy()],
-        len(terms),
-    )
+    used = np.zeros(len(terms), dtype=np.bool_)
+    for heads in (triples[:, [0, 2]].ravel(), *(t["head"].to_numpy() for t in (literals, labels))):
+        used[heads] = True
+    entities = np.flatnonzero(used).astype(np.uint32)
+    entities = entities[np.argsort(parts.ranks[entities])]
     position = np.full(len(terms), -1, dtype=np.int64)
     position[entities] = np.arange(len(entities))
     uris = _iris(terms.texts(entities)).rename("entity")
@@ -103,7 +126,7 @@ def _graph(
 ) -> tuple[Graph, pl.DataFrame]:
     names, alternatives, others = choose_labels(labels, parts.reading)
     parts.tally["labels_in_other_languages"] += others
-    relations = _in_order([triples[:, 1]], len(parts.terms))
+    relations = _in_order(triples[:, 1], len(parts.terms))
     number = np.zeros(len(parts.terms), dtype=np.int64)
     number[relations] = np.arange(len(relations))
 
@@ -261,12 +284,11 @@ def _linkable(
     return linkable
 
 
-def _in_order(codes: Sequence[Codes], size: int) -> Codes:
+def _in_order(codes: Codes, size: int) -> Codes:
     """The distinct ones of some numbers below ``size``, in order of first appearance."""
-    every = np.concatenate(codes)
-    first = np.full(size, len(every), dtype=np.int64)
-    first[every[::-1]] = np.arange(len(every))[::-1]  # the last that is written is the first met
-    met = np.flatnonzero(first < len(every))
+    first = np.full(size, UNMET, dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]  # the last that is written is the first met
+    met = np.flatnonzero(first != UNMET)
     return met[np.argsort(first[met])].astype(np.uint32)
 
 

@@ -135,8 +135,9 @@ def _side(place: Place, reading: Reading, number: int) -> Side:
 
 
 def _refuse_empty(graph: Graph, place: StrPath) -> None:
-    if not len(graph.entities) or not len(graph.triples):
-        raise InputError(place, "holds no triples; a graph needs at least one")
+    if not len(graph.triples):
+        what = "triples between resources" if len(graph.entities) else "triples"
+        raise InputError(place, f"holds no {what}; a graph needs at least one")
 
 
 def _table_side(path: Path) -> Side:

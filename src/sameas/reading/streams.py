@@ -10,6 +10,7 @@ import bz2
 import gzip
 import io
 import os
+import stat
 import sys
 import zlib
 from collections.abc import Iterator
@@ -93,17 +94,20 @@ def open_stream(path: str | os.PathLike[str], *, max_bytes: int) -> Iterator[Str
     The ceiling is for what expands or may have no end: compressed files and standard input.
     """
     if str(path) == STANDARD_INPUT:
-        yield _standard_input(max_bytes)
+        yield _flowing("standard input", cast(IO[bytes], sys.stdin.buffer), max_bytes)
         return
     path = Path(path)
     require_file(path)
     try:
         with path.open("rb") as file:
             before = os.fstat(file.fileno())
+            if not stat.S_ISREG(before.st_mode):  # a pipe
+                yield _flowing(str(path), file, max_bytes)
+                return
             compression = path.suffix.lower() if path.suffix.lower() in MAGIC else ""
             _refuse_other_compression(path, file, compression)
             ceiling = max_bytes if compression else None
-            size = before.st_size if not compression and path.is_file() else None
+            size = None if compression else before.st_size
             yield Stream(str(path), _decompressed(file, compression), ceiling, size)
             _refuse_changed(path, before)
     except OSError as error:
@@ -111,13 +115,12 @@ def open_stream(path: str | os.PathLike[str], *, max_bytes: int) -> Iterator[Str
         raise InputError(path, f"cannot be read ({reason})") from None
 
 
-def _standard_input(max_bytes: int) -> Stream:
-    source = cast(IO[bytes], sys.stdin.buffer)
-    begin = Stream("standard input", source, max_bytes)
+def _flowing(place: str, source: IO[bytes], max_bytes: int) -> Stream:
+    """What can be read but once, decompressed if it begins like something compressed."""
+    begin = Stream(place, source, max_bytes)
     for suffix, (magic, _) in MAGIC.items():
         if begin.head.startswith(magic):
-            unpacked = _decompressed(cast(IO[bytes], begin), suffix)
-            return Stream("standard input", unpacked, max_bytes)
+            return Stream(place, _decompressed(cast(IO[bytes], begin), suffix), max_bytes)
     return begin
 
 
