@@ -116,21 +116,32 @@ def edges_of(pair: GraphPair, *, hub: int, relations: bool = True) -> tuple[Edge
     Of literal values only those count that both graphs have. Without ``relations`` all of them
     are taken as one and the same.
     """
-    values = [
-        side.attributes.select(
-            entity=pl.Series(side.positions(side.attributes["entity"])),
-            attribute="attribute",
-            value=pl.col("value").str.strip_chars().str.to_lowercase(),
-        ).unique()
-        for side in (pair.left, pair.right)
-    ]
-    common = values[0].select("value").unique().join(values[1].select("value").unique(), on="value")
-    shared = common["value"].sort()
+    values = [_values(side) for side in (pair.left, pair.right)]
+    shared = _common(*values)
     left, right = (
         _edges(side if relations else _of_one_relation(side), own, shared, hub)
         for side, own in zip((pair.left, pair.right), values, strict=True)
     )
     return left, right
+
+
+def common_values(pair: GraphPair) -> pl.Series:
+    """The literal values that both graphs have, in the order of their numbers."""
+    return _common(_values(pair.left), _values(pair.right))
+
+
+def _values(graph: Graph) -> pl.DataFrame:
+    return graph.attributes.select(
+        entity=pl.Series(graph.positions(graph.attributes["entity"])),
+        attribute="attribute",
+        value=pl.col("value").str.strip_chars().str.to_lowercase(),
+    ).unique()
+
+
+def _common(left: pl.DataFrame, right: pl.DataFrame) -> pl.Series:
+    common = left.select("value").unique().join(right.select("value").unique(), on="value")
+    values: pl.Series = common["value"].sort()
+    return values
 
 
 def _of_one_relation(graph: Graph) -> Graph:

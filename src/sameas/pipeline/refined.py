@@ -90,7 +90,7 @@ def refined(
     progress: Report | None = None,
 ) -> Refinement:
     """The refinement that the options ask for; ``weights`` are for those who compare them."""
-    weights = weights or _weights(options)
+    weights = weights or weights_of(options)
     some = candidate_positions(pair, options)
     return refine(
         edges_of(pair, hub=weights.hub, relations="relations" not in options.without),
@@ -134,7 +134,8 @@ def _everyone(pair: GraphPair) -> Sides:
     return np.arange(len(pair.left.entities)), np.arange(len(pair.right.entities))
 
 
-def _weights(options: Options) -> Weights:
+def weights_of(options: Options) -> Weights:
+    """What each kind of evidence is worth, without what is to be left out."""
     weights = Weights()
     if "votes" in options.without:
         weights = replace(weights, shared=0.0, enter=math.inf)

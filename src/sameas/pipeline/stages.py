@@ -106,14 +106,15 @@ def letter_rows(names: pl.Series, options: Options) -> Rows:
         return ngram_rows(names)
     without = options.without
     return ngram_rows(
-        _spelled(names, options),
+        spelled(names, options),
         n=3,
         boundaries="boundaries" not in without,
         rarity="rarity" not in without,
     )
 
 
-def _spelled(names: pl.Series, options: Options) -> pl.Series:
+def spelled(names: pl.Series, options: Options) -> pl.Series:
+    """The names as their n-grams are taken."""
     if options.text == "plain" or "folding" in options.without:
         return names
     return folded(names, numbers="numbers" not in options.without)
@@ -144,7 +145,7 @@ def by_side(pair: GraphPair, features: Rows) -> tuple[Rows, Rows]:
 def clues(pair: GraphPair, some: Sides, options: Options) -> Clues:
     """What hints at partners without comparing all."""
     names = pl.concat([pair.left.names.gather(some[0]), pair.right.names.gather(some[1])])
-    names = _spelled(names, options)
+    names = spelled(names, options)
     ngrams = side_by_side(*(ngram_rows(names, n=n) for n in (2, 3))).sparse
     matrices = adjacency_matrices(pair.left, pair.right, options.adjacency)
     neighbours = [

@@ -65,6 +65,10 @@ class Run:
         """Every pair whose rank is known (left, right, rank): candidates and gold links."""
         return known_ranks(self.candidates, self.gold_ranks)
 
+    def table(self, name: str) -> pl.DataFrame | None:
+        """A table that not every run has, such as "anchors" or "prices"; read when asked for."""
+        return _optional(self.path / f"{name}.parquet")
+
     def pair(self) -> GraphPair:
         """Both graphs, and the gold links if there were any."""
         return GraphPair(
