@@ -20,6 +20,7 @@ from sameas.explanation.result import (
     Exchange,
     Explanation,
     Missing,
+    Rival,
     Side,
 )
 from sameas.reading import read_gold
@@ -93,6 +94,7 @@ def explain(
         comparison=chosen,
         other=asked,
         others=tuple(_considered(scorer, case, chosen, place) for place in others),
+        rivals=_rivals(case),
         wins=_wins(case),
         exchange=_exchange(scorer, case, wanted, holder, asked),
         missing=_missing(scorer, case, shown),
@@ -177,6 +179,28 @@ def _considered(scorer: Scorer, case: _Case, chosen: Comparison | None, place: i
             )
         ),
     )
+
+
+def _rivals(case: _Case) -> tuple[Rival, ...]:
+    """Who else of the entity's side was considered for its partner, or for its nearest miss."""
+    if case.chosen is None:
+        return ()
+    record, far = case.record, opposite(case.side)
+    wanted = record.candidates[far] == record.graph(far).entities[case.chosen]
+    table = record.candidates.filter(wanted, record.candidates[case.side] != case.uri)
+    table = table.sort(["score", case.side], descending=[True, False]).head(MOST)
+    rivals = []
+    places = record.graph(case.side).positions(table[case.side]).tolist()
+    for place, score in zip(places, table["score"].to_list(), strict=True):
+        linked = _partner(record, case.side, place)
+        rivals.append(
+            Rival(
+                entity=record.entity(case.side, place),
+                score=score,
+                linked_with=None if linked is None else record.entity(far, linked),
+            )
+        )
+    return tuple(rivals)
 
 
 def _wins(case: _Case) -> tuple[bool, bool]:

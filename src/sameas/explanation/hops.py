@@ -105,7 +105,7 @@ def name_details(
         weights = [_ngram_weights(record, name, row) for name, row in zip(names, rows, strict=True)]
         for ngram in weights[0].keys() & weights[1].keys():
             both = weights[0][ngram] * weights[1][ngram]
-            details.append(Detail(score=worth * both, text=f'"{ngram}"', amount=both))
+            details.append(Detail(score=worth * both, text=ngram, amount=both))
     return summed_up(details, "others in common")
 
 

@@ -96,6 +96,15 @@ class Considered:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Rival:
+    """Another entity of the explained side that might have the same partner."""
+
+    entity: Entity
+    score: float
+    linked_with: Entity | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Step:
     """One exchange: an entity of the explained side gives up one partner and gets another."""
 
@@ -176,6 +185,8 @@ class Explanation:
     other: Comparison | None
     """The pair that was asked about."""
     others: tuple[Considered, ...]
+    rivals: tuple[Rival, ...]
+    """Who else scores with the partner, or with the nearest miss; best first."""
     wins: tuple[bool, bool]
     """Whether nobody scores higher with the entity, and nobody with its partner, that was kept."""
     exchange: Exchange | None

@@ -23,8 +23,10 @@ from sameas.explanation.result import (
 WIDTH = 100
 LONGEST = 40
 """Columns of a name in a table."""
-ROWS = 8
+ROWS = 6
 """Neighbours told one by one; JSON has more."""
+TELLING = 0.02
+"""Share of a part below which a pair of neighbours is not told by itself."""
 TITLES = {
     "name": "own names",
     "neighbours": "neighbours' names",
@@ -87,7 +89,8 @@ def relation_text(relations: Sequence[Relation]) -> str:
         f"is {shown_text(last_part(one.uri))} of" if one.inverse else shown_text(last_part(one.uri))
         for one in relations
     ]
-    return ", ".join(names)
+    more = f" and {len(names) - 2} more" if len(names) > 2 else ""
+    return ", ".join(names[:2]) + more
 
 
 def times(score: float) -> str:
@@ -179,7 +182,7 @@ def _side_by_side(told: Explanation) -> str:
     rows.append(("total", *(_figure(one, scale) for one in (*pair, pair[1] - pair[0]))))
     text = f"Side by side\n{_table(rows, numeric={1, 2, 3})}"
     name = label(_far(told, asked))
-    return f"{text}\n\nFor {name} the figures are these. " + meaning(asked.score, scale)
+    return f"{text}\n\n" + _wrapped(f"With {name}: {_lower(meaning(asked.score, scale))}")
 
 
 def _details(comparison: Comparison, scale: Scale) -> list[str]:
@@ -189,11 +192,7 @@ def _details(comparison: Comparison, scale: Scale) -> list[str]:
         if not part.details or not _matters(part):
             continue
         if part.kind == "name":
-            items = [
-                f"{shown_or_space(one.text)} {_figure(one.score, scale)}" for one in part.details
-            ]
-            names = f'"{label(comparison.left)}" and "{label(comparison.right)}"'
-            blocks.append(_wrapped(f"Own names: {names} have in common {', '.join(items)}."))
+            blocks.append(_names(part, comparison, scale))
         elif part.kind in ("neighbours", "further"):
             blocks.append(_neighbour_table(part, scale))
         elif part.kind in ("shared", "values"):
@@ -203,9 +202,16 @@ def _details(comparison: Comparison, scale: Scale) -> list[str]:
     return blocks
 
 
-def shown_or_space(text: str) -> str:
-    """Text fit to be shown, with the spaces that mark the ends of words kept."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)
+def _names(part: Part, comparison: Comparison, scale: Scale) -> str:
+    """What two names have in common; the spaces around words are shown as a low line."""
+    items = []
+    for one in part.details:
+        letters = (letter if letter.isprintable() else "_" for letter in one.text)
+        text = f"{one.count:,} more" if one.count > 1 else f'"{"".join(letters)}"'
+        ends = text if " ~ " in text or one.count > 1 else text.replace(" ", "_")
+        items.append(f"{ends} {_figure(one.score, scale)}")
+    names = f'"{label(comparison.left)}" and "{label(comparison.right)}"'
+    return _wrapped(f"Own names: {names} have in common {', '.join(items)}.")
 
 
 def _neighbour_table(part: Part, scale: Scale) -> str:
@@ -214,7 +220,8 @@ def _neighbour_table(part: Part, scale: Scale) -> str:
     head = f"{steps}: pairs whose {what} are alike (an entity is its own neighbour, too)"
     rows: list[tuple[str, ...]] = [("left", "right", "adds", "alike")]
     for one in part.details[:ROWS]:
-        if one.left is not None and one.right is not None:
+        telling = abs(one.score) >= TELLING * abs(part.score)
+        if telling and one.left is not None and one.right is not None:
             rows.append(
                 (
                     _neighbour(one.left, one.left_relations),
@@ -223,6 +230,12 @@ def _neighbour_table(part: Part, scale: Scale) -> str:
                     f"{one.amount:.2f}",
                 )
             )
+    if len(rows) == 1:
+        count = sum(one.count for one in part.details)
+        return _wrapped(
+            f"{steps}: {count:,} pairs of neighbours whose {what} are alike, each of which adds "
+            f"less than {_above(abs(part.details[0].score), scale)}."
+        )
     return _with_rest(head, rows, part, scale)
 
 
@@ -293,7 +306,7 @@ def _others(told: Explanation) -> str:
     rows = [("", "score", "linked with", "compared with " + _cut(_chosen_name(told)))]
     for one in told.others:
         differences = [
-            f"{TITLES[kind]} {_figure(change, told.scale)}" for kind, change in one.differences[:3]
+            f"{TITLES[kind]} {_figure(change, told.scale)}" for kind, change in one.differences[:2]
         ]
         linked = _cut(label(one.linked_with)) if one.linked_with else "nobody"
         rows.append(
@@ -327,43 +340,72 @@ def _why(told: Explanation) -> str:
         sentences.append(_exchange(told, told.exchange))
     if told.missing is not None:
         sentences.append(_missing(told, told.missing))
+        sentences += _taken(told)
     elif told.partner is None and told.comparison is None:
         sentences.append(
             f"Nothing that was considered resembles {name} enough in name or neighbours."
         )
     elif told.partner is None and told.exchange is None and (told.reason or "").startswith("conf"):
-        sentences.append(
-            "The best pair is likelier than that neither has a partner, but other candidates "
-            "compete for the two, which leaves it less sure than a link must be."
-        )
+        sentences.append(_competition(told))
     if not sentences:
         return ""
     return "Why\n" + "\n".join(_wrapped(sentence, "  ") for sentence in sentences)
 
 
+def _competition(told: Explanation) -> str:
+    """Why the best pair of an entity is not sure enough."""
+    assert told.comparison is not None
+    miss, score, scale = label(_far(told, told.comparison)), told.comparison.score, told.scale
+    text = (
+        f"{label(told.entity)} and {miss} may be the same, but it is not sure enough for a link: "
+        "others compete for the two."
+    )
+    rivals = [
+        f"{label(one.entity)} ({_plain(one.score, scale)})"
+        for one in told.rivals
+        if one.linked_with is None
+    ]
+    others = [
+        f"{label(one.entity)} ({_plain(one.score, scale)})"
+        for one in told.others
+        if one.linked_with is None
+    ]
+    for name, found in ((miss, rivals), (label(told.entity), others)):
+        if found:
+            text += f" Without a link, too, and considered for {name}: {', '.join(found[:5])}."
+    free = [one.score for one in told.rivals if one.linked_with is None]
+    free += [one.score for one in told.others if one.linked_with is None]
+    if scale == "log-odds" and free:
+        top = max(free)
+        together = top + math.log(sum(math.exp(one - top) for one in free))
+        if together > score:
+            text += f" To outweigh them together, about {together - score:.2f} more is missing."
+    return text
+
+
 def _exchange(told: Explanation, found: Exchange) -> str:
-    name, wanted, scale = label(told.entity), label(found.wanted), told.scale
+    named, scale = _Names(told, found), told.scale
+    name, wanted = named.own(told.entity), named.far(found.wanted)
     own = 0.0
     if told.partner is not None and told.comparison is not None:
         own = told.comparison.score
-    text = ""
-    if found.score > own and told.partner is not None:
+    if told.partner is not None and found.score > own:
         text = f"{name} scores higher with {wanted} ({_plain(found.score, scale)}) than with "
-        text += f"{label(told.partner)} ({_plain(own, scale)})"
+        text += f"{named.far(told.partner)} ({_plain(own, scale)})"
     else:
         text = f"{name} would score {_plain(found.score, scale)} with {wanted}"
         if told.partner is not None:
-            text += f", less than with {label(told.partner)} ({_plain(own, scale)})"
+            text += f", less than with {named.far(told.partner)} ({_plain(own, scale)})"
+            if found.holder is None:
+                return f"{text}."
     if found.holder is not None:
         more = found.holder_score - found.score
         worth = f"{_plain(abs(more), scale)} {'more' if more >= 0 else 'less'}"
         joint = "but" if more >= 0 else "and"
-        text += f", {joint} {wanted} is worth {worth} to {label(found.holder)}, who has it"
-    text += "."
-    moves = [_move(step, scale) for step in found.steps]
+        text += f", {joint} {wanted} is worth {worth} to {named.own(found.holder)}, which has it"
+    moves = [_move(step, named, scale) for step in found.steps]
     cost = _plain(abs(found.cost), scale)
-    if moves:
-        text += f" Giving it to {name} means: {'; '.join(moves)}."
+    text += f". Giving it to {name} means: {'; '.join(moves)}."
     if found.cost >= 0:
         text += f" That would cost {cost} in total."
     else:
@@ -372,18 +414,42 @@ def _exchange(told: Explanation, found: Exchange) -> str:
             "not by the total score, unless the solver is hungarian."
         )
     if found.at_least is not None:
-        text += (
-            f" (By the exact solver's prices, it costs {_plain(found.at_least, scale)} at least.)"
-        )
+        least = _plain(found.at_least, scale)
+        text += f" (By the exact solver's prices, it costs {least} at least.)"
     return text
 
 
-def _move(step: Step, scale: Scale) -> str:
-    name = label(step.entity)
+class _Names:
+    """Labels that tell apart whom an exchange is about: with side or URI where names are alike."""
+
+    def __init__(self, told: Explanation, found: Exchange) -> None:
+        own = {told.entity, *(step.entity for step in found.steps)}
+        far = {found.wanted, *(step.before for step in found.steps if step.before)}
+        far |= {step.after for step in found.steps if step.after}
+        self.side, self.other = told.side, "right" if told.side == "left" else "left"
+        self.labels = [[label(one) for one in group] for group in (own, far)]
+        self.alike = bool(set(self.labels[0]) & set(self.labels[1]))
+
+    def own(self, entity: Entity) -> str:
+        """The label of an entity of the explained side."""
+        return self._label(entity, 0, self.side)
+
+    def far(self, entity: Entity) -> str:
+        """The label of an entity of the other side."""
+        return self._label(entity, 1, self.other)
+
+    def _label(self, entity: Entity, group: int, side: str) -> str:
+        name = label(entity)
+        if self.labels[group].count(name) > 1:
+            return f"{name} <{shown_text(entity.uri)}>"
+        return f"{name} ({side})" if self.alike else name
+
+
+def _move(step: Step, named: _Names, scale: Scale) -> str:
     change = _figure(step.after_score - step.before_score, scale)
-    before = f"{label(step.before)}" if step.before else "nobody"
-    after = f"{label(step.after)}" if step.after else "nobody"
-    return f"{name} gets {after} instead of {before} ({change})"
+    before = named.far(step.before) if step.before else "nobody"
+    after = named.far(step.after) if step.after else "nobody"
+    return f"{named.own(step.entity)} gets {after} instead of {before} ({change})"
 
 
 def _missing(told: Explanation, missing: Missing) -> str:
@@ -413,6 +479,20 @@ def _missing(told: Explanation, missing: Missing) -> str:
         f"{label(has)} has [{other}], that would add about {change.score:.2f}, "
         "all else being equal."
     )
+
+
+def _taken(told: Explanation) -> list[str]:
+    """Those that score higher than the nearest miss but are linked with others."""
+    if told.partner is not None or told.comparison is None:
+        return []
+    better = [
+        f"{label(one.entity)} ({_plain(one.score, told.scale)}) with {label(one.linked_with)}"
+        for one in told.others
+        if one.linked_with is not None and one.score > told.comparison.score
+    ]
+    if not better:
+        return []
+    return [f"Others score higher, but are linked where they fit better: {', '.join(better)}."]
 
 
 def _far(told: Explanation, comparison: Comparison) -> Entity:
@@ -447,8 +527,8 @@ def _matters(part: Part) -> bool:
 
 
 def _neighbour(entity: Entity, relations: Sequence[Relation]) -> str:
-    name = _cut(label(entity))
-    return f"{relation_text(relations)}: {name}" if relations else f"itself: {name}"
+    name = _cut(label(entity), 34)
+    return f"{_cut(relation_text(relations), 34)}: {name}" if relations else f"itself: {name}"
 
 
 def _figure(score: float, scale: Scale) -> str:
@@ -457,6 +537,16 @@ def _figure(score: float, scale: Scale) -> str:
 
 def _plain(score: float, scale: Scale) -> str:
     return f"{score:.2f}" if scale == "log-odds" else f"{score:.3f}"
+
+
+def _above(score: float, scale: Scale) -> str:
+    """The next larger figure of two (or three) decimals."""
+    digits = 2 if scale == "log-odds" else 3
+    return f"{math.floor(score * 10**digits + 1) / 10**digits:.{digits}f}"
+
+
+def _lower(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]
 
 
 def _signed(score: float) -> str:
