@@ -41,7 +41,8 @@ def draw(explanation: Explanation) -> str:
         ours, theirs = (some[place] if place < len(some) else None for some in alone)
         rows.append(_beside(ours, theirs))
     bottom = TOP + STEP * len(rows)
-    for place, row in enumerate(rows):
+    # From below, so that the highlighted edges lie on top.
+    for place, row in reversed(list(enumerate(rows))):
         parts += _row(row, TOP + STEP * place, met=place < min(len(around.shared), ROWS))
     parts.append(f'<path class="{"link" if linked else "no-link"}" d="M{LEFT + BOX} 65H{RIGHT}"/>')
     parts += [_box(LEFT, 45, pair.left, "centre"), _box(RIGHT, 45, pair.right, "centre")]
@@ -89,37 +90,28 @@ def _row(row: Neighbour, y: int, *, met: bool) -> list[str]:
     middle = y + 20
     if row.left is not None:
         parts.append(f'<path class="{edge}" d="M{LEFT + 12} 85V{middle}H{LEFT + 30}"/>')
-        parts += _neighbour(LEFT + 30, y, row.left, row.left_relations, kind)
+        parts.append(_box(LEFT + 30, y, row.left, kind, relations=row.left_relations))
     if row.right is not None:
         end = RIGHT + BOX
         parts.append(f'<path class="{edge}" d="M{end - 12} 85V{middle}H{end - 30}"/>')
-        parts += _neighbour(RIGHT, y, row.right, row.right_relations, kind)
+        parts.append(_box(RIGHT, y, row.right, kind, relations=row.right_relations))
     if met:
         parts.append(f'<path class="met-edge" d="M{LEFT + BOX} {middle}H{RIGHT}"/>')
     return parts
 
 
-def _neighbour(
-    x: int, y: int, entity: Entity, relations: tuple[Relation, ...], kind: str
-) -> list[str]:
-    return [
-        _box(x, y, entity, kind, width=BOX - 30, below=relation_text(relations)),
-    ]
-
-
-def _box(x: int, y: int, entity: Entity, kind: str, *, width: int = BOX, below: str = "") -> str:
-    text = (
-        f'<g><title>{_safe(entity.uri)}</title><rect class="{kind}" x="{x}" y="{y}" '
-        f'width="{width}" height="40" rx="6"/>'
-    )
-    if below:
-        return (
-            text
-            + _text(x + 10, y + 17, label(entity))
-            + _text(x + 10, y + 33, below, "small")
-            + "</g>"
+def _box(x: int, y: int, entity: Entity, kind: str, *, relations: tuple[Relation, ...] = ()) -> str:
+    """An entity in its box, with the relations that lead to it; its URI is shown on pointing."""
+    name, width = label(entity), BOX - 30 if kind != "centre" else BOX
+    inside = _text(x + 10, y + 25, name, "title")
+    if kind != "centre":
+        inside = _text(x + 10, y + 17, name) + _text(
+            x + 10, y + 33, relation_text(relations), "small"
         )
-    return text + _text(x + 10, y + 25, label(entity), "title") + "</g>"
+    return (
+        f'<g><title>{_safe(entity.uri)}</title><rect class="{kind}" x="{x}" y="{y}" '
+        f'width="{width}" height="40" rx="6"/>{inside}</g>'
+    )
 
 
 def _text(x: float, y: float, text: str, kind: str = "") -> str:

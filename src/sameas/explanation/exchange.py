@@ -7,8 +7,9 @@ the candidates, so have those afterwards among all that hold the pair.
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
+from functools import cached_property
+from heapq import heappop, heappush
 
 import numpy as np
 
@@ -18,6 +19,9 @@ from sameas.explanation.result import Exchange, Side, Step
 
 PATIENCE = 20_000
 """Entities looked at before the best way found so far is taken."""
+
+LEAST = 1e-9
+"""Gains below this are rounding."""
 
 Mates = dict[int, int]
 
@@ -31,21 +35,28 @@ class Market:
     mates: tuple[Mates, Mates]
     """The partner of each own entity, and of each other one."""
 
-    def partners(self, own: bool, entity: int) -> list[tuple[int, float]]:
+    def partners(self, own: bool, entity: int) -> dict[int, float]:
         """The partners that an entity of either side may have, with their scores."""
-        if own:
-            part = slice(*self.pairs.starts[entity : entity + 2])
-            found, scores = self.pairs.right[part], self.pairs.profit[part]
-        else:
-            starts, order = self.pairs.by_right
-            places = order[starts[entity] : starts[entity + 1]]
-            found, scores = self.pairs.left[places], self.pairs.profit[places]
-        return list(zip(found.tolist(), scores.tolist(), strict=True))
+        known = self._known[0 if own else 1]
+        if entity not in known:
+            pairs = self.pairs if own else self._turned
+            part = slice(*pairs.starts[entity : entity + 2])
+            found, scores = pairs.right[part].tolist(), pairs.profit[part].tolist()
+            known[entity] = dict(zip(found, scores, strict=True))
+        return known[entity]
 
     def score(self, own: int, other: int) -> float:
         """The score of a pair that is there."""
-        place = self.pairs.find(np.array([own]), np.array([other]))[0]
-        return float(self.pairs.profit[place])
+        return self.partners(True, own)[other]
+
+    @cached_property
+    def _known(self) -> tuple[dict[int, dict[int, float]], dict[int, dict[int, float]]]:
+        return {}, {}
+
+    @cached_property
+    def _turned(self) -> Candidates:
+        pairs = self.pairs
+        return from_pairs(pairs.shape[::-1], pairs.right, pairs.left, pairs.profit)
 
 
 def market_of(record: Record, side: Side, extra: dict[tuple[int, int], float]) -> Market:
@@ -80,6 +91,8 @@ def forced(market: Market, entity: int, wanted: int) -> Mates:
 
     First whoever held the wanted one finds another place, then the partner that was given up.
     """
+    if market.mates[0].get(entity) == wanted:
+        return {}
     mates = dict(market.mates[0]), dict(market.mates[1])
     left_behind, holder = mates[0].pop(entity, None), mates[1].pop(wanted, None)
     if left_behind is not None:
@@ -114,28 +127,30 @@ def _place(
     gains: dict[int, float] = {start: 0.0}
     reached: dict[int, tuple[int, int]] = {}
     best, end, last = 0.0, start, -1
-    queue, patience = deque([start]), PATIENCE
-    while queue and patience:
+    heap, patience = [(0.0, start)], PATIENCE
+    while heap and patience:
         patience -= 1
-        mine = queue.popleft()
-        if gains[mine] > best + 1e-9:
+        loss, mine = heappop(heap)
+        if -loss < gains[mine]:
+            continue  # a better way there was found meanwhile
+        if gains[mine] > best + LEAST:
             best, end, last = gains[mine], mine, -1
-        for theirs, score in market.partners(own, mine):
+        for theirs, score in market.partners(own, mine).items():
             if theirs in closed or of_mine.get(mine) == theirs:
                 continue
             gain, displaced = gains[mine] + score, of_theirs.get(theirs)
             if displaced is None:
-                if gain > best + 1e-9:
+                if gain > best + LEAST:
                     best, end, last = gain, mine, theirs
                 continue
-            options = dict(market.partners(own, displaced))
+            options = market.partners(own, displaced)
             gain -= options[theirs]
-            hopeful = gain + max(options.values()) > best
-            better = gain > gains.get(displaced, -np.inf) + 1e-9
+            hopeful = gain + max(options.values()) > best + LEAST
+            better = gain > gains.get(displaced, -np.inf) + LEAST
             if hopeful and better and displaced not in _way(reached, mine):
                 gains[displaced] = gain
                 reached[displaced] = (mine, theirs)
-                queue.append(displaced)
+                heappush(heap, (-gain, displaced))
     if last < 0 and end != start:
         of_theirs.pop(of_mine.pop(end))
     while last >= 0 or end != start:
