@@ -18,6 +18,7 @@ MODULES = sorted(module.name for module in pkgutil.walk_packages(sameas.__path__
 PUBLIC = {
     "Alignment",
     "DEMO",
+    "Explanation",
     "Graph",
     "GraphPair",
     "InputError",
@@ -31,6 +32,7 @@ PUBLIC = {
     "__version__",
     "align",
     "evaluate",
+    "explain",
     "read_gold",
     "read_graph",
     "read_links",

@@ -24,7 +24,7 @@ from sameas.cli import main
 from sameas.options import parse_size
 
 DEMO = str(sameas.DEMO)
-COMMANDS = ("align", "convert", "demo", "evaluate", "inspect")
+COMMANDS = ("align", "convert", "demo", "evaluate", "explain", "inspect")
 START = "from sameas.cli import main; main()"
 
 ALIGN_KEYS = {

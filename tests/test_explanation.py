@@ -31,12 +31,11 @@ HOSTILE = "<script>&\"'\x00\x1b[31m\u202e]]>\n" + "x" * 300
 
 @pytest.fixture(scope="module")
 def demo():
-    """The demo, aligned by both presets and exactly."""
+    """The demo, aligned as best and, as published, exactly."""
     pair = sameas.read_pair(sameas.DEMO)
     exact = replace(sameas.PRESETS["paper"], solver="hungarian")
     return {
         "best": sameas.align(pair),
-        "paper": sameas.align(pair, sameas.PRESETS["paper"]),
         "exact": sameas.align(pair, exact),
     }
 
@@ -128,39 +127,30 @@ def described_pairs(draw):
 
 @pytest.mark.parametrize("preset", ["best", "paper"])
 def test_parts_add_up_to_the_recorded_score(preset):
-    @settings(max_examples=10, deadline=None)
+    @settings(max_examples=12, deadline=None)
     @given(
-        described_pairs(), st.sampled_from([0, 1, 2, 3]), st.sampled_from(["sinkhorn", "hungarian"])
+        described_pairs(),
+        st.sampled_from([2, 0, 1, 3]),
+        st.sampled_from(["sinkhorn", "hungarian"]),
+        st.sampled_from(["relational", "plain", "random-walk", "laplacian"]),
     )
-    def check(pair, depth, solver):
-        options = replace(
-            sameas.PRESETS[preset], depth=depth, solver=solver, min_confidence=0.0, gap=0.0
-        )
+    def check(pair, depth, solver, adjacency):
+        options = replace(sameas.PRESETS[preset], depth=depth, solver=solver, adjacency=adjacency)
         assert_explains(sameas.align(pair, options))
 
     check()
 
 
-@pytest.mark.parametrize("kind", ["plain", "random-walk", "laplacian"])
-def test_parts_add_up_with_every_adjacency(kind):
-    @settings(max_examples=3, deadline=None)
-    @given(described_pairs())
-    def check(pair):
-        assert_explains(sameas.align(pair, sameas.Options(adjacency=kind)))
-
-    check()
-
-
-@pytest.mark.parametrize("preset", ["best", "paper", "exact"])
+@pytest.mark.parametrize("preset", ["best", "exact"])
 def test_parts_add_up_on_the_demo(demo, preset):
-    assert_explains(demo[preset], most=150)
+    assert_explains(demo[preset], most=50)
 
 
 def test_parts_add_up_where_some_are_left_out(few):
     options = sameas.Options(without=("votes", "relations", "rarity", "boundaries", "numbers"))
-    assert_explains(sameas.align(few, options), most=60)
+    assert_explains(sameas.align(few, options), most=25)
     options = sameas.Options(without=("lacking", "relations", "folding"), top=3)
-    assert_explains(sameas.align(few, options), most=60)
+    assert_explains(sameas.align(few, options), most=25)
 
 
 def test_words_are_told_pair_by_pair(tmp_path, few):
@@ -174,7 +164,7 @@ def test_words_are_told_pair_by_pair(tmp_path, few):
     )
     options = sameas.Options(features="hybrid", word_vectors=file)
     alignment = sameas.align(few, options)
-    assert_explains(alignment, most=60)
+    assert_explains(alignment, most=25)
     sides = [
         graph.entities.filter(graph.names.str.to_lowercase().str.contains(rf"\b{word}\b"))[0]
         for graph, word in ((few.left, "de"), (few.right, "of"))
@@ -188,7 +178,7 @@ def test_own_rows_are_one_detail(tmp_path, few):
     size = len(pair.left.entities) + len(pair.right.entities)
     np.save(tmp_path / "rows.npy", np.random.default_rng(1).normal(size=(size, 4)))
     options = replace(sameas.PRESETS["paper"], embeddings=tmp_path / "rows.npy")
-    assert_explains(sameas.align(pair, options), most=60)
+    assert_explains(sameas.align(pair, options), most=25)
 
 
 def test_known_links_have_a_part_of_their_own(tmp_path, few):

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         SameasError,
     )
     from sameas.evaluation import Metrics, evaluate
+    from sameas.explanation import Explanation, explain
     from sameas.graph import Graph, GraphPair
     from sameas.options import PRESETS, Options
     from sameas.pipeline import align, verify
@@ -36,6 +37,7 @@ DEMO = Path(__file__).parent / "demo" / "world"
 # Names are imported when they are first used: ``import sameas`` itself takes no time.
 _HOMES = {
     "Alignment": "alignment",
+    "Explanation": "explanation",
     "Graph": "graph",
     "GraphPair": "graph",
     "InputError": "errors",
@@ -48,6 +50,7 @@ _HOMES = {
     "SameasError": "errors",
     "align": "pipeline",
     "evaluate": "evaluation",
+    "explain": "explanation",
     "read_gold": "reading",
     "read_graph": "reading",
     "read_links": "reading",
@@ -61,6 +64,7 @@ __all__ = [
     "DEMO",
     "PRESETS",
     "Alignment",
+    "Explanation",
     "Graph",
     "GraphPair",
     "InputError",
@@ -73,6 +77,7 @@ __all__ = [
     "__version__",
     "align",
     "evaluate",
+    "explain",
     "read_gold",
     "read_graph",
     "read_links",

@@ -532,7 +532,7 @@ def _neighbour(entity: Entity, relations: Sequence[Relation]) -> str:
 
 
 def _figure(score: float, scale: Scale) -> str:
-    return _signed(score) if scale == "log-odds" else f"{score:+.3f}"
+    return _signed(score, 2 if scale == "log-odds" else 3)
 
 
 def _plain(score: float, scale: Scale) -> str:
@@ -549,8 +549,8 @@ def _lower(sentence: str) -> str:
     return sentence[:1].lower() + sentence[1:]
 
 
-def _signed(score: float) -> str:
-    return f"{score:+.2f}"
+def _signed(score: float, digits: int = 2) -> str:
+    return f"{round(score, digits) + 0.0:+.{digits}f}"  # adding zero makes -0 a plain one
 
 
 def _cut(text: str, longest: int = LONGEST) -> str:
