@@ -26,7 +26,7 @@ from sameas.options import Part, parse_size
 from sameas.reading.options import RdfKind
 
 DEMO = str(sameas.DEMO)
-COMMANDS = ("align", "convert", "demo", "evaluate", "inspect", "merge")
+COMMANDS = ("align", "convert", "demo", "evaluate", "explain", "inspect", "merge")
 START = "from sameas.cli import main; main()"
 
 ALIGN_KEYS = {

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         SameasError,
     )
     from sameas.evaluation import Calibration, Metrics, calibration, evaluate, hide_half
+    from sameas.explanation import Explanation, explain
     from sameas.graph import Graph, GraphPair
     from sameas.options import PRESETS, Options
     from sameas.pipeline import align, verify
@@ -37,6 +38,7 @@ DEMO = Path(__file__).parent / "demo" / "world"
 _HOMES = {
     "Alignment": "alignment",
     "Calibration": "evaluation",
+    "Explanation": "explanation",
     "Graph": "graph",
     "GraphPair": "graph",
     "InputError": "errors",
@@ -51,6 +53,7 @@ _HOMES = {
     "align": "pipeline",
     "calibration": "evaluation",
     "evaluate": "evaluation",
+    "explain": "explanation",
     "hide_half": "evaluation",
     "read_gold": "reading",
     "read_graph": "reading",
@@ -66,6 +69,7 @@ __all__ = [
     "PRESETS",
     "Alignment",
     "Calibration",
+    "Explanation",
     "Graph",
     "GraphPair",
     "InputError",
@@ -80,6 +84,7 @@ __all__ = [
     "align",
     "calibration",
     "evaluate",
+    "explain",
     "hide_half",
     "read_gold",
     "read_graph",

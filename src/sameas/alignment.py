@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from sameas.graph import GraphPair
 from sameas.options import Options
+
+if TYPE_CHECKING:
+    from sameas.explanation import Explanation
+    from sameas.explanation.result import Side
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -61,6 +65,17 @@ class Alignment:
     def ranked(self) -> pl.DataFrame:
         """Every pair whose rank is known (left, right, rank): candidates and gold links."""
         return known_ranks(self.candidates, self.gold_ranks)
+
+    def explain(
+        self, entity: str, other: str | None = None, *, side: Side | None = None
+    ) -> Explanation:
+        """Why an entity has the partner it has, or none; with ``other``, why not that one.
+
+        Entities are given by URI, or by a name that only they have. Print the result.
+        """
+        from sameas.explanation import explain
+
+        return explain(self, entity, other, side=side)
 
     def count_unmatched(self, side: str) -> int:
         """How many candidates of a side have no link."""

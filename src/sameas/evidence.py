@@ -119,8 +119,7 @@ def edges_of(pair: GraphPair, *, hub: int, relations: bool = True) -> tuple[Edge
     are taken as one and the same.
     """
     values = literal_values(pair)
-    common = values[0].select("value").unique().join(values[1].select("value").unique(), on="value")
-    shared = common["value"].sort()
+    shared = _common(*values)
     left, right = (
         _edges(side if relations else _of_one_relation(side), own, attributes, shared, hub)
         for side, own, attributes in zip(
@@ -154,6 +153,17 @@ def literal_values(pair: GraphPair) -> tuple[pl.DataFrame, pl.DataFrame]:
             ).unique()
         )
     return tables[0], tables[1]
+
+
+def common_values(pair: GraphPair) -> pl.Series:
+    """The literal values that both graphs have, in the order of their numbers."""
+    return _common(*literal_values(pair))
+
+
+def _common(left: pl.DataFrame, right: pl.DataFrame) -> pl.Series:
+    common = left.select("value").unique().join(right.select("value").unique(), on="value")
+    values: pl.Series = common["value"].sort()
+    return values
 
 
 def _has_alternatives(pair: GraphPair) -> bool:

@@ -34,8 +34,10 @@ from sameas.rows import Matrix
 Vector = NDArray[np.float64]
 Progress = Callable[[float], None]
 
-SURE = 30.0
+SURE = 100.0
 """Log-odds that a known link has beyond its score."""
+TIE = 1e-4
+"""Pairs that differ by less are worth the same; what rounding does is less than that."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -291,8 +293,23 @@ def _anchors(candidates: Candidates, plan: Plan, weights: Weights) -> Anchors:
         plan.temperature
     )
     trust = np.exp(np.minimum(logarithms, 0.0))
-    sure = trust > weights.share
+    sure = (trust > weights.share) & _unrivalled(candidates, plan, places)
     return Anchors(left[sure].astype(np.int64), right[sure].astype(np.int64), trust[sure])
+
+
+def _unrivalled(candidates: Candidates, plan: Plan, places: Positions) -> NDArray[np.bool_]:
+    """Which of these best pairs have no equal: from who just comes first nothing is learned."""
+    left, right = candidates.left, candidates.right
+    alone = np.ones(len(places), dtype=np.bool_)
+    for own, worth in (
+        (left, candidates.profit - plan.right[right]),
+        (right, candidates.profit - plan.left[left]),
+    ):
+        best = np.full(int(own.max(initial=-1)) + 1, -np.inf)
+        best[own[places]] = worth[places]
+        rivals = np.bincount(own[worth >= best[own] - TIE], minlength=len(best))
+        alone &= rivals[own[places]] == 1
+    return alone
 
 
 def _differences(before: Anchors, now: Anchors, width: int) -> int:

@@ -3,7 +3,8 @@
 The probability of a pair is k_ij a_i b_j, with k_ij = exp(score - price), a_i and b_j the
 probabilities that i and j stay alone; those of each row and of each column sum up to one. If M of
 n and m entities are linked at random, the odds of one pair are M / ((n - M)(m - M)) before anything
-is known of it: that gives the price, and M is how many links the plan itself expects.
+is known of it: that gives the price, and M is how many links the plan itself expects. But a pair
+must have something to show, however few are left for each other: there is a least price.
 """
 
 from __future__ import annotations
@@ -139,7 +140,8 @@ def gap_to_bound(candidates: Candidates, prices: Vector, objective: float) -> fl
 def _price(n: int, m: int, links: float, base: float = BASE) -> float:
     """The price of staying alone if so many of n and m entities are linked."""
     if not n or not m:
-        return BASE
+        return FLOOR
     spare = SPARE * min(n, m)
     links = min(max(links, 1.0), float(min(n, m)))
-    return base + float(np.log((n - links + spare) * (m - links + spare) / links))
+    chance = (n - links + spare) * (m - links + spare) / links
+    return max(base + float(np.log(chance)), FLOOR)

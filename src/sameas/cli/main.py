@@ -14,6 +14,7 @@ from sameas.cli.align import align
 from sameas.cli.convert import convert
 from sameas.cli.demo import demo
 from sameas.cli.evaluate import evaluate
+from sameas.cli.explain import explain
 from sameas.cli.inspect import inspect
 from sameas.cli.merge import merge
 from sameas.cli.reproduce import reproduce
@@ -26,6 +27,7 @@ Examples:
   sameas inspect zh_en
   sameas align zh_en --preset paper --among gold -o run
   sameas evaluate run zh_en
+  sameas explain run Londres
   sameas align left.tsv right.csv.gz --names names.tsv -o links.tsv
 """
 
@@ -77,5 +79,5 @@ def main() -> None:
     """
 
 
-for command in (demo, inspect, align, evaluate, convert, merge, reproduce):
+for command in (demo, inspect, align, evaluate, explain, convert, merge, reproduce):
     main.add_command(command)

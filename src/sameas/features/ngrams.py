@@ -47,6 +47,20 @@ def ngram_rows(
     return unit(as_rows(counts))
 
 
+def ngrams_of(name: str, *, n: int = 2, boundaries: bool = False) -> list[str]:
+    """The distinct n-grams of one name, in the order of their columns.
+
+    >>> ngrams_of("Ann a", n=3, boundaries=True)
+    [' a ', ' an', 'ann', 'nn ']
+    """
+    letters, _ = _characters(pl.Series([name]), around=" " if boundaries else "")
+    if len(letters) < n:
+        return []
+    windows = np.lib.stride_tricks.sliding_window_view(letters, n)
+    chosen = windows[_inside(windows, boundaries=boundaries)]
+    return ["".join(map(chr, window)) for window in sorted(set(map(tuple, chosen.tolist())))]
+
+
 def _inside(windows: NDArray[np.uint32], *, boundaries: bool) -> NDArray[np.bool_]:
     """Which windows are n-grams: all letters, or letters with a space at either end."""
     letters = (windows != SPACE) & (windows != SEPARATOR)

@@ -58,7 +58,7 @@ def align_prepared(
     """
     clock = _silent()
     refinement = refined(pair, material, options, weights=weights)
-    weights = weights or _weights(options)
+    weights = weights or weights_of(options)
     return _aligned(pair, _priced(pair, refinement, options, weights, clock), options, clock)
 
 
@@ -109,7 +109,7 @@ def refined(
     progress: Report | None = None,
 ) -> Refinement:
     """The refinement that the options ask for; ``weights`` are for those who compare them."""
-    weights = weights or _weights(options)
+    weights = weights or weights_of(options)
     some = candidate_positions(pair, options)
     return refine(
         edges_of(pair, hub=weights.hub, relations="relations" not in options.without),
@@ -138,7 +138,7 @@ def _scored(pair: GraphPair, options: Options, clock: Clock) -> _Scored:
         del material
         clock.keep("refinement", arrays)
     refinement = refinement_from_arrays(arrays)
-    return _priced(pair, refinement, options, _weights(options), clock)
+    return _priced(pair, refinement, options, weights_of(options), clock)
 
 
 def _priced(
@@ -166,7 +166,8 @@ def _everyone(pair: GraphPair) -> Sides:
     return np.arange(len(pair.left.entities)), np.arange(len(pair.right.entities))
 
 
-def _weights(options: Options) -> Weights:
+def weights_of(options: Options) -> Weights:
+    """What each kind of evidence is worth, without what is to be left out."""
     weights = Weights()
     if "votes" in options.without:
         weights = replace(weights, shared=0.0, enter=math.inf)

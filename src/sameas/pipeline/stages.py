@@ -110,22 +110,21 @@ def letter_rows(names: pl.Series, options: Options) -> Rows:
     if options.text == "plain":
         return ngram_rows(names)
     without = options.without
-    spellings = [_spelled(names, options)]
-    if "sounds" not in without and "folding" not in without:
-        spellings.append(sounded(spellings[0]))
     parts = [
         ngram_rows(
             spelling, n=3, boundaries="boundaries" not in without, rarity="rarity" not in without
         )
-        for spelling in spellings
+        for spelling in spellings(names, options)
     ]
     return unit(side_by_side(*parts))
 
 
-def _spelled(names: pl.Series, options: Options) -> pl.Series:
+def spellings(names: pl.Series, options: Options) -> list[pl.Series]:
+    """The names as their n-grams are counted: as spelled, and as they sound."""
     if options.text == "plain" or "folding" in options.without:
-        return names
-    return folded(names, numbers="numbers" not in options.without)
+        return [names]
+    plain = folded(names, numbers="numbers" not in options.without)
+    return [plain] if "sounds" in options.without else [plain, sounded(plain)]
 
 
 def neighbourhood_rows(
@@ -153,7 +152,7 @@ def by_side(pair: GraphPair, features: Rows) -> tuple[Rows, Rows]:
 def clues(pair: GraphPair, some: Sides, options: Options) -> Clues:
     """What hints at partners without comparing all."""
     names = pl.concat([pair.left.names.gather(some[0]), pair.right.names.gather(some[1])])
-    names = _spelled(names, options)
+    names = spellings(names, options)[0]
     ngrams = side_by_side(*(ngram_rows(names, n=n) for n in (2, 3))).sparse
     matrices = adjacency_matrices(pair.left, pair.right, options.adjacency)
     neighbours = [

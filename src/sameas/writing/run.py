@@ -77,6 +77,10 @@ class Run:
         names = [_parquet(self.path / side / "entities.parquet") for side in ("left", "right")]
         return described(self.links, *names, version=str(self.record.get("sameas", "")))
 
+    def table(self, name: str) -> pl.DataFrame | None:
+        """A table that not every run has, such as "anchors" or "prices"; read when asked for."""
+        return _optional(self.path / f"{name}.parquet")
+
     def pair(self) -> GraphPair:
         """Both graphs, and the gold links if there were any."""
         return GraphPair(

@@ -1,0 +1,76 @@
+"""``sameas explain``: why this pair, why not that one, why nobody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from sameas.cli.terminal import json_option, print_json, say
+from sameas.errors import OptionError
+
+if TYPE_CHECKING:
+    from sameas.explanation import Explanation
+
+EPILOG = """\b
+Examples:
+  sameas explain run http://fr.dbpedia.org/resource/Londres
+  sameas explain run Londres
+  sameas explain run Londres "London, Ontario"
+  sameas explain run London --side right --json
+  sameas explain run Londres --drawing londres.svg
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("entity")
+@click.argument("other", required=False)
+@click.option(
+    "--side",
+    type=click.Choice(["left", "right"]),
+    help="The graph that ENTITY is from.  [left, else right]",
+)
+@click.option(
+    "--drawing",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Also draw both neighbourhoods side by side: .svg, or .html with the text.",
+)
+@json_option
+def explain(
+    run: Path,
+    entity: str,
+    other: str | None,
+    side: Literal["left", "right"] | None,
+    drawing: Path | None,
+    as_json: bool,
+) -> None:
+    """Say why ENTITY has the partner it has, or none; with OTHER, why not that one.
+
+    RUN is a run folder that sameas align wrote. Entities are given by URI, or by a name (or the
+    last part of the URI) that only they have. The score is taken apart: the parts add up to it.
+    """
+    from sameas.explanation import explain as find_reasons
+
+    if drawing is not None and drawing.suffix not in (".svg", ".html"):
+        raise OptionError(f"--drawing must end in .svg or .html, got {str(drawing)!r} instead")
+    explanation = find_reasons(run, entity, other, side=side)
+    if drawing is not None:
+        _draw(explanation, drawing)
+    if as_json:
+        print_json(explanation.asdict())
+    else:
+        say(str(explanation))
+        if drawing is not None:
+            say(f"\nDrawing written to {drawing}.")
+
+
+def _draw(explanation: Explanation, path: Path) -> None:
+    from sameas.atomic import replacing_file
+    from sameas.explanation.drawing import draw, page
+
+    text = draw(explanation) if path.suffix == ".svg" else page(explanation)
+    with replacing_file(path) as draft:
+        draft.write_text(text, encoding="utf8")

@@ -1,0 +1,429 @@
+"""Explanations: parts that add up, exchanges that cost what they say, and the words for it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sameas
+from sameas.candidates import every_pair
+from sameas.cli import main
+from sameas.explanation import draw, explain
+from sameas.explanation.drawing import page
+from sameas.explanation.exchange import Market, forced
+from sameas.explanation.parts import scorer_of
+from sameas.explanation.record import find_entity, record_of
+from sameas.features import ngram_rows, ngrams_of
+from strategies import matrices, names, pairs
+
+HOSTILE = "<script>&\"'\x00\x1b[31m\u202e]]>\n" + "x" * 300
+
+
+@pytest.fixture(scope="module")
+def demo():
+    """The demo, aligned as best and, as published, exactly."""
+    pair = sameas.read_pair(sameas.DEMO)
+    exact = replace(sameas.PRESETS["paper"], solver="hungarian")
+    return {
+        "best": sameas.align(pair),
+        "exact": sameas.align(pair, exact),
+    }
+
+
+@pytest.fixture(scope="module")
+def few():
+    """Some of the demo's entities, and what is between them."""
+    pair = sameas.read_pair(sameas.DEMO)
+    gold = pair.gold[::6]
+    sides = {}
+    for side in ("left", "right"):
+        graph = getattr(pair, side)
+        uris = pl.concat([gold[side], graph.entities[::40]]).unique(maintain_order=True)
+        places = graph.positions(uris)
+        new = np.full(len(graph.entities), -1)
+        new[places] = np.arange(len(places))
+        triples = np.stack(
+            [new[graph.triples[:, 0]], graph.triples[:, 1], new[graph.triples[:, 2]]], 1
+        )
+        sides[side] = replace(
+            graph,
+            entities=uris,
+            names=graph.names.gather(places),
+            triples=triples[(triples >= 0).all(axis=1)],
+            attributes=graph.attributes.filter(pl.col("entity").is_in(uris.implode())),
+        )
+    return sameas.GraphPair(**sides, gold=gold)
+
+
+@pytest.fixture(scope="module")
+def run(demo, tmp_path_factory):
+    """The demo's run folder."""
+    path = tmp_path_factory.mktemp("explanation") / "run"
+    sameas.write(demo["best"], path)
+    return path
+
+
+def call(*arguments):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def assert_adds_up(comparison):
+    assert comparison.score == pytest.approx(sum(part.score for part in comparison.parts))
+    for part in comparison.parts:
+        if part.kind not in ("price", "known"):
+            total = sum(detail.score for detail in part.details)
+            assert total == pytest.approx(part.score, abs=1e-5)
+
+
+def assert_explains(alignment, most=None):
+    """Every candidate's score is found anew, and its parts add up to it."""
+    record = record_of(alignment)
+    table = pl.concat([alignment.candidates.drop("rank"), alignment.links.drop("confidence")])
+    table = table.unique(["left", "right"], maintain_order=True)
+    if most is not None:
+        table = table.sample(min(most, len(table)), seed=7)
+    left = alignment.pair.left.positions(table["left"]).tolist()
+    right = alignment.pair.right.positions(table["right"]).tolist()
+    scorer = scorer_of(record, left, right)
+    for own, other, score in zip(left, right, table["score"].to_list(), strict=True):
+        comparison = scorer.compare(own, other)
+        assert comparison.listed == score
+        assert comparison.score == pytest.approx(score, abs=2e-4)
+        assert_adds_up(comparison)
+
+
+@st.composite
+def described_pairs(draw):
+    """Pairs of small graphs, often with values and names in common."""
+    pair = draw(pairs(max_entities=6, max_triples=12))
+    values = st.sampled_from(["1984", " A ", "a", "b", ""])
+    sides = {}
+    for side in ("left", "right"):
+        graph = getattr(pair, side)
+        rows = st.tuples(
+            st.sampled_from(graph.entities.to_list()), st.sampled_from(["p", "q"]), values
+        )
+        attributes = pl.DataFrame(
+            draw(st.lists(rows, max_size=6)), schema=graph.attributes.schema, orient="row"
+        )
+        sides[side] = replace(graph, attributes=attributes)
+    if draw(st.booleans()):  # the same names, so that there are links to learn from
+        size = len(sides["left"].entities)
+        own = sides["right"].names.to_list()
+        shared = sides["left"].names.to_list()[: len(own)] + own[size:]
+        sides["right"] = replace(sides["right"], names=pl.Series("name", shared, dtype=pl.String))
+    return replace(pair, **sides)
+
+
+@pytest.mark.parametrize("preset", ["best", "paper"])
+def test_parts_add_up_to_the_recorded_score(preset):
+    @settings(max_examples=12, deadline=None)
+    @given(
+        described_pairs(),
+        st.sampled_from([2, 0, 1, 3]),
+        st.sampled_from(["sinkhorn", "hungarian"]),
+        st.sampled_from(["relational", "plain", "random-walk", "laplacian"]),
+    )
+    def check(pair, depth, solver, adjacency):
+        options = replace(sameas.PRESETS[preset], depth=depth, solver=solver, adjacency=adjacency)
+        assert_explains(sameas.align(pair, options))
+
+    check()
+
+
+@pytest.mark.parametrize("preset", ["best", "exact"])
+def test_parts_add_up_on_the_demo(demo, preset):
+    assert_explains(demo[preset], most=50)
+
+
+def test_parts_add_up_where_some_are_left_out(few):
+    options = sameas.Options(without=("votes", "relations", "rarity", "boundaries", "numbers"))
+    assert_explains(sameas.align(few, options), most=25)
+    options = sameas.Options(without=("lacking", "relations", "folding"), top=3)
+    assert_explains(sameas.align(few, options), most=25)
+
+
+def test_words_are_told_pair_by_pair(tmp_path, few):
+    generator = np.random.default_rng(0)
+    words = ["londres", "london", "paris", "new", "york", "de", "of", "saint", "republic"]
+    file = tmp_path / "vectors.txt"
+    file.write_text(
+        "".join(
+            f"{word} {' '.join(map(str, generator.normal(size=5).round(3)))}\n" for word in words
+        )
+    )
+    options = sameas.Options(features="hybrid", word_vectors=file)
+    alignment = sameas.align(few, options)
+    assert_explains(alignment, most=25)
+    sides = [
+        graph.entities.filter(graph.names.str.to_lowercase().str.contains(rf"\b{word}\b"))[0]
+        for graph, word in ((few.left, "de"), (few.right, "of"))
+    ]
+    told = alignment.explain(*sides)
+    assert "de ~ of" in {detail.text for detail in told.other.parts[0].details}
+
+
+def test_own_rows_are_one_detail(tmp_path, few):
+    pair = few
+    size = len(pair.left.entities) + len(pair.right.entities)
+    np.save(tmp_path / "rows.npy", np.random.default_rng(1).normal(size=(size, 4)))
+    options = replace(sameas.PRESETS["paper"], embeddings=tmp_path / "rows.npy")
+    assert_explains(sameas.align(pair, options), most=25)
+
+
+def test_known_links_have_a_part_of_their_own(tmp_path, few):
+    pair = few
+    pair.gold.head(20).write_csv(tmp_path / "seeds.tsv", separator="\t")
+    options = sameas.Options(seeds=tmp_path / "seeds.tsv")
+    told = sameas.align(pair, options).explain(pair.gold["left"][0])
+    assert [part.score for part in told.comparison.parts if part.kind == "known"] == [30.0]
+    assert told.comparison.score == pytest.approx(told.comparison.listed, abs=2e-4)
+    assert "given as a known link" in str(told)
+
+
+@given(names(), st.sampled_from([(2, False), (3, True), (3, False)]))
+def test_the_ngrams_of_a_name_are_those_of_its_columns(name, kind):
+    n, boundaries = kind
+    rows = ngram_rows(pl.Series([name, "abc"]), n=n, boundaries=boundaries)
+    assert rows.sparse[[0]].nnz == len(ngrams_of(name, n=n, boundaries=boundaries))
+
+
+def totals(matrix):
+    """The largest total of a one-to-one choice of some cells, by trying them all."""
+    n, m = matrix.shape
+    best, chosen = 0.0, {}
+    for columns in itertools.product(range(-1, m), repeat=n):
+        used = [column for column in columns if column >= 0]
+        if len(set(used)) == len(used):
+            value = sum(matrix[i, j] for i, j in enumerate(columns) if j >= 0)
+            if value > best + 1e-9:
+                best, chosen = value, {i: j for i, j in enumerate(columns) if j >= 0}
+    return best, chosen
+
+
+@settings(max_examples=60, deadline=None)
+@given(matrices(-2.0, 4.0, max_side=4), st.data())
+def test_an_exchange_costs_what_forcing_the_pair_costs(matrix, data):
+    matrix = matrix.astype(np.float64)
+    best, mates = totals(matrix)
+    entity = data.draw(st.integers(0, matrix.shape[0] - 1))
+    wanted = data.draw(st.integers(0, matrix.shape[1] - 1))
+    market = Market(every_pair(matrix), (mates, {j: i for i, j in mates.items()}))
+    changed = forced(market, entity, wanted)
+    after = {**mates, **changed}
+    links = {(i, j) for i, j in after.items() if j >= 0}
+    assert (entity, wanted) in links
+    assert len({j for _, j in links}) == len(links)
+    rest = np.delete(np.delete(matrix, entity, axis=0), wanted, axis=1)
+    expected = totals(rest)[0] + matrix[entity, wanted] if rest.size else matrix[entity, wanted]
+    assert sum(matrix[i, j] for i, j in links) == pytest.approx(expected, abs=1e-6)
+    assert best >= expected - 1e-6
+
+
+def test_prices_bound_what_an_exchange_costs(demo):
+    alignment = demo["exact"]
+    best = alignment.candidates.group_by("left", maintain_order=True).agg(
+        pl.all().sort_by("score").last()
+    )
+    table = alignment.links.join(best, on="left", suffix="_best")
+    table = table.filter(pl.col("score_best") > pl.col("score") + 1e-3)
+    assert len(table)
+    for entity in table["left"].head(3):
+        told = alignment.explain(entity)
+        found = told.exchange
+        assert found is not None
+        assert found.cost >= found.at_least - 1e-4
+        assert found.cost == pytest.approx(
+            sum(step.before_score - step.after_score for step in found.steps)
+        )
+        words = " ".join(str(told).split())
+        assert "By the exact solver's prices" in words
+
+
+def test_memory_and_run_folder_say_the_same(demo, run):
+    for entity in ("Londres", "http://example.org/fr/région/Europe"):
+        fresh, read = demo["best"].explain(entity), explain(run, entity)
+        assert str(fresh) == str(read)
+        assert explain(sameas.read_run(run), entity) == read
+
+
+def test_either_side_can_be_asked(demo):
+    left = demo["best"].explain("Londres")
+    right = demo["best"].explain("http://example.org/en/city/London")
+    assert (left.side, right.side) == ("left", "right")
+    assert left.comparison == right.comparison
+    assert right.partner == left.entity
+    assert (
+        demo["best"].explain("Paris", side="right").entity.uri.startswith("http://example.org/en/")
+    )
+
+
+def test_every_reason_for_staying_alone_is_told(demo):
+    alignment = demo["best"]
+    first = alignment.unmatched.unique(["side", "reason"], keep="first", maintain_order=True)
+    assert len(first) > 3
+    for row in first.to_dicts():
+        told = alignment.explain(row["entity"], side=row["side"])
+        assert told.partner is None
+        assert told.reason == row["reason"]
+        assert row["reason"] in str(told)
+        if row["candidate"] is not None:
+            assert told.comparison.listed is None or told.comparison.listed == row["score"]
+            assert told.comparison.score == pytest.approx(row["score"], abs=2e-4)
+        if row["score"] is not None and row["score"] <= 0:
+            assert told.missing.score == pytest.approx(-row["score"], abs=2e-4)
+
+
+def test_what_would_do_does(demo):
+    """A neighbour that is said to make up for what is missing does, once it is there."""
+    alignment = demo["best"]
+    told = alignment.explain("http://example.org/fr/région/Nations_Unies")
+    found = told.missing.would_do
+    assert found is not None
+    assert found.score > told.missing.score
+    assert "One more shared neighbour would do" in str(told)
+
+
+def test_others_say_what_they_lack(demo):
+    told = demo["best"].explain("Londres")
+    other = next(one for one in told.others if one.entity.name == "Manchester")
+    assert sum(change for _, change in other.differences) == pytest.approx(
+        other.score - told.comparison.score
+    )
+    assert other.differences[0][0] == "name"
+
+
+def test_unknown_names_are_answered_with_the_nearest(demo):
+    with pytest.raises(sameas.OptionError, match=r'nearest are .*"London"'):
+        demo["best"].explain("Londno")
+    with pytest.raises(sameas.OptionError, match="no entity of the right graph"):
+        demo["best"].explain("http://example.org/fr/lieu/Londres", side="right")
+    with pytest.raises(sameas.OptionError, match="the name of 2 left entities"):
+        demo["best"].explain("birman")
+    with pytest.raises(sameas.OptionError, match="no entity"):
+        demo["best"].explain("")
+
+
+def test_names_are_found_in_any_case(demo):
+    record = record_of(demo["best"])
+    assert find_entity(record, "LONDRES", None) == find_entity(record, "Londres", None)
+    assert find_entity(record, "mexico_city", None)[0] == "right"
+
+
+def test_paris_is_refused(few):
+    alignment = sameas.align(few, sameas.Options(method="paris"))
+    with pytest.raises(sameas.OptionError, match="method 'seu', got a run of 'paris'"):
+        alignment.explain(few.left.entities[0])
+
+
+def test_entities_that_were_not_in_question_are_told_so(few):
+    pair = few
+    alignment = sameas.align(pair, sameas.Options(among="gold"))
+    outside = next(uri for uri in pair.left.entities if uri not in set(pair.gold["left"]))
+    assert "not among those to be linked" in str(alignment.explain(outside))
+
+
+def test_rejected_pairs_are_told_so(tmp_path, few):
+    pair = few
+    file = tmp_path / "reject.tsv"
+    link = pair.gold.row(3)
+    pl.DataFrame([link], schema=["left", "right"], orient="row").write_csv(file, separator="\t")
+    alignment = sameas.align(pair, sameas.Options(reject=file))
+    assert "told that these two are not the same" in str(alignment.explain(*link))
+    file.unlink()
+    assert "not there any more" in str(alignment.explain(*link))
+
+
+def test_the_command_prints_what_python_does(run):
+    told = explain(run, "Londres", "Manchester")
+    result = call("explain", run, "Londres", "Manchester")
+    assert result.exit_code == 0
+    assert result.stdout.rstrip("\n") == str(told)
+    printed = json.loads(call("explain", run, "Londres", "Manchester", "--json").stdout)
+    assert printed == json.loads(json.dumps(told.asdict()))
+    assert "Londres = London; why not Manchester?" in str(told)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere", "Londres"], "is not a run folder"),
+        (["RUN", "Londno"], "nearest are"),
+        (["RUN", "Londres", "Londno"], "no entity of the right graph"),
+        (["RUN", "Londres", "--side", "middle"], "side"),
+        (["RUN", "Londres", "--drawing", "x.png"], ".svg or .html"),
+        (["RUN", "Londres", "--drawing", "no/such/place.svg"], "cannot be written"),
+        (["RUN"], "Missing argument"),
+    ],
+)
+def test_mistakes_end_with_exit_code_two(run, arguments, message):
+    result = call("explain", *(run if word == "RUN" else word for word in arguments))
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".html"])
+def test_drawings_are_well_formed(run, tmp_path, suffix):
+    file = tmp_path / f"drawing{suffix}"
+    result = call("explain", run, "Allemagne", "--drawing", file)
+    assert result.exit_code == 0
+    text = file.read_text(encoding="utf8")
+    start = text.index("<svg")
+    tree = ET.fromstring(text[start : text.index("</svg>") + 6])
+    shown = "".join(tree.itertext())
+    assert "Allemagne" in shown
+    assert "Germany" in shown
+    assert 'class="met-edge"' in text
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("preset", ["best", "paper"])
+def test_hostile_labels_do_no_harm(preset):
+    sides = [
+        sameas.Graph(
+            entities=pl.Series([f"{side}:{number}/{HOSTILE}" for number in range(4)]),
+            names=pl.Series([f"{HOSTILE}{number}" for number in range(3)] + [""]),
+            relations=pl.Series([f"r<{HOSTILE}"]),
+            triples=np.array([[0, 0, 1], [1, 0, 2], [2, 0, 3]]),
+        )
+        for side in "lr"
+    ]
+    pair = sameas.GraphPair(left=sides[0], right=sides[1])
+    told = sameas.align(pair, sameas.PRESETS[preset]).explain(f"l:1/{HOSTILE}", f"r:2/{HOSTILE}")
+    assert all(letter.isprintable() or letter == "\n" for letter in str(told))
+    ET.fromstring(draw(told))
+    tags = []
+
+    class Tags(HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            tags.append(tag)
+
+    Tags().feed(page(told))
+    assert "script" not in tags
+    assert {"svg", "pre"} <= set(tags)
+
+
+@settings(max_examples=8, deadline=None)
+@given(described_pairs(), st.sampled_from(["best", "paper"]))
+def test_any_entity_of_any_graph_can_be_explained(pair, preset):
+    alignment = sameas.align(pair, sameas.PRESETS[preset])
+    other = pair.right.entities[-1]
+    for entity in (pair.left.entities[0], pair.right.entities[0]):
+        told = alignment.explain(entity)
+        assert str(told)
+        ET.fromstring(draw(told))
+    told = alignment.explain(pair.left.entities[0], other)
+    assert_adds_up(told.other)
+    assert str(told)
+    json.dumps(told.asdict())
