@@ -690,7 +690,7 @@ def test_the_memory_ceiling_counts_all_pairs_if_they_are_asked_for(tmp_path):
     more = ["--candidates", "100000"]
     paper = [*arguments, "--preset", "paper", *more]
     refused(tmp_path, paper, "all 1,419,964 pairs need about", "--memory 0.")
-    refused(tmp_path, [*arguments, *more], "with 100000 candidates each need", "--memory 0.")
+    refused(tmp_path, [*arguments, *more], "with 100000 candidates each need", "--memory 1G")
 
 
 # Outputs

@@ -24,6 +24,7 @@ from sameas.explanation.exchange import Market, forced
 from sameas.explanation.parts import scorer_of
 from sameas.explanation.record import find_entity, record_of
 from sameas.features import ngram_rows, ngrams_of
+from sameas.refinement import SURE
 from strategies import matrices, names, pairs
 
 HOSTILE = "<script>&\"'\x00\x1b[31m\u202e]]>\n" + "x" * 300
@@ -186,7 +187,7 @@ def test_known_links_have_a_part_of_their_own(tmp_path, few):
     pair.gold.head(20).write_csv(tmp_path / "seeds.tsv", separator="\t")
     options = sameas.Options(seeds=tmp_path / "seeds.tsv")
     told = sameas.align(pair, options).explain(pair.gold["left"][0])
-    assert [part.score for part in told.comparison.parts if part.kind == "known"] == [30.0]
+    assert [part.score for part in told.comparison.parts if part.kind == "known"] == [SURE]
     assert told.comparison.score == pytest.approx(told.comparison.listed, abs=2e-4)
     assert "given as a known link" in str(told)
 

@@ -337,6 +337,23 @@ def test_an_entity_without_counterpart_stays_unmatched():
     assert reasons(alignment) == {"l:Zanzibar": "no candidate", "l:Ypern": "no candidate"}
 
 
+def test_two_who_are_left_over_are_not_linked_for_lack_of_others():
+    alignment = align(world(left_names={"z": "Zanzibar"}, right_names={"m": "Mexico"}))
+    assert links_of(alignment) == same(PEOPLE)
+    assert set(reasons(alignment)) == {"l:z", "r:m"}
+
+
+def test_of_equals_nobody_is_an_anchor():
+    # Zita likes Philipp and nobody has her name: Karl and Karla are alike to her.
+    pair = world(
+        [("Zita", "likes", "Philipp")],
+        [("Karl", "knows", "Karla")],
+    )
+    alignment = align(pair)
+    assert links_of(alignment) == same(PEOPLE)
+    assert set(alignment.anchors["left"]) == {f"l:{key}" for key in PEOPLE}
+
+
 def test_a_better_pair_takes_the_only_counterpart():
     # Two of one name, of whom the right side has one; the first shares more neighbours.
     left = [

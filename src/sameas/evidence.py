@@ -137,9 +137,12 @@ def literal_values(pair: GraphPair) -> tuple[pl.DataFrame, pl.DataFrame]:
     """
     tables = []
     for graph in (pair.left, pair.right):
-        table = graph.attributes.select("entity", "attribute", "value")
+        names = pl.DataFrame({"entity": graph.entities, "name": graph.names})
+        # A label that is the name already says nothing new.
+        table = graph.attributes.select("entity", "attribute", "value").join(
+            names, left_on=["entity", "value"], right_on=["entity", "name"], how="anti"
+        )
         if _has_alternatives(pair):
-            names = pl.DataFrame({"entity": graph.entities, "name": graph.names})
             every = pl.concat([names, graph.alternatives.select("entity", "name")])
             every = every.filter(pl.col("name").str.len_bytes() > 0)
             kind = pl.repeat(NAME, len(every), eager=True)

@@ -146,7 +146,7 @@ MATCHES_SHOWN = 5
     ),
     metavar="PART",
     help="Leave a part of the preset best out, to see what it is good for: folding, numbers, "
-    "boundaries, rarity, namesakes, votes, lacking or relations; can be repeated.",
+    "sounds, boundaries, rarity, namesakes, votes, lacking or relations; can be repeated.",
 )
 @click.option(
     "--among",

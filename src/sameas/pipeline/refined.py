@@ -150,7 +150,7 @@ def _priced(
     clock.facts["anchors"] = len(refinement.anchors.left)
     clock.facts["relation_matches"] = len(refinement.relations.left)
     chosen = _among(refinement.pairs.candidates, some)
-    plan = open_plan(chosen, base=weights.base)
+    plan = open_plan(chosen, base=weights.base, most=2000, tolerance=1e-5)
     clock.facts["price"], clock.facts["plan_sweeps"] = plan.price, plan.sweeps
     clock.facts["plan_deviation"] = plan.deviation
     chosen = replace(chosen, profit=(chosen.profit - np.float32(plan.price)))
