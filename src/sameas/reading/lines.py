@@ -175,10 +175,12 @@ def _checked(texts: pl.Series) -> NDArray[np.uint8]:
 
 def _tails(rest: pl.Series, wanted: Mask, separator: str, state: Lines) -> tuple[Codes, Mask]:
     """Numbers for what follows in the wanted rows, and in which rows that ends as it should."""
-    tail, end = rest.str.splitn(separator, 2).struct.unnest()
-    codes, good = _known(tail, wanted & end.is_not_null().to_numpy(), (IRI, BLANK), state)
-    languages = _languages(end.filter(pl.Series(good)), RESOURCE, state)
-    good[good] = languages.is_not_null().to_numpy()
+    tail, end = rest.filter(pl.Series(wanted)).str.splitn(separator, 2).struct.unnest()
+    some, fits = _known(tail, end.is_not_null().to_numpy(), (IRI, BLANK), state)
+    languages = _languages(end.filter(pl.Series(fits)), RESOURCE, state)
+    fits[fits] = languages.is_not_null().to_numpy()
+    codes, good = np.zeros(len(rest), dtype=np.uint32), wanted.copy()
+    codes[wanted], good[wanted] = some, fits
     return codes, good
 
 
