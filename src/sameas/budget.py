@@ -13,7 +13,7 @@ from sameas.errors import MemoryCeilingError
 from sameas.features import folded, ngram_rows
 from sameas.graph import Graph, GraphPair, Positions
 from sameas.options import Options, Text
-from sameas.proposals import PRINCIPAL, RANDOM
+from sameas.proposals import COMPARE_ALL_UP_TO, PRINCIPAL, RANDOM
 
 Form = Literal["complete", "candidates"]
 
@@ -97,10 +97,15 @@ def _graph_bytes(pair: GraphPair) -> int:
 
 
 def _candidate_bytes(left: int, right: int, options: Options) -> int:
-    """Short rows, an index over one side, the partners found, and candidates both ways."""
+    """Short rows, an index over one side, the partners found, and candidates both ways.
+
+    Where clues propose, there are no short rows, and fewer pairs once rows are there.
+    """
     entities = left + right
-    short = 4 * (PRINCIPAL + RANDOM + 2) * entities
     found = 16 * min(options.candidates, max(left, right)) * entities
+    if max(left, right) > COMPARE_ALL_UP_TO:
+        return int((4 if options.rounds else 3) * found)
+    short = 4 * (PRINCIPAL + RANDOM + 2) * entities
     return int(1.3 * short + (8 if options.rounds else 5) * found)
 
 

@@ -22,6 +22,8 @@ from sameas.graph import Positions
 from sameas.parallel import WORKERS, slices
 from sameas.rows import Matrix, Rows, Sparse
 
+COMPARE_ALL_UP_TO = 60_000
+"""Entities a side up to which every left one is held against every right one."""
 PRINCIPAL, RANDOM = 96, 128
 """Columns of the compressed rows; more random ones find more and take longer."""
 SLACK = 0.2

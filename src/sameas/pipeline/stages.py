@@ -32,14 +32,12 @@ from sameas.options import Options
 from sameas.pipeline.clock import Clock
 from sameas.profit import Profit, make_profit
 from sameas.propagation import propagate
-from sameas.proposals import Clues, alike, likely
+from sameas.proposals import COMPARE_ALL_UP_TO, Clues, alike, likely
 from sameas.reading import read_gold
 from sameas.rows import Rows, side_by_side, unit
 
 log = logging.getLogger(__name__)
 
-COMPARE_ALL_UP_TO = 60_000
-"""Entities a side up to which every left one is held against every right one."""
 SAME_NAME = 10
 """Partners that each entity gets by name alone, where neighbours are to decide later."""
 
