@@ -115,7 +115,7 @@ def _ngram_weights(record: Record, name: str, row: Rows) -> dict[str, float]:
     plain = options.text == "plain"
     boundaries = not plain and "boundaries" not in options.without
     ngrams = [
-        f"{ngram} (sound)" if number else ngram
+        f"~{ngram}" if number else ngram
         for number, text in enumerate(spellings(pl.Series([name]), options))
         for ngram in ngrams_of(text[0], n=2 if plain else 3, boundaries=boundaries)
     ]

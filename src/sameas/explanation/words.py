@@ -203,7 +203,10 @@ def _details(comparison: Comparison, scale: Scale) -> list[str]:
 
 
 def _names(part: Part, comparison: Comparison, scale: Scale) -> str:
-    """What two names have in common; the spaces around words are shown as a low line."""
+    """What two names have in common; the spaces around words are shown as a low line.
+
+    N-grams of the spelling by sound have a tilde before them.
+    """
     items = []
     for one in part.details:
         letters = (letter if letter.isprintable() else "_" for letter in one.text)
