@@ -319,11 +319,15 @@ def sparse_sinkhorn(profit, temperature, iterations):
 
 
 def literal_values(graph):
-    """(entity, attribute, value) of a graph, by position, values trimmed and in lower case."""
+    """(entity, attribute, value) of a graph, by position, values trimmed and in lower case.
+
+    A value that is the entity's name already is none.
+    """
     position = {uri: place for place, uri in enumerate(graph.entities)}
     return {
         (position[entity], attribute, value.strip(WHITE_SPACE).lower())
         for entity, attribute, value in graph.attributes.iter_rows()
+        if value != graph.names[position[entity]]
     }
 
 

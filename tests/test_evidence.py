@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -481,3 +482,21 @@ def test_taking_some_takes_all_that_is_said_about_them():
     )
     assert (some.left.tolist(), some.right.tolist()) == ([8], [10])
     assert_array_equal(told_evidence(some.evidence), [[2.0, 4.0, 6.0]])
+
+
+def test_further_names_are_values_and_labels_that_are_names_are_not():
+    left = small([(0, 0, 1)], attributes=[(0, "label", "Ada"), (0, "born", "1815")])
+    right = small([(0, 0, 1)], attributes=[(2, "label", "Ada"), (2, "birth", "1815")])
+    named = replace(left, names=pl.Series(["Ada", "", "", ""]))
+    others = pl.DataFrame({"entity": ["e3"], "name": ["ADA"]})
+    plain, several = (
+        edges_of(GraphPair(left=named, right=side), hub=100)
+        for side in (right, replace(right, alternatives=others))
+    )
+    # Without alternatives, Ada's own label says nothing; the year of her birth does.
+    assert [len(edges) for edges in plain] == [2 + 1, 2 + 1]
+    # With them, names are values of both graphs: Ada's name, and the further one of e3.
+    kinds = several[0].relations - 1, several[1].relations - 1
+    assert (kinds[0] == several[0].relation).sum() == 1
+    assert several[0].entity[kinds[0] == several[0].relation].tolist() == [0]
+    assert several[1].entity[kinds[1] == several[1].relation].tolist() == [3]
