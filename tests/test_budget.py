@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -21,18 +18,7 @@ from sameas.propagation import hop
 from sameas.rows import unit
 from strategies import paper
 
-SCRIPT = Path(__file__).parents[1] / "benchmarks" / "generate.py"
 LARGE = 1_000_000
-
-
-@pytest.fixture(scope="module")
-def script():
-    spec = importlib.util.spec_from_file_location("generate", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["generate"] = module  # dataclasses look for their module there
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["generate"]
 
 
 @pytest.fixture(scope="module")

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -30,7 +27,6 @@ from sameas.proposals import Clues, likely, nearest
 from sameas.rows import Rows, as_rows, unit
 from strategies import pairs, paper
 
-SCRIPT = Path(__file__).parents[1] / "benchmarks" / "generate.py"
 SIZE = 2000
 
 
@@ -232,16 +228,6 @@ def test_progress_goes_from_zero_to_one(clustered):
 
 
 # --- By clues ---------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def script():
-    spec = importlib.util.spec_from_file_location("generate", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["generate"] = module  # dataclasses look for their module there
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["generate"]
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,6 @@
 """The generator of pairs for the scale ladder: what it promises about names and structure."""
 
-import importlib.util
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -15,18 +12,7 @@ import sameas
 from folders import named_triples, names_of
 from sameas.features import ngram_rows
 
-SCRIPT = Path(__file__).parents[1] / "benchmarks" / "generate.py"
 SIZE = 4000
-
-
-@pytest.fixture(scope="module")
-def script():
-    spec = importlib.util.spec_from_file_location("generate", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["generate"] = module  # dataclasses look for their module there
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["generate"]
 
 
 @pytest.fixture(scope="module")

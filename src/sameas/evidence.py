@@ -280,52 +280,24 @@ def gather_evidence(
 
     Those others have votes of at least ``enter``.
     """
-    sizes = len(left.starts) - 1, len(right.starts) - 1
-    partner = np.full(left.nodes, -1, dtype=np.int64)
-    partner[anchors.left] = anchors.right
-    partner[sizes[0] :] = sizes[1] + np.arange(left.nodes - sizes[0])
-    trust, other_trust = np.ones(left.nodes), np.ones(right.nodes)
-    trust[anchors.left] = other_trust[anchors.right] = anchors.trust
-    held = np.zeros(right.nodes, dtype=np.bool_)
-    held[partner[partner >= 0]] = True
-
-    worth = _worth(left, relations.left_cover)
-    other_worth = _worth(right, relations.right_cover)
-    totals = (
-        _totals(left, worth, np.where(partner >= 0, trust, 0.0)),
-        _totals(right, other_worth, np.where(held, other_trust, 0.0)),
-    )
-    order = np.lexsort((right.entity, right.relation, right.far))
-    other_starts = np.searchsorted(right.far[order], np.arange(right.nodes + 1))
+    trusts = _trust(left, anchors.left, anchors.trust), _trust(right, anchors.right, anchors.trust)
+    worths = _worth(left, relations.left_cover), _worth(right, relations.right_cover)
+    totals = _totals(left, worths[0], trusts[0]), _totals(right, worths[1], trusts[1])
+    partner = _partners(left, right, anchors)
     match_starts = np.searchsorted(relations.left, np.arange(left.relations + 1))
+    others = _by_far(right, worths[1])
     found = np.zeros((3, len(candidates)))
 
     def some(rows: slice) -> tuple[Positions, Vector]:
         result: tuple[Positions, Vector] = gather_votes(
             np.array([rows.start, rows.stop]),
-            left.starts,
-            left.far,
-            left.relation,
-            left.fans,
-            worth,
-            partner,
-            trust,
-            match_starts,
-            relations.right,
-            relations.match,
-            other_starts,
-            right.relation[order],
-            right.entity[order],
-            right.fans[order],
-            other_worth[order],
-            CAP,
-            enter,
-            candidates.starts,
-            candidates.right,
-            found[0],
-            found[1],
-            found[2],
-            sizes[1],
+            *(left.starts, left.far, left.relation, left.fans, worths[0]),
+            *(partner, trusts[0]),
+            *(match_starts, relations.right, relations.match),
+            *others,
+            *(CAP, enter),
+            *(candidates.starts, candidates.right, found[0], found[1], found[2]),
+            len(right.starts) - 1,
         )
         return result
 
@@ -339,6 +311,30 @@ def gather_evidence(
         _evidence(candidates.left, candidates.right, found, totals),
         NewPairs(left_new, right_new, _evidence(left_new, right_new, values.T, totals)),
     )
+
+
+def _trust(edges: Edges, anchored: Positions, trust: Vector) -> Vector:
+    """How sure it is which far node of the other graph each far node is; values are themselves."""
+    trusts = np.zeros(edges.nodes)
+    trusts[anchored] = trust
+    trusts[len(edges.starts) - 1 :] = 1.0
+    return trusts
+
+
+def _partners(left: Edges, right: Edges, anchors: Anchors) -> Positions:
+    """The right far node that each left one is, -1 where that is not known."""
+    sizes = len(left.starts) - 1, len(right.starts) - 1
+    partner = np.full(left.nodes, -1, dtype=np.int64)
+    partner[anchors.left] = anchors.right
+    partner[sizes[0] :] = sizes[1] + np.arange(left.nodes - sizes[0])
+    return partner
+
+
+def _by_far(edges: Edges, worth: Vector) -> tuple[Positions, Numbers, Numbers, Numbers, Vector]:
+    """Where the edges to each far node start in an order by far node and relation; and those."""
+    order = np.lexsort((edges.entity, edges.relation, edges.far))
+    starts = np.searchsorted(edges.far[order], np.arange(edges.nodes + 1))
+    return starts, edges.relation[order], edges.entity[order], edges.fans[order], worth[order]
 
 
 def _evidence(

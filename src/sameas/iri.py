@@ -7,6 +7,7 @@ so that ids of the two sides stay apart and each is found again when the file is
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 from urllib.parse import quote, unquote
 
@@ -60,6 +61,15 @@ def from_iris(iris: pl.Series) -> pl.Series:
     decoded = iris.filter(ours).map_elements(_decoded, return_dtype=pl.String)
     ids: pl.Series = iris.clone().scatter(ours.arg_true(), decoded)
     return ids
+
+
+def last_part(iri: str) -> str:
+    """The last part of an IRI, for people.
+
+    >>> last_part("http://dbpedia.org/ontology/birthPlace"), last_part("capital of")
+    ('birthPlace', 'capital of')
+    """
+    return re.split(r"[/#]", iri.rstrip("/#"))[-1] or iri
 
 
 def is_iri(text: str) -> bool:

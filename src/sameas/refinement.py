@@ -69,7 +69,7 @@ class Weights:
     settled: float = 0.002
     """Once no larger share of the anchors changes, refinement ends."""
     base: float = BASE
-    """The score of a pair that says nothing for or against it."""
+    """How far the price of staying alone is below the odds of chance, in logarithms."""
 
     def evidence(self, found: Evidence) -> Vector:
         """What neighbours are worth."""

@@ -20,7 +20,6 @@ from sameas.cli.terminal import (
     print_json,
     print_table,
     progress_display,
-    short_name,
     warn,
 )
 from sameas.errors import OptionError
@@ -321,12 +320,14 @@ def print_summary(alignment: Alignment, report: dict[str, Any]) -> None:
 
 def _print_relations(relations: pl.DataFrame) -> None:
     """Print the relations of which most edges were matched."""
+    from sameas.iri import last_part
+
     top = relations.sort("edges", descending=True, maintain_order=True).head(MATCHES_SHOWN)
     print_table(
         [
             (
-                short_name(left),
-                f"{short_name(right)} (inverse)" if inverse else short_name(right),
+                last_part(left),
+                f"{last_part(right)} (inverse)" if inverse else last_part(right),
                 f"{match:.2f}",
                 f"{edges:,}",
             )

@@ -91,15 +91,6 @@ def score(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
-def short_name(iri: str) -> str:
-    """The last part of an IRI, for tables.
-
-    >>> short_name("http://dbpedia.org/ontology/birthPlace"), short_name("capital of")
-    ('birthPlace', 'capital of')
-    """
-    return re.split(r"[/#]", iri.rstrip("/#"))[-1] or iri
-
-
 @contextmanager
 def progress_display(*, quiet: bool) -> Iterator[Callable[[str, float], None]]:
     """Bars for the phases of a run on standard error; yields what the pipeline reports to."""

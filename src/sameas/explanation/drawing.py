@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
+from sameas.explanation.phrases import label, relation_text, shown_text
 from sameas.explanation.result import Entity, Explanation, Neighbour, Relation
-from sameas.explanation.words import label, relation_text, shown_text
 
 ROWS = 12
 """Neighbours of each sort that are drawn; others are counted."""

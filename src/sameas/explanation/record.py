@@ -15,6 +15,7 @@ from sameas.errors import OptionError
 from sameas.explanation.result import Entity, Side
 from sameas.features import folded, ngram_rows
 from sameas.graph import Graph, GraphPair
+from sameas.iri import last_part
 from sameas.options import Options
 
 if TYPE_CHECKING:
@@ -142,13 +143,9 @@ def _nearest(record: Record, wanted: str, sides: tuple[Side, ...]) -> list[tuple
     """URI and name of the entities whose names look most like what was asked for."""
     uris = pl.concat([record.graph(side).entities for side in sides])
     names = pl.concat([record.graph(side).names.fill_null("") for side in sides])
-    word = _last_parts_of(wanted)
+    word = last_part(wanted)
     every = pl.concat([names, pl.Series(names.name, [word], dtype=pl.String)])
     rows = ngram_rows(folded(every), n=2, boundaries=True).sparse
     alike = (rows[:-1] @ rows[[-1]].T).toarray().ravel()
     best = np.argsort(-alike, kind="stable")[:NEAREST]
     return [(uris[int(place)], names[int(place)]) for place in best if alike[place] > 0]
-
-
-def _last_parts_of(wanted: str) -> str:
-    return wanted.rstrip("/#").replace("#", "/").rsplit("/", 1)[-1]

@@ -15,8 +15,9 @@ from sameas.options import Method, Options
 from sameas.pipeline.as_published import align_as_published, verify_as_published
 from sameas.pipeline.by_paris import align_by_paris
 from sameas.pipeline.clock import Clock, Progress
+from sameas.pipeline.entities import candidate_positions
 from sameas.pipeline.refined import align_refined, verify_refined
-from sameas.pipeline.stages import candidate_positions, clues, neighbourhood_rows, text_features
+from sameas.pipeline.stages import clues, neighbourhood_rows, text_features
 
 __all__ = [
     "align",

@@ -25,9 +25,8 @@ from sameas.checkpoint import solution_from_arrays, solution_to_arrays
 from sameas.graph import GraphPair
 from sameas.options import Options
 from sameas.pipeline.clock import Clock
+from sameas.pipeline.entities import Sides, candidate_positions
 from sameas.pipeline.stages import (
-    Sides,
-    candidate_positions,
     candidates,
     neighbourhood_rows,
     profits,

@@ -9,7 +9,7 @@ from sameas.graph import GraphPair
 from sameas.options import Options
 from sameas.paris import maximal_links, paris
 from sameas.pipeline.clock import Clock
-from sameas.pipeline.stages import candidate_positions
+from sameas.pipeline.entities import candidate_positions
 from sameas.pipeline.tables import kept_links
 
 

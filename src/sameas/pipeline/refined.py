@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,16 +16,15 @@ from sameas.assignment.open import OpenPlan, gap_to_bound, open_links, open_plan
 from sameas.budget import plan_memory
 from sameas.candidates import Candidates, SparseProfit, from_pairs
 from sameas.checkpoint import Checkpoint, refinement_from_arrays, refinement_to_arrays
-from sameas.errors import OptionError
 from sameas.evidence import Relations, attributes_of, edges_of
 from sameas.graph import Graph, GraphPair, Positions
 from sameas.options import Options
 from sameas.pipeline.clock import Clock, Report
-from sameas.pipeline.stages import Sides, candidate_positions, candidates, profits, proposals
+from sameas.pipeline.entities import Sides, candidate_positions, known_pairs
+from sameas.pipeline.stages import candidates, profits, proposals
 from sameas.pipeline.tables import UNMATCHED, gold_ranks, price_table, prices_of
 from sameas.profit import Profit
-from sameas.reading import read_gold
-from sameas.refinement import Known, Refinement, Weights, refine
+from sameas.refinement import Refinement, Weights, refine
 
 log = logging.getLogger(__name__)
 
@@ -116,7 +114,7 @@ def refined(
         material.candidates,
         material.profit,
         material.names,
-        _known(pair, some, options),
+        known_pairs(pair, some, options),
         temperature=options.temperature,
         iterations=options.iterations,
         rounds=options.rounds,
@@ -127,7 +125,7 @@ def refined(
 
 def _scored(pair: GraphPair, options: Options, clock: Clock) -> _Scored:
     some = candidate_positions(pair, options)
-    _known(pair, some, options)  # what is wrong with it is told before the work starts
+    known_pairs(pair, some, options)  # what is wrong with it is told before the work starts
     budget = plan_memory(pair, *_everyone(pair), options)
     clock.facts.update(budget.facts(*some))
     log.info("%s: %s", budget.form, budget.reason)
@@ -198,50 +196,6 @@ def _exact(scored: _Scored, options: Options, report: Any) -> Assignment:
         seconds=options.time_limit or math.inf,
         progress=report,
     )
-
-
-def _known(pair: GraphPair, some: Sides, options: Options) -> Known:
-    """Seeds and rejected pairs by position, and who may be linked."""
-    inside = [np.zeros(len(graph.entities), dtype=np.bool_) for graph in (pair.left, pair.right)]
-    for mask, positions in zip(inside, some, strict=True):
-        mask[positions] = True
-    seeds = _pairs(pair, "seeds", options.seeds)
-    rejected = _pairs(pair, "reject", options.reject)
-    for column, side in enumerate(("left", "right")):
-        if len(np.unique(seeds[:, column])) < len(seeds):
-            raise OptionError(
-                f"seeds must be one to one, got a {side} entity more than once in {options.seeds}"
-            )
-    if len(seeds) and (inside[0][seeds[:, 0]] != inside[1][seeds[:, 1]]).any():
-        raise OptionError(
-            "seeds must not link an entity of among with one that is not, got such a link in "
-            f"{options.seeds}"
-        )
-    width = len(pair.right.entities)
-    if len(np.intersect1d(seeds @ [width, 1], rejected @ [width, 1])):
-        raise OptionError(
-            f"seeds must not be rejected, got a link that is in {options.seeds} and in "
-            f"{options.reject}"
-        )
-    return Known(seeds, rejected, (inside[0], inside[1]))
-
-
-def _pairs(pair: GraphPair, name: str, path: Path | None) -> Positions:
-    """The positions of the pairs of a file, shape (k, 2)."""
-    if path is None:
-        return np.zeros((0, 2), dtype=np.int64)
-    table = read_gold(path).unique(["left", "right"], maintain_order=True)
-    columns = []
-    for side, graph in (("left", pair.left), ("right", pair.right)):
-        positions = graph.positions(table[side])
-        strangers = table[side].filter(pl.Series(positions < 0))
-        if len(strangers):
-            raise OptionError(
-                f"{name} must name entities of the two graphs, got {len(strangers)} that are not "
-                f'in the {side} one, the first is "{strangers[0]}"; leave them out of {path}'
-            )
-        columns.append(positions)
-    return np.stack(columns, axis=1)
 
 
 def _alignment(

@@ -1,4 +1,4 @@
-"""The stages that methods share: who is in question, features, hops, proposals, candidates."""
+"""The stages that methods share: features, hops, proposals, candidates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from sameas.checkpoint import (
     rows_from_arrays,
     rows_to_arrays,
 )
-from sameas.errors import OptionError
 from sameas.features import (
     folded,
     load_word_vectors,
@@ -30,48 +29,16 @@ from sameas.features import (
 from sameas.graph import GraphPair, Positions
 from sameas.options import Options
 from sameas.pipeline.clock import Clock
+from sameas.pipeline.entities import Sides
 from sameas.profit import Profit, make_profit
 from sameas.propagation import propagate
 from sameas.proposals import COMPARE_ALL_UP_TO, Clues, alike, likely
-from sameas.reading import read_gold
 from sameas.rows import Rows, side_by_side, unit
 
 log = logging.getLogger(__name__)
 
 SAME_NAME = 10
 """Partners that each entity gets by name alone, where neighbours are to decide later."""
-
-Sides = tuple[Positions, Positions]
-"""Positions of some left and of some right entities."""
-
-
-def candidate_positions(pair: GraphPair, options: Options) -> tuple[Positions, Positions]:
-    """The positions of the entities that may be linked, in the graphs' order."""
-    if options.among is None:
-        left, right = (
-            np.arange(len(graph.entities)) if graph.linkable is None else graph.linkable
-            for graph in (pair.left, pair.right)
-        )
-        return left, right
-    if options.among == "gold":
-        if pair.gold is None:
-            raise OptionError(
-                "among must be a file of links, got 'gold' for a pair that has no gold links"
-            )
-        links = pair.gold
-    else:
-        links = read_gold(options.among)
-    found = []
-    for side, graph in (("left", pair.left), ("right", pair.right)):
-        positions = graph.positions(links[side])
-        strangers = links[side].filter(pl.Series(positions < 0))
-        if len(strangers):
-            raise OptionError(
-                f"among must name entities of the two graphs, got {len(strangers)} that are not in "
-                f'the {side} one, the first is "{strangers[0]}"; leave them out of {options.among}'
-            )
-        found.append(np.unique(positions))
-    return found[0], found[1]
 
 
 def text_features(

@@ -53,7 +53,7 @@ SETTINGS = {
     "spread": "log-odds below the best at which pairs are dropped",
     "enter": "votes with which a pair becomes a candidate",
     "settled": "share of anchors that may still change when refinement ends",
-    "base": "score of a pair that says nothing; a logarithm, so shifted by ln 2",
+    "base": "how far the price is below the odds of chance; a logarithm, so shifted by ln 2",
     "temperature": "Sinkhorn's, in the plan that the first anchors are from",
     "candidates": "partners considered for each entity",
     "rounds": "rounds of refinement at most",
