@@ -1,414 +1,356 @@
-"""What a report says about each experiment; a section is None where nothing was run."""
+"""The sections of the report, made from sections.yaml and the figures."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from sameas.reproduction import plots, published
-from sameas.reproduction.measured import FEATURES, Measured
+import polars as pl
+import yaml
+
+from sameas.options import PRESETS as OPTIONS
+from sameas.reproduction.figures import PRESETS, Results, Rows, by_dataset, title
+from sameas.reproduction.plots import FILLS, Panel, draw
 from sameas.reproduction.rendering import (
     NOTHING,
     Block,
-    Cell,
     Plot,
     Section,
     Table,
     count,
-    difference,
     gib,
     grid,
     score,
     seconds,
+    signed,
+    table_of,
 )
 
-SCORES = {"hits@1": "Hits@1", "hits@10": "Hits@10", "mrr": "MRR"}
-MATRICES = {
-    "plain": "A, plain",
-    "random-walk": "A_r, random walk",
-    "laplacian": "A_L, Laplacian",
-    "relational": "A_rel, relational",
+LEVEL = OPTIONS["best"].min_confidence
+
+
+def spread(values: Sequence[float]) -> str:
+    """The mean of some scores, with the lowest and the highest."""
+    return f"{score(fmean(values))} ({score(min(values))} to {score(max(values))})"
+
+
+SHOW: dict[str, Callable[[Any], str]] = {
+    "score": score,
+    "signed": signed,
+    "seconds": seconds,
+    "gib": gib,
+    "count": count,
+    "profit": "{:,.3f}".format,
+    "spread": spread,
 }
+BEST: dict[str, Callable[..., Any] | None] = {"max": max, "min": min, "none": None}
 
 
-def main_results(results: Measured, folder: Path) -> Section | None:
-    """Word, char and hybrid features beside all rows of the paper's main table."""
-    titles, names = results.titles("main"), results.features("main")
-    if not titles:
-        return None
-    ours = {name: results.figures("main", name) for name in names}
-    parts = []
-    for place, (metric, metric_name) in enumerate(SCORES.items()):
-        theirs = {
-            method: {key: row[key][place] for key in titles if key in row}
-            for method, row in published.MAIN.items()
-        }
-        measured, less = {}, {}
-        for name in names:
-            row = {key: found[metric] for key, found in ours[name].items()}
-            paper = theirs[f"SEU {FEATURES[name]}"]
-            measured[f"sameas {FEATURES[name]}"] = row
-            less[f"difference {FEATURES[name]}"] = {
-                key: difference(value, paper.get(key)) for key, value in row.items()
-            }
-        best = {key: found[metric] for key, found in results.figures("best").items()}
-        if best:
-            measured["sameas best"] = best
-        blocks = [Block(theirs), Block(measured), Block(less, str, None)]
-        parts.append(
-            grid(
-                f"{metric_name}, paper protocol; published, ours ({results.vectors}) and the "
-                "difference",
-                titles,
-                blocks if set(titles) & set(published.DATASETS) else blocks[1:2],
-            )
-        )
-    return Section("Main results", _main_text(results), [*parts, _main_costs(results)])
-
-
-def _main_text(results: Measured) -> str:
-    text = (
-        "Paper protocol: only the entities of the gold links are candidates, on both sides. The "
-        "features are word vectors (word), character bigrams (char) and both (w+c, the hybrid "
-        "features). Last among ours is the preset best, with refinement and char features. "
+@lru_cache
+def specification() -> dict[str, Any]:
+    """The content of sections.yaml."""
+    content: dict[str, Any] = yaml.safe_load(
+        Path(__file__).with_name("sections.yaml").read_text(encoding="utf8")
     )
-    away = [
-        abs(round(found[metric], 3) - paper)
-        for key, found in results.figures("main", "char").items()
-        for metric, paper in zip(SCORES, published.SEU["char"].get(key, ()), strict=False)
-        if paper is not None
-    ]
-    if away:
-        text += (
-            "The char rows need no word vectors and can be compared as they are: the largest "
-            f"difference from the published SEU is {score(max(away))}. "
-        )
-    return text + results.comparability
+    return content
 
 
-def _main_costs(results: Measured) -> Table:
-    """Seconds, memory and unknown words of our runs; what was never measured has no column."""
-    kinds: dict[str, tuple[str, Callable[[Any], str]]] = {
-        "total_seconds": ("seconds", seconds),
-        "peak_memory_bytes": ("peak memory, GiB", gib),
-        "words": ("words", count),
-        "words_without_vector": ("words without vector", count),
-    }
-    titles, entries = results.titles("main"), results.entries("main")
-    kinds = {k: v for k, v in kinds.items() if any(entry["figures"].get(k) for entry in entries)}
-    rows = []
-    for entry in entries:
-        found = [(entry["figures"].get(kind), show) for kind, (_, show) in kinds.items()]
-        texts = [titles[entry["dataset"]], FEATURES[entry["settings"]["features"]]]
-        texts += [NOTHING if value is None else show(value) for value, show in found]
-        rows.append([Cell(text) for text in texts])
-    header = ["dataset", "features", *(name for name, _ in kinds.values())]
-    return Table("What our runs took, reading files not included", header, [rows], labels=2)
-
-
-def solvers(results: Measured, folder: Path) -> Section | None:
-    """Sinkhorn against the exact assignment: Hits@1, profit and seconds."""
-    titles = results.titles("solvers")
-    if not titles:
-        return None
-    exact = published.HUNGARIAN
-    soft = {key: published.SEU["hybrid"][key].hits_at_1 for key in exact}
-    times: dict[str, Mapping[str, float]] = {
-        f"Sinkhorn w+c, published, {on}": row for on, row in published.SINKHORN_SECONDS.items()
-    }
-    times["Hungarian w+c, published, CPU"] = published.HUNGARIAN_SECONDS
-    blocks = {
-        "hits@1": [Block({"Sinkhorn w+c, published": soft, "Hungarian w+c, published": exact})],
-        "seconds": [Block(times, seconds, min)],
-        "objective": [],
-    }
-    if not set(titles) & set(exact):
-        blocks["hits@1"], blocks["seconds"] = [], []
-    for name in results.features("solvers"):
-        blocks["hits@1"].append(Block(_by_solver(results, name, "hits@1")))
-        blocks["seconds"].append(Block(_by_solver(results, name, "seconds"), seconds, min))
-        blocks["objective"].append(Block(_by_solver(results, name, "objective"), _profit))
-    text = (
-        "Sinkhorn's soft plan against the exact assignment (Hungarian) of the same profit matrix, "
-        "paper protocol. The total profit is what both try to make as large as possible; the "
-        "exact assignment has the largest there is. Seconds are those of solving alone, and "
-        "machines differ. " + results.comparability
-    )
-    parts = [
-        grid("Hits@1", titles, blocks["hits@1"]),
-        grid("Total profit of the links", titles, blocks["objective"]),
-        grid("Seconds to solve", titles, blocks["seconds"]),
-    ]
-    return Section("Solvers", text, parts)
-
-
-def _by_solver(results: Measured, features: str, figure: str) -> dict[str, dict[str, Any]]:
-    found = results.figures("solvers", features)
+def make_sections(results: Results, folder: Path) -> dict[str, Section | None]:
+    """Each section by its title, None where nothing was run; plots are written to the folder."""
+    done = {e["experiment"] for e in results.content["results"]}
+    done |= {f"{e['experiment']} best" for e in results.content["results"] if _is_best(e)}
     return {
-        f"{solver.capitalize()} {FEATURES[features]}, sameas": {
-            key: figures[solver][figure] for key, figures in found.items()
-        }
-        for solver in ("sinkhorn", "hungarian")
+        spec["title"]: _section(spec, results, folder) if done & set(spec["experiments"]) else None
+        for spec in specification()["sections"]
     }
 
 
-def _profit(value: float) -> str:
-    return f"{value:,.3f}"
+def _is_best(entry: Mapping[str, Any]) -> bool:
+    return bool(entry["settings"].get("preset") == "best")
 
 
-def run_time(results: Measured, folder: Path) -> Section | None:
-    """Seconds by phase, beside the plain procedure and beside the paper's table."""
-    compared, whole = results.entries("runtime"), results.entries("main")
-    if not (compared or whole):
-        return None
-    text = (
-        "Machines differ: the published seconds are from other computers, and only the order of "
-        "magnitude can be compared. "
-    )
+def _section(spec: Mapping[str, Any], results: Results, folder: Path) -> Section:
+    words = {"vectors": results.vectors, "comparability": results.comparability}
+    if spec["title"] in FACTS:
+        words |= FACTS[spec["title"]](results)
     parts: list[Table | Plot] = []
-    for entry in compared:
-        title = results.titles("runtime")[entry["dataset"]]
-        parts += _against_plain(entry["figures"], title, folder, len(parts))
-        ratios = entry["figures"]["ratios"]
-        text += (
-            "What can be compared is the paper's procedure written plainly, measured in the same "
-            f"run on {title}, char features: it takes {ratios['paper']:.1f} times as long as the "
-            f"whole command with the preset paper, and {ratios['best']:.1f} times as long as with "
-            "the preset best. "
-        )
-    if whole:
-        parts += _whole_runs(results, folder)
-    if not compared:
-        text += "The plain procedure was not run for comparison."
-    return Section("Run time", text.strip(), parts)
+    for part in spec["parts"]:
+        if "made_by" in part:
+            parts.append(MAKERS[part["made_by"]](results))
+        elif "plot" in part:
+            parts += _plot(part, results, folder)
+        else:
+            parts += _tables(part, results, words)
+    return Section(spec["title"], spec["text"].format(**words).strip(), parts)
 
 
-def _against_plain(
-    figures: dict[str, Any], title: str, folder: Path, number: int
-) -> list[Table | Plot]:
-    columns = {"paper": "preset paper", "best": "preset best", "plain": "plain procedure"}
-    parts = {}
-    for column in columns:
-        taken = figures[column]["seconds"]
-        rest = figures[column]["total"] - sum(taken.values())
-        parts[column] = {**taken, "rest": rest} if rest >= 0.05 else taken
-    phases = dict.fromkeys(phase for taken in parts.values() for phase in taken)
-    rows = {phase: {c: parts[c].get(phase) for c in columns} for phase in phases}
-    blocks = [
-        Block(rows, seconds, None),
-        Block({"total": {c: figures[c]["total"] for c in columns}}, seconds),
-        Block({"peak memory, GiB": {c: figures[c]["peak_memory_bytes"] for c in columns}}, gib),
-        Block({"Hits@1": {c: figures[c]["hits@1"] for c in columns}}),
-    ]
-    name = "runtime" if not number else f"runtime-{number}"
-    caption = f"Seconds by phase on {title}, sameas and the plain procedure"
-    bars = {columns[c]: taken for c, taken in parts.items()}
-    svg = plots.stacked(folder, name, bars, x_label="seconds")
-    note = f"{caption}; {NOTHING} where there is no such phase"
-    return [grid(note, columns, blocks), Plot(name, caption, svg)]
+def _rows(spec: Mapping[str, Any], metric: str | None = None) -> Rows:
+    """Rows from their specification; only scores have a best one unless it says so."""
+    show = spec.get("show", "score")
+    best = spec.get("best", "max" if show in ("score", "profit") else "none")
+    choices = {**spec, "metric": spec.get("metric", metric), "show": SHOW[show], "best": BEST[best]}
+    return Rows(**{**choices, "variants": tuple(spec.get("variants", ()))})
 
 
-def _whole_runs(results: Measured, folder: Path) -> list[Table | Plot]:
-    """The runs of the main results: by phase and dataset, and as means beside the paper's."""
-    titles, features = results.titles("main"), results.features("main")[-1]
-    found = results.figures("main", features)
-    phases = list(dict.fromkeys(phase for f in found.values() for phase in f["seconds"]))
-    rows = {phase: {key: f["seconds"].get(phase) for key, f in found.items()} for phase in phases}
-    total = {"total": {key: f["total_seconds"] for key, f in found.items()}}
-    caption = (
-        f"Seconds of a run by phase, {FEATURES[features]} features, paper protocol, without files"
-    )
-    by_phase = grid(caption, titles, [Block(rows, seconds, None), Block(total, seconds, None)])
-    bars = {titles[key]: f["seconds"] for key, f in found.items()}
-    svg = plots.stacked(folder, "phases", bars, x_label="seconds")
-    collections = {"dbp15k": "DBP15K", "srprs": "SRPRS"}
-    ours: dict[str, dict[str, float]] = {}
-    for name in results.features("main"):
-        seen = {k: f for k, f in results.figures("main", name).items() if k in published.DATASETS}
-        taken = {
-            collection: [f["total_seconds"] for k, f in seen.items() if k.startswith(collection)]
-            for collection in collections
-        }
-        ours[f"sameas {FEATURES[name]}, this machine"] = {
-            c: fmean(t) for c, t in taken.items() if t
-        }
-    theirs = {method: row._asdict() for method, row in published.RUN_SECONDS.items()}
-    beside = grid(
-        "Seconds of a run, published (whole) and ours (without reading and writing files), means",
-        collections,
-        [Block(theirs, seconds, min), Block(ours, seconds, min)],
-    )
-    known = [beside] if any(ours.values()) else []
-    return [by_phase, Plot("phases", caption, svg), *known]
-
-
-def temperature(results: Measured, folder: Path) -> Section | None:
-    """Scores against Sinkhorn's temperature."""
-    text = (
-        "Sinkhorn's plan is softer the higher the temperature tau. The paper shows this as a "
-        "figure without printed numbers: a suitable tau converges fast, too large a one fails."
-    )
-    return _curves(results, folder, "temperature", "temperature tau", published.TEMPERATURE, text)
-
-
-def iterations(results: Measured, folder: Path) -> Section | None:
-    """Scores against Sinkhorn's rounds."""
-    text = (
-        f"How many rounds Sinkhorn needs; the paper's tables use {published.ITERATIONS}. "
-        "The paper prints no numbers."
-    )
-    return _curves(
-        results, folder, "iterations", "rounds of Sinkhorn k", published.ITERATIONS, text
-    )
-
-
-def depth(results: Measured, folder: Path) -> Section | None:
-    """Scores against the number of hops."""
-    text = (
-        "How many hops features are spread over the graph; depth 0 is names alone. The paper's "
-        "figure has no printed numbers and finds 2 the best on all of DBP15K."
-    )
-    return _curves(results, folder, "depth", "depth L", published.DEPTH, text)
-
-
-def _curves(
-    results: Measured, folder: Path, name: str, axis: str, usual: float, text: str
-) -> Section | None:
-    entries = results.entries(name)
-    if not entries:
-        return None
-    titles, used = results.titles(name), results.features(name)
-    lines: dict[str, list[dict[str, float]]] = {}
-    for entry in entries:
-        features = FEATURES.get(entry["settings"].get("features"), "")
-        label = titles[entry["dataset"]] + (f", {features}" if len(used) > 1 else "")
-        lines[label] = entry["figures"]["curve"]
-    best = {label: max(curve, key=lambda p: p["hits@1"]) for label, curve in lines.items()}
-    found = "; ".join(f"{k} at {p[name]:g} ({score(p['hits@1'])})" for k, p in best.items())
-    svg = plots.curves(
-        folder,
-        name,
-        {label: [(p[name], p["hits@1"]) for p in curve] for label, curve in lines.items()},
-        x_label=axis,
-        y_label="Hits@1",
-        x_scale="linear" if name == "depth" else "log",
-        usual=usual,
-    )
-    plot = Plot(name, f"Hits@1 against {axis}{_with(used)}", svg)
-    tables = _curve_tables(lines, name, axis, f"{_with(used)}, paper protocol ({results.vectors})")
-    return Section(name.capitalize(), f"{text} Highest Hits@1: {found}.", [plot, *tables])
-
-
-def _curve_tables(
-    lines: Mapping[str, list[dict[str, float]]], name: str, axis: str, note: str
+def _tables(
+    spec: Mapping[str, Any], results: Results, words: Mapping[str, str]
 ) -> list[Table]:
-    """One table with both scores where there is one line, else a table for each score."""
-    scores = {"hits@1": "Hits@1", "mrr": "MRR"}
-    if len(lines) == 1:
-        ((label, curve),) = lines.items()
-        points = {f"{point[name]:g}": point for point in curve}
-        caption = f"Hits@1 and MRR by {axis} on {label}{note}"
-        return [grid(caption, scores, [Block(points)], corner=axis)]
-    places = sorted({point[name] for curve in lines.values() for point in curve})
-    columns, tables = {label: label for label in lines}, []
-    for metric, words in scores.items():
-        rows: dict[str, dict[str, float]] = {f"{place:g}": {} for place in places}
-        for label, curve in lines.items():
-            for point in curve:
-                rows[f"{point[name]:g}"][label] = point[metric]
-        tables.append(grid(f"{words} by {axis}{note}", columns, [Block(rows)], corner=axis))
+    tables = []
+    for metric in spec.get("metrics", [None]):
+        blocks, columns = [], {}
+        for own in ([_rows(each, metric) for each in block] for block in spec["blocks"]):
+            cells = [results.pivot(rows) for rows in own]
+            for rows, found in zip(own, cells, strict=True):
+                if rows.preset not in ("published", "difference"):
+                    columns |= _columns(rows.across, found)
+            blocks.append(Block(_merged(cells), own[0].show, own[0].best))
+        blocks = [replace_rows(block, columns, mean=spec.get("mean", False)) for block in blocks]
+        if spec.get("mean"):
+            columns["mean"] = "mean"
+        caption = spec["table"].format(**words, metric=_word(metric or ""))
+        if any(block.rows for block in blocks):
+            tables.append(grid(caption, columns, blocks, corner=spec.get("corner", "")))
     return tables
 
 
-def _with(features: list[str]) -> str:
-    return f", {' and '.join(FEATURES[name] for name in features)} features" if features else ""
+def _merged(parts: Sequence[Mapping[str, Mapping[str, Any]]]) -> dict[str, Mapping[str, Any]]:
+    return {label: row for part in parts for label, row in part.items()}
 
 
-def adjacency(results: Measured, folder: Path) -> Section | None:
-    """The four ways to weigh neighbours."""
-    titles = results.titles("adjacency")
-    if not titles:
-        return None
-    columns = {**titles, "mean": "mean"}
-    parts = []
-    for metric, field in (("hits@1", "hits_at_1"), ("mrr", "mrr")):
-        blocks = []
-        if set(titles) & set(published.ADJACENCY["plain"]):
-            theirs = {
-                f"{label}, published": {
-                    key: getattr(row, field) for key, row in published.ADJACENCY[matrix].items()
-                }
-                for matrix, label in MATRICES.items()
-            }
-            blocks.append(with_mean(theirs))
-        for name in results.features("adjacency"):
-            found = results.figures("adjacency", name)
-            blocks.append(
-                with_mean(
-                    {
-                        f"{label}, sameas {FEATURES[name]}": {
-                            key: figures[matrix][metric] for key, figures in found.items()
-                        }
-                        for matrix, label in MATRICES.items()
-                    }
-                )
-            )
-        caption = f"{SCORES[metric]} by adjacency matrix, paper protocol; published rows are w+c"
-        parts.append(grid(caption, columns, blocks))
-    text = (
-        "How neighbours are weighted: all alike (A), that divided by the degree (A_r), "
-        "the symmetric Laplacian (A_L), or by how rare their relations are (A_rel). Plain and "
-        "random walk coincide for us: rows are scaled to unit length after each hop, so dividing "
-        "a row by its degree changes nothing. The Laplacian is taken as the paper defines it, "
-        "I - D^-1/2 A D^-1/2, which subtracts neighbours and so lies below the published rows; on "
-        "fr-en, D^-1/2 A D^-1/2 with self-loops comes out as published. The mean is over the row's "
-        "own datasets. "
+def replace_rows(block: Block, columns: Mapping[str, str], *, mean: bool) -> Block:
+    """The rows that have a figure in one of the columns, with their means if asked for."""
+    rows = {
+        label: {**row, "mean": fmean(row.values())} if mean else row
+        for label, row in block.rows.items()
+        if set(row) & set(columns)
+    }
+    return block._replace(rows=rows)
+
+
+def _columns(across: str, rows: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """The columns that rows have, in order, and their headers."""
+    found = dict.fromkeys(column for row in rows.values() for column in row)
+    if across == "dataset":
+        return {dataset: title(dataset) for dataset in by_dataset(found)}
+    order = [p for p in PRESETS if p in found] if across == "preset" else list(found)
+    return {column: _word(column) for column in order}
+
+
+def _word(name: str) -> str:
+    """A metric or preset as tables call it."""
+    words = specification()["words"]
+    return str({**words["metrics"], **words["presets"]}.get(name, name))
+
+
+def _plot(spec: Mapping[str, Any], results: Results, folder: Path) -> list[Plot]:
+    heights = spec.get("heights", [3.8])
+    if "panels" in spec:
+        panels = PANELS[spec["panels"]](results)
+        heights = heights * (len(panels) // len(heights))
+    else:
+        rows = _rows(spec["rows"])
+        series = results.pivot(rows)
+        if not series:
+            return []
+        if spec["panel"]["kind"] == "lines":
+            named: Any = {k: {float(x): y for x, y in row.items()} for k, row in series.items()}
+        else:
+            headers = _columns(rows.across, series)
+            named = {k: {headers[x]: row[x] for x in headers if x in row} for k, row in series.items()}
+        if spec["panel"]["kind"] == "stacked":
+            order = [*FILLS, *named]
+            named = dict(sorted(named.items(), key=lambda item: order.index(item[0])))
+        panels = [[Panel(series=named, **spec["panel"])]]
+    return [Plot(spec["plot"], spec["caption"], draw(folder, spec["plot"], panels, heights=heights))]
+
+
+def dataset_sizes(results: Results) -> Table:
+    """What the files hold, and whether that is what the paper says."""
+    rows = []
+    for dataset, side, paper in _sides(results):
+        ours, theirs = _sizes(results, dataset, side), _sizes(results, dataset, paper, "published")
+        differing = [kind for kind in theirs if ours[kind] != theirs[kind]]
+        verdict = f"differs: {', '.join(differing)}" if differing else "same"
+        links = results.select(Rows("datasets", "links")).filter(dataset=dataset)["value"][0]
+        cells = [title(dataset), side if side == paper else f"{side} (paper's {paper})"]
+        cells += [verdict if theirs else NOTHING, count(links), *map(count, ours.values())]
+        rows.append([*cells, *(count(theirs.get(kind)) for kind in ours)])
+    header = ["dataset", "graph", "against the paper", "gold links", "entities", "relations"]
+    header += ["triples", "published entities", "published relations", "published triples"]
+    return table_of("Datasets, as read and as published", header, rows, labels=3)
+
+
+def _sides(results: Results) -> list[tuple[str, str, str]]:
+    """Each graph of each dataset, and the side on which the paper has it."""
+    swapped = results.select(Rows("datasets", "swapped"))
+    return [
+        (dataset, side, other if turned else side)
+        for dataset, turned in swapped.select("dataset", "value").iter_rows()
+        for side, other in (("left", "right"), ("right", "left"))
+    ]
+
+
+def _sizes(
+    results: Results, dataset: str, side: str, preset: str | None = None
+) -> dict[str, float]:
+    chosen = results.select(Rows("datasets", preset=preset, variants=(side,)))
+    return dict(chosen.filter(dataset=dataset).select("metric", "value").iter_rows())
+
+
+def _dataset_facts(results: Results) -> dict[str, str]:
+    wrong = [
+        f"{title(dataset)}, {side}: {count(ours[kind])} {kind} where the paper has {count(value)}"
+        for dataset, side, paper in _sides(results)
+        for ours in [_sizes(results, dataset, side)]
+        for kind, value in _sizes(results, dataset, paper, "published").items()
+        if ours[kind] != value
+    ]
+    found = f"Not as in the paper: {'; '.join(wrong)}." if wrong else "What is in both agrees."
+    if any(side != paper for _, side, paper in _sides(results)):
+        found += " A graph that is on the other side in the paper is compared with that one."
+    return {"found": found}
+
+
+def _main_facts(results: Results) -> dict[str, str]:
+    away: Any = results.select(Rows("main", preset="difference", features="char"))["value"]
+    if not len(away):
+        return {"away": ""}
+    return {
+        "away": "The char rows need no word vectors and can be compared as they are: the largest "
+        f"difference from the published SEU is {score(away.abs().max())}."
+    }
+
+
+def _time_facts(results: Results) -> dict[str, str]:
+    totals = results.select(Rows("runtime", "total_seconds"))
+    taken = dict(totals.select("preset", "value").iter_rows())
+    ratios = [
+        f"{taken['plain'] / taken[preset]:.1f} times as long as the whole command with the preset "
+        f"{preset}"
+        for preset in ("paper", "best")
+        if {"plain", preset} <= set(taken)
+    ]
+    if not ratios:
+        return {"ratios": "The plain procedure was not run for comparison."}
+    return {
+        "ratios": "What can be compared is the paper's procedure written plainly, measured in the "
+        f"same run on {title(totals['dataset'][0])}, char features: it takes "
+        f"{' and '.join(ratios)}."
+    }
+
+
+def _highest(experiment: str) -> Callable[[Results], dict[str, str]]:
+    """For the text of a curve: where each dataset has its highest Hits@1."""
+
+    def facts(results: Results) -> dict[str, str]:
+        points = results.pivot(Rows(experiment, "hits@1", label="{dataset}", across="variant"))
+        best = {name: max(row, key=lambda x: row[x]) for name, row in points.items()}  # noqa: B023
+        found = [f"{name} at {x} ({score(points[name][x])})" for name, x in best.items()]
+        return {"highest": "; ".join(found)}
+
+    return facts
+
+
+def _ablation_facts(results: Results) -> dict[str, str]:
+    parts, losses = specification()["words"]["parts"], []
+    for metric, words in (("hits@1", "Hits@1, paper protocol"), ("f1", "F1, open protocol")):
+        rows = results.pivot(Rows("ablation", metric, words=parts))
+        means = {part: fmean(row.values()) for part, row in rows.items()}
+        worst = min(means, key=lambda part: means[part])  # noqa: B023
+        loss = means[worst] - means[parts["best"]]
+        losses.append(f"in the mean {words}, {worst} ({score(loss)})")
+    return {"losses": "; ".join(losses)}
+
+
+def _sensitivity_facts(results: Results) -> dict[str, str]:
+    rows = results.pivot(Rows("sensitivity", "hits@1"))
+    usual = rows.pop("as it is")
+    loss, name, dataset = min(
+        (value - usual[dataset], name, dataset)
+        for name, row in rows.items()
+        for dataset, value in row.items()
     )
-    return Section("Adjacency", text + results.comparability, parts)
+    return {"loss": f"{name}, on {title(dataset)}: {score(loss)}"}
 
 
-def with_mean(rows: Mapping[str, Mapping[str, float]]) -> Block:
-    """Rows with the mean of each in a column of its own."""
-    return Block({label: {**row, "mean": fmean(row.values())} for label, row in rows.items()})
+def settings_of_best(results: Results) -> Table:
+    """The settings that are varied, and their values."""
+    words, found = specification()["words"]["settings"], {}
+    for variant, row in results.pivot(Rows("sensitivity", "value")).items():
+        name, _, _ = variant.rpartition(", ")
+        texts = found.setdefault(name, [name, words.get(name, "")])
+        texts.append(f"{next(iter(row.values())):.4g}".replace("-", "−"))
+    header = ["setting", "what it is", "value", "half", "double"]
+    return table_of("Settings of best, one for all datasets", header, found.values(), labels=2)
 
 
-def paris(results: Measured, folder: Path) -> Section | None:
-    """PARIS against the method."""
-    titles, found = results.titles("paris"), results.figures("paris")
-    if not titles:
-        return None
-    methods = {"paris": "PARIS", "sameas": "SEU"}
+def reliability_panels(results: Results) -> list[list[Panel]]:
+    """For each dataset, accuracy by confidence above the number of links."""
+    kinds = {"open protocol": Rows("open", preset="best"), "hidden half": Rows("hidden")}
+    lines: dict[str, dict[str, dict[float, float]]] = {}
+    bars: dict[str, dict[str, dict[str, float]]] = {}
+    for kind, rows in kinds.items():
+        figures = results.select(rows).filter(pl.col("variant").str.contains(" to "))
+        for (dataset,), own in figures.group_by("dataset", maintain_order=True):
+            name = title(str(dataset))
+            wide = own.pivot("metric", index="variant", values="value").sort("variant")
+            made = wide.drop_nulls("accuracy")
+            points = dict(zip(made["confidence"], made["accuracy"], strict=True))
+            lines.setdefault(name, {})[kind] = points
+            counts = {bin_name[1:3]: n for bin_name, n in wide.select("variant", "count").rows()}
+            bars.setdefault(name, {})[kind] = counts
+    upper = Panel("lines", {}, usual=LEVEL, diagonal=True, x_limits=(0, 1), y_limits=(0, 1.02))
+    upper = replace(upper, y_label="share that is right", y_show="{:g}".format)
+    lower = Panel("bars", {}, usual=10 * LEVEL - 0.5, x_limits=(-0.5, 9.5), y_limits=(0.7, 1e5))
+    lower = replace(lower, logarithmic="y", x_label="confidence", y_label="links", y_show=count)
+    above = [replace(upper, series=series, title=name) for name, series in lines.items()]
+    below = [replace(lower, series=series) for series in bars.values()]
+    return [part[i : i + 3] for i in range(0, len(above), 3) for part in (above, below)]
 
-    def rows(figure: str, *names: str) -> dict[str, dict[str, Any]]:
-        return {
-            f"{methods[name]} {figure.replace('f1', 'F1')}": {
-                key: figures[name].get(figure) for key, figures in found.items()
-            }
-            for name in names
-        }
 
-    blocks = [Block(rows(figure, *methods)) for figure in ("precision", "recall", "f1")]
-    blocks.append(Block(rows("links", *methods), count, None))
-    blocks.append(Block(rows("iterations", "paris"), count, None))
-    blocks.append(Block(rows("seconds", "paris"), seconds, None))
-    text = (
-        "PARIS (Suchanek, Abiteboul, Senellart, PVLDB 2011) on the same data, with the names as "
-        "literals, and SEU as measured here: PARIS has the whole graphs before it, SEU the "
-        "candidates of the paper protocol. Precision counts only links that touch an entity which "
-        "the gold links mention. The paper compares the two in a figure without "
-        "printed numbers, in which SEU is ahead except on DBP15K zh-en."
-    )
-    caption = f"PARIS and SEU{_with(results.features('paris'))} ({results.vectors})"
-    svg = plots.bars(
-        folder,
-        "paris",
-        {
-            label: {titles[key]: figures[name]["f1"] for key, figures in found.items()}
-            for name, label in methods.items()
-        },
-        y_label="F1",
-    )
-    plot = Plot("paris", "F1 of PARIS and of SEU", svg)
-    return Section("PARIS", text, [plot, grid(caption, titles, blocks)])
+def sensitivity_panels(results: Results) -> list[list[Panel]]:
+    """For each dataset, Hits@1 with each setting halved and doubled; all on the same scale."""
+    rows = results.pivot(Rows("sensitivity", "hits@1", label="{dataset}", across="variant"))
+    span = max(max(row.values()) - min(row.values()) for row in rows.values()) or 0.01
+    panels = []
+    for name, row in rows.items():
+        middle = (max(row.values()) + min(row.values())) / 2
+        series: dict[str, dict[str, float]] = {"half": {}, "double": {}}
+        for variant, value in row.items():
+            setting, _, size = variant.rpartition(", ")
+            if setting:
+                series[size][setting] = value
+        limits = middle - 0.55 * span, middle + 0.55 * span
+        usual = row["as it is"]
+        panels.append(
+            Panel("dots", series, title=name, usual=usual, x_limits=limits, x_label="Hits@1")
+        )
+    return [panels[i : i + 2] for i in range(0, len(panels), 2)]
+
+
+MAKERS: dict[str, Callable[[Results], Table]] = {
+    "dataset_sizes": dataset_sizes,
+    "settings_of_best": settings_of_best,
+}
+PANELS: dict[str, Callable[[Results], list[list[Panel]]]] = {
+    "reliability_panels": reliability_panels,
+    "sensitivity_panels": sensitivity_panels,
+}
+FACTS: dict[str, Callable[[Results], dict[str, Any]]] = {
+    "Datasets": _dataset_facts,
+    "Main results": _main_facts,
+    "Run time": _time_facts,
+    "Temperature": _highest("temperature"),
+    "Iterations": _highest("iterations"),
+    "Depth": _highest("depth"),
+    "Hidden half": lambda results: {
+        "halves": results.select(Rows("hidden", "f1"))["variant"].n_unique()
+    },
+    "Reliability": lambda results: {"level": score(LEVEL)[:-2]},
+    "Ablation": _ablation_facts,
+    "Sensitivity": _sensitivity_facts,
+}
