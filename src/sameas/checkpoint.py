@@ -109,7 +109,7 @@ def candidates_to_arrays(candidates: Candidates) -> Arrays:
         "shape": np.array(candidates.shape),
         "starts": candidates.starts,
         "right": candidates.right,
-        "profit": candidates.profit,
+        "values": candidates.values,
         "recall": np.array(recall),
     }
 
@@ -121,7 +121,7 @@ def candidates_from_arrays(arrays: Arrays) -> Candidates:
         (shape[0], shape[1]),
         arrays["starts"],
         arrays["right"],
-        arrays["profit"],
+        arrays["values"],
         None if np.isnan(recall) else recall,
     )
 

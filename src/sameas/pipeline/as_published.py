@@ -124,7 +124,7 @@ def _alignment(
             "left": left.gather(ranked.left),
             "right": right.gather(ranked.right),
             "rank": ranked.rank,
-            "score": _scores(ranked.profit),
+            "score": _scores(ranked.values),
         }
     )
     return Alignment(
