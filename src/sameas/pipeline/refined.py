@@ -149,9 +149,9 @@ def _priced(
     clock.facts["relation_matches"] = len(refinement.relations.left)
     chosen = _among(refinement.pairs.candidates, some)
     plan = open_plan(chosen, base=weights.base, most=2000, tolerance=1e-5)
-    clock.facts["price"], clock.facts["plan_sweeps"] = plan.price, plan.sweeps
+    clock.facts["price"], clock.facts["plan_sweeps"] = plan.threshold, plan.sweeps
     clock.facts["plan_deviation"] = plan.deviation
-    chosen = replace(chosen, profit=(chosen.profit - np.float32(plan.price)))
+    chosen = replace(chosen, values=chosen.values - np.float32(plan.threshold))
     return _Scored(some, chosen, plan, refinement)
 
 
@@ -182,7 +182,7 @@ def _among(every: Candidates, some: Sides) -> Candidates:
     left, right = new[0][every.left], new[1][every.right]
     inside = (left >= 0) & (right >= 0)
     shape = len(some[0]), len(some[1])
-    return from_pairs(shape, left[inside], right[inside], every.profit[inside])
+    return from_pairs(shape, left[inside], right[inside], every.values[inside])
 
 
 def _exact(scored: _Scored, options: Options, report: Any) -> Assignment:
@@ -215,7 +215,7 @@ def _alignment(
         {
             "left": left.gather(rows[order]),
             "right": right.gather(columns[order]),
-            "score": chosen.profit[places[order]].astype(np.float64),
+            "score": chosen.values[places[order]].astype(np.float64),
             "confidence": plan.probability[places[order]],
         }
     )
@@ -224,7 +224,7 @@ def _alignment(
     partner[rows] = columns
     ranking = plan.ranking
     ranked = sparse.ranked(chosen, ranking.right, options.top, partner=partner)
-    objective = float(chosen.profit[places].sum(dtype=np.float64))
+    objective = float(chosen.values[places].sum(dtype=np.float64))
     gap = exact.gap if exact is not None else gap_to_bound(chosen, ranking.right, objective)
     return Alignment(
         pair=pair,
@@ -235,7 +235,7 @@ def _alignment(
                 "left": left.gather(ranked.left),
                 "right": right.gather(ranked.right),
                 "rank": ranked.rank,
-                "score": ranked.profit.astype(np.float64),
+                "score": ranked.values.astype(np.float64),
             }
         ),
         unmatched=_unmatched(left, right, scored, kept, options),
@@ -281,7 +281,7 @@ def _unmatched(
             {
                 "entity": uris.filter(pl.Series(found)),
                 "candidate": candidate,
-                "score": chosen.profit[place[found]].astype(np.float64),
+                "score": chosen.values[place[found]].astype(np.float64),
             }
         )
         reason = (
