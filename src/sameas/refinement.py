@@ -28,6 +28,7 @@ from sameas.evidence import (
     match_relations,
 )
 from sameas.graph import Positions
+from sameas.inputs import Known
 from sameas.profit import Profit
 from sameas.rows import Matrix
 
@@ -78,36 +79,6 @@ class Weights:
 
 
 DEFAULT = Weights()
-
-
-@dataclass(frozen=True, eq=False)
-class Known:
-    """What must and what cannot be linked: in ``seeds`` (pairs, shape (k, 2)), in ``rejected``.
-
-    ``inside`` are masks of those left and right entities that may be linked with each other;
-    others may be too, among themselves, and only to support those.
-    """
-
-    seeds: Positions
-    rejected: Positions
-    inside: tuple[NDArray[np.bool_], NDArray[np.bool_]]
-
-    def allows(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np.bool_]:
-        """Which pairs are neither rejected nor at odds with seeds or across the border."""
-        allowed: NDArray[np.bool_] = self.inside[0][left] == self.inside[1][right]
-        size = len(self.inside[1])
-        if len(self.rejected):
-            numbers = self.rejected[:, 0] * size + self.rejected[:, 1]
-            allowed &= ~np.isin(left * np.int64(size) + right, numbers)
-        if len(self.seeds):
-            for own, other, column, count in (
-                (left, right, 0, len(self.inside[0])),
-                (right, left, 1, size),
-            ):
-                partner = np.full(count, -1, dtype=np.int64)
-                partner[self.seeds[:, column]] = self.seeds[:, 1 - column]
-                allowed &= (partner[own] < 0) | (partner[own] == other)
-        return allowed
 
 
 @dataclass(frozen=True, eq=False)
