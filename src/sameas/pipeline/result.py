@@ -61,11 +61,13 @@ def make_alignment(task: Task, outcome: Outcome, phases: Phases) -> Alignment:
             "relations": outcome.relations,
             "anchors": outcome.anchors,
         }
+    vectors = task.inputs.word_vectors
     diagnostics = Diagnostics(
         left_entities=len(task.pair.left.entities),
         right_entities=len(task.pair.right.entities),
         left_candidates=len(task.sides[0]),
         right_candidates=len(task.sides[1]),
+        word_vectors=None if vectors is None else vectors.description,
         **outcome.diagnostics,
     )
     return Alignment(

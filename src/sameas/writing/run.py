@@ -221,7 +221,7 @@ class _Parts(Mapping[str, Any]):
             else WordVectors(
                 vectors["word"],
                 np.array(vectors["vector"].to_list(), dtype=np.float32),
-                self.diagnostics.word_vectors or "",
+                (self.diagnostics.word_vectors or "").rpartition(",")[0],
             ),
         )
 
