@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     from sameas.evaluation import Calibration, Metrics, calibration, evaluate, hide_half
     from sameas.explanation import Explanation, explain
     from sameas.graph import Graph, GraphPair
+    from sameas.inspection import inspect
     from sameas.options import PRESETS, Options
     from sameas.pipeline import align, verify
     from sameas.reading import Reading, read_gold, read_graph, read_links, read_pair
-    from sameas.writing import read_run, write
+    from sameas.writing import merge, read_run, write, write_links
 
 DEMO = Path(__file__).parent / "demo" / "world"
 """The benchmark folder that ships with the package."""
@@ -55,6 +56,8 @@ _HOMES = {
     "evaluate": "evaluation",
     "explain": "explanation",
     "hide_half": "evaluation",
+    "inspect": "inspection",
+    "merge": "writing",
     "read_gold": "reading",
     "read_graph": "reading",
     "read_links": "reading",
@@ -62,6 +65,7 @@ _HOMES = {
     "read_run": "writing",
     "verify": "pipeline",
     "write": "writing",
+    "write_links": "writing",
 }
 
 __all__ = [
@@ -86,6 +90,8 @@ __all__ = [
     "evaluate",
     "explain",
     "hide_half",
+    "inspect",
+    "merge",
     "read_gold",
     "read_graph",
     "read_links",
@@ -93,6 +99,7 @@ __all__ = [
     "read_run",
     "verify",
     "write",
+    "write_links",
 ]
 
 
