@@ -6,30 +6,25 @@ import gzip
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import IO, Any
 
 import polars as pl
 import zstandard
 
+from sameas.alignment import Alignment
 from sameas.atomic import replacing_file
-from sameas.errors import OutputError
 from sameas.graph import Graph, GraphPair
 from sameas.iri import MINTED, Side, are_blank, are_iris, bracketed, to_iris, to_property_iris
 from sameas.links import SAME_AS
 from sameas.reading.names import LABELS, names_from_uris
 from sameas.reading.tables import kind_of
-from sameas.writing.same_as import write_lines
-from sameas.writing.target import check_place
+from sameas.writing.links import check_place
+from sameas.writing.same_as import write_triples
 
-MERGED_SUFFIXES = (".nt", ".nq", ".ttl")
-LABEL = LABELS[0]
-GRAPHS = {part: f"{MINTED}graph:{part}" for part in ("left", "right", "links")}
-"""Named graphs in N-Quads: triples of the left graph, of the right one, and the links."""
-LITERAL = ("entity", "attribute", "value")
-STEP = 200_000
-"""Rows that are turned into text at a time."""
-_ESCAPES = {
+SUFFIXES = (".nt", ".nq", ".ttl")
+ESCAPES = {
     **{"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"},
     **{c: f"\\u{ord(c):04X}" for c in "\v\f\x1c\x1d\x1e\x85\u2028\u2029"},
 }
@@ -46,98 +41,95 @@ class Merged:
     """What the format cannot hold, in words."""
 
 
-def write_merged(
-    pair: GraphPair, links: pl.DataFrame, path: Path, *, keep: Side = "left"
-) -> Merged:
+def merge(alignment: Alignment, path: str | PathLike[str], *, keep: Side = "left") -> Merged:
     """Write both graphs as one, in which linked entities have the IRI of the side to keep.
 
     For each of them an owl:sameAs triple leads from the kept IRI to the replaced one. Names that
-    were given are labels, attributes are literals. N-Quads name the graph of every triple;
-    N-Triples and Turtle have no room for that, and hold a triple of both graphs once.
+    were given are labels, attributes are literals. N-Quads (.nq) name the graph of every triple;
+    N-Triples (.nt) and Turtle (.ttl) cannot, and hold a triple of both graphs once. With .gz or
+    .zst the file is compressed.
     """
-    check_merge_target(path)
-    quads = kind_of(path) == ".nq"
-    kept, replaced = identities(pair, links, keep=keep)
-    counts = {}
-    first: pl.DataFrame | None = None
+    path = Path(path)
+    kind = kind_of(path)
+    check_place(path, kind, SUFFIXES, remedy="plain, .gz or .zst")
+    pair, links = alignment.pair, alignment.links
+    terms, same_as = _identities(pair, links, keep=keep)
+    parts = {
+        "left": _statements(pair.left, terms["left"], side="left"),
+        "right": _statements(pair.right, terms["right"], side="right"),
+        "links": same_as,
+    }
+    not_held = []
+    if kind != ".nq":
+        columns = same_as.columns
+        parts["right"] = parts["right"].join(
+            parts["left"], on=columns, how="anti", maintain_order="left"
+        )
+        not_held.append("which graph a triple came from (.nq can)")
     with replacing_file(path) as draft, _opened(draft) as file:
-        for side in ("left", "right"):
-            table = _statements(getattr(pair, side), replaced[side], side=side)
-            if first is not None and not quads:
-                table = table.join(first, on=table.columns, how="anti", maintain_order="left")
-            counts[side] = _write(table, file, GRAPHS[side] if quads else None)
-            first = table
-        same = kept.select("subject", predicate=pl.lit(f"<{SAME_AS}>"), object="object")
-        counts["links"] = _write(same, file, GRAPHS["links"] if quads else None)
-    lost = [] if quads else ["which graph a triple came from (.nq can)"]
+        for part, table in parts.items():
+            end = f" <{MINTED}graph:{part}> ." if kind == ".nq" else " ."
+            write_triples(table, file, end=end)
     if links["score"].is_not_null().any() or links["confidence"].is_not_null().any():
-        lost.append("score and confidence of the links")
-    words = _count_words(pair)
-    if words:
-        lost.append(
+        not_held.append("score and confidence of the links")
+    if words := _count_words(pair):
+        not_held.append(
             f"{words} ids that are no IRIs, as they are (they are written as urn:sameas:...)"
         )
-    return Merged(triples=counts, not_held=tuple(lost))
+    triples = {part: len(table) for part, table in parts.items()}
+    return Merged(triples=triples, not_held=tuple(not_held))
 
 
-def check_merge_target(path: Path) -> None:
-    """Raise an OutputError if no merged graph could be written there."""
-    if kind_of(path) not in MERGED_SUFFIXES:
-        raise OutputError(
-            f'{path}: suffix "{"".join(path.suffixes)}" is not known for a merged graph; use '
-            f"{', '.join(MERGED_SUFFIXES)}, plain, .gz or .zst"
-        )
-    check_place(path)
-
-
-def identities(
+def _identities(
     pair: GraphPair, links: pl.DataFrame, *, keep: Side
-) -> tuple[pl.DataFrame, dict[Side, pl.DataFrame]]:
-    """The terms of linked entities, and the term of every entity by side (entity, term).
+) -> tuple[dict[Side, pl.Series], pl.DataFrame]:
+    """How each entity of a side is written, and the owl:sameAs triples.
 
-    The first table says of each kept IRI (subject) which one it has replaced (object). Of a
-    blank node and an IRI the IRI is kept, whichever side it is of.
+    Of a blank node and an IRI the IRI is kept, whichever side it is of.
     """
-    terms: dict[Side, pl.DataFrame] = {
+    terms: dict[Side, pl.Series] = {
         "left": _terms(pair.left, "left"),
         "right": _terms(pair.right, "right"),
     }
-    both = (
+    other: Side = "right" if keep == "left" else "left"
+    kept, replaced = pl.col(f"{keep}_term"), pl.col(f"{other}_term")
+    swapped = kept.str.starts_with("_:") & ~replaced.str.starts_with("_:")
+    linked = (
         links.select("left", "right")
         .unique("left", keep="first", maintain_order=True)
         .unique("right", keep="first", maintain_order=True)
-        .join(_named(terms["left"], "left"), on="left", maintain_order="left")
-        .join(_named(terms["right"], "right"), on="right", maintain_order="left")
-    )
-    other: Side = "right" if keep == "left" else "left"
-    blank = {side: pl.col(f"{side}_term").str.starts_with("_:") for side in (keep, other)}
-    swapped = blank[keep] & ~blank[other]
-    both = both.with_columns(
-        kept=pl.when(swapped).then(f"{other}_term").otherwise(f"{keep}_term"),
-        replaced=pl.when(swapped).then(f"{keep}_term").otherwise(f"{other}_term"),
-    )
-    for side, table in terms.items():
-        shared = both.select(entity=side, shared="kept")
-        terms[side] = table.join(shared, on="entity", how="left", maintain_order="left").select(
-            "entity", term=pl.coalesce("shared", "term")
+        .with_columns(
+            pl.col(side)
+            .replace_strict(getattr(pair, side).entities, terms[side], default=None)
+            .alias(f"{side}_term")
+            for side in terms
         )
-    spoken = both.filter(
-        (pl.col("kept") != pl.col("replaced"))
-        & ~pl.col("kept").str.starts_with("_:")
-        & ~pl.col("replaced").str.starts_with("_:")
+        .drop_nulls()
+        .select(
+            "left",
+            "right",
+            subject=pl.when(swapped).then(replaced).otherwise(kept),
+            object=pl.when(swapped).then(kept).otherwise(replaced),
+        )
     )
-    return spoken.select(subject="kept", object="replaced"), terms
+    for side in terms:
+        entities = getattr(pair, side).entities
+        terms[side] = entities.replace_strict(
+            linked[side], linked["subject"], default=terms[side], return_dtype=pl.String
+        )
+    blank = pl.any_horizontal(pl.col("subject", "object").str.starts_with("_:"))
+    spoken = linked.filter((pl.col("subject") != pl.col("object")) & ~blank)
+    return terms, spoken.select("subject", predicate=pl.lit(f"<{SAME_AS}>"), object="object")
 
 
-def _terms(graph: Graph, side: Side) -> pl.DataFrame:
+def _terms(graph: Graph, side: Side) -> pl.Series:
     """How each entity is written: an IRI, or a blank node whose name says its side."""
-    entities = graph.entities.alias("entity")
-    blank = are_blank(entities)
-    iris = bracketed(to_iris(entities, side=side))
-    if blank.any():
-        nodes = f"_:{side}" + entities.str.slice(2).map_elements(_label, return_dtype=pl.String)
-        iris = nodes.zip_with(blank, iris)
-    return pl.DataFrame({"entity": entities, "term": iris})
+    blank = are_blank(graph.entities)
+    iris = bracketed(to_iris(graph.entities, side=side))
+    if not blank.any():
+        return iris
+    labels = graph.entities.str.slice(2).map_elements(_label, return_dtype=pl.String)
+    return (f"_:{side}" + labels).zip_with(blank, iris)
 
 
 def _label(text: str) -> str:
@@ -145,62 +137,45 @@ def _label(text: str) -> str:
     return "".join(c if c.isascii() and c.isalnum() else f"_{ord(c):x}_" for c in text)
 
 
-def _named(terms: pl.DataFrame, side: Side) -> pl.DataFrame:
-    return terms.select(pl.col("entity").alias(side), pl.col("term").alias(f"{side}_term"))
-
-
-def _statements(graph: Graph, terms: pl.DataFrame, *, side: Side) -> pl.DataFrame:
+def _statements(graph: Graph, terms: pl.Series, *, side: Side) -> pl.DataFrame:
     """All triples of a graph as text (subject, predicate, object), each once."""
     relations = bracketed(to_property_iris(graph.relations, side=side))
     head, relation, tail = graph.triples.T
-    between = pl.DataFrame(
-        {
-            "subject": terms["term"].gather(head),
-            "predicate": relations.gather(relation),
-            "object": terms["term"].gather(tail),
-        }
-    )
-    literals = pl.concat([graph.attributes.select(LITERAL), _labels(graph)])
+    between = {
+        "subject": terms.gather(head),
+        "predicate": relations.gather(relation),
+        "object": terms.gather(tail),
+    }
+    literals = pl.concat([graph.attributes.select("entity", "attribute", "value"), _names(graph)])
     properties = literals["attribute"].unique(maintain_order=True)
     iris = bracketed(to_property_iris(properties, side=side))
-    names = dict(zip(properties, iris, strict=True))
-    spoken = literals.join(terms, on="entity", maintain_order="left").select(
-        subject="term",
-        predicate=pl.col("attribute").replace(names),
-        object='"' + pl.col("value").str.replace_many(_ESCAPES) + '"',
-    )
-    return pl.concat([between, spoken]).unique(maintain_order=True)
+    spoken = literals.select(
+        subject=pl.col("entity").replace_strict(graph.entities, terms, default=None),
+        predicate=pl.col("attribute").replace(properties, iris),
+        object='"' + pl.col("value").str.replace_many(ESCAPES) + '"',
+    ).drop_nulls("subject")
+    return pl.concat([pl.DataFrame(between), spoken]).unique(maintain_order=True)
 
 
-def _labels(graph: Graph) -> pl.DataFrame:
+def _names(graph: Graph) -> pl.DataFrame:
     """Names as labels, but those made from URIs and those that an attribute holds already."""
     named = pl.DataFrame({"entity": graph.entities, "value": graph.names}).filter(
         (graph.names != "") & (graph.names != names_from_uris(graph.entities))
     )
     held = graph.attributes.filter(pl.col("attribute").is_in(LABELS))
     return named.join(held, on=["entity", "value"], how="anti", maintain_order="left").select(
-        "entity", attribute=pl.lit(LABEL), value="value"
+        "entity", attribute=pl.lit(LABELS[0]), value="value"
     )
-
-
-def _write(table: pl.DataFrame, file: IO[bytes], graph: str | None) -> int:
-    """Write a line per row, a piece at a time; returns how many."""
-    end = " ." if graph is None else f" <{graph}> ."
-    for part in table.iter_slices(STEP):
-        lines = part.select(pl.concat_str("subject", "predicate", "object", separator=" ") + end)
-        write_lines(lines.to_series(), file)
-    return len(table)
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
     """A file to write to, compressed if its suffix says so; the same content, the same bytes."""
-    suffix = path.suffix.lower()
     with path.open("wb") as raw:
         stream: Any = raw
-        if suffix == ".gz":
+        if path.suffix.lower() == ".gz":
             stream = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0)
-        elif suffix == ".zst":
+        elif path.suffix.lower() == ".zst":
             stream = zstandard.ZstdCompressor().stream_writer(raw, closefd=False)
         try:
             yield stream

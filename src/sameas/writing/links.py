@@ -1,0 +1,180 @@
+"""Links out: the suffix of a path decides the format."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+
+from sameas.alignment import Alignment
+from sameas.atomic import replacing_file
+from sameas.errors import OutputError
+from sameas.iri import are_blank, are_iris, is_iri, to_iris
+from sameas.links import SAME_AS, LinkSet, predicate_iri, saying
+from sameas.reading.tables import kind_of
+from sameas.writing.alignment_api import SOURCES, write_alignment_api
+from sameas.writing.run import is_run, write_run
+from sameas.writing.same_as import write_ntriples, write_turtle
+from sameas.writing.sssom import check_meta, described, write_sssom
+from sameas.writing.tables import write_csv, write_json_lines, write_parquet, write_tsv
+
+NUMBERS = {"score", "confidence"}
+
+
+class Format(NamedTuple):
+    """A format of links: how it is written, and what it holds besides pairs of entities."""
+
+    write: Callable[[LinkSet, Path], None]
+    holds: set[str]
+    only_iris: bool = False
+    """Whether entities must be IRIs."""
+
+
+TABLE = NUMBERS | {"infinity"}
+FORMATS = {
+    ".tsv": Format(write_tsv, TABLE),
+    ".csv": Format(write_csv, TABLE),
+    ".parquet": Format(write_parquet, TABLE),
+    ".jsonl": Format(write_json_lines, NUMBERS),
+    ".sssom.tsv": Format(write_sssom, {*TABLE, "predicate", "columns", "metadata"}, only_iris=True),
+    ".nt": Format(write_ntriples, {"predicate"}, only_iris=True),
+    ".ttl": Format(write_turtle, {"predicate"}, only_iris=True),
+    ".rdf": Format(write_alignment_api, {*TABLE, *SOURCES.values()}, only_iris=True),
+}
+
+
+def write(
+    alignment: Alignment,
+    path: str | os.PathLike[str],
+    *,
+    predicate: str = "sameAs",
+    meta: Mapping[str, str] | None = None,
+) -> tuple[str, ...]:
+    """Write an alignment: its links as the suffix says, or a run folder if there is none.
+
+    ``predicate`` (sameAs, exactMatch, schema:sameAs or an IRI) is what RDF and SSSOM say of a
+    link; ``meta`` holds statements about all of them for SSSOM, such as a license. Returns what
+    the format cannot hold, in words; a run folder holds everything.
+    """
+    return prepare(path, predicate=predicate, meta=meta, folder=True)(alignment)
+
+
+def write_links(
+    links: LinkSet | pl.DataFrame,
+    path: str | os.PathLike[str],
+    *,
+    predicate: str | None = None,
+    meta: Mapping[str, str] | None = None,
+) -> tuple[str, ...]:
+    """Write a table of links in the format of the path's suffix; returns what it cannot hold.
+
+    The table has columns left and right, and may have score, confidence and predicate (an IRI).
+    ``predicate`` and ``meta`` are as in `write`.
+    """
+    return prepare(path, predicate=predicate, meta=meta)(links)
+
+
+def prepare(
+    path: str | os.PathLike[str],
+    *,
+    predicate: str | None = None,
+    meta: Mapping[str, str] | None = None,
+    folder: bool = False,
+) -> Callable[[Alignment | LinkSet | pl.DataFrame], tuple[str, ...]]:
+    """The function that writes links or an alignment there; call this before long work.
+
+    Raises an OutputError if nothing could be written there, or an OptionError if ``predicate`` or
+    ``meta`` cannot be used. ``folder`` allows a path without suffix, for a run folder.
+    """
+    path = Path(path)
+    suffix = kind_of(path) if path.suffix.lower() == ".tsv" else path.suffix.lower()
+    remedy = "or no suffix for a run folder" if folder else "plain"
+    check_place(path, suffix, {**FORMATS, "": None} if folder else FORMATS, remedy=remedy)
+    empty = path.is_dir() and not any(path.iterdir())
+    if not suffix and path.exists() and not empty and not is_run(path):
+        raise OutputError(
+            f"{path}: exists and is not a run folder; choose another name, or a suffix such as .tsv"
+        )
+    iri = None if predicate is None else predicate_iri(predicate)
+    metadata = check_meta(meta or {})
+
+    def write_there(content: Alignment | LinkSet | pl.DataFrame) -> tuple[str, ...]:
+        if isinstance(content, Alignment):
+            if not suffix:
+                write_run(content, path)
+                return ()
+            content = described(content) if suffix == ".sssom.tsv" else content.links
+        links = content if isinstance(content, LinkSet) else LinkSet(links=content)
+        links = replace(links, metadata={**links.metadata, **metadata})
+        return _write(links if iri is None else saying(links, iri), path, FORMATS[suffix])
+
+    return write_there
+
+
+def check_place(path: Path, suffix: str, known: Collection[str], *, remedy: str) -> None:
+    """Raise an OutputError unless a file with a known suffix can be made there."""
+    if suffix not in known:
+        known = ", ".join(filter(None, known))
+        raise OutputError(f'{path}: suffix "{suffix}" is not known; use {known}, {remedy}')
+    parent = path.absolute().parent
+    if parent.exists() and not parent.is_dir():
+        raise OutputError(f"{path}: {parent} is not a folder; choose another place")
+    if not parent.is_dir():
+        raise OutputError(f"{path}: the folder {parent} does not exist; make it first")
+    if not os.access(parent, os.W_OK):
+        raise OutputError(f"{path}: the folder {parent} cannot be written to; choose another place")
+    if path.suffix and path.is_dir():
+        raise OutputError(f"{path}: is a folder; choose another name")
+
+
+def _write(links: LinkSet, path: Path, kind: Format) -> tuple[str, ...]:
+    """Write links to a file; returns what it cannot hold."""
+    not_held: list[str] = []
+    if kind.only_iris:
+        links, not_held = _as_iris(links)
+    with replacing_file(path) as draft:
+        kind.write(links, draft)
+    return (*not_held, *_not_held(links, kind.holds))
+
+
+def _as_iris(links: LinkSet) -> tuple[LinkSet, list[str]]:
+    """The links with IRIs for entities, and what is lost: blank nodes have no meaning elsewhere."""
+    table = links.links
+    blank = are_blank(table["left"]) | are_blank(table["right"])
+    table = table.filter(~blank)
+    lost = [f"{blank.sum()} links of blank nodes"] if blank.any() else []
+    words = sum(int((~are_iris(table[side].unique())).sum()) for side in ("left", "right"))
+    if words:
+        lost.append(
+            f"{words} ids that are no IRIs, as they are (they are written as "
+            "urn:sameas:..., which sameas reads back as the id)"
+        )
+    left, right = to_iris(table["left"], side="left"), to_iris(table["right"], side="right")
+    return replace(links, links=table.with_columns(left=left, right=right)), lost
+
+
+def _not_held(links: LinkSet, holds: set[str]) -> Iterator[str]:
+    """What is known about links that a format leaves out, in words."""
+    table = links.links
+    numbers = [name for name in ("score", "confidence") if table[name].is_not_null().any()]
+    if numbers and not holds >= NUMBERS:
+        yield f"{' and '.join(numbers)} of the links"
+    others = (links.predicates != SAME_AS).sum()
+    if others and "predicate" not in holds:
+        yield f"the predicate of {others} links, which is not owl:sameAs"
+    if links.further and "columns" not in holds:
+        yield f"columns {', '.join(links.further)}"
+    slots = [
+        slot
+        for slot in links.metadata
+        if slot not in holds or not is_iri(str(links.metadata[slot]))
+    ]
+    if slots and "metadata" not in holds:
+        yield f"metadata {', '.join(slots)}"
+    infinite = sum(int((~table[name].is_finite()).sum()) for name in sorted(NUMBERS))
+    if infinite and holds == NUMBERS:
+        yield f"{infinite} numbers that are not finite"
