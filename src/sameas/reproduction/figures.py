@@ -1,4 +1,4 @@
-"""All figures of a report in one table: those measured and those published."""
+"""All figures of a report in one table: those measured, those published, and their differences."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import polars as pl
 
 from sameas.reproduction.rendering import score
 
-Figures = dict[str, dict[str, float | None]]
+Figures = Mapping[str, Mapping[str, float | None]]
 """What an experiment gives: by variant (solver, temperature, ...; "" for the run), by metric."""
 
 SOURCE = (
@@ -24,14 +24,8 @@ VECTORS = "glove.6B.300d"
 FEATURES = {"word": "word", "char": "char", "hybrid": "w+c"}
 """Our names of the features, and the paper's."""
 PRESETS = ("paper", "best", "plain")
-SCHEMA = {
-    **dict.fromkeys(
-        ("experiment", "dataset", "preset", "features", "variant", "metric"), pl.String
-    ),
-    "value": pl.Float64,
-}
-RICHEST = "richest"
-"""Stands for the features of an experiment that come last: hybrid, if there are word vectors."""
+KEYS = ("experiment", "dataset", "preset", "features", "variant", "metric")
+SCHEMA = {**dict.fromkeys(KEYS, pl.String), "value": pl.Float64}
 
 
 @lru_cache
@@ -39,12 +33,8 @@ def published() -> pl.DataFrame:
     """The figures of published.csv, in the columns of ``SCHEMA``; the preset is "published"."""
     wide = pl.read_csv(Path(__file__).with_name("published.csv"), comment_prefix="#")
     long = wide.unpivot(index=["experiment", "variant", "metric"], variable_name="dataset")
-    return (
-        long.with_columns(pl.col("value").cast(pl.Float64), preset=pl.lit("published"))
-        .with_columns(features=pl.lit(""))
-        .drop_nulls("value")
-        .select(list(SCHEMA))
-    )
+    long = long.with_columns(preset=pl.lit("published"), features=pl.lit(""))
+    return long.select(list(SCHEMA)).cast(SCHEMA).drop_nulls("value")  # type: ignore[arg-type]
 
 
 DATASETS = tuple(published().filter(experiment="datasets")["dataset"].unique(maintain_order=True))
@@ -61,16 +51,16 @@ def title(dataset: str) -> str:
 
 def by_dataset(datasets: Iterable[str]) -> list[str]:
     """The paper's datasets in its order, then the others by name."""
-    return sorted(set(datasets), key=lambda d: (d not in DATASETS, (*DATASETS, d).index(d), d))
+    return sorted(set(datasets), key=lambda d: ((*DATASETS, d).index(d), d))
 
 
 @dataclass(frozen=True)
 class Rows:
     """Rows of a table, chosen from all figures by these columns; None and () choose all.
 
-    ``label`` is the text of a row, in which the names of columns stand for their values, with
-    ``words`` instead of some of them. Columns are the values of ``across``. Several figures of one
-    cell are given as a list if ``many``.
+    ``features`` may be "richest": those that come last in ``FEATURES``. ``label`` is the text of a
+    row, in which the names of columns stand for their values, with ``words`` instead of some of
+    them. Columns are the values of ``across``. If ``many``, a cell is a list of figures.
     """
 
     experiment: str
@@ -104,28 +94,31 @@ class Results:
             for variant, values in entry["figures"].items():
                 rows += [(*place, variant, metric, value) for metric, value in values.items()]
         ours = pl.DataFrame(rows, SCHEMA, orient="row", strict=False).drop_nulls("value")
-        both = pl.concat([ours, published()])
-        return pl.concat([both, *(derived.select(list(SCHEMA)) for derived in _derived(both))])
+        further = [more.select(list(SCHEMA)) for more in _derived(ours)]
+        return pl.concat([ours, published(), *further])
 
     def select(self, rows: Rows) -> pl.DataFrame:
         """The figures of these rows."""
-        measured = ~pl.col("preset").is_in(["published", "difference"])
-        chosen = [pl.col("experiment") == rows.experiment]
-        chosen.append(measured if rows.preset is None else pl.col("preset") == rows.preset)
+        table = self.table.filter(experiment=rows.experiment)
+        if rows.preset is None:
+            table = table.filter(~pl.col("preset").is_in(["published", "difference"]))
+        else:
+            table = table.filter(preset=rows.preset)
         if rows.metric is not None:
-            chosen.append(pl.col("metric") == rows.metric)
-        if rows.features is not None:
-            used = self.features(rows.experiment)
-            wanted = used[-1:] if rows.features == RICHEST else [rows.features]
-            chosen.append(pl.col("features").is_in(wanted))
-        if rows.variants:
-            chosen.append(pl.col("variant").is_in(rows.variants))
-        return self.table.filter(chosen)
+            table = table.filter(metric=rows.metric)
+        if rows.features == "richest":
+            used = set(table["features"])
+            table = table.filter(features=[name for name in FEATURES if name in used][-1:])
+        elif rows.features is not None:
+            table = table.filter(features=rows.features)
+        return table.filter(pl.col("variant").is_in(rows.variants)) if rows.variants else table
 
-    def pivot(self, rows: Rows) -> dict[str, dict[str, Any]]:
-        """The figures of these rows: by label, by column."""
+    def pivot(self, rows: Rows, dataset: str | None = None) -> dict[str, dict[str, Any]]:
+        """The figures of these rows: by label, by column; of one dataset, or of all."""
         cells: dict[str, dict[str, Any]] = {}
         for figure in self.select(rows).iter_rows(named=True):
+            if dataset not in (None, figure["dataset"]):
+                continue
             words = {name: rows.words.get(text, text) for name, text in figure.items()}
             words["features"] = FEATURES.get(figure["features"], "")
             words["dataset"] = title(figure["dataset"])
@@ -135,15 +128,6 @@ class Results:
             else:
                 row[figure[rows.across]] = figure["value"]
         return dict(sorted(cells.items())) if rows.sort else cells
-
-    def features(self, experiment: str) -> list[str]:
-        """The features that an experiment was run with."""
-        used = {
-            entry["settings"].get("features")
-            for entry in self.content["results"]
-            if entry["experiment"] == experiment
-        }
-        return [name for name in FEATURES if name in used]
 
     @property
     def vectors(self) -> str:
@@ -161,52 +145,57 @@ class Results:
             return "No word vectors were used, so that there are only char rows."
         if vectors["file"].startswith(VECTORS):
             return f"Word and w+c rows use {self.vectors}, like the paper."
+        below = ", and lie below the paper's" if vectors["dimensions"] < 300 else ""
         return (
-            f"Word and w+c rows use {self.vectors}; the paper's use {VECTORS}, so these "
-            "rows are not comparable one to one"
-            + (", and lie below the paper's." if vectors["dimensions"] < 300 else ".")
+            f"Word and w+c rows use {self.vectors}; the paper's use {VECTORS}, so these rows are "
+            f"not comparable one to one{below}."
         )
 
 
 def _order(entry: dict[str, Any]) -> tuple[Any, ...]:
     settings, dataset = entry["settings"], entry["dataset"]
-    return (
-        (*DATASETS, dataset).index(dataset),
-        dataset,
-        PRESETS.index(settings.get("preset", "paper")),
-        (*FEATURES, None).index(settings.get("features")),
-    )
+    features = (*FEATURES, None).index(settings.get("features"))
+    preset = PRESETS.index(settings.get("preset", "paper"))
+    return (*DATASETS, dataset).index(dataset), dataset, preset, features
 
 
-def _derived(table: pl.DataFrame) -> Iterable[pl.DataFrame]:
+def _derived(ours: pl.DataFrame) -> Iterable[pl.DataFrame]:
     """Figures that follow from others."""
-    ours = table.filter(~pl.col("preset").is_in(["published"]))
-    theirs = table.filter(preset="published")
-    main, best = ours.filter(experiment="main"), ours.filter(experiment="best")
-    same_features = pl.concat_str(pl.lit("SEU "), pl.col("features").replace(FEATURES))
-    yield _differences(main.with_columns(variant=same_features), theirs.filter(experiment="main"))
+    theirs = published()
+    main, best, sensitivity = (
+        ours.filter(experiment=name) for name in ("main", "best", "sensitivity")
+    )
+    for experiment in ("datasets", "main"):
+        same = ours.filter(experiment=experiment)
+        if experiment == "main":
+            own_row = pl.concat_str(pl.lit("SEU "), pl.col("features").replace(FEATURES))
+            same = same.filter(variant="").with_columns(variant=own_row)
+        yield _differences(same, theirs.filter(experiment=experiment), "variant")
     peers = (pl.col("variant") == "SEU w+c") | (pl.col("experiment") == "best")
     yield _differences(best.drop("variant"), theirs.filter(peers))
-    # The whole command with the preset best is measured once, for two sections.
-    compared = ours.filter(experiment="runtime")["dataset"].unique()
-    yield best.filter(pl.col("dataset").is_in(compared.implode())).with_columns(
-        experiment=pl.lit("runtime")
-    )
-    known = pl.col("dataset").is_in(DATASETS)
-    yield (
-        main.filter(known, metric="total_seconds")
+    usual = sensitivity.filter(variant="as it is").drop("variant")
+    changed = sensitivity.filter(pl.col("variant") != "as it is")
+    yield _differences(changed, usual)
+    # Runs that are measured once and shown in two sections.
+    compared = ours.filter(experiment="runtime").select("dataset").unique()
+    yield best.join(compared, on="dataset").with_columns(experiment=pl.lit("runtime"))
+    paris = ours.filter(experiment="paris").select("dataset", "features").unique()
+    linking = pl.col("metric").is_in(["precision", "recall", "f1", "links"])
+    seu = main.filter(linking, variant="").join(paris, on=["dataset", "features"])
+    yield seu.with_columns(experiment=pl.lit("paris"), variant=pl.lit("seu"))
+    collections = (
+        main.filter(pl.col("dataset").is_in(DATASETS), metric="total_seconds")
         .with_columns(pl.col("dataset").str.split("/").list.first())
-        .group_by([name for name in SCHEMA if name != "value"], maintain_order=True)
-        .agg(pl.col("value").mean())
-        .with_columns(experiment=pl.lit("collections"))
+        .group_by(KEYS, maintain_order=True)
     )
+    yield collections.agg(pl.col("value").mean()).with_columns(experiment=pl.lit("collections"))
 
 
-def _differences(ours: pl.DataFrame, theirs: pl.DataFrame) -> pl.DataFrame:
+def _differences(ours: pl.DataFrame, theirs: pl.DataFrame, *on: str) -> pl.DataFrame:
     """Ours less theirs, of the figures as shown, so that readers can check it."""
-    on = [name for name in ("dataset", "metric", "variant") if name in ours.columns]
-    other = theirs.select([*{*on, "variant"}, "value"]).rename({"value": "other"})
-    value = (pl.col("value").round(3) - pl.col("other").round(3)).round(3)
-    return ours.join(other, on=on, maintain_order="left").with_columns(
-        preset=pl.lit("difference"), value=value + 0.0
-    )
+    keys = ["dataset", "metric", *on]
+    columns = [*keys, *({"variant"} & set(theirs.columns) - set(keys))]
+    other = theirs.select(*columns, other=pl.col("value").round(3))
+    value = (pl.col("value").round(3) - pl.col("other")).round(3)
+    both = ours.join(other, on=keys, maintain_order="left")
+    return both.with_columns(preset=pl.lit("difference"), value=value)

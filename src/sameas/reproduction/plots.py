@@ -11,7 +11,6 @@ import io
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -29,6 +28,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (1, 2)))
 FILLS = {
     "reading": ("#4d4d4d", ""),
+    "inputs": ("#b3b3b3", ""),
     "features": ("#ffffff", "////"),
     "neighbours": ("#cccccc", ""),
     "profit": ("#ffffff", "xxxx"),
@@ -60,46 +60,47 @@ class Panel:
     y_label: str = ""
     logarithmic: str = ""
     """Which axes are logarithmic: "x", "y" or "xy"."""
-    usual: float | None = None
-    """Where a thin vertical line is drawn, and its label in the legend."""
-    usual_label: str | None = None
+    mark: float | None = None
+    """Where a thin vertical line is drawn."""
+    mark_label: str | None = None
     diagonal: bool = False
-    x_limits: tuple[float, float] | None = None
+    """Whether a thin line is drawn from (0, 0) to (1, 1)."""
     y_limits: tuple[float, float] | None = None
-    figures: bool = False
-    """Whether bars have their figures above them."""
     x_show: Callable[[float], str] = "{:g}".format
     y_show: Callable[[float], str] = score
 
 
 def draw(
-    folder: Path, name: str, rows: Sequence[Sequence[Panel]], *, heights: Sequence[float]
+    folder: Path, name: str, panels: Sequence[Panel], *, height: float, columns: int = 1
 ) -> str:
     """Write ``name``.png and ``name``.svg; the SVG is returned, ready to be put into a page.
 
-    ``heights`` are those of the rows of panels, in inches. The legend is that of the first panel.
+    ``height`` is that of a row of panels, in inches. The legend is that of the first panel.
     """
-    with _style(name):
-        from matplotlib.figure import Figure
+    require_matplotlib()
+    import matplotlib
+    from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(WIDTH, sum(heights)), layout="constrained")
-        columns = max(len(row) for row in rows)
-        grid = figure.subplots(len(rows), columns, squeeze=False, height_ratios=list(heights))
-        for row, places in zip(rows, grid, strict=True):
-            for place, axes in enumerate(places):
-                if place < len(row):
-                    _draw_panel(axes, row[place])
-                else:
-                    axes.remove()
-        handles, texts = grid[0, 0].get_legend_handles_labels()
-        figure.legend(
-            handles,
-            texts,
-            loc="outside upper left",
-            ncols=min(4, len(texts)),
-            frameon=False,
-            handlelength=3.2,
-        )
+    style: Any = {
+        # The defaults first: a user's matplotlibrc must not change the report.
+        **{key: value for key, value in matplotlib.rcParamsDefault.items() if key != "backend"},
+        **{"svg.hashsalt": name, "svg.fonttype": "none", "hatch.linewidth": 0.7},
+        **{"font.family": ["DejaVu Sans"], "font.size": 9},
+        **{"axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": 9},
+        **{"lines.linewidth": 1.5, "lines.markersize": 5},
+    }
+    with matplotlib.rc_context(style):
+        columns = min(columns, len(panels))
+        rows = math.ceil(len(panels) / columns)
+        figure = Figure(figsize=(WIDTH, height * rows), layout="constrained")
+        grid = figure.subplots(rows, columns, squeeze=False).flatten()
+        for axes, panel in zip(grid, panels, strict=False):
+            _draw_panel(axes, panel)
+        for axes in grid[len(panels) :]:
+            axes.remove()
+        handles, texts = grid[0].get_legend_handles_labels()
+        width = max(1, min(4, 110 // (8 + max(map(len, texts), default=1))))
+        figure.legend(handles, texts, loc="outside upper left", ncols=width, frameon=False)
         return _save(figure, folder, name)
 
 
@@ -112,18 +113,13 @@ def require_matplotlib() -> None:
 
 
 def _draw_panel(axes: Axes, panel: Panel) -> None:
-    if panel.diagonal:
-        axes.plot([0, 1], [0, 1], color="#999999", linewidth=0.8, zorder=0)
     {"lines": _lines, "bars": _bars, "stacked": _stacked, "dots": _dots}[panel.kind](axes, panel)
-    if panel.usual is not None:
-        axes.axvline(
-            panel.usual, color="#999999", linewidth=0.8, zorder=0, label=panel.usual_label
-        )
-    axes.set_title(panel.title, fontsize=9)
-    axes.set_xlabel(panel.x_label)
-    axes.set_ylabel(panel.y_label)
-    if panel.x_limits:
-        axes.set_xlim(*panel.x_limits)
+    thin: Any = {"color": "#999999", "linewidth": 0.8, "zorder": 0}
+    if panel.diagonal:
+        axes.plot([0, 1], [0, 1], **thin)
+    if panel.mark is not None:
+        axes.axvline(panel.mark, label=panel.mark_label, **thin)
+    axes.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
     if panel.y_limits:
         axes.set_ylim(*panel.y_limits)
 
@@ -134,49 +130,40 @@ def _lines(axes: Axes, panel: Panel) -> None:
     for axis in panel.logarithmic:
         getattr(axes, f"set_{axis}scale")("log")
     places = sorted({place for values in panel.series.values() for place in values})
-    if not panel.x_limits:
-        axes.set_xticks(_apart(places, "x" in panel.logarithmic))
-        axes.set_xticks([], minor=True)
+    axes.set_xticks(_apart(places, "x" in panel.logarithmic))
+    axes.set_xticks([], minor=True)
     axes.xaxis.set_major_formatter(lambda value, _: panel.x_show(value))
     axes.yaxis.set_major_formatter(lambda value, _: panel.y_show(value))
-    axes.yaxis.set_minor_formatter(lambda value, _: "")
 
 
 def _bars(axes: Axes, panel: Panel) -> None:
-    groups = list(dict.fromkeys(place for values in panel.series.values() for place in values))
-    width = 0.8 / max(len(panel.series), 1)
+    groups, width = _places(panel), 0.8 / len(panel.series)
     for number, (label, values) in enumerate(panel.series.items()):
-        places = [at + (number - (len(panel.series) - 1) / 2) * width for at in range(len(groups))]
-        heights = [values.get(group) or 0.0 for group in groups]
-        drawn = axes.bar(places, heights, width, label=label, **_fill(label, number))
-        if panel.figures:
-            texts = [panel.y_show(values[group]) if group in values else "" for group in groups]
-            axes.bar_label(drawn, labels=texts, padding=2, fontsize=8)
-    if "y" in panel.logarithmic:
-        axes.set_yscale("log")
+        at = [
+            place + (number - (len(panel.series) - 1) / 2) * width for place in range(len(groups))
+        ]
+        heights = [values.get(group, 0.0) for group in groups]
+        drawn = axes.bar(at, heights, width, label=label, **_fill(label, number))
+        texts = [panel.y_show(values[group]) if group in values else "" for group in groups]
+        axes.bar_label(drawn, labels=texts, padding=2, fontsize=8)
     axes.set_xticks(range(len(groups)), groups)
     axes.yaxis.set_major_formatter(lambda value, _: panel.y_show(value))
 
 
 def _stacked(axes: Axes, panel: Panel) -> None:
-    bars = list(dict.fromkeys(place for values in panel.series.values() for place in values))
-    starts = [0.0] * len(bars)
+    bars = _places(panel)
+    ends = [0.0] * len(bars)
     for number, (label, values) in enumerate(panel.series.items()):
-        lengths = [values.get(bar) or 0.0 for bar in bars]
-        style = _fill(label, number)
-        axes.barh(range(len(bars)), lengths, 0.62, left=starts, label=label, **style)
-        starts = [start + length for start, length in zip(starts, lengths, strict=True)]
-    for at, end in enumerate(starts):
-        axes.annotate(
-            seconds(end), (end, at), xytext=(4, 0), textcoords="offset points", va="center"
-        )
-    axes.set_yticks(range(len(bars)), bars)
+        lengths = [values.get(bar, 0.0) for bar in bars]
+        drawn = axes.barh(bars, lengths, 0.62, left=ends, label=label, **_fill(label, number))
+        ends = [end + length for end, length in zip(ends, lengths, strict=True)]
+    axes.bar_label(drawn, labels=[seconds(end) for end in ends], padding=4, fontsize=8)
     axes.invert_yaxis()
-    axes.set_xlim(0, 1.08 * max(starts, default=1.0) or 1.0)
+    axes.margins(x=0.08)
 
 
 def _dots(axes: Axes, panel: Panel) -> None:
-    rows = list(dict.fromkeys(place for values in panel.series.values() for place in values))
+    rows = _places(panel)
     for number, (label, values) in enumerate(panel.series.items()):
         heights = [rows.index(place) for place in values]
         style = {**_line(number), "linestyle": "none"}
@@ -184,39 +171,17 @@ def _dots(axes: Axes, panel: Panel) -> None:
     axes.set_yticks(range(len(rows)), rows)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.grid(axis="y", color="#dddddd", linewidth=0.5)
-    axes.locator_params(axis="x", nbins=4)
     axes.xaxis.set_major_formatter(lambda value, _: score(value))
 
 
-def _style(name: str) -> AbstractContextManager[None]:
-    """Settings under which the same figures give the same picture."""
-    require_matplotlib()
-    import matplotlib
-
-    settings: Any = {
-        # The defaults first: a user's matplotlibrc must not change the report.
-        **{key: value for key, value in matplotlib.rcParamsDefault.items() if key != "backend"},
-        "svg.hashsalt": name,
-        "svg.fonttype": "none",
-        "font.family": ["DejaVu Sans"],
-        "font.size": 9,
-        "hatch.linewidth": 0.7,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-    }
-    return matplotlib.rc_context(settings)
+def _places(panel: Panel) -> list[str]:
+    return list(dict.fromkeys(place for values in panel.series.values() for place in values))
 
 
 def _line(number: int) -> dict[str, Any]:
-    colour = COLOURS[number % len(COLOURS)]
-    return {
-        "color": colour,
-        "marker": MARKERS[number % len(MARKERS)],
-        "linestyle": DASHES[number % len(DASHES)],
-        "linewidth": 1.5,
-        "markersize": 5,
-        "markerfacecolor": "none" if number % 2 else colour,
-    }
+    colour, marker, dash = (kinds[number % len(kinds)] for kinds in (COLOURS, MARKERS, DASHES))
+    face = "none" if number % 2 else colour
+    return {"color": colour, "marker": marker, "linestyle": dash, "markerfacecolor": face}
 
 
 def _fill(label: str, number: int) -> dict[str, Any]:
@@ -246,13 +211,7 @@ def _save(figure: Figure, folder: Path, name: str) -> str:
         draft.write_text(svg, encoding="utf8", newline="\n")
     with replacing_file(folder / f"{name}.png") as draft:
         figure.savefig(draft, format="png", dpi=160, metadata={"Software": None})
-    return _for_page(svg, name)
-
-
-def _for_page(svg: str, name: str) -> str:
-    """The SVG without its file header and style, and with ids that no other picture has."""
-    svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<style.*?</style>", "", svg, flags=re.DOTALL)
-    svg = re.sub(r'\b(id=")', rf"\g<1>{name}-", svg)
-    svg = re.sub(r'(url\(#|href="#)', rf"\g<1>{name}-", svg)
+    # For a page: without file header and style, and with ids that no other picture has.
+    svg = re.sub(r"<style.*?</style>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
+    svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", svg)
     return svg.replace("fill: #ffffff", "fill: none").strip()

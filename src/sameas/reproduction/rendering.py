@@ -5,15 +5,13 @@ Text may hold `code` between backticks; everything else in it is literal.
 
 from __future__ import annotations
 
-import html
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 NOTHING = "–"
 """Shown where there is no figure."""
@@ -26,8 +24,7 @@ class Cell(NamedTuple):
     bold: bool = False
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """Figures under a header. The first ``labels`` columns are words, the others numbers.
 
     Rows come in groups; HTML draws a line between them.
@@ -39,72 +36,28 @@ class Table:
     labels: int = 1
 
 
-@dataclass(frozen=True)
-class Plot:
+class Plot(NamedTuple):
     """A picture: the name of its files without ending, its caption, and the SVG to inline."""
 
     name: str
     caption: str
-    svg: str
+    svg: str = ""
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     """A heading, a paragraph, and the tables and plots below it."""
 
     title: str
     text: str
     parts: Sequence[Table | Plot] = ()
 
-    @property
-    def anchor(self) -> str:
-        """The id of the section in HTML."""
-        return re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")
 
-
-@dataclass(frozen=True)
-class Document:
+class Document(NamedTuple):
     """The whole report."""
 
     title: str
     paragraphs: Sequence[str]
     sections: Sequence[Section]
-
-
-def score(value: float | None) -> str:
-    """A score as the paper prints it.
-
-    >>> score(0.8712), score(1.0), score(-0.024), score(None)
-    ('.871', '1.000', '−.024', '–')
-    """
-    if value is None or not math.isfinite(value):
-        return NOTHING
-    text = f"{value:.3f}"
-    return text.removeprefix("0") if value >= 0 else text.replace("-0.", "−.").replace("-", "−")
-
-
-def signed(value: float) -> str:
-    """A difference of scores.
-
-    >>> signed(0.001), signed(-0.024), signed(0.0)
-    ('+.001', '−.024', '.000')
-    """
-    return f"+{score(value)}" if value > 0 else score(value)
-
-
-def seconds(value: float | None) -> str:
-    """Seconds with one decimal."""
-    return NOTHING if value is None or not math.isfinite(value) else f"{value:,.1f}"
-
-
-def gib(size: float | None) -> str:
-    """Bytes as GiB with two decimals."""
-    return NOTHING if size is None else f"{size / 2**30:.2f}"
-
-
-def count(value: float | None) -> str:
-    """A whole number with separators."""
-    return NOTHING if value is None else f"{value:,.0f}"
 
 
 class Block(NamedTuple):
@@ -113,9 +66,9 @@ class Block(NamedTuple):
     ``show`` turns a figure into text. ``best`` chooses the figure of each column that is bold.
     """
 
-    rows: Mapping[str, Mapping[str, Any]]
-    show: Callable[[Any], str] = score
-    best: Callable[[Iterable[Any]], Any] | None = max
+    rows: dict[str, dict[str, Any]]
+    show: Callable[[Any], str]
+    best: Callable[[Iterable[Any]], Any] | None = None
 
 
 def grid(
@@ -147,36 +100,71 @@ def table_of(
     return Table(caption, header, [[[Cell(text) for text in row] for row in rows]], labels)
 
 
+def score(value: float | None) -> str:
+    """A score as the paper prints it.
+
+    >>> score(0.8712), score(1.0), score(-0.024), score(None)
+    ('.871', '1.000', '−.024', '–')
+    """
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    return re.sub(r"^(−?)0\.", r"\1.", f"{value + 0.0:.3f}".replace("-", "−"))
+
+
+def signed(value: float) -> str:
+    """A difference of scores.
+
+    >>> signed(0.001), signed(-0.024), signed(0.0)
+    ('+.001', '−.024', '.000')
+    """
+    return f"+{score(value)}" if value > 0 else score(value)
+
+
+def seconds(value: float | None) -> str:
+    """Seconds with one decimal."""
+    return NOTHING if value is None else f"{value:,.1f}"
+
+
+def gib(size: float | None) -> str:
+    """Bytes as GiB with two decimals."""
+    return NOTHING if size is None else f"{size / 2**30:.2f}"
+
+
+def count(value: float | None) -> str:
+    """A whole number with separators."""
+    return NOTHING if value is None else f"{value:,.0f}"
+
+
 def markdown(document: Document) -> str:
     """The report in GitHub's Markdown; plots are links to their SVG files."""
-    lines = [f"# {_literal(document.title)}", ""]
-    for paragraph in document.paragraphs:
-        lines += [_literal(paragraph), ""]
-    for section in document.sections:
-        lines += [f"## {_literal(section.title)}", "", _literal(section.text), ""]
-        for part in section.parts:
-            if isinstance(part, Plot):
-                lines += [f"![{_literal(part.caption)}]({part.name}.svg)", ""]
-            else:
-                lines += _markdown_table(part)
-    return "\n".join(lines)
+    return _render("report.md", document, _literal)
 
 
-def _markdown_table(table: Table) -> list[str]:
-    def line(cells: Iterable[str]) -> str:
-        return f"| {' | '.join(cells)} |"
+def page(document: Document) -> str:
+    """The report as one HTML page that loads nothing else."""
+    return _render("report.html", document, _inline)
 
-    marks = [":--" if i < table.labels else "--:" for i in range(len(table.header))]
-    rows = [row for group in table.groups for row in group]
-    return [
-        *(f"*{_literal(table.caption)}*", ""),
-        *(line(map(_literal, table.header)), line(marks)),
-        *(
-            line(f"**{_literal(text)}**" if bold else _literal(text) for text, bold in row)
-            for row in rows
-        ),
-        "",
-    ]
+
+def _render(template: str, document: Document, inline: Callable[[str], str]) -> str:
+    environment = Environment(
+        loader=PackageLoader("sameas.reproduction", "."),
+        autoescape=template.endswith("html"),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["inline"] = inline
+    environment.tests["plot"] = lambda part: isinstance(part, Plot)
+    return environment.get_template(template).render(document._asdict())
+
+
+def _inline(text: str) -> Markup:
+    """Text as HTML in which nothing but `code` has a meaning.
+
+    >>> _inline("a < b, `c`")
+    Markup('a &lt; b, <code>c</code>')
+    """
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(" ".join(text.split()))))
 
 
 def _literal(text: str) -> str:
@@ -192,35 +180,3 @@ def _literal(text: str) -> str:
         else re.sub(r"([\\|*_`<>\[\]])", r"\\\1", piece)
         for piece in pieces
     )
-
-
-def page(document: Document) -> str:
-    """The report as one HTML page that loads nothing else."""
-    environment = Environment(
-        loader=PackageLoader("sameas.reproduction", "."),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(inline=_inline, header=_header, svg=_labelled)
-    environment.tests["plot"] = lambda part: isinstance(part, Plot)
-    return environment.get_template("report.html").render(document=document) + "\n"
-
-
-def _inline(text: str) -> Markup:
-    """Text as HTML in which nothing but `code` has a meaning.
-
-    >>> _inline("a < b, `c`")
-    Markup('a &lt; b, <code>c</code>')
-    """
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(" ".join(text.split()))))
-
-
-def _header(text: str) -> Markup:
-    """A header that may break between words, but not at the hyphen of "zh-en"."""
-    return Markup(re.sub(r"\S+-\S+", r'<span class="whole">\g<0></span>', _inline(text)))
-
-
-def _labelled(plot: Plot) -> Markup:
-    label = html.escape(plot.caption)
-    return Markup(plot.svg.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1))
