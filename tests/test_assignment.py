@@ -103,7 +103,7 @@ def test_every_solver_keeps_its_contract(solver, form, profit, temperature, iter
     assert (np.diff(rank, axis=1) >= 0).all()
     assert (rank >= 1).all()
     assert (rank <= m).all()
-    assert_array_equal(ranked.profit, profit[ranked.left, ranked.right])
+    assert_array_equal(ranked.values, profit[ranked.left, ranked.right])
     again = problem.ranks_of(found.plan.right, ranked.left, ranked.right, found.partner)
     assert_array_equal(again, ranked.rank)
 

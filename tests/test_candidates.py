@@ -74,12 +74,12 @@ def test_pairs_in_any_order_are_found_again(drawn, data):
         assert len(found) == len(known)
         assert (np.diff(numbers_of(found)) > 0).all()
         pairs_found = zip(found.left.tolist(), found.right.tolist(), strict=True)
-        assert dict(zip(pairs_found, found.profit, strict=True)) == known
+        assert dict(zip(pairs_found, found.values, strict=True)) == known
         rows, columns = (axis.ravel() for axis in np.indices(shape))
         places = found.find(rows, columns)
         for i, j, place in zip(rows.tolist(), columns.tolist(), places.tolist(), strict=True):
             assert (place >= 0) == ((i, j) in known)
-            assert place < 0 or found.profit[place] == known[i, j]
+            assert place < 0 or found.values[place] == known[i, j]
         starts, order = found.by_right
         for j in range(shape[1]):
             own = order[starts[j] : starts[j + 1]]
@@ -92,7 +92,7 @@ def test_every_pair_of_a_matrix():
     found = every_pair(matrix)
     assert found.left.tolist() == [0, 0, 0, 1, 1, 1]
     assert found.right.tolist() == [0, 1, 2, 0, 1, 2]
-    assert_array_equal(found.profit, matrix.ravel())
+    assert_array_equal(found.values, matrix.ravel())
 
 
 # --- All are compared -------------------------------------------------------------------------
@@ -111,14 +111,14 @@ def test_with_room_for_all_and_nobody_left_out_all_pairs_are_proposed(seed, n, m
         found = find_candidates(profit, k, first=k)
         whole = every_pair(exact(profit))
         assert_array_equal(numbers_of(found), numbers_of(whole))
-        assert_array_equal(found.profit, profit.of(whole.left, whole.right))
-        assert_allclose(found.profit, whole.profit, atol=1e-6)
+        assert_array_equal(found.values, profit.of(whole.left, whole.right))
+        assert_allclose(found.values, whole.values, atol=1e-6)
         assert found.recall is None
 
 
 @settings(deadline=None, max_examples=20)
 @given(st.integers(0, 2**32), st.integers(1, 6), st.integers(1, 8))
-def test_proposals_of_short_rows_are_the_best_beyond_a_price(seed, k, first):
+def test_proposals_of_short_rows_are_the_best_beyond_hubness(seed, k, first):
     """Short rows are not compressed: the answer can be told from the whole matrix."""
     rng = np.random.default_rng(seed)
     profit = make_profit(mixed_rows(rng, 30), mixed_rows(rng, 25))
@@ -155,13 +155,13 @@ def test_the_best_of_all_are_among_the_candidates(clustered, top):
         places = found.find(other, own) if turned else found.find(own, other)
         assert (places >= 0).mean() > 0.97
     assert len(found) < 0.25 * matrix.size
-    assert_allclose(found.profit, matrix[found.left, found.right], atol=1e-6)
+    assert_allclose(found.values, matrix[found.left, found.right], atol=1e-6)
 
 
 def test_the_same_rows_give_the_same_candidates(clustered):
     one, other = (find_candidates(clustered, 20, first=5) for _ in range(2))
     assert_array_equal(numbers_of(one), numbers_of(other))
-    assert_array_equal(one.profit, other.profit)
+    assert_array_equal(one.values, other.values)
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -214,7 +214,7 @@ def test_sides_of_one_or_none(n, m, width):
 def test_entities_of_which_nothing_is_known_have_candidates_of_no_profit():
     profit = make_profit(as_rows(np.zeros((4, 3))), as_rows(np.zeros((5, 3))))
     found = find_candidates(profit, 2, first=2)
-    assert not found.profit.any()
+    assert not found.values.any()
     assert set(found.left.tolist()) == set(range(4))
     assert set(found.right.tolist()) == set(range(5))
 
@@ -324,7 +324,7 @@ def test_pairs_of_interest_join_those_proposed_and_those_nearest():
         found = find_candidates(profit, 2, first=2, proposed=proposed, also=also)
         before = near if proposed is None else proposed
         assert_array_equal(numbers_of(found), np.union1d(before, also))
-        assert_allclose(found.profit, exact(profit)[found.left, found.right], atol=1e-6)
+        assert_allclose(found.values, exact(profit)[found.left, found.right], atol=1e-6)
         assert (found.recall is None) == (proposed is None)
 
 

@@ -608,7 +608,7 @@ def test_a_damaged_refinement_is_made_again(pair, uninterrupted, tmp_path):
 def test_what_was_damaged_is_made_again(pair, uninterrupted, tmp_path):
     folder = tmp_path / "kept"
     interrupted_at_the_end(pair, OPTIONS["nearest"], folder)
-    path = folder / "candidates" / "profit.npy"
+    path = folder / "candidates" / "values.npy"
     data = bytearray(path.read_bytes())
     data[-1] ^= 64
     path.write_bytes(data)

@@ -252,7 +252,7 @@ def test_candidates_and_prices_to_start_from_change_nothing(start, matrix, price
     rng = np.random.default_rng(seed)
     candidates = some_pairs(matrix, STARTS[start](rng, matrix))
     first = None if prices is None else PRICES[prices](rng, matrix.shape[1])
-    before = [some.copy() for some in (matrix, candidates.right, candidates.profit)]
+    before = [some.copy() for some in (matrix, candidates.right, candidates.values)]
     kept = None if first is None else first.copy()
     found = assign(StoredProfit(matrix), candidates, prices=first)
     assert_links(matrix, found)
@@ -263,7 +263,7 @@ def test_candidates_and_prices_to_start_from_change_nothing(start, matrix, price
     assert len(candidates) <= found.pairs <= matrix.size
     if start == "everything":
         assert found.rounds == 1
-    for some, was in zip((matrix, candidates.right, candidates.profit), before, strict=True):
+    for some, was in zip((matrix, candidates.right, candidates.values), before, strict=True):
         assert_array_equal(some, was)
     if kept is not None:
         assert_array_equal(first, kept)

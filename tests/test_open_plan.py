@@ -19,7 +19,7 @@ from strategies import matrices
 
 SIZES = [1.0, 5.0, 20.0, 55.0]
 """Largest scores: soft, as usual, sure, and as sure as it gets."""
-prices = st.one_of(st.none(), st.sampled_from([-20.0, -6.0, 0.0, 3.0, 30.0]))
+thresholds = st.one_of(st.none(), st.sampled_from([-20.0, -6.0, 0.0, 3.0, 30.0]))
 
 
 @st.composite
@@ -48,9 +48,9 @@ def as_matrix(candidates, values, missing=0.0):
 
 
 @settings(deadline=None, max_examples=60)
-@given(problems(), prices)
-def test_probabilities_of_an_entity_sum_up_to_one_as_nearly_as_told(candidates, price):
-    plan = open_plan(candidates, price=price)
+@given(problems(), thresholds)
+def test_probabilities_of_an_entity_sum_up_to_one_as_nearly_as_told(candidates, threshold):
+    plan = open_plan(candidates, threshold=threshold)
     matrix = as_matrix(candidates, plan.probability)
     for sums in (matrix.sum(axis=1) + plan.left_alone, matrix.sum(axis=0) + plan.right_alone):
         assert_allclose(sums, 1, rtol=0, atol=plan.deviation + 1e-12)
@@ -61,13 +61,13 @@ def test_probabilities_of_an_entity_sum_up_to_one_as_nearly_as_told(candidates, 
 
 
 @settings(deadline=None, max_examples=50)
-@given(problems(), prices)
-def test_a_probability_is_the_product_of_its_factors(candidates, price):
-    plan = open_plan(candidates, price=price)
-    if price is not None:
-        assert plan.price == price
-    scores = as_matrix(candidates, candidates.profit.astype(np.float64), -np.inf)
-    product = np.exp(scores - plan.price) * plan.left_alone[:, None] * plan.right_alone
+@given(problems(), thresholds)
+def test_a_probability_is_the_product_of_its_factors(candidates, threshold):
+    plan = open_plan(candidates, threshold=threshold)
+    if threshold is not None:
+        assert plan.threshold == threshold
+    scores = as_matrix(candidates, candidates.values.astype(np.float64), -np.inf)
+    product = np.exp(scores - plan.threshold) * plan.left_alone[:, None] * plan.right_alone
     rows, columns = product.sum(axis=1) + plan.left_alone, product.sum(axis=0) + plan.right_alone
     # What sums up to more than one is scaled down to it.
     scale = np.maximum(np.maximum(rows, 1)[:, None], np.maximum(columns, 1))
@@ -82,23 +82,23 @@ def test_a_probability_is_the_product_of_its_factors(candidates, price):
 
 @settings(deadline=None, max_examples=50)
 @given(problems())
-def test_the_price_is_that_of_as_many_links_as_the_plan_expects(candidates):
+def test_the_threshold_is_that_of_as_many_links_as_the_plan_expects(candidates):
     assume(len(candidates))
     plan = open_plan(candidates)
     n, m = candidates.shape
     links = min(max(n - plan.left_alone.sum(), 1), n, m)
     spare = 0.01 * min(n, m)
     odds = links / ((n - links + spare) * (m - links + spare))
-    assert plan.price == pytest.approx(max(-6 - math.log(odds), 1.0))
+    assert plan.threshold == pytest.approx(max(-6 - math.log(odds), 1.0))
 
 
 @settings(deadline=None, max_examples=30)
 @given(problems(max_side=4), st.sampled_from([-3.0, 0.0, 3.0]))
-def test_with_patience_each_stays_alone_as_the_others_of_its_line_let_it(candidates, price):
-    plan = open_plan(candidates, price=price, most=5000, tolerance=1e-9)
+def test_with_patience_each_stays_alone_as_the_others_of_its_line_let_it(candidates, threshold):
+    plan = open_plan(candidates, threshold=threshold, most=5000, tolerance=1e-9)
     assume(plan.sweeps < 5000)
-    scores = as_matrix(candidates, candidates.profit.astype(np.float64), -np.inf)
-    kernel = np.exp(scores - price)
+    scores = as_matrix(candidates, candidates.values.astype(np.float64), -np.inf)
+    kernel = np.exp(scores - threshold)
     for alone, odds in (
         (plan.left_alone, kernel @ plan.right_alone),
         (plan.right_alone, kernel.T @ plan.left_alone),
@@ -108,11 +108,14 @@ def test_with_patience_each_stays_alone_as_the_others_of_its_line_let_it(candida
 
 @settings(deadline=None, max_examples=30)
 @given(problems(), st.sampled_from([-6.0, 0.0, 3.0]))
-def test_from_the_other_side_it_is_the_same_plan(candidates, price):
+def test_from_the_other_side_it_is_the_same_plan(candidates, threshold):
     turned = from_pairs(
-        candidates.shape[::-1], candidates.right, candidates.left, candidates.profit
+        candidates.shape[::-1], candidates.right, candidates.left, candidates.values
     )
-    plan, mirrored = open_plan(candidates, price=price), open_plan(turned, price=price)
+    plan, mirrored = (
+        open_plan(candidates, threshold=threshold),
+        open_plan(turned, threshold=threshold),
+    )
     assert_allclose(plan.left_alone, mirrored.right_alone, rtol=1e-9)
     assert_allclose(plan.right_alone, mirrored.left_alone, rtol=1e-9)
     assert_allclose(
@@ -125,13 +128,13 @@ def test_from_the_other_side_it_is_the_same_plan(candidates, price):
 
 @settings(deadline=None, max_examples=30)
 @given(problems(size=20.0))
-def test_from_the_other_side_the_price_that_is_found_is_much_the_same(candidates):
+def test_from_the_other_side_the_threshold_that_is_found_is_much_the_same(candidates):
     turned = from_pairs(
-        candidates.shape[::-1], candidates.right, candidates.left, candidates.profit
+        candidates.shape[::-1], candidates.right, candidates.left, candidates.values
     )
     plan, mirrored = open_plan(candidates), open_plan(turned)
     off = plan.deviation + mirrored.deviation
-    assert plan.price == pytest.approx(mirrored.price, abs=0.1 + 100 * off)
+    assert plan.threshold == pytest.approx(mirrored.threshold, abs=0.1 + 100 * off)
 
 
 # --- sizes --------------------------------------------------------------------------------------
@@ -139,14 +142,14 @@ def test_from_the_other_side_the_price_that_is_found_is_much_the_same(candidates
 
 @pytest.mark.parametrize("size", [1e-30, 1.0, 60.0, 1e3, 1e30])
 @settings(deadline=None, max_examples=15)
-@given(scores=matrices(), price=prices)
-def test_no_score_overflows(size, scores, price):
+@given(scores=matrices(), threshold=thresholds)
+def test_no_score_overflows(size, scores, threshold):
     candidates = every_pair(scores * np.float32(size))
-    plan = open_plan(candidates, price=price)
+    plan = open_plan(candidates, threshold=threshold)
     for values in (plan.probability, plan.left_alone, plan.right_alone):
         assert np.isfinite(values).all()
         assert ((values >= 0) & (values <= 1)).all()
-    assert math.isfinite(plan.price)
+    assert math.isfinite(plan.threshold)
     assert math.isfinite(plan.deviation)
     assert np.isfinite(plan.ranking.left).all()
     assert np.isfinite(plan.ranking.right).all()
@@ -160,7 +163,7 @@ def test_without_candidates_everybody_stays_alone(shape):
     assert (plan.left_alone == 1).all()
     assert (plan.right_alone == 1).all()
     assert (len(plan.left_alone), len(plan.right_alone)) == shape
-    assert math.isfinite(plan.price)
+    assert math.isfinite(plan.threshold)
     assert plan.deviation == 0
     assert len(open_links(nothing, plan)) == 0
     assert gap_to_bound(nothing, plan.ranking.right, 0.0) == 0
@@ -186,21 +189,22 @@ def test_a_sure_pair_nears_one_and_others_do_not_suffer():
 
 def test_two_that_are_equally_good_share():
     scores = np.array([[12, 12], [-30, -30]], dtype=np.float32)
-    plan = open_plan(every_pair(scores), price=0.0)
+    plan = open_plan(every_pair(scores), threshold=0.0)
     assert_allclose(plan.probability[:2], 0.5, atol=0.01)
     assert plan.probability[2:].max() < 1e-9
 
 
-def test_a_pair_at_the_price_is_as_likely_as_that_both_stay_alone():
-    plan = open_plan(every_pair(np.array([[4.0]], dtype=np.float32)), price=4.0)
+def test_a_pair_at_the_threshold_is_as_likely_as_that_both_stay_alone():
+    plan = open_plan(every_pair(np.array([[4.0]], dtype=np.float32)), threshold=4.0)
     assert_allclose(plan.probability, plan.left_alone * plan.right_alone, rtol=1e-3)
 
 
 @settings(deadline=None, max_examples=40)
 @given(problems(size=20.0))
-def test_a_higher_price_leaves_more_of_them_alone(candidates):
+def test_a_higher_threshold_leaves_more_of_them_alone(candidates):
     low, high = (
-        open_plan(candidates, price=price, most=1000, tolerance=1e-6) for price in (0.0, 2.0)
+        open_plan(candidates, threshold=threshold, most=1000, tolerance=1e-6)
+        for threshold in (0.0, 2.0)
     )
     assert high.left_alone.sum() >= low.left_alone.sum() - 1e-3
 
@@ -209,16 +213,16 @@ def test_candidates_are_not_changed():
     scores = np.random.default_rng(1).normal(0, 90, (4, 5)).astype(np.float32)
     candidates = every_pair(scores)
     open_links(candidates, open_plan(candidates))
-    assert_array_equal(candidates.profit, scores.ravel())
+    assert_array_equal(candidates.values, scores.ravel())
 
 
 # --- links --------------------------------------------------------------------------------------
 
 
 @settings(deadline=None, max_examples=50)
-@given(problems(), prices)
-def test_links_are_one_to_one_and_hold_what_is_likelier_than_not(candidates, price):
-    plan = open_plan(candidates, price=price)
+@given(problems(), thresholds)
+def test_links_are_one_to_one_and_hold_what_is_likelier_than_not(candidates, threshold):
+    plan = open_plan(candidates, threshold=threshold)
     places = open_links(candidates, plan)
     assert len(set(places.tolist())) == len(places)
     left, right = candidates.left[places].tolist(), candidates.right[places].tolist()
@@ -231,12 +235,12 @@ def test_links_are_one_to_one_and_hold_what_is_likelier_than_not(candidates, pri
 
 
 @settings(deadline=None, max_examples=60)
-@given(problems(), prices)
-def test_links_are_taken_from_the_likeliest_on(candidates, price):
+@given(problems(), thresholds)
+def test_links_are_taken_from_the_likeliest_on(candidates, threshold):
     """As by hand: the likeliest pair, then the likeliest of those that are left, and so on."""
-    plan = open_plan(candidates, price=price)
+    plan = open_plan(candidates, threshold=threshold)
     ranking = plan.ranking
-    worth = candidates.profit - ranking.left[candidates.left] - ranking.right[candidates.right]
+    worth = candidates.values - ranking.left[candidates.left] - ranking.right[candidates.right]
     assume(len(np.unique(worth.round(6))) == len(worth))
     chosen, left, right = set(), set(), set()
     for place in np.argsort(-worth).tolist():
@@ -253,7 +257,7 @@ def test_links_are_taken_from_the_likeliest_on(candidates, price):
 
 def best_total(candidates):
     """The largest total if staying alone is worth nothing."""
-    scores = as_matrix(candidates, candidates.profit.astype(np.float64), -1e9)
+    scores = as_matrix(candidates, candidates.values.astype(np.float64), -1e9)
     return reference.best_with_nobody(scores, 0.0, 0.0)
 
 
@@ -266,7 +270,7 @@ def test_the_gap_is_never_less_than_the_distance_to_the_best(candidates, data):
     best = best_total(candidates)
     plan = open_plan(candidates)
     places = open_links(candidates, plan)
-    own = float(candidates.profit[places].sum(dtype=np.float64))
+    own = float(candidates.values[places].sum(dtype=np.float64))
     for prices_used in (given_prices, plan.ranking.right):
         for objective in (own, 0.0, best):
             gap = gap_to_bound(candidates, prices_used, objective)

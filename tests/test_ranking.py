@@ -49,7 +49,7 @@ def test_the_best_and_their_ranks_equal_sorting_and_counting(drawn, k, paired):
             row[partner[i]] = np.inf
         ranks = reference.ranks(row)
         expected += [(i, j, ranks[j], profit[i, j]) for j in reference.best(row, k)]
-    assert list(zip(found.left, found.right, found.rank, found.profit, strict=True)) == expected
+    assert list(zip(found.left, found.right, found.rank, found.values, strict=True)) == expected
 
 
 @settings(deadline=None, max_examples=40)
@@ -78,7 +78,7 @@ def test_ranks_count_ties_beyond_those_kept():
     found = ranked(profit, np.zeros(5), 3)
     assert_array_equal(found.right, [0, 3, 1])
     assert_array_equal(found.rank, [1, 2, 4])
-    assert_array_equal(found.profit, [3, 2, 1])
+    assert_array_equal(found.values, [3, 2, 1])
 
 
 def test_many_tiles_give_what_one_gives():
@@ -90,7 +90,7 @@ def test_many_tiles_give_what_one_gives():
     order = np.argsort(-worth, axis=1, kind="stable")[:, :10]
     assert_array_equal(found.left, np.repeat(np.arange(900), 10))
     assert_array_equal(found.right, order.ravel())
-    assert_array_equal(found.profit, np.take_along_axis(profit, order, axis=1).ravel())
+    assert_array_equal(found.values, np.take_along_axis(profit, order, axis=1).ravel())
     top = np.take_along_axis(worth, order, axis=1)[:, :, None]
     better, equal = (worth[:, None] > top).sum(axis=2), (worth[:, None] == top).sum(axis=2)
     assert_array_equal(found.rank, (better + (equal + 1) / 2).ravel())
@@ -110,7 +110,7 @@ def test_the_best_left_entity_is_the_first_largest_of_its_column(drawn):
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0)])
 def test_without_entities_there_is_nobody_to_rank(k, shape):
     found = ranked(np.zeros(shape, dtype=np.float32), np.zeros(shape[1]), k)
-    assert len(found.left) == len(found.right) == len(found.rank) == len(found.profit) == 0
+    assert len(found.left) == len(found.right) == len(found.rank) == len(found.values) == 0
 
 
 @settings(deadline=None, max_examples=40)

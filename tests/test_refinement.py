@@ -162,7 +162,7 @@ def test_scores_are_the_sum_of_all_that_the_last_anchors_say(task, rounds):
     assert {tuple(seed) for seed in known.seeds.tolist()} <= set(cells)
     scores = expected_scores(pair, known, found.anchors)
     expected = scores[chosen.left, chosen.right]
-    assert_allclose(chosen.profit, expected, rtol=1e-4, atol=2e-3)
+    assert_allclose(chosen.values, expected, rtol=1e-4, atol=2e-3)
     # Nothing that is kept is out of the question.
     best = np.full(scores.shape, -np.inf)
     best[chosen.left, chosen.right] = expected
@@ -220,7 +220,7 @@ def test_the_first_anchors_are_the_likely_pairs_of_the_first_plan(task):
 @given(tasks(), st.integers(1, 4))
 def test_refinement_is_the_same_each_time(task, rounds):
     one, two = (refine_pair(*task, rounds=rounds) for _ in range(2))
-    assert_array_equal(one.pairs.candidates.profit, two.pairs.candidates.profit)
+    assert_array_equal(one.pairs.candidates.values, two.pairs.candidates.values)
     assert_array_equal(one.pairs.candidates.right, two.pairs.candidates.right)
     assert_array_equal(one.anchors.trust, two.anchors.trust)
     assert_array_equal(one.relations.match, two.relations.match)
@@ -250,7 +250,7 @@ def test_weights_that_say_nothing_leave_names_alone():
     )
     names, _ = likeness(pair)
     chosen = found.pairs.candidates
-    assert_allclose(chosen.profit, 13 * names[chosen.left, chosen.right], atol=1e-4)
+    assert_allclose(chosen.values, 13 * names[chosen.left, chosen.right], atol=1e-4)
 
 
 # --- small worlds -------------------------------------------------------------------------------
@@ -615,7 +615,7 @@ def test_the_pipeline_refines_as_refine_does():
     pair = uneven()
     piped = refined(pair, material_of(pair), Options(rounds=3))
     direct = refine_pair(pair, everyone(pair), rounds=3)
-    assert_array_equal(piped.pairs.candidates.profit, direct.pairs.candidates.profit)
+    assert_array_equal(piped.pairs.candidates.values, direct.pairs.candidates.values)
     assert piped.changes == direct.changes
 
 

@@ -142,7 +142,7 @@ def test_shared_material_gives_what_a_whole_run_gives(demo, material, alignments
 
 def test_what_only_refinement_uses_changes_no_material(demo, material):
     less = prepare(demo.pair, replace(BEST, without=experiments_best.IN_REFINEMENT))
-    for name in ("left", "right", "profit"):
+    for name in ("left", "right", "values"):
         one, other = (getattr(each.candidates, name) for each in (material, less))
         np.testing.assert_array_equal(one, other)
 

@@ -49,7 +49,7 @@ def all_pairs(shape):
 
 def rows_of(ranked):
     """(left, right, rank, profit) of each that was ranked."""
-    columns = (ranked.left, ranked.right, ranked.rank, ranked.profit)
+    columns = (ranked.left, ranked.right, ranked.rank, ranked.values)
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
@@ -64,7 +64,7 @@ def test_pairs_in_any_order_become_candidates_by_left_then_right(drawn, seed):
     pairs = [(i, j) for i, row in enumerate(kept.tolist()) for j, here in enumerate(row) if here]
     assert len(found) == len(pairs)
     assert list(zip(found.left.tolist(), found.right.tolist(), strict=True)) == pairs
-    assert found.profit.tolist() == [profit[pair] for pair in pairs]
+    assert found.values.tolist() == [profit[pair] for pair in pairs]
     for i in range(len(profit)):
         own = found.right[found.starts[i] : found.starts[i + 1]].tolist()
         assert own == [j for left, j in pairs if left == i]
@@ -102,21 +102,21 @@ def test_joined_candidates_are_those_of_both(drawn, data):
     more = data.draw(hnp.arrays(np.bool_, profit.shape)) & ~kept
     left, right = np.nonzero(more)
     first = candidates_of(profit, kept)
-    before = first.right.copy(), first.profit.copy()
+    before = first.right.copy(), first.values.copy()
     joined = first.joined(left[::-1], right[::-1], profit[left, right][::-1])
     both = candidates_of(profit, kept | more)
-    for name in ("shape", "starts", "right", "profit", "left"):
+    for name in ("shape", "starts", "right", "values", "left"):
         assert_array_equal(getattr(joined, name), getattr(both, name))
     assert joined.right.dtype == np.int32
     assert_array_equal(first.right, before[0])
-    assert_array_equal(first.profit, before[1])
+    assert_array_equal(first.values, before[1])
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (1, 1), (4, 3)])
 def test_every_pair_is_all_of_the_matrix(shape):
     profit = np.random.default_rng(0).random(shape, dtype=np.float32)
     found = every_pair(profit)
-    assert_array_equal(found.profit.reshape(shape), profit)
+    assert_array_equal(found.values.reshape(shape), profit)
     assert_array_equal((found.left, found.right), all_pairs(shape))
     assert_array_equal(found.find(*all_pairs(shape)), np.arange(profit.size))
 
@@ -137,7 +137,7 @@ def test_more_pairs_than_fit_into_32_bits_are_told_apart():
     )
     others = np.divmod((keys + 2**32) % size**2, size)
     assert (found.find(*others) == -1).all()
-    joined = found.joined(*others, found.profit)
+    joined = found.joined(*others, found.values)
     assert_array_equal(joined.find(left, right) >= 0, True)
     assert_array_equal(joined.find(*others) >= 0, True)
 
@@ -244,7 +244,7 @@ def test_candidates_are_not_changed_and_progress_reaches_the_end():
     profit = np.random.default_rng(0).random((5, 4), dtype=np.float32)
     candidates, told = every_pair(profit), []
     sparse.sinkhorn(candidates, temperature=0.02, iterations=4, progress=told.append)
-    assert_array_equal(candidates.profit, profit.ravel())
+    assert_array_equal(candidates.values, profit.ravel())
     assert told == sorted(told)
     assert 0 < told[0] <= told[-1] <= 1
 

@@ -193,7 +193,7 @@ def test_tampered_prices_prove_nothing(seed):
 
 def test_prices_below_what_staying_alone_is_worth_are_made_good_for():
     candidates = every_pair(np.array([[4.0]], dtype=np.float32))
-    wide = from_pairs((1, 3), candidates.left, candidates.right, candidates.profit)
+    wide = from_pairs((1, 3), candidates.left, candidates.right, candidates.values)
     profit, none = SparseProfit(wide), np.zeros(0, dtype=np.int64)
     # Two right entities without candidates, whose prices would make the total bound look like 0.
     proof = certify(profit, none, none, np.array([4.0]), np.array([0.0, -2.0, -2.0]), **OPEN)
@@ -241,7 +241,7 @@ def test_pairs_that_are_of_interest_join_the_nearest_with_their_profits():
     few_keys = few.left.astype(np.int64) * 20 + few.right
     assert_array_equal(keys, np.union1d(few_keys, also))
     products = left.toarray().astype(np.float64) @ right.toarray().T
-    assert_allclose(found.profit, products[found.left, found.right], atol=1e-6)
+    assert_allclose(found.values, products[found.left, found.right], atol=1e-6)
 
 
 def test_pairs_that_are_of_interest_join_what_was_proposed_too():

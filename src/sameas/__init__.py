@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from sameas._version import __version__
 
 if TYPE_CHECKING:
-    from sameas.alignment import Alignment
+    from sameas.alignment import Alignment, Diagnostics
     from sameas.errors import (
         InputError,
         MemoryCeilingError,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         SameasError,
     )
     from sameas.evaluation import Calibration, Metrics, calibration, evaluate, hide_half
-    from sameas.explanation import Explanation, explain
+    from sameas.explanation import Explanation
     from sameas.graph import Graph, GraphPair
     from sameas.inspection import inspect
     from sameas.options import PRESETS, Options
@@ -37,42 +37,25 @@ DEMO = Path(__file__).parent / "demo" / "world"
 
 # Names are imported when they are first used: ``import sameas`` itself takes no time.
 _HOMES = {
-    "Alignment": "alignment",
-    "Calibration": "evaluation",
-    "Explanation": "explanation",
-    "Graph": "graph",
-    "GraphPair": "graph",
-    "InputError": "errors",
-    "MemoryCeilingError": "errors",
-    "Metrics": "evaluation",
-    "OptionError": "errors",
-    "Options": "options",
-    "OutputError": "errors",
-    "PRESETS": "options",
-    "Reading": "reading",
-    "SameasError": "errors",
-    "align": "pipeline",
-    "calibration": "evaluation",
-    "evaluate": "evaluation",
-    "explain": "explanation",
-    "hide_half": "evaluation",
-    "inspect": "inspection",
-    "merge": "writing",
-    "read_gold": "reading",
-    "read_graph": "reading",
-    "read_links": "reading",
-    "read_pair": "reading",
-    "read_run": "writing",
-    "verify": "pipeline",
-    "write": "writing",
-    "write_links": "writing",
+    "alignment": ("Alignment", "Diagnostics"),
+    "errors": ("InputError", "MemoryCeilingError", "OptionError", "OutputError", "SameasError"),
+    "evaluation": ("Calibration", "Metrics", "calibration", "evaluate", "hide_half"),
+    "explanation": ("Explanation",),
+    "graph": ("Graph", "GraphPair"),
+    "inspection": ("inspect",),
+    "options": ("PRESETS", "Options"),
+    "pipeline": ("align", "verify"),
+    "reading": ("Reading", "read_gold", "read_graph", "read_links", "read_pair"),
+    "writing": ("merge", "read_run", "write", "write_links"),
 }
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "DEMO",
     "PRESETS",
     "Alignment",
     "Calibration",
+    "Diagnostics",
     "Explanation",
     "Graph",
     "GraphPair",
@@ -88,7 +71,6 @@ __all__ = [
     "align",
     "calibration",
     "evaluate",
-    "explain",
     "hide_half",
     "inspect",
     "merge",
@@ -105,9 +87,9 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import a public name from its module."""
-    if name not in _HOMES:
+    if name not in _HOME_OF:
         raise AttributeError(f"module 'sameas' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"sameas.{_HOMES[name]}"), name)
+    value = getattr(importlib.import_module(f"sameas.{_HOME_OF[name]}"), name)
     globals()[name] = value
     return value
 

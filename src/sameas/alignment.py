@@ -1,58 +1,215 @@
-"""Alignment: the result, with all that is needed to judge it."""
+"""Alignment: the result, with all that is needed to judge and to explain it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any, Literal
 
 import polars as pl
 
+from sameas.explanation import Explainer, Explanation, Side
 from sameas.graph import GraphPair
+from sameas.inputs import Inputs
 from sameas.options import Options
 
-if TYPE_CHECKING:
-    from sameas.explanation import Explanation
-    from sameas.explanation.result import Side
+Reason = Literal["no-candidate", "below-threshold", "taken", "unsure", "left-over"]
+"""Why an entity is unmatched: nothing resembles it; its best candidate's score is below the
+threshold; that candidate was linked to another entity; the link was not confident enough; the
+other side had no entity left for it."""
+
+LINKS = pl.Schema(
+    {"left": pl.String, "right": pl.String, "score": pl.Float64, "confidence": pl.Float64}
+)
+CANDIDATES = pl.Schema(
+    {"left": pl.String, "right": pl.String, "rank": pl.Float64, "score": pl.Float64}
+)
+UNMATCHED = pl.Schema(
+    {
+        "side": pl.String,
+        "entity": pl.String,
+        "reason": pl.String,
+        "candidate": pl.String,
+        "score": pl.Float64,
+    }
+)
+RELATIONS = pl.Schema(
+    {
+        "left": pl.String,
+        "right": pl.String,
+        "inverse": pl.Boolean,
+        "match": pl.Float64,
+        "edges": pl.Int64,
+    }
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diagnostics:
+    """Figures that tell how a run went; None where one does not apply."""
+
+    solver: str
+    objective: float
+    """Total profit, surplus or probability of all links, before the least confident are dropped."""
+    optimality_gap: float | None = None
+    """How far the objective can be from the largest possible, as a share of it."""
+    left_entities: int = 0
+    right_entities: int = 0
+    left_candidates: int = 0
+    """Left entities that may be linked."""
+    right_candidates: int = 0
+    form: str | None = None
+    """"complete" if all pairs were considered, else "candidates"."""
+    form_reason: str | None = None
+    memory_expected_bytes: int | None = None
+    candidate_pairs: int | None = None
+    search_recall: float | None = None
+    """Of the pairs that are each other's best in a sample, the share among the candidates."""
+    entities_without_features: int | None = None
+    word_vectors: str | None = None
+    words: int | None = None
+    words_without_vector: int | None = None
+    refinement_rounds: int | None = None
+    anchors: int | None = None
+    relation_matches: int | None = None
+    threshold: float | None = None
+    """The log-odds a pair must exceed to be likelier than no link, after refinement."""
+    plan_sweeps: int | None = None
+    plan_deviation: float | None = None
+    solver_rounds: int | None = None
+    solver_pairs: int | None = None
+    iterations: int | None = None
+    converged: bool | None = None
+
+    def asdict(self) -> dict[str, Any]:
+        """The figures that apply, and the gap in any case, as plain values."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {
+            name: value
+            for name, value in values.items()
+            if value is not None or name == "optimality_gap"
+        }
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Alignment:
-    """Which left entity is which right one.
+    """Which left entity is which right one. Entities are named by URI in every table."""
 
-    ``links``: left, right, score, confidence. The score is the profit; after refinement, the
-    log-odds of the pair beyond the price of staying alone. ``candidates``: the best right entities
-    of each left one, with ``rank`` (one for the best; equals share their mean rank) and score.
-    ``unmatched``: side, entity and reason, and the best candidate with its score where there is
-    one. Entities are named by URI everywhere.
-    """
-
-    pair: GraphPair
     options: Options
-    links: pl.DataFrame
-    candidates: pl.DataFrame
-    unmatched: pl.DataFrame
-    relations: pl.DataFrame | None = None
-    """Which relation matches which (left, right, inverse, match, edges), where refinement found
-    out; ``edges`` is on how many edges between sure links both were seen."""
-    anchors: pl.DataFrame | None = None
-    """left, right and trust of the links that refinement learned from in the end."""
-    gold_ranks: pl.DataFrame | None = None
-    """left, right and rank of every gold link between candidates, where gold links are known;
-    for evaluation alone."""
-    prices: pl.DataFrame | None = None
-    """side, entity and price of every candidate, where the exact solver found them: no pair's
-    profit exceeds the sum of its prices, which proves the links to be the best."""
-    solver: str
-    objective: float
-    """Total profit (or probability) of all links, those dropped for low confidence included."""
-    optimality_gap: float | None
-    """How far the objective can be from the best possible, as a share of it."""
-    facts: dict[str, Any] = field(default_factory=dict)
-    """Further counts: convergence, words without a vector and the like."""
-    seconds: dict[str, float] = field(default_factory=dict)
+    diagnostics: Diagnostics
+    parts: Mapping[str, Any]
+    """The tables, ``pair`` and ``inputs`` by name; a run folder loads each when asked for."""
+    seconds: Mapping[str, float] = field(default_factory=dict)
     """Time by phase; not part of the result."""
     resumed: tuple[str, ...] = ()
     """Phases that were taken over from an interrupted run; not part of the result either."""
+
+    @property
+    def pair(self) -> GraphPair:
+        """Both graphs, and gold links where they are known."""
+        pair: GraphPair = self.parts["pair"]
+        return pair
+
+    @property
+    def inputs(self) -> Inputs:
+        """What was given besides the graphs."""
+        inputs: Inputs = self.parts["inputs"]
+        return inputs
+
+    @property
+    def links(self) -> pl.DataFrame:
+        """left, right, score, confidence.
+
+        The score is the profit; after refinement, the log-odds of the pair above the threshold.
+        """
+        links: pl.DataFrame = self.parts["links"]
+        return links
+
+    @property
+    def candidates(self) -> pl.DataFrame:
+        """left, right, rank, score: the best right entities of each left one.
+
+        The best has rank one; equals share their mean rank.
+        """
+        candidates: pl.DataFrame = self.parts["candidates"]
+        return candidates
+
+    @property
+    def unmatched(self) -> pl.DataFrame:
+        """side, entity, reason (a ``Reason``), and the best candidate with its score, if any."""
+        unmatched: pl.DataFrame = self.parts["unmatched"]
+        return unmatched
+
+    @property
+    def relations(self) -> pl.DataFrame | None:
+        """left, right, inverse, match, edges: which relation matches which, where it was learned.
+
+        ``edges`` is on how many edges between anchors both were seen.
+        """
+        return self.parts.get("relations")
+
+    @property
+    def anchors(self) -> pl.DataFrame | None:
+        """left, right, trust: the links that refinement learned from in the end."""
+        return self.parts.get("anchors")
+
+    @property
+    def gold_ranks(self) -> pl.DataFrame | None:
+        """left, right, rank of the gold links between candidates; for evaluation alone."""
+        return self.parts.get("gold_ranks")
+
+    @property
+    def prices(self) -> pl.DataFrame | None:
+        """side, entity, price, where the exact solver was used.
+
+        No pair's profit exceeds the sum of its two prices, which proves the links optimal.
+        """
+        return self.parts.get("prices")
+
+    @property
+    def ranked(self) -> pl.DataFrame:
+        """left, right, rank of every pair whose rank is known: candidates and gold links."""
+        tables = [self.candidates, self.gold_ranks]
+        known = [table.select("left", "right", "rank") for table in tables if table is not None]
+        return pl.concat(known).unique(["left", "right"], keep="first", maintain_order=True)
+
+    def explain(
+        self, entity: str, other: str | None = None, *, side: Side | None = None
+    ) -> Explanation:
+        """Why an entity has its partner, or none; with ``other``, why not that one.
+
+        Entities are given by URI, or by a name that only one has. Print the result.
+        """
+        return self._explainer.explain(entity, other, side=side)
+
+    @cached_property
+    def _explainer(self) -> Explainer:
+        return Explainer(
+            pair=self.pair,
+            options=self.options,
+            inputs=self.inputs,
+            links=self.links,
+            candidates=self.candidates,
+            unmatched=self.unmatched,
+            anchors=self.anchors,
+            relations=self.relations,
+            prices=self.prices,
+            threshold=self.diagnostics.threshold,
+        )
+
+    def count_unmatched(self, side: Side) -> int:
+        """How many candidates of a side have no link."""
+        return int((self.unmatched["side"] == side).sum())
+
+    def summary(self) -> dict[str, Any]:
+        """The figures that describe the result, the same for the same input."""
+        return {
+            "links": len(self.links),
+            "unmatched_left": self.count_unmatched("left"),
+            "unmatched_right": self.count_unmatched("right"),
+            **self.diagnostics.asdict(),
+        }
 
     def __repr__(self) -> str:
         """Counts instead of contents."""
@@ -60,45 +217,3 @@ class Alignment:
             f"Alignment({len(self.links)} links, {self.count_unmatched('left')} left and "
             f"{self.count_unmatched('right')} right entities unmatched)"
         )
-
-    @property
-    def ranked(self) -> pl.DataFrame:
-        """Every pair whose rank is known (left, right, rank): candidates and gold links."""
-        return known_ranks(self.candidates, self.gold_ranks)
-
-    def explain(
-        self, entity: str, other: str | None = None, *, side: Side | None = None
-    ) -> Explanation:
-        """Why an entity has the partner it has, or none; with ``other``, why not that one.
-
-        Entities are given by URI, or by a name that only they have. Print the result.
-        """
-        from sameas.explanation import explain
-
-        return explain(self, entity, other, side=side)
-
-    def count_unmatched(self, side: str) -> int:
-        """How many candidates of a side have no link."""
-        return len(self.unmatched.filter(pl.col("side") == side))
-
-    def summary(self) -> dict[str, Any]:
-        """The figures that describe the result, the same for the same input."""
-        return {
-            "links": len(self.links),
-            "left_entities": len(self.pair.left.entities),
-            "right_entities": len(self.pair.right.entities),
-            "unmatched_left": self.count_unmatched("left"),
-            "unmatched_right": self.count_unmatched("right"),
-            "solver": self.solver,
-            "objective": self.objective,
-            "optimality_gap": self.optimality_gap,
-            **self.facts,
-        }
-
-
-def known_ranks(candidates: pl.DataFrame, gold_ranks: pl.DataFrame | None) -> pl.DataFrame:
-    """The ranks of candidates and of gold links in one table, each pair once."""
-    tables = [candidates.select("left", "right", "rank")]
-    if gold_ranks is not None:
-        tables.append(gold_ranks.select("left", "right", "rank"))
-    return pl.concat(tables).unique(["left", "right"], keep="first", maintain_order=True)

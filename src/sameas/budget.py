@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sameas.errors import MemoryCeilingError
 from sameas.features import folded, ngram_rows
 from sameas.graph import Graph, GraphPair, Positions
+from sameas.inputs import Sides, Task
 from sameas.options import Options, Text
 from sameas.proposals import COMPARE_ALL_UP_TO, PRINCIPAL, RANDOM
 
@@ -37,20 +38,19 @@ class Budget:
     one for the exact solver to look through."""
     reason: str
 
-    def facts(self, left: Positions, right: Positions) -> dict[str, Any]:
-        """What a run tells about it."""
+    def diagnostics(self) -> dict[str, Any]:
+        """The fields of the diagnostics that are about the budget."""
         return {
-            "left_candidates": len(left),
-            "right_candidates": len(right),
             "form": self.form,
             "form_reason": self.reason,
             "memory_expected_bytes": self.needed,
         }
 
 
-def plan_memory(pair: GraphPair, left: Positions, right: Positions, options: Options) -> Budget:
+def plan_memory(task: Task, sides: Sides) -> Budget:
     """Choose between all pairs and candidates; refuse what does not fit under the ceiling."""
-    rows = BASE + _graph_bytes(pair) + _row_bytes(pair, left, right, options)
+    options, (left, right) = task.options, sides
+    rows = BASE + _graph_bytes(task.pair) + _row_bytes(task, sides)
     pairs = len(left) * len(right)
     stored, sparse = rows + 4 * pairs, rows + _candidate_bytes(len(left), len(right), options)
     asked = options.candidates >= max(len(left), len(right), 1)
@@ -80,7 +80,7 @@ def _too_little(needed: int, what: str, options: Options) -> MemoryCeilingError:
     ceiling = -(-needed // 2**28) / 4
     return MemoryCeilingError(
         f"{what} need about {needed / 2**30:.2f} GiB, the ceiling is "
-        f"{options.memory / 2**30:.2f} GiB; raise it with --memory {ceiling:.10g}G"
+        f"{options.memory / 2**30:.2f} GiB; raise it with `memory` {ceiling:.10g}G"
     )
 
 
@@ -109,28 +109,28 @@ def _candidate_bytes(left: int, right: int, options: Options) -> int:
     return int(1.3 * short + (8 if options.rounds else 5) * found)
 
 
-def _row_bytes(pair: GraphPair, left: Positions, right: Positions, options: Options) -> int:
+def _row_bytes(task: Task, sides: Sides) -> int:
     """The feature rows of both sides, after all hops."""
-    if options.embeddings is not None:
-        size = options.embeddings.stat().st_size if options.embeddings.exists() else 0
-        return 2 * (options.depth + 2) * size
-    total = 0
+    pair, options, total = task.pair, task.options, 0
+    if task.inputs.embeddings is not None:
+        return 2 * (options.depth + 2) * task.inputs.embeddings.dense.nbytes
     if options.features != "word":
         names = pl.concat([pair.left.names, pair.right.names])
         curve = _distinct_curve(names.gather_every(max(1, len(names) // SAMPLE)), options.text)
         twice = options.text == "weighted" and not {"sounds", "folding"} & set(options.without)
-        for graph, some in ((pair.left, left), (pair.right, right)):
-            total += (16 if twice else 8) * _entries(graph, some, curve, options.depth)
-    if options.features != "char":
+        for graph, positions in zip((pair.left, pair.right), sides, strict=True):
+            total += (16 if twice else 8) * _entries(graph, positions, curve, options.depth)
+    if task.inputs.word_vectors is not None:
         entities = len(pair.left.entities) + len(pair.right.entities)
-        total += 4 * 300 * (options.depth + 2) * entities
+        width = task.inputs.word_vectors.vectors.shape[1]
+        total += 4 * width * (options.depth + 2) * entities
     return total
 
 
-def _entries(graph: Graph, some: Positions, curve: _Curve, depth: int) -> int:
+def _entries(graph: Graph, positions: Positions, curve: _Curve, depth: int) -> int:
     """Entries of one side's rows over all hops, and those of hops that are made on the way."""
     drawn = np.maximum(graph.names.str.len_chars().fill_null(0).to_numpy() - 1.0, 0.0)
-    total = curve(drawn)[some].sum()
+    total = curve(drawn)[positions].sum()
     heads, tails = graph.triples[:, 0], graph.triples[:, 2]
     size = len(graph.entities)
     for level in range(depth):
@@ -142,7 +142,7 @@ def _entries(graph: Graph, some: Positions, curve: _Curve, depth: int) -> int:
             1e6,
         )
         entries = curve(drawn)
-        total += entries[some].sum()
+        total += entries[positions].sum()
         if level < depth - 1:
             total += entries.sum()
     return int(total)

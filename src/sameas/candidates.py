@@ -34,7 +34,7 @@ class Candidates:
     shape: tuple[int, int]
     starts: Positions
     right: Indices
-    profit: Matrix
+    values: Matrix
     recall: float | None = None
     """Of the pairs that are best for both among all, the share found; None if all were compared."""
 
@@ -69,13 +69,13 @@ class Candidates:
         here[here] = keys[places[here]] == wanted[here]
         return np.where(here, places, -1)
 
-    def joined(self, left: Positions, right: Positions, profit: Matrix) -> Candidates:
+    def joined(self, left: Positions, right: Positions, values: Matrix) -> Candidates:
         """These pairs and others, which must not be among them."""
         return from_pairs(
             self.shape,
             np.concatenate([self.left, left]),
             np.concatenate([self.right, right]),
-            np.concatenate([self.profit, profit]),
+            np.concatenate([self.values, values]),
         )
 
 
@@ -93,19 +93,19 @@ class SparseProfit:
     @property
     def ceiling(self) -> float:
         """What no profit exceeds in size."""
-        return float(np.abs(self.candidates.profit).max(initial=0.0))
+        return float(np.abs(self.candidates.values).max(initial=0.0))
 
     def of(self, left: Positions, right: Positions) -> Matrix:
         """The profits of some pairs; -inf for those that are no candidates."""
         places = self.candidates.find(left, right)
         values = np.full(len(places), -np.inf, dtype=np.float32)
-        values[places >= 0] = self.candidates.profit[places[places >= 0]]
+        values[places >= 0] = self.candidates.values[places[places >= 0]]
         return values
 
     def above(self, left: Vector, right: Vector) -> Iterator[tuple[slice, Positions, Positions]]:
         """Rows, and the pairs in them whose profit exceeds the sum of their two prices."""
         own, other = self.candidates.left, self.candidates.right
-        over = self.candidates.profit > left[own] + right[other]
+        over = self.candidates.values > left[own] + right[other]
         yield slice(0, self.shape[0]), own[over].astype(np.int64), other[over].astype(np.int64)
 
 
@@ -113,12 +113,12 @@ def from_pairs(
     shape: tuple[int, int],
     left: NDArray[np.integer],
     right: NDArray[np.integer],
-    profit: Matrix,
+    values: Matrix,
 ) -> Candidates:
     """Candidates from pairs in any order, each given once."""
     order = np.argsort(left * np.int64(shape[1]) + right, kind="stable")
     starts = np.searchsorted(left[order], np.arange(shape[0] + 1))
-    return Candidates(shape, starts, right[order].astype(np.int32), profit[order])
+    return Candidates(shape, starts, right[order].astype(np.int32), values[order])
 
 
 def every_pair(matrix: Matrix) -> Candidates:

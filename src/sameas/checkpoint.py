@@ -1,4 +1,4 @@
-"""What finished phases of a long run have made, kept so that an interrupted run can go on.
+"""Results of finished phases of a long run, kept so that an interrupted run can go on.
 
 A checkpoint is a folder with one folder per phase: its arrays (.npy) and phase.json with their
 checksums and the fingerprint of the run they belong to. A phase is there whole or not at all,
@@ -11,42 +11,41 @@ import hashlib
 import json
 import shutil
 import zlib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from types import NoneType
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sameas._version import __version__
-from sameas.assignment import Assignment, Plan, Solution
-from sameas.candidates import Candidates
 from sameas.errors import OutputError
-from sameas.evidence import Anchors, Evidence, Relations
-from sameas.graph import Graph, GraphPair
-from sameas.options import Options
-from sameas.refinement import Pairs, Refinement
-from sameas.rows import Rows
+from sameas.inputs import Task
 
+T = TypeVar("T")
 Arrays = dict[str, NDArray[Any]]
 
 WORTH_SECONDS = 3.0
-"""Phases that took less are done again rather than kept."""
+"""Phases that took less are computed again rather than kept."""
 
 
 @dataclass(frozen=True)
 class Checkpoint:
     """Where phases are kept, and the fingerprint of the run they belong to; None keeps nothing."""
 
-    folder: Path | None
-    fingerprint: str
+    folder: Path | None = None
+    fingerprint: str = ""
 
-    def save(self, phase: str, arrays: Arrays, facts: dict[str, Any], seconds: float) -> None:
-        """Keep what a phase has made, if it took long enough."""
+    def save(self, phase: str, result: Any, seconds: float) -> None:
+        """Keep the result of a phase (a dataclass of arrays), if it took long enough."""
         if self.folder is None or seconds < WORTH_SECONDS:
             return
         draft = self.folder / f"{phase}.draft"
+        arrays = to_arrays(result)
         try:
             shutil.rmtree(draft, ignore_errors=True)
             draft.mkdir(parents=True)
@@ -54,7 +53,6 @@ class Checkpoint:
                 np.save(draft / f"{name}.npy", array, allow_pickle=False)
             record = {
                 "fingerprint": self.fingerprint,
-                "facts": facts,
                 "seconds": seconds,
                 "arrays": {name: _checksum(array) for name, array in arrays.items()},
             }
@@ -65,8 +63,8 @@ class Checkpoint:
             reason = error.strerror or error
             raise OutputError(f"{self.folder}: cannot keep the phase {phase} ({reason})") from None
 
-    def load(self, phase: str) -> tuple[Arrays, dict[str, Any], float] | None:
-        """What a phase had made in a run of the same fingerprint, its facts and its seconds."""
+    def load(self, phase: str, kind: type[T]) -> tuple[T, float] | None:
+        """The result of a phase of the same run, and its seconds; None if it was not kept."""
         if self.folder is None or not (self.folder / phase / "phase.json").is_file():
             return None
         try:
@@ -78,144 +76,97 @@ class Checkpoint:
                 arrays[name] = np.load(self.folder / phase / f"{name}.npy", allow_pickle=False)
                 if _checksum(arrays[name]) != checksum:
                     return None
-            return arrays, record["facts"], record["seconds"]
+            return from_arrays(kind, arrays), record["seconds"]
         except Exception:  # a damaged file can make NumPy raise nearly anything
             return None
 
 
-def rows_to_arrays(rows: Rows, side: str) -> Arrays:
-    """Rows as arrays."""
-    sparse = rows.sparse
-    return {
-        f"{side}_dense": rows.dense,
-        f"{side}_values": sparse.data,
-        f"{side}_columns": sparse.indices,
-        f"{side}_starts": sparse.indptr,
-        f"{side}_width": np.array(sparse.shape[1]),
-    }
-
-
-def rows_from_arrays(arrays: Arrays, side: str) -> Rows:
-    """What ``rows_to_arrays`` was given."""
-    parts = tuple(arrays[f"{side}_{name}"] for name in ("values", "columns", "starts"))
-    shape = (len(parts[2]) - 1, int(arrays[f"{side}_width"]))
-    return Rows(arrays[f"{side}_dense"], csr_array(parts, shape=shape))
-
-
-def candidates_to_arrays(candidates: Candidates) -> Arrays:
-    """Candidates as arrays."""
-    recall = np.nan if candidates.recall is None else candidates.recall
-    return {
-        "shape": np.array(candidates.shape),
-        "starts": candidates.starts,
-        "right": candidates.right,
-        "profit": candidates.profit,
-        "recall": np.array(recall),
-    }
-
-
-def candidates_from_arrays(arrays: Arrays) -> Candidates:
-    """What ``candidates_to_arrays`` was given."""
-    shape, recall = arrays["shape"].tolist(), float(arrays["recall"])
-    return Candidates(
-        (shape[0], shape[1]),
-        arrays["starts"],
-        arrays["right"],
-        arrays["profit"],
-        None if np.isnan(recall) else recall,
-    )
-
-
-def solution_to_arrays(solution: Solution) -> Arrays:
-    """A solution as arrays."""
-    arrays = {name: np.asarray(getattr(solution, name)) for name in ("left", "right", "objective")}
-    arrays["gap"] = np.array(np.nan if solution.gap is None else solution.gap)
-    for part, kind in (("plan", Plan), ("exact", Assignment)):
-        value = getattr(solution, part)
-        if value is not None:
-            for entry in fields(kind):
-                arrays[f"{part}.{entry.name}"] = np.asarray(getattr(value, entry.name))
+def to_arrays(value: Any, name: str = "") -> Arrays:
+    """A dataclass of arrays, numbers, texts, sparse arrays and such dataclasses, as flat arrays."""
+    if value is None:
+        return {}
+    if isinstance(value, csr_array):
+        parts = {part: getattr(value, part) for part in ("data", "indices", "indptr", "shape")}
+    elif is_dataclass(value):
+        parts = {each.name: getattr(value, each.name) for each in fields(value)}
+    elif isinstance(value, tuple) and any(map(is_dataclass, value)):
+        parts = {str(number): part for number, part in enumerate(value)}
+    else:
+        return {name: np.asarray(value)}
+    arrays: Arrays = {}
+    for part, content in parts.items():
+        arrays |= to_arrays(content, f"{name}.{part}" if name else part)
     return arrays
 
 
-def solution_from_arrays(arrays: Arrays) -> Solution:
-    """What ``solution_to_arrays`` was given."""
-    parts: dict[str, dict[str, Any]] = {"": {}, "plan": {}, "exact": {}}
-    for name, array in arrays.items():
-        part, _, entry = name.rpartition(".")
-        parts[part][entry] = array if array.ndim else array.item()
-    gap = parts[""].pop("gap")
-    return Solution(
-        **parts[""],
-        gap=None if np.isnan(gap) else gap,
-        plan=Plan(**parts["plan"]),
-        exact=Assignment(**parts["exact"]) if parts["exact"] else None,
-    )
+def from_arrays(kind: Any, arrays: Arrays, name: str = "") -> Any:
+    """The value that ``to_arrays`` was given, from its type."""
+    inner = f"{name}." if name else ""
+    if NoneType in get_args(kind):
+        if name not in arrays and not any(key.startswith(inner) for key in arrays):
+            return None
+        kind = next(each for each in get_args(kind) if each is not NoneType)
+    if kind is csr_array:
+        data, indices, indptr, shape = (
+            arrays[f"{inner}{part}"] for part in ("data", "indices", "indptr", "shape")
+        )
+        return csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
+    if is_dataclass(kind):
+        hints = _hints(kind)
+        return kind(
+            **{
+                each.name: from_arrays(hints[each.name], arrays, f"{inner}{each.name}")
+                for each in fields(kind)
+            }
+        )
+    if get_origin(kind) is tuple and any(map(is_dataclass, get_args(kind))):
+        return tuple(
+            from_arrays(each, arrays, f"{inner}{number}")
+            for number, each in enumerate(get_args(kind))
+        )
+    array = arrays[name]
+    if get_origin(kind) is tuple:
+        return tuple(array.tolist())
+    return array.item() if kind in (int, float, bool, str) else array
 
 
-def refinement_to_arrays(refinement: Refinement) -> Arrays:
-    """A refinement as arrays."""
-    pairs = refinement.pairs
-    arrays = {f"pairs.{name}": getattr(pairs, name) for name in ("names", "profit")}
-    arrays["changes"] = np.array(refinement.changes)
-    for part, value in (
-        ("candidates", pairs.candidates),
-        ("evidence", pairs.evidence),
-        ("anchors", refinement.anchors),
-        ("relations", refinement.relations),
-    ):
-        content = candidates_to_arrays(value) if isinstance(value, Candidates) else vars(value)
-        arrays.update({f"{part}.{name}": np.asarray(array) for name, array in content.items()})
-    return arrays
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
 
 
-def refinement_from_arrays(arrays: Arrays) -> Refinement:
-    """What ``refinement_to_arrays`` was given."""
-    parts: dict[str, Arrays] = {}
-    for name, array in arrays.items():
-        part, _, entry = name.partition(".")
-        parts.setdefault(part, {})[entry] = array
-    pairs = Pairs(
-        candidates_from_arrays(parts["candidates"]),
-        evidence=Evidence(**parts["evidence"]),
-        **parts["pairs"],
-    )
-    changes = tuple(arrays["changes"].tolist())
-    return Refinement(pairs, Anchors(**parts["anchors"]), Relations(**parts["relations"]), changes)
-
-
-def fingerprint(pair: GraphPair, options: Options) -> str:
-    """A hash of all that the result depends on."""
+def fingerprint(task: Task) -> str:
+    """A hash of everything that the result depends on."""
     digest = hashlib.sha256(__version__.encode())
-    digest.update(json.dumps(options.asdict(), sort_keys=True).encode())
-    for path in (
-        options.word_vectors,
-        options.embeddings,
-        options.seeds,
-        options.reject,
-        options.among,
+    digest.update(json.dumps(task.options.asdict(), sort_keys=True).encode())
+    inputs, pair = task.inputs, task.pair
+    for content in (
+        *(inputs.seeds, inputs.reject, inputs.among, inputs.embeddings, inputs.word_vectors),
+        *(pair.left, pair.right, pair.gold),
     ):
-        if isinstance(path, Path) and path.exists():
-            digest.update(f"{path.stat().st_size} {path.stat().st_mtime_ns} ".encode())
-    for graph in (pair.left, pair.right):
-        _update(digest, graph)
-    if pair.gold is not None:
-        for side in ("left", "right"):
-            digest.update(pair.gold[side].hash(0).to_numpy().tobytes())
+        _update(digest, content)
     return digest.hexdigest()
 
 
-def _update(digest: Any, graph: Graph) -> None:
-    for texts in (graph.entities, graph.names, graph.relations):
-        digest.update(f"{len(texts)} ".encode())
-        digest.update(np.ascontiguousarray(texts.hash(0).to_numpy()))
-    digest.update(np.ascontiguousarray(graph.triples))
-    for table in (graph.attributes, graph.alternatives):
-        if len(table):
-            digest.update(table.hash_rows(0).to_numpy().tobytes())
-    if graph.linkable is not None:
-        digest.update(f"{len(graph.linkable)} linkable ".encode())
-        digest.update(np.ascontiguousarray(graph.linkable))
+def _update(digest: Any, content: Any) -> None:
+    """Add a table, an array or a dataclass of these to a hash."""
+    if isinstance(content, pl.DataFrame):
+        digest.update(f"{content.shape} {content.columns} ".encode())
+        digest.update(content.hash_rows(0).to_numpy().tobytes() if len(content) else b"")
+    elif isinstance(content, pl.Series):
+        digest.update(f"{len(content)} ".encode())
+        digest.update(np.ascontiguousarray(content.hash(0).to_numpy()))
+    elif isinstance(content, np.ndarray):
+        digest.update(f"{content.dtype.str} {content.shape} ".encode())
+        digest.update(np.ascontiguousarray(content))
+    elif isinstance(content, csr_array):
+        for part in (content.data, content.indices, content.indptr):
+            _update(digest, part)
+    elif is_dataclass(content):
+        for each in fields(content):
+            _update(digest, getattr(content, each.name))
+    else:
+        digest.update(repr(content).encode())
 
 
 def _checksum(array: NDArray[Any]) -> str:

@@ -193,25 +193,8 @@ def hide_half(pair: GraphPair, *, seed: int) -> tuple[GraphPair, pl.Series]:
     lost = pl.col("right").is_in(hidden.implode())
     gold = pair.gold.filter(~lost)
     alone = pair.gold.filter(lost, ~pl.col("left").is_in(gold["left"].implode()))
-    smaller = replace(pair, right=_without(pair.right, hidden), gold=gold)
+    smaller = replace(pair, right=pair.right.without(hidden), gold=gold)
     return smaller, alone["left"].unique(maintain_order=True)
-
-
-def _without(graph: Graph, entities: pl.Series) -> Graph:
-    """The graph without some of its entities and all that is said of them."""
-    gone = graph.entities.is_in(entities.implode())
-    kept = ~gone.to_numpy()
-    number = np.cumsum(kept) - 1
-    head, relation, tail = graph.triples.T
-    inside = kept[head] & kept[tail]
-    return replace(
-        graph,
-        entities=graph.entities.filter(~gone),
-        names=graph.names.filter(~gone),
-        names_given=min(graph.names_given, int(kept.sum())),
-        triples=np.stack([number[head], relation, number[tail]], axis=1)[inside],
-        attributes=graph.attributes.filter(~pl.col("entity").is_in(entities.implode())),
-    )
 
 
 def _mentioned(gold: pl.DataFrame, no_match: pl.Series | None) -> pl.Expr:

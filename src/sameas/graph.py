@@ -75,6 +75,16 @@ class Graph:
             f"{len(self.triples)} triples)"
         )
 
+    @staticmethod
+    def from_triples(triples, **k):  # placeholder
+        alternatives = k.pop("alternatives", None)
+        graph = graph_from_triples(triples, **k)
+        from dataclasses import replace
+        return graph if alternatives is None else replace(graph, alternatives=alternatives)
+
+    def without(self, entities):  # placeholder
+        raise NotImplementedError
+
     def distinct_triples(self) -> Positions:
         """The triples without duplicates, sorted; shape (k, 3)."""
         if not len(self.triples):

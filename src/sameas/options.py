@@ -1,166 +1,177 @@
-"""Options: everything that can be chosen about an alignment, checked when it is made."""
+"""Options: every choice about an alignment, each declared, checked and explained in one place.
+
+The flags of the command line are made from these fields.
+"""
 
 from __future__ import annotations
 
-import math
 import re
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Collection
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, get_args
 
-from sameas.adjacency import Adjacency
 from sameas.errors import OptionError
+from sameas.fields import check, option, wrong
 
+Adjacency = Literal["relational", "plain", "random-walk", "laplacian"]
 Features = Literal["char", "word", "hybrid"]
 Method = Literal["seu", "paris"]
-Solver = Literal["sinkhorn", "hungarian"]
 Preset = Literal["best", "paper"]
+Solver = Literal["sinkhorn", "hungarian"]
 Text = Literal["weighted", "plain"]
-Part = Literal[
-    "folding",
-    "numbers",
-    "sounds",
-    "boundaries",
-    "rarity",
-    "namesakes",
-    "votes",
-    "lacking",
-    "relations",
-]
-"""What ``best`` consists of, besides the method as published."""
+TextPart = Literal["folding", "numbers", "sounds", "boundaries", "rarity"]
+GraphPart = Literal["namesakes", "votes", "lacking", "relations"]
+Part = Literal[TextPart, GraphPart]
+"""What ``best`` adds to the method as published."""
 
-DEEPEST, MOST = 20, 1000
+PARIS_OPTIONS = frozenset({"method", "iterations", "top", "memory", "min_confidence", "among"})
+"""The options and inputs that PARIS uses."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
     """How to align. The defaults are the preset "best"."""
 
-    method: Method = "seu"
-    """Names spread over the graph and assigned (seu), or PARIS's probabilities (paris)."""
-    features: Features = "char"
-    """What names are turned into: character n-grams, mean word vectors, or both."""
-    text: Text = "weighted"
-    """N-grams: plain bigrams as published; or trigrams of folded names, as spelled and as they
-    sound, with the boundaries of words, weighted by rarity."""
-    word_vectors: Path | None = None
-    """A GloVe or word2vec text file; without one, the vectors of the extra "glove"."""
-    embeddings: Path | None = None
-    """Own feature rows (.npy or .parquet), used instead of names."""
-    adjacency: Adjacency = "relational"
-    """How neighbours are weighted."""
-    depth: int = 2
-    """How many hops features are spread."""
-    solver: Solver = "sinkhorn"
-    """Who assigns: Sinkhorn's soft plan, or the exact Hungarian answer."""
-    iterations: int = 10
-    """Rounds of Sinkhorn."""
-    temperature: float = 0.02
-    """How soft Sinkhorn's plan is."""
-    rounds: int = 4
-    """Rounds of refinement, in which sure links tell about their neighbours; 0 for none."""
-    seeds: Path | None = None
-    """Links that are known; never required."""
-    reject: Path | None = None
-    """Pairs that are known not to be links."""
-    without: tuple[Part, ...] = ()
-    """Parts of ``best`` to leave out, to see what each is good for."""
-    among: Path | Literal["gold"] | None = None
-    """Only entities of these links are candidates (the paper protocol)."""
-    candidates: int = 50
-    """Partners considered for each entity, from both sides; in small problems, all are."""
-    gap: float = 0.0
-    """The exact solver may stop once it is proven to be within this share of the best."""
-    time_limit: float | None = None
-    """The exact solver stops after so many seconds, with what it has proven by then."""
-    top: int = 10
-    """Ranked candidates kept per left entity."""
-    memory: int = 4 * 2**30
-    """Ceiling in bytes, kept to: what does not fit is refused before the work starts."""
-    min_confidence: float = 0.5
-    """Links less sure than this are dropped and their entities stay unmatched; with one half, a
-    link is made where it is likelier than not."""
-    seed: int = 0
-    """For what is left to chance. Nothing is today: every seed gives the same links."""
+    method: Method = option(
+        "seu",
+        help="Names spread over the graph (seu), or a second opinion: PARIS.",
+    )
+    features: Features = option(
+        "char",
+        help="What names are turned into: character n-grams, word vectors, or both.",
+    )
+    text: Text = option(
+        "weighted",
+        help="N-grams: folded trigrams weighted by rarity, or plain bigrams as published.",
+    )
+    adjacency: Adjacency = option(
+        "relational", help="How neighbours are weighted."
+    )
+    depth: int = option(
+        2, help="How many hops features are spread over the graph.", least=0, most=20
+    )
+    solver: Solver = option(
+        "sinkhorn", help="Soft assignment, or the exact one."
+    )
+    iterations: int = option(10, help="Rounds of Sinkhorn, or of PARIS.", least=0)
+    temperature: float = option(0.02, help="How soft Sinkhorn's plan is.", above=0.0)
+    rounds: int = option(
+        4, help="Rounds of refinement by linked neighbours; 0 for none.", least=0, most=1000
+    )
+    without: tuple[Part, ...] = option(
+        (),
+        help="Leave out a part of the preset best, to see what it contributes: "
+        f"{', '.join(get_args(Part))}; can be repeated.",
+        metavar="PART",
+    )
+    candidates: int = option(
+        50,
+        help="Partners considered for each entity, from both sides; small problems take all.",
+        least=1,
+        metavar="K",
+    )
+    gap: float = option(
+        0.0,
+        help="Let the exact solver stop once proven to be within this share of the optimum.",
+        least=0.0,
+        below=1.0,
+    )
+    time_limit: float | None = option(
+        None,
+        help="Stop the exact solver after so many seconds, with what it has proven by then.",
+        above=0.0,
+        metavar="SECONDS",
+    )
+    top: int = option(
+        10, help="Ranked candidates kept for each left entity.", least=1, most=1000, metavar="N"
+    )
+    memory: int = option(
+        4 * 2**30,
+        help="Memory ceiling, such as 4G or 512M; what does not fit is refused at the start.",
+        least=1,
+        metavar="SIZE",
+    )
+    min_confidence: float = option(
+        0.5,
+        help="Links less certain than this are dropped; the preset paper keeps all.",
+        least=0.0,
+        most=1.0,
+    )
 
     def __post_init__(self) -> None:
-        """Refuse values that cannot be used; text that names a file becomes a path."""
-        for name in ("word_vectors", "embeddings", "seeds", "reject", "among"):
-            if isinstance(getattr(self, name), str) and getattr(self, name) != "gold":
-                object.__setattr__(self, name, Path(getattr(self, name)))
-        for name, choices in (
-            ("method", get_args(Method)),
-            ("features", get_args(Features)),
-            ("text", get_args(Text)),
-            ("adjacency", get_args(Adjacency)),
-            ("solver", get_args(Solver)),
-        ):
-            if getattr(self, name) not in choices:
-                raise _wrong(name, f"one of {', '.join(choices)}", getattr(self, name))
-        for name, least in (
-            ("depth", 0),
-            ("iterations", 0),
-            ("rounds", 0),
-            ("candidates", 1),
-            ("top", 1),
-            ("memory", 1),
-            ("seed", 0),
-        ):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise _wrong(name, f"a whole number of at least {least}", value)
-        for name in ("top", "rounds"):
-            if getattr(self, name) > MOST:
-                raise _wrong(name, f"at most {MOST}", getattr(self, name))
+        """Refuse values that cannot be used, and options that have no effect with the others."""
         object.__setattr__(self, "without", tuple(self.without))
-        for part in self.without:
-            if part not in get_args(Part):
-                raise _wrong("without", f"some of {', '.join(get_args(Part))}", part)
-        if self.depth > DEEPEST:
-            raise _wrong(
-                "depth", f"at most {DEEPEST}: beyond a few hops all is near all", self.depth
-            )
-        for name in ("temperature", "min_confidence", "gap", "time_limit"):
-            value = getattr(self, name)
-            if name == "time_limit" and value is None:
-                continue
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                raise _wrong(name, "a number", value)
-        if not (self.temperature > 0 and math.isfinite(self.temperature)):
-            raise _wrong("temperature", "a positive number", self.temperature)
-        if not 0 <= self.gap < 1:
-            raise _wrong("gap", "at least 0 and less than 1", self.gap)
-        if self.time_limit is not None and not self.time_limit > 0:
-            raise _wrong("time_limit", "a positive number of seconds", self.time_limit)
-        if not 0 <= self.min_confidence <= 1:
-            raise _wrong("min_confidence", "between 0 and 1", self.min_confidence)
-        for name in ("seeds", "reject"):
-            if getattr(self, name) is not None and not self.rounds:
-                raise OptionError(
-                    f"{name} are used in refinement only, got rounds 0; leave them out, or refine"
-                )
-        if self.word_vectors is not None and self.features == "char":
-            raise OptionError(
-                "word_vectors are used only with features word or hybrid, got features 'char'"
-            )
+        if isinstance(self.memory, str):
+            object.__setattr__(self, "memory", parse_size(self.memory))
+        check(self)
+        changed = [field.name for field in fields(self) if getattr(self, field.name) != field.default]
+        refuse_unused(self, changed)
 
     def asdict(self) -> dict[str, Any]:
         """The options as plain values that JSON can hold."""
-        values = asdict(self)
-        return {name: _plain(value) for name, value in values.items()}
+        return {**asdict(self), "without": list(self.without)}
+
+
+def refuse_unused(options: Options, given: Collection[str], *, embeddings: bool = False) -> None:
+    """Raise an OptionError if one of the options and inputs ``given`` has no effect.
+
+    ``embeddings`` says that feature rows were given, which take the place of names.
+    """
+    if options.method == "paris":
+        unused = {name: "method 'paris' does not use it" for name in given}
+        unused = {name: why for name, why in unused.items() if name not in PARIS_OPTIONS}
+    else:
+        unused = _unused_by_seu(options, embeddings)
+    for name in given:
+        if name in unused:
+            raise OptionError(f"`{name}` has no effect here: {unused[name]}; leave it out")
+
+
+def _unused_by_seu(options: Options, embeddings: bool) -> dict[str, str]:
+    """The options and inputs that have no effect, and why."""
+    unused = {}
+    if options.solver != "hungarian":
+        unused |= dict.fromkeys(("gap", "time_limit"), "it is for `solver` hungarian")
+    if not options.rounds:
+        unused |= dict.fromkeys(("seeds", "reject"), "it is used in refinement, and `rounds` is 0")
+    if options.features == "char":
+        unused["word_vectors"] = "it is for `features` word or hybrid"
+    if options.features == "word":
+        unused["text"] = "it is for `features` char or hybrid"
+    if embeddings:
+        reason = "`embeddings` take the place of names"
+        unused |= dict.fromkeys(("features", "text", "word_vectors"), reason)
+    no_ngrams = options.text == "plain" or options.features == "word" or embeddings
+    if no_ngrams and set(options.without) & set(get_args(TextPart)):
+        unused["without"] = "it names a part of weighted n-grams, which are not used"
+    if not options.rounds and set(options.without) & set(get_args(GraphPart)):
+        unused["without"] = "it names a part of refinement, and `rounds` is 0"
+    return unused
 
 
 PRESETS: dict[Preset, Options] = {
     "best": Options(),
     "paper": Options(text="plain", rounds=0, min_confidence=0.0),
 }
-"""``best`` is the best we know; ``paper`` is the method as published: everyone is matched."""
+"""``best`` is the best we know; ``paper`` is the method as published: everything is matched."""
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, Path):
-        return str(value)
-    return list(value) if isinstance(value, tuple) else value
+def make_options(preset: Preset = "best", **choices: Any) -> Options:
+    """The options of a preset with these changes; an option without effect is refused."""
+    if preset not in PRESETS:
+        raise wrong("preset", f"one of {', '.join(PRESETS)}", preset)
+    known = {field.name for field in fields(Options)}
+    for name in choices:
+        if name not in known:
+            raise OptionError(f"{name!r} is not an option; options are {', '.join(sorted(known))}")
+    base = PRESETS[preset]
+    if choices.get("method") == "paris":
+        base = Options(min_confidence=base.min_confidence)
+    if choices.get("features") == "word" and "text" not in choices:
+        base = replace(base, text="weighted")
+    options = replace(base, **choices)
+    refuse_unused(options, list(choices))
+    return options
 
 
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
@@ -174,9 +185,5 @@ def parse_size(text: str, *, option: str = "memory") -> int:
     """
     match = re.fullmatch(r"\s*(\d{1,12}(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
     if not match or not (size := int(float(match[1]) * UNITS[match[2].upper()])):
-        raise _wrong(option, "a size such as 4G or 512M", text)
+        raise wrong(option, "a size such as 4G or 512M", text)
     return size
-
-
-def _wrong(name: str, expected: str, found: object) -> OptionError:
-    return OptionError(f"{name} must be {expected}, got {found!r} instead")

@@ -29,7 +29,7 @@ PRINCIPAL, RANDOM = 96, 128
 SLACK = 0.2
 """Partners worth so much less than the best one are left out, but for the first few."""
 CROWD, NEAREST = 1000, 8
-"""A price is guessed as the mean profit of the nearest few of so many of the other side."""
+"""Hubness is the mean profit with the nearest few of a sample of the other side."""
 BATCH = 8192
 MEETINGS = 10_000
 """Common n-grams per entity that are looked at: the most frequent n-grams are left out."""
@@ -44,14 +44,14 @@ Progress = Callable[[float], None]
 def nearest(left: Rows, right: Rows, k: int, *, first: int, progress: Progress) -> Positions:
     """The k nearest of every left and of every right entity, ascending.
 
-    Near means a large profit beyond a guess at the partner's price, or entities that are near
-    to everybody would fill every list. Those far below the best are left out again, but not
+    Near means a large profit less the hubness of both. Otherwise hubs, which are near to
+    everything, would fill every list. Those far below the best are left out again, but not
     the ``first`` few.
     """
     short = compress(left, right, principal=PRINCIPAL, random=RANDOM, spare=2)
     progress(0.2)
     sides = short.left, short.right
-    _set_prices(*sides)
+    _subtract_hubness(*sides)
     found = []
     for number, (own, other) in enumerate((sides, sides[::-1])):
 
@@ -112,21 +112,21 @@ def alike(left: Sparse, right: Sparse, k: int) -> Positions:
     return _distinct([_numbers(forth), _numbers(back)])
 
 
-def _set_prices(left: Matrix, right: Matrix) -> None:
-    """Use the two spare columns so that products are worth less a guess at both prices."""
-    prices = _prices(left, right), _prices(right, left)
-    left[:, -2], left[:, -1] = 1, -prices[0]
-    right[:, -2], right[:, -1] = -prices[1], 1
+def _subtract_hubness(left: Matrix, right: Matrix) -> None:
+    """Fill the two spare columns so that products are profits less the hubness of both."""
+    hubness = _hubness(left, right), _hubness(right, left)
+    left[:, -2], left[:, -1] = 1, -hubness[0]
+    right[:, -2], right[:, -1] = -hubness[1], 1
 
 
-def _prices(own: Matrix, other: Matrix) -> NDArray[np.float32]:
+def _hubness(own: Matrix, other: Matrix) -> NDArray[np.float32]:
     if not len(own) or not len(other):
         return np.zeros(len(own), dtype=np.float32)
-    crowd = np.unique(np.linspace(0, len(other) - 1, CROWD).astype(np.int64))
-    few = min(NEAREST, len(crowd))
-    near, _ = faiss.knn(own, other[crowd], few, metric=faiss.METRIC_INNER_PRODUCT)
-    prices: NDArray[np.float32] = near.mean(axis=1)
-    return prices
+    sample = np.unique(np.linspace(0, len(other) - 1, CROWD).astype(np.int64))
+    few = min(NEAREST, len(sample))
+    near, _ = faiss.knn(own, other[sample], few, metric=faiss.METRIC_INNER_PRODUCT)
+    hubness: NDArray[np.float32] = near.mean(axis=1)
+    return hubness
 
 
 def _nearest(

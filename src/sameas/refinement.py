@@ -28,6 +28,7 @@ from sameas.evidence import (
     match_relations,
 )
 from sameas.graph import Positions
+from sameas.inputs import Known
 from sameas.profit import Profit
 from sameas.rows import Matrix
 
@@ -81,41 +82,11 @@ DEFAULT = Weights()
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
-    """What must and what cannot be linked: in ``seeds`` (pairs, shape (k, 2)), in ``rejected``.
-
-    ``inside`` are masks of those left and right entities that may be linked with each other;
-    others may be too, among themselves, and only to support those.
-    """
-
-    seeds: Positions
-    rejected: Positions
-    inside: tuple[NDArray[np.bool_], NDArray[np.bool_]]
-
-    def allows(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np.bool_]:
-        """Which pairs are neither rejected nor at odds with seeds or across the border."""
-        allowed: NDArray[np.bool_] = self.inside[0][left] == self.inside[1][right]
-        size = len(self.inside[1])
-        if len(self.rejected):
-            numbers = self.rejected[:, 0] * size + self.rejected[:, 1]
-            allowed &= ~np.isin(left * np.int64(size) + right, numbers)
-        if len(self.seeds):
-            for own, other, column, count in (
-                (left, right, 0, len(self.inside[0])),
-                (right, left, 1, size),
-            ):
-                partner = np.full(count, -1, dtype=np.int64)
-                partner[self.seeds[:, column]] = self.seeds[:, 1 - column]
-                allowed &= (partner[own] < 0) | (partner[own] == other)
-        return allowed
-
-
-@dataclass(frozen=True, eq=False)
 class Pairs:
     """Candidate pairs with all that speaks for and against each of them, in their order."""
 
     candidates: Candidates
-    """Their ``profit`` is the score, in log-odds once there is evidence."""
+    """Their ``values`` are the scores, in log-odds once there is evidence."""
     names: Vector
     """The cosine of the names."""
     profit: Vector
@@ -150,7 +121,7 @@ def refine(
 ) -> Refinement:
     """The candidates, and others that the graph adds to them, scored by all evidence.
 
-    ``candidates.profit`` is the profit; ``temperature`` and ``iterations`` are those of the first
+    ``candidates.values`` are profits; ``temperature`` and ``iterations`` are those of the first
     plan, made from profits alone; there is at least one round.
     """
     pairs = _first_pairs(candidates, profit, names, known)
@@ -186,12 +157,12 @@ def _first_pairs(candidates: Candidates, profit: Profit, names: Profit, known: K
     seeds = known.seeds[candidates.find(known.seeds[:, 0], known.seeds[:, 1]) < 0]
     left = np.concatenate([candidates.left[allowed], seeds[:, 0]])
     right = np.concatenate([candidates.right[allowed], seeds[:, 1]])
-    values = np.concatenate([candidates.profit[allowed], profit.of(seeds[:, 0], seeds[:, 1])])
+    values = np.concatenate([candidates.values[allowed], profit.of(seeds[:, 0], seeds[:, 1])])
     chosen = from_pairs(candidates.shape, left, right, values)
     alike = names.partners(chosen.starts, chosen.right).astype(np.float64)
     nothing = np.zeros(len(chosen))
     pairs = Pairs(
-        chosen, alike, chosen.profit.astype(np.float64), Evidence(nothing, nothing, nothing)
+        chosen, alike, chosen.values.astype(np.float64), Evidence(nothing, nothing, nothing)
     )
     return _rescored(pairs, pairs.profit, known)
 
@@ -251,14 +222,14 @@ def _rescored(pairs: Pairs, scores: Vector, known: Known) -> Pairs:
     """The pairs with these scores; seeds are beyond doubt."""
     values: Matrix = scores.astype(np.float32)
     values[pairs.candidates.find(known.seeds[:, 0], known.seeds[:, 1])] += SURE
-    return replace(pairs, candidates=replace(pairs.candidates, profit=values))
+    return replace(pairs, candidates=replace(pairs.candidates, values=values))
 
 
 def _taken(pairs: Pairs, which: NDArray[np.bool_]) -> Pairs:
     """Some of the pairs."""
     chosen = pairs.candidates
     return Pairs(
-        from_pairs(chosen.shape, chosen.left[which], chosen.right[which], chosen.profit[which]),
+        from_pairs(chosen.shape, chosen.left[which], chosen.right[which], chosen.values[which]),
         pairs.names[which],
         pairs.profit[which],
         pairs.evidence.taken(which),
@@ -267,7 +238,7 @@ def _taken(pairs: Pairs, which: NDArray[np.bool_]) -> Pairs:
 
 def _within(candidates: Candidates, spread: float) -> NDArray[np.bool_]:
     """Which pairs are not too far below the best of their row and of their column."""
-    near: NDArray[np.bool_] = candidates.profit >= (
+    near: NDArray[np.bool_] = candidates.values >= (
         _floor(candidates, candidates.left, candidates.right) - spread
     )
     return near
@@ -280,7 +251,7 @@ def _floor(candidates: Candidates, left: NDArray[np.integer], right: NDArray[np.
         (candidates.left, candidates.right), (left, right), candidates.shape, strict=True
     ):
         peak = np.full(size, -np.inf)
-        np.maximum.at(peak, groups, candidates.profit)
+        np.maximum.at(peak, groups, candidates.values)
         floor = np.maximum(floor, peak[some])
     return floor
 
@@ -289,7 +260,7 @@ def _anchors(candidates: Candidates, plan: Plan, weights: Weights) -> Anchors:
     """The pairs that are each other's best and likely enough."""
     places = sparse.mutual(candidates, plan, np.ones(len(candidates), dtype=np.bool_))
     left, right = candidates.left[places], candidates.right[places]
-    logarithms = (candidates.profit[places] - plan.left[left] - plan.right[right]) / (
+    logarithms = (candidates.values[places] - plan.left[left] - plan.right[right]) / (
         plan.temperature
     )
     trust = np.exp(np.minimum(logarithms, 0.0))
@@ -302,8 +273,8 @@ def _unrivalled(candidates: Candidates, plan: Plan, places: Positions) -> NDArra
     left, right = candidates.left, candidates.right
     alone = np.ones(len(places), dtype=np.bool_)
     for own, worth in (
-        (left, candidates.profit - plan.right[right]),
-        (right, candidates.profit - plan.left[left]),
+        (left, candidates.values - plan.right[right]),
+        (right, candidates.values - plan.left[left]),
     ):
         best = np.full(int(own.max(initial=-1)) + 1, -np.inf)
         best[own[places]] = worth[places]

@@ -272,14 +272,14 @@ class _Market:
     def join(self, checked: _Checked) -> None:
         """Take up pairs that could improve the answer."""
         self.candidates = self.candidates.joined(checked.left, checked.right, checked.profit)
-        self.profit = _whole(self.candidates.profit, self.scale)
+        self.profit = _whole(self.candidates.values, self.scale)
 
     def correct(self, places: Positions, profit: Matrix) -> None:
         """Take up the profits of candidates that were given with others."""
         if len(places):
-            values = self.candidates.profit.copy()
+            values = self.candidates.values.copy()
             values[places] = profit
-            self.candidates = replace(self.candidates, profit=values)
+            self.candidates = replace(self.candidates, values=values)
             self.profit = _whole(values, self.scale)
 
     def forced_out(self) -> bool:
@@ -366,7 +366,7 @@ def _open_market(
     right_price = _whole(np.clip(prices, -ceiling, ceiling), scale)
     return _Market(
         candidates=candidates,
-        profit=_whole(candidates.profit, scale),
+        profit=_whole(candidates.values, scale),
         scale=scale,
         left_alone=_whole(np.full(n, -4 * ceiling) if ours is None else ours, scale),
         right_alone=floor,

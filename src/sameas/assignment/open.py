@@ -1,10 +1,10 @@
-"""A soft assignment in the open world: entities may stay alone, at a price found without labels.
+"""A soft assignment in the open world: entities may have no partner.
 
-The probability of a pair is k_ij a_i b_j, with k_ij = exp(score - price), a_i and b_j the
+The probability of a pair is k_ij a_i b_j, with k_ij = exp(score - threshold), a_i and b_j the
 probabilities that i and j stay alone; those of each row and of each column sum up to one. If M of
 n and m entities are linked at random, the odds of one pair are M / ((n - M)(m - M)) before anything
-is known of it: that gives the price, and M is how many links the plan itself expects. But a pair
-must have something to show, however few are left for each other: there is a least price.
+is known of it: that gives the threshold, and M is how many links the plan itself expects. The
+threshold is never below ``FLOOR``: two entities are not a pair for lack of others.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from sameas.graph import Positions
 Vector = NDArray[np.float64]
 
 BASE = -6.0
-"""What the price is less than the odds of chance, where chances are many."""
+"""How far the threshold is below the odds of chance, in logarithms."""
 FLOOR = 1.0
-"""The price is never below this: two who are left over are not a pair for lack of others."""
+"""The threshold is never below this."""
 SPARE = 0.01
 """Share of the smaller side that is taken as not linked even if all seem to be."""
 CLIP = 60.0
@@ -40,7 +40,7 @@ class OpenPlan:
     left_alone: Vector
     """The probability that each left entity has no partner."""
     right_alone: Vector
-    price: float
+    threshold: float
     """What a pair's score must exceed to be likelier than that both stay alone."""
     sweeps: int
     deviation: float
@@ -53,40 +53,40 @@ class OpenPlan:
         left, right = (
             -np.log(np.maximum(alone, 1e-300)) for alone in (self.left_alone, self.right_alone)
         )
-        return Plan(left + self.price, right, 1.0, self.sweeps, 0.0)
+        return Plan(left + self.threshold, right, 1.0, self.sweeps, 0.0)
 
 
 def open_plan(
     candidates: Candidates,
     *,
-    price: float | None = None,
+    threshold: float | None = None,
     base: float = BASE,
     most: int = 500,
     tolerance: float = 1e-3,
 ) -> OpenPlan:
     """The plan over candidates whose profits are scores in log-odds.
 
-    ``price`` fixes what is found from the data and ``base`` otherwise. Both sides are updated at
+    ``threshold`` fixes what is else found from the data and ``base``. Both sides are updated at
     once and half the way, in logarithms: taking turns, a sure pair nears its value like 1 / sweeps.
     """
     n, m = candidates.shape
-    scores = np.clip(candidates.profit.astype(np.float64), -CLIP, CLIP)
+    scores = np.clip(candidates.values.astype(np.float64), -CLIP, CLIP)
     kernel = csr_array((np.exp(scores), candidates.right, candidates.starts), shape=(n, m))
     turned = csr_array(kernel.T)
     left, right = np.ones(n), np.ones(m)
-    fixed = price is not None
-    price = _price(n, m, min(n, m) / 2, base) if price is None else price
+    fixed = threshold is not None
+    threshold = _threshold(n, m, min(n, m) / 2, base) if threshold is None else threshold
     sweeps, moved = 0, 1.0 if len(candidates) else 0.0
     while moved > tolerance and sweeps < most:
-        factor = np.exp(-price)
+        factor = np.exp(-threshold)
         new_left = np.sqrt(left / (1 + factor * (kernel @ right)))
         new_right = np.sqrt(right / (1 + factor * (turned @ left)))
         moved = max(np.abs(new_left - left).max(), np.abs(new_right - right).max())
         left, right = new_left, new_right
         sweeps += 1
         if not fixed:
-            price = _price(n, m, n - float(left.sum()), base)
-    probability = np.exp(scores - price) * left[candidates.left] * right[candidates.right]
+            threshold = _threshold(n, m, n - float(left.sum()), base)
+    probability = np.exp(scores - threshold) * left[candidates.left] * right[candidates.right]
     before = _sums(candidates, probability, left, right)
     # What sums up to more than one, for all the sweeps, is scaled down to it.
     most_of = [np.maximum(each, 1.0) for each in before]
@@ -94,7 +94,7 @@ def open_plan(
     # That takes from a pair's other entity too, which may have had less than one already.
     after = _sums(candidates, probability, left, right)
     deviation = max(float(np.abs(each - 1).max(initial=0.0)) for each in (*before, *after))
-    return OpenPlan(probability, left, right, float(price), sweeps, deviation)
+    return OpenPlan(probability, left, right, float(threshold), sweeps, deviation)
 
 
 def _sums(
@@ -130,15 +130,15 @@ def gap_to_bound(candidates: Candidates, prices: Vector, objective: float) -> fl
     """
     prices = np.maximum(prices, 0.0)
     gains = np.zeros(candidates.shape[0])
-    np.maximum.at(gains, candidates.left, candidates.profit - prices[candidates.right])
+    np.maximum.at(gains, candidates.left, candidates.values - prices[candidates.right])
     bound = float(prices.sum() + gains.sum())
     short = max(bound - objective, 0.0)
     # Links that are worth less than staying alone may make the total negative.
     return short / max(bound, -objective, short, 1e-12)
 
 
-def _price(n: int, m: int, links: float, base: float = BASE) -> float:
-    """The price of staying alone if so many of n and m entities are linked."""
+def _threshold(n: int, m: int, links: float, base: float = BASE) -> float:
+    """The threshold if so many of n and m entities are linked."""
     if not n or not m:
         return FLOOR
     spare = SPARE * min(n, m)

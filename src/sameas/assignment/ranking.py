@@ -28,7 +28,7 @@ class Ranked:
     left: Positions
     right: Positions
     rank: NDArray[np.float64]
-    profit: Matrix
+    values: Matrix
 
 
 def ranked(profit: Matrix, prices: Vector, k: int, *, partner: Positions | None = None) -> Ranked:

@@ -39,8 +39,8 @@ def sinkhorn(
     n, m = candidates.shape
     ghosts = Ghosts(max(m - n, 0), max(n - m, 0))
     starts, order = candidates.by_right
-    rows = _Lines(candidates.starts, candidates.right, candidates.profit)
-    columns = _Lines(starts, candidates.left[order], candidates.profit[order])
+    rows = _Lines(candidates.starts, candidates.right, candidates.values)
+    columns = _Lines(starts, candidates.left[order], candidates.values[order])
     left, right = np.zeros(n), np.zeros(m)
     for done in range(iterations):
         left = rows.log_sums(right, heat, _extra(ghosts.right_count, ghosts.right, heat))
@@ -83,10 +83,10 @@ def ranked(
     parts = in_parallel(some, even_slices(candidates.starts, PART))
     if not parts:
         none = np.empty(0, dtype=np.int64)
-        return Ranked(none, none, np.empty(0), candidates.profit[:0])
+        return Ranked(none, none, np.empty(0), candidates.values[:0])
     left, places, rank = (np.concatenate(column) for column in zip(*parts, strict=True))
     right = candidates.right[places].astype(np.int64)
-    return Ranked(left, right, rank, candidates.profit[places])
+    return Ranked(left, right, rank, candidates.values[places])
 
 
 def ranks_of(
@@ -114,11 +114,11 @@ def ranks_of(
 
 def mutual(candidates: Candidates, plan: Plan, open_pairs: NDArray[np.bool_]) -> Positions:
     """The places of those open pairs that are both their left and their right entity's best."""
-    worth = candidates.profit - plan.right[candidates.right]
+    worth = candidates.values - plan.right[candidates.right]
     worth[~open_pairs] = -np.inf
     best_right = first_best(candidates.starts, worth)
     starts, order = candidates.by_right
-    worth = candidates.profit - plan.left[candidates.left]
+    worth = candidates.values - plan.left[candidates.left]
     worth[~open_pairs] = -np.inf
     best_left = first_best(starts, worth[order])
     best_left[best_left >= 0] = order[best_left[best_left >= 0]]
@@ -137,8 +137,8 @@ def shares(
     """
     heat = usable(plan.temperature)
     starts, order = candidates.by_right
-    rows = _Lines(candidates.starts, candidates.right, candidates.profit)
-    columns = _Lines(starts, candidates.left[order], candidates.profit[order])
+    rows = _Lines(candidates.starts, candidates.right, candidates.values)
+    columns = _Lines(starts, candidates.left[order], candidates.values[order])
     masses = [
         rows.log_sums(plan.right, heat, -np.inf, empty=-np.inf)[left] - plan.left[left],
         columns.log_sums(plan.left, heat, -np.inf, empty=-np.inf)[right] - plan.right[right],
@@ -234,7 +234,7 @@ def _worths(
     own = candidates.starts[rows.start : rows.stop + 1]
     part = slice(int(own[0]), int(own[-1]))
     left = np.repeat(np.arange(rows.start, rows.stop), np.diff(own))
-    worth = candidates.profit[part] - prices[candidates.right[part]].astype(np.float32)
+    worth = candidates.values[part] - prices[candidates.right[part]].astype(np.float32)
     if partner is not None:
         worth[candidates.right[part] == partner[left]] = np.inf
     return left, part, worth

@@ -41,7 +41,7 @@ class Market:
         if entity not in known:
             pairs = self.pairs if own else self._turned
             part = slice(*pairs.starts[entity : entity + 2])
-            found, scores = pairs.right[part].tolist(), pairs.profit[part].tolist()
+            found, scores = pairs.right[part].tolist(), pairs.values[part].tolist()
             known[entity] = dict(zip(found, scores, strict=True))
         return known[entity]
 
@@ -56,7 +56,7 @@ class Market:
     @cached_property
     def _turned(self) -> Candidates:
         pairs = self.pairs
-        return from_pairs(pairs.shape[::-1], pairs.right, pairs.left, pairs.profit)
+        return from_pairs(pairs.shape[::-1], pairs.right, pairs.left, pairs.values)
 
 
 def market_of(record: Record, side: Side, extra: dict[tuple[int, int], float]) -> Market:

@@ -31,6 +31,11 @@ class WordVectors:
     vectors: Matrix
     source: str
 
+    @property
+    def description(self) -> str:
+        """Where the vectors are from, and how long they are."""
+        return f"{self.source}, {self.vectors.shape[1]} dimensions"
+
 
 @dataclass(frozen=True, eq=False)
 class WordRows:

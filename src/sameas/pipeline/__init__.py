@@ -1,72 +1,121 @@
-"""From a GraphPair to an Alignment: the stages in their order, for each method."""
+"""From two graphs to an Alignment: the stages in their order, one module per method."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
 
 from sameas.alignment import Alignment
 from sameas.assignment import Certificate
 from sameas.checkpoint import Checkpoint, fingerprint
 from sameas.errors import OptionError
-from sameas.graph import GraphPair
-from sameas.options import Method, Options
-from sameas.pipeline.as_published import align_as_published, verify_as_published
+from sameas.graph import Graph, GraphPair
+from sameas.inputs import Table, Task, collect_inputs, make_task
+from sameas.options import Options, Preset, make_options
 from sameas.pipeline.by_paris import align_by_paris
-from sameas.pipeline.clock import Clock, Progress
-from sameas.pipeline.entities import candidate_positions
+from sameas.pipeline.phases import Phases, Progress
+from sameas.pipeline.published import align_published, verify_published
 from sameas.pipeline.refined import align_refined, verify_refined
-from sameas.pipeline.stages import clues, neighbourhood_rows, text_features
+from sameas.pipeline.result import Outcome, make_alignment
+from sameas.reading import read_pair
 
-__all__ = [
-    "align",
-    "candidate_positions",
-    "clues",
-    "neighbourhood_rows",
-    "text_features",
-    "verify",
-]
+__all__ = ["align", "verify"]
+
+Source = Graph | GraphPair | str | PathLike[str]
+Links = Table | str | PathLike[str]
 
 
 def align(
-    pair: GraphPair,
+    left: Source,
+    right: Source | Options | None = None,
     options: Options | None = None,
     *,
+    preset: Preset | None = None,
+    seeds: Links | None = None,
+    reject: Links | None = None,
+    among: Links | None = None,
+    embeddings: tuple[NDArray[Any], NDArray[Any]] | str | PathLike[str] | None = None,
+    word_vectors: Mapping[str, Any] | str | PathLike[str] | None = None,
     progress: Progress | None = None,
     checkpoint: str | PathLike[str] | None = None,
+    **choices: Any,
 ) -> Alignment:
     """The links between the entities of two graphs.
 
+    ``left`` and ``right`` are two graphs, or one pair, or anything ``read_pair`` takes. Options
+    are given as an ``Options``, or as keywords on top of a preset: ``align(pair, preset="paper",
+    solver="hungarian")``.
+
+    ``seeds`` are known links and ``reject`` pairs known not to be links; with ``among``, only
+    entities of these links are candidates ("gold" for the pair's own). Each is a table with the
+    columns left and right (polars, pandas, Arrow, or an iterable of pairs), or a file.
+    ``embeddings`` are feature rows used instead of names: one array for the left and one for the
+    right entities, or a file. ``word_vectors`` map words to vectors, or are a file.
+
     ``progress`` is called with the phase and the share of it that is done. ``checkpoint`` is a
-    folder in which what the long phases made is kept; called again with the same input, options
-    and folder after an interruption, it goes on from there. Delete it when the result is safe.
+    folder that keeps the results of long phases: called again with the same input, options and
+    folder after an interruption, ``align`` goes on from there. Delete it when the result is safe.
     """
-    options = options or Options()
-    kept = Checkpoint(None, "")
-    if checkpoint is not None:
-        kept = Checkpoint(Path(checkpoint), fingerprint(pair, options))
-    return METHODS[options.method](pair, options, Clock(progress, kept))
+    if isinstance(right, Options):
+        right, options = None, right
+    if options is None:
+        options = make_options(preset or "best", **choices)
+    elif choices or preset is not None:
+        name = next(iter(choices), "preset")
+        raise OptionError(f"`{name}` was given beside an Options object; put it into that")
+    pair = _pair(left, right)
+    phases = Phases(progress)
+    with phases.timed("inputs") as report:
+        inputs = collect_inputs(
+            pair,
+            options,
+            seeds=seeds,
+            reject=reject,
+            among=among,
+            embeddings=embeddings,
+            word_vectors=word_vectors,
+            progress=report,
+        )
+        task = make_task(pair, options, inputs)
+        if checkpoint is not None:
+            phases.checkpoint = Checkpoint(Path(checkpoint), fingerprint(task))
+    return make_alignment(task, _method(options)(task, phases), phases)
 
 
-def _align_seu(pair: GraphPair, options: Options, clock: Clock) -> Alignment:
-    run = align_refined if options.rounds else align_as_published
-    return run(pair, options, clock)
+def _pair(left: Source, right: Source | None) -> GraphPair:
+    if isinstance(left, GraphPair):
+        if right is not None:
+            raise OptionError("`right` must be left out where `left` is a pair of graphs")
+        return left
+    if isinstance(left, Graph) and isinstance(right, Graph):
+        return GraphPair(left=left, right=right)
+    if isinstance(left, Graph) or isinstance(right, Graph):
+        raise OptionError(
+            "`left` and `right` must be two graphs, got one graph and "
+            f"{type(right if isinstance(left, Graph) else left).__name__!r}; read the other one "
+            "with sameas.read_graph"
+        )
+    return read_pair(left) if right is None else read_pair(left, right)
 
 
-METHODS: dict[Method, Callable[[GraphPair, Options, Clock], Alignment]] = {
-    "seu": _align_seu,
-    "paris": align_by_paris,
-}
+def _method(options: Options) -> Callable[[Task, Phases], Outcome]:
+    if options.method == "paris":
+        return align_by_paris
+    return align_refined if options.rounds else align_published
 
 
 def verify(alignment: Alignment) -> Certificate:
     """Check the proof that comes with an exact alignment: its prices against every pair.
 
     The profit is computed anew and the solver is not asked. A ``gap`` of zero means that no
-    other assignment has a larger total profit than the alignment's ``objective``. (After
+    other assignment has a larger total profit than the alignment's objective. (After
     refinement, the pairs that count are its candidates.)
     """
     if alignment.prices is None:
-        raise OptionError("prices are needed for a proof, which only solver='hungarian' gives")
-    return (verify_refined if alignment.options.rounds else verify_as_published)(alignment)
+        raise OptionError("`solver` must be hungarian for a proof, got an alignment without prices")
+    task = make_task(alignment.pair, alignment.options, alignment.inputs)
+    return (verify_refined if task.options.rounds else verify_published)(task, alignment)

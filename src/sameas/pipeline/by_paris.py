@@ -2,58 +2,50 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
-from sameas.alignment import Alignment
-from sameas.graph import GraphPair
-from sameas.options import Options
+from sameas.alignment import RELATIONS
+from sameas.inputs import Task
 from sameas.paris import maximal_links, paris
-from sameas.pipeline.clock import Clock
-from sameas.pipeline.entities import candidate_positions
-from sameas.pipeline.tables import kept_links
+from sameas.pipeline.phases import Phases
+from sameas.pipeline.result import Outcome, PairTable
 
 
-def align_by_paris(pair: GraphPair, options: Options, clock: Clock) -> Alignment:
+def align_by_paris(task: Task, phases: Phases) -> Outcome:
     """The links that PARIS's probabilities give."""
-    left, right = candidate_positions(pair, options)
-    with clock.phase("paris") as report:
+    pair, options = task.pair, task.options
+    with phases.timed("paris") as report:
         found = paris(pair.left, pair.right, iterations=max(options.iterations, 1), progress=report)
-    with clock.phase("links"):
-        found = found.among(left, right)
+    with phases.timed("links"):
+        found = found.among(*task.sides)
+        left, right = (
+            np.searchsorted(positions, column)
+            for positions, column in zip(task.sides, (found.left, found.right), strict=True)
+        )
+        rank, score = found.ranks(), found.probability
+        top = rank <= options.top
         rows, columns, probability = maximal_links(found)
-        left_uri, right_uri = pair.left.entities, pair.right.entities
-        links = pl.DataFrame(
-            {
-                "left": left_uri.gather(rows),
-                "right": right_uri.gather(columns),
-                "score": probability,
-                "confidence": probability,
-            }
+        rows, columns = (
+            np.searchsorted(positions, column)
+            for positions, column in zip(task.sides, (rows, columns), strict=True)
         )
-        candidates = pl.DataFrame(
-            {
-                "left": left_uri.gather(found.left),
-                "right": right_uri.gather(found.right),
-                "rank": found.ranks(),
-                "score": found.probability,
-            }
-        ).filter(pl.col("rank") <= options.top)
-        tables = kept_links(
-            left_uri.gather(left), right_uri.gather(right), links, candidates, options
+        ranked = PairTable(left=left[top], right=right[top], score=score[top], weight=rank[top])
+        return Outcome(
+            links=PairTable(left=rows, right=columns, score=probability, weight=probability),
+            ranked=ranked,
+            nearest=PairTable(
+                left=ranked.left, right=ranked.right, score=ranked.score, weight=ranked.score
+            ),
+            relations=found.relations.with_columns(
+                match=pl.max_horizontal("left_in_right", "right_in_left"),
+                edges=pl.lit(None, dtype=pl.Int64),
+            ).select(*RELATIONS, "left_in_right", "right_in_left"),
+            diagnostics={
+                "solver": "paris",
+                "objective": float(probability.sum()),
+                "iterations": found.iterations,
+                "converged": found.converged,
+                "relation_matches": len(found.relations),
+            },
         )
-    return Alignment(
-        pair=pair,
-        options=options,
-        **tables,
-        candidates=candidates,
-        solver="paris",
-        objective=float(probability.sum()),
-        optimality_gap=None,
-        facts={
-            "left_candidates": len(left),
-            "right_candidates": len(right),
-            "iterations": found.iterations,
-            "converged": found.converged,
-        },
-        seconds=clock.seconds,
-    )

@@ -1,11 +1,10 @@
-"""The method with refinement, in the open world: the preset ``best``."""
+"""The method with refinement, where entities may stay unmatched: the preset ``best``."""
 
 from __future__ import annotations
 
 import logging
 import math
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -13,108 +12,94 @@ import polars as pl
 from sameas.alignment import Alignment
 from sameas.assignment import Assignment, Certificate, assign, bounded, sparse
 from sameas.assignment.open import OpenPlan, gap_to_bound, open_links, open_plan
-from sameas.budget import plan_memory
+from sameas.budget import Budget, plan_memory
 from sameas.candidates import Candidates, SparseProfit, from_pairs
-from sameas.checkpoint import Checkpoint, refinement_from_arrays, refinement_to_arrays
 from sameas.evidence import Relations, attributes_of, edges_of
-from sameas.graph import Graph, GraphPair, Positions
-from sameas.options import Options
-from sameas.pipeline.clock import Clock, Report
-from sameas.pipeline.entities import Sides, candidate_positions, known_pairs
-from sameas.pipeline.stages import candidates, profits, proposals
-from sameas.pipeline.tables import UNMATCHED, gold_ranks, price_table, prices_of
+from sameas.graph import Graph, GraphPair
+from sameas.inputs import Sides, Task
+from sameas.pipeline.phases import Phases, Report
+from sameas.pipeline.result import Outcome, PairTable, prices_of
+from sameas.pipeline.stages import Counts, choose_candidates, make_rows, propose
 from sameas.profit import Profit
 from sameas.refinement import Refinement, Weights, refine
+from sameas.scoring import weights_of
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
-class _Scored:
-    """The pairs in question among those who may be linked, and all that is said about them."""
-
-    some: Sides
-    candidates: Candidates
-    """Positions are among ``some``; their profit is the score beyond the price."""
-    plan: OpenPlan
-    refinement: Refinement
-
-
-def align_refined(pair: GraphPair, options: Options, clock: Clock) -> Alignment:
-    """The links that are likelier than not."""
-    return _aligned(pair, _scored(pair, options, clock), options, clock)
-
-
-def align_prepared(
-    pair: GraphPair, material: Material, options: Options, *, weights: Weights | None = None
-) -> Alignment:
-    """The alignment that starts from material made before.
-
-    For those who compare settings of refinement: what all of them share is made once.
-    ``options`` must agree with those that the material was prepared with in features,
-    neighbours and candidates.
-    """
-    clock = _silent()
-    refinement = refined(pair, material, options, weights=weights)
-    weights = weights or weights_of(options)
-    return _aligned(pair, _priced(pair, refinement, options, weights, clock), options, clock)
-
-
-def _aligned(pair: GraphPair, scored: _Scored, options: Options, clock: Clock) -> Alignment:
-    with clock.phase("assignment") as report:
-        exact = _exact(scored, options, report) if options.solver == "hungarian" else None
-        if exact is None:
-            places = open_links(scored.candidates, scored.plan)
-        else:
-            places = scored.candidates.find(exact.left, exact.right)
-    with clock.phase("confidence"):
-        return _alignment(pair, scored, places, exact, options, clock)
-
-
-def verify_refined(alignment: Alignment) -> Certificate:
-    """What the prices of an exact alignment prove, about all its candidates."""
-    scored = _scored(alignment.pair, alignment.options, _silent())
-    # To stay alone is worth nothing, not less: a price below that would prove too much.
-    left, right = (np.maximum(prices, 0.0) for prices in prices_of(alignment))
-    return bounded(SparseProfit(scored.candidates), left, right, objective=alignment.objective)
-
-
-@dataclass(frozen=True, eq=False)
 class Material:
-    """What refinement starts from: all entities of both graphs, and the first candidates."""
+    """What refinement starts from: profits between all entities, and the first candidates."""
 
     profit: Profit
     names: Profit
     """The profit of names alone."""
     candidates: Candidates
+    counts: Counts
 
 
-def prepare(pair: GraphPair, options: Options, clock: Clock | None = None) -> Material:
+@dataclass(frozen=True, eq=False)
+class _Refined:
+    refinement: Refinement
+    counts: Counts
+
+
+def align_refined(task: Task, phases: Phases) -> Outcome:
+    """Links that are likelier than not."""
+    budget = plan_memory(task, task.everything)
+    log.info("%s: %s", budget.form, budget.reason)
+    refined = _refined(task, phases)
+    return _outcome(task, refined, weights_of(task.options), budget, phases)
+
+
+def align_prepared(
+    task: Task, material: Material, phases: Phases, *, weights: Weights | None = None
+) -> Outcome:
+    """The outcome from material made before, to compare settings of refinement.
+
+    The task's options must agree with those that the material was prepared with in features,
+    neighbours and candidates.
+    """
+    refined = _Refined(refine_material(task, material, weights=weights), material.counts)
+    return _outcome(task, refined, weights or weights_of(task.options), None, phases)
+
+
+def verify_refined(task: Task, alignment: Alignment) -> Certificate:
+    """What the prices of an exact alignment prove, among all its candidates."""
+    refined = _refined(task, Phases())
+    surplus, _ = _surplus(task, refined.refinement, weights_of(task.options))
+    # Staying unmatched is worth nothing, not less: a price below that would prove too much.
+    left, right = (np.maximum(prices, 0.0) for prices in prices_of(alignment))
+    objective = alignment.diagnostics.objective
+    return bounded(SparseProfit(surplus), left, right, objective=objective)
+
+
+def prepare(task: Task, phases: Phases | None = None) -> Material:
     """Everything up to refinement."""
-    clock = clock or _silent()
-    everyone = _everyone(pair)
-    proposed = proposals(pair, everyone, options, clock)
-    profit, names = profits(pair, everyone, options, clock)
-    return Material(profit, names, candidates(profit, names, proposed, options, clock))
+    phases = phases or Phases()
+    proposed = propose(task, task.everything, phases)
+    rows = make_rows(task, task.everything, phases)
+    found = choose_candidates(rows, proposed, task, phases)
+    counts = replace(rows.counts, candidate_pairs=len(found), search_recall=found.recall)
+    return Material(rows.profit, rows.name_profit, found, counts)
 
 
-def refined(
-    pair: GraphPair,
+def refine_material(
+    task: Task,
     material: Material,
-    options: Options,
     *,
     weights: Weights | None = None,
     progress: Report | None = None,
 ) -> Refinement:
-    """The refinement that the options ask for; ``weights`` are for those who compare them."""
+    """The refinement that the options ask for; ``weights`` replaces the default ones."""
+    options = task.options
     weights = weights or weights_of(options)
-    some = candidate_positions(pair, options)
     return refine(
-        edges_of(pair, hub=weights.hub, relations="relations" not in options.without),
+        edges_of(task.pair, hub=weights.hub, relations="relations" not in options.without),
         material.candidates,
         material.profit,
         material.names,
-        known_pairs(pair, some, options),
+        task.known,
         temperature=options.temperature,
         iterations=options.iterations,
         rounds=options.rounds,
@@ -123,199 +108,116 @@ def refined(
     )
 
 
-def _scored(pair: GraphPair, options: Options, clock: Clock) -> _Scored:
-    some = candidate_positions(pair, options)
-    known_pairs(pair, some, options)  # what is wrong with it is told before the work starts
-    budget = plan_memory(pair, *_everyone(pair), options)
-    clock.facts.update(budget.facts(*some))
-    log.info("%s: %s", budget.form, budget.reason)
-    if (arrays := clock.resumed("refinement")) is None:
-        material = prepare(pair, options, clock)
-        with clock.phase("refinement") as report:
-            arrays = refinement_to_arrays(refined(pair, material, options, progress=report))
-        del material
-        clock.keep("refinement", arrays)
-    refinement = refinement_from_arrays(arrays)
-    return _priced(pair, refinement, options, weights_of(options), clock)
+def _refined(task: Task, phases: Phases) -> _Refined:
+    def make() -> _Refined:
+        material = prepare(task, phases)
+        with phases.timed("refinement") as report:
+            return _Refined(refine_material(task, material, progress=report), material.counts)
+
+    return phases.kept("refinement", _Refined, make)
 
 
-def _priced(
-    pair: GraphPair, refinement: Refinement, options: Options, weights: Weights, clock: Clock
-) -> _Scored:
-    """The pairs of a refinement between those who may be linked, and the plan over them."""
-    some = candidate_positions(pair, options)
-    clock.facts["refinement_rounds"] = len(refinement.changes)
-    clock.facts["anchors"] = len(refinement.anchors.left)
-    clock.facts["relation_matches"] = len(refinement.relations.left)
-    chosen = _among(refinement.pairs.candidates, some)
-    plan = open_plan(chosen, base=weights.base, most=2000, tolerance=1e-5)
-    clock.facts["price"], clock.facts["plan_sweeps"] = plan.price, plan.sweeps
-    clock.facts["plan_deviation"] = plan.deviation
-    chosen = replace(chosen, profit=(chosen.profit - np.float32(plan.price)))
-    return _Scored(some, chosen, plan, refinement)
+def _surplus(
+    task: Task, refinement: Refinement, weights: Weights
+) -> tuple[Candidates, OpenPlan]:
+    """The pairs between entities that may be linked, and the plan over them.
+
+    Positions are among ``task.sides``; values are scores above the plan's threshold.
+    """
+    scores = _between(refinement.pairs.candidates, task.sides)
+    plan = open_plan(scores, base=weights.base, most=2000, tolerance=1e-5)
+    return replace(scores, values=scores.values - np.float32(plan.threshold)), plan
 
 
-def _silent() -> Clock:
-    """A clock that tells nobody and keeps nothing."""
-    return Clock(None, Checkpoint(None, ""))
-
-
-def _everyone(pair: GraphPair) -> Sides:
-    return np.arange(len(pair.left.entities)), np.arange(len(pair.right.entities))
-
-
-def weights_of(options: Options) -> Weights:
-    """What each kind of evidence is worth, without what is to be left out."""
-    weights = Weights()
-    if "votes" in options.without:
-        weights = replace(weights, shared=0.0, enter=math.inf)
-    if "lacking" in options.without:
-        weights = replace(weights, lacking=0.0)
-    return weights
-
-
-def _among(every: Candidates, some: Sides) -> Candidates:
+def _between(candidates: Candidates, sides: Sides) -> Candidates:
     """The candidates between these entities, by their positions among them."""
-    new = [np.full(size, -1, dtype=np.int64) for size in every.shape]
-    for numbers, positions in zip(new, some, strict=True):
+    renumbered = [np.full(size, -1, dtype=np.int64) for size in candidates.shape]
+    for numbers, positions in zip(renumbered, sides, strict=True):
         numbers[positions] = np.arange(len(positions))
-    left, right = new[0][every.left], new[1][every.right]
+    left, right = renumbered[0][candidates.left], renumbered[1][candidates.right]
     inside = (left >= 0) & (right >= 0)
-    shape = len(some[0]), len(some[1])
-    return from_pairs(shape, left[inside], right[inside], every.profit[inside])
+    shape = len(sides[0]), len(sides[1])
+    return from_pairs(shape, left[inside], right[inside], candidates.values[inside])
 
 
-def _exact(scored: _Scored, options: Options, report: Any) -> Assignment:
+def _outcome(
+    task: Task, refined: _Refined, weights: Weights, budget: Budget | None, phases: Phases
+) -> Outcome:
+    options, refinement = task.options, refined.refinement
+    surplus, plan = _surplus(task, refinement, weights)
+    with phases.timed("assignment") as report:
+        exact = _exact(task, surplus, plan, report) if options.solver == "hungarian" else None
+        if exact is None:
+            places = open_links(surplus, plan)
+        else:
+            places = surplus.find(exact.left, exact.right)
+    places = places[np.argsort(surplus.left[places], kind="stable")]
+    left, right, prices = surplus.left[places], surplus.right[places], plan.ranking.right
+    partner = np.full(surplus.shape[0], -1, dtype=np.int64)
+    partner[left] = right
+    ranked = sparse.ranked(surplus, prices, options.top, partner=partner)
+    objective = float(surplus.values[places].sum(dtype=np.float64))
+    return Outcome(
+        links=PairTable(
+            left=left, right=right, score=surplus.values[places], weight=plan.probability[places]
+        ),
+        ranked=PairTable(
+            left=ranked.left, right=ranked.right, score=ranked.values, weight=ranked.rank
+        ),
+        nearest=PairTable(
+            left=surplus.left, right=surplus.right, score=surplus.values, weight=plan.probability
+        ),
+        gold_ranks=lambda rows, columns: sparse.ranks_of(
+            surplus, prices, rows, columns, partner=partner
+        ),
+        prices=None if exact is None else (exact.left_prices, exact.right_prices),
+        relations=relation_table(task.pair, refinement.relations),
+        anchors=_anchor_table(task.pair, refinement),
+        diagnostics={
+            "solver": options.solver,
+            "objective": objective,
+            "optimality_gap": gap_to_bound(surplus, prices, objective)
+            if exact is None
+            else exact.gap,
+            "threshold": plan.threshold,
+            "plan_sweeps": plan.sweeps,
+            "plan_deviation": plan.deviation,
+            "refinement_rounds": len(refinement.changes),
+            "anchors": len(refinement.anchors.left),
+            "relation_matches": len(refinement.relations.left),
+            **({} if budget is None else budget.diagnostics()),
+            **asdict(refined.counts),
+        },
+    )
+
+
+def _exact(task: Task, surplus: Candidates, plan: OpenPlan, report: Report) -> Assignment:
     return assign(
-        SparseProfit(scored.candidates),
-        scored.candidates,
-        prices=scored.plan.ranking.right,
+        SparseProfit(surplus),
+        surplus,
+        prices=plan.ranking.right,
         left_alone=0.0,
         right_alone=0.0,
-        gap=options.gap,
-        seconds=options.time_limit or math.inf,
+        gap=task.options.gap,
+        seconds=task.options.time_limit or math.inf,
         progress=report,
     )
-
-
-def _alignment(
-    pair: GraphPair,
-    scored: _Scored,
-    places: Positions,
-    exact: Assignment | None,
-    options: Options,
-    clock: Clock,
-) -> Alignment:
-    chosen, plan = scored.candidates, scored.plan
-    left = pair.left.entities.gather(scored.some[0])
-    right = pair.right.entities.gather(scored.some[1])
-    rows, columns = chosen.left[places], chosen.right[places]
-    order = np.argsort(rows, kind="stable")
-    links = pl.DataFrame(
-        {
-            "left": left.gather(rows[order]),
-            "right": right.gather(columns[order]),
-            "score": chosen.profit[places[order]].astype(np.float64),
-            "confidence": plan.probability[places[order]],
-        }
-    )
-    kept = links.filter(pl.col("confidence") >= options.min_confidence)
-    partner = np.full(len(left), -1, dtype=np.int64)
-    partner[rows] = columns
-    ranking = plan.ranking
-    ranked = sparse.ranked(chosen, ranking.right, options.top, partner=partner)
-    objective = float(chosen.profit[places].sum(dtype=np.float64))
-    gap = exact.gap if exact is not None else gap_to_bound(chosen, ranking.right, objective)
-    return Alignment(
-        pair=pair,
-        options=options,
-        links=kept,
-        candidates=pl.DataFrame(
-            {
-                "left": left.gather(ranked.left),
-                "right": right.gather(ranked.right),
-                "rank": ranked.rank,
-                "score": ranked.profit.astype(np.float64),
-            }
-        ),
-        unmatched=_unmatched(left, right, scored, kept, options),
-        relations=relation_table(pair, scored.refinement.relations),
-        anchors=_anchor_table(pair, scored.refinement),
-        gold_ranks=gold_ranks(
-            pair,
-            left,
-            right,
-            lambda own, other: sparse.ranks_of(chosen, ranking.right, own, other, partner=partner),
-        ),
-        prices=price_table(left, right, exact),
-        solver=options.solver,
-        objective=objective,
-        optimality_gap=gap,
-        facts=clock.facts,
-        seconds=clock.seconds,
-        resumed=tuple(clock.from_before),
-    )
-
-
-def _unmatched(
-    left: pl.Series, right: pl.Series, scored: _Scored, kept: pl.DataFrame, options: Options
-) -> pl.DataFrame:
-    """Who has no link, why, and who came closest."""
-    chosen, plan = scored.candidates, scored.plan
-    starts, order = chosen.by_right
-    best = (
-        sparse.first_best(chosen.starts, plan.probability),
-        sparse.first_best(starts, plan.probability[order]),
-    )
-    best[1][best[1] >= 0] = order[best[1][best[1] >= 0]]
-    linked = {side: pl.Series(kept[side]).implode() for side in ("left", "right")}
-    tables = []
-    for side, other, uris, others, place, positions in (
-        ("left", "right", left, right, best[0], chosen.right),
-        ("right", "left", right, left, best[1], chosen.left),
-    ):
-        found = place >= 0
-        candidate = others.gather(positions[place[found]])
-        table = pl.DataFrame({"side": pl.repeat(side, len(uris), eager=True), "entity": uris})
-        near = pl.DataFrame(
-            {
-                "entity": uris.filter(pl.Series(found)),
-                "candidate": candidate,
-                "score": chosen.profit[place[found]].astype(np.float64),
-            }
-        )
-        reason = (
-            pl.when(pl.col("candidate").is_null())
-            .then(pl.lit("no candidate"))
-            .when(pl.col("score") <= 0)
-            .then(pl.lit("no candidate above the price"))
-            .when(pl.col("candidate").is_in(linked[other]))
-            .then(pl.lit("lost to a better pair"))
-            .otherwise(pl.lit(f"confidence below {options.min_confidence:g}"))
-        )
-        tables.append(
-            table.filter(~pl.col("entity").is_in(linked[side]))
-            .join(near, on="entity", how="left", maintain_order="left")
-            .with_columns(reason=reason)
-            .select(list(UNMATCHED))
-        )
-    return pl.concat(tables).cast(UNMATCHED)
 
 
 def relation_table(pair: GraphPair, relations: Relations) -> pl.DataFrame:
     """Which relation (or attribute) of the left matches which of the right, best first.
 
     ``inverse`` says that one is the other read backwards; ``edges`` on how many edges between
-    anchors both were seen. Each match is also one between the inverses; that is told once.
+    anchors both were seen. A match of two relations is also one of their inverses; it is listed
+    once.
     """
     left, right = (
         _relation_names(graph, attributes)
         for graph, attributes in zip((pair.left, pair.right), attributes_of(pair), strict=True)
     )
-    kinds = len(pair.left.relations), len(pair.right.relations)
     backwards = [
-        (own >= count) & (own < 2 * count)
-        for own, count in zip((relations.left, relations.right), kinds, strict=True)
+        (numbers >= len(graph.relations)) & (numbers < 2 * len(graph.relations))
+        for numbers, graph in ((relations.left, pair.left), (relations.right, pair.right))
     ]
     table = pl.DataFrame(
         {

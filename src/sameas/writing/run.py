@@ -1,93 +1,82 @@
 """Run folders: everything about one alignment, so that nothing has to be computed again.
 
 Format 1:
-  run.json            format, version of sameas, options and summary figures
-  links.parquet       left, right, score, confidence
-  candidates.parquet  left, right, rank, score
-  unmatched.parquet   side, entity, reason, candidate, score (of the best candidate)
-  relations.parquet   left, right, inverse, match, edges (which relation matches which)
-  anchors.parquet     left, right, trust (links that refinement learned from)
-  prices.parquet      side, entity, price (of the exact solver)
-  gold.parquet        left, right (where gold links were known)
-  gold_ranks.parquet  left, right, rank of the gold links between candidates
-  left/, right/       entities.parquet (entity, name), triples.parquet (head, relation, tail),
-                      attributes.parquet (entity, attribute, value); where there are further
-                      names, alternatives.parquet (entity, name); where not all entities may
-                      be linked, linkable.parquet (entity)
+  run.json              format, version of sameas, options and summary figures
+  links.parquet         left, right, score, confidence
+  candidates.parquet    left, right, rank, score
+  unmatched.parquet     side, entity, reason (a code), candidate, score (of the best candidate)
+  relations.parquet     left, right, inverse, match, edges (which relation matches which)
+  anchors.parquet       left, right, trust (links that refinement learned from)
+  prices.parquet        side, entity, price (of the exact solver)
+  gold.parquet          left, right (where gold links were known)
+  gold_ranks.parquet    left, right, rank of the gold links between candidates
+  seeds.parquet, reject.parquet, among.parquet    left, right (where they were given)
+  word_vectors.parquet  word, vector (of the words in names, where they were used)
+  embeddings.npy        rows of all left, then all right entities, where they were given
+  left/, right/         entities.parquet (entity, name), triples.parquet (head, relation, tail),
+                        attributes.parquet (entity, attribute, value); where there are further
+                        names, alternatives.parquet (entity, name); where not all entities may
+                        be linked, linkable.parquet (entity)
 Nothing in it depends on the clock: the same input gives the same bytes.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from sameas._version import __version__
-from sameas.alignment import Alignment, known_ranks
+from sameas.alignment import Alignment, Diagnostics
 from sameas.atomic import recover, replacing_folder
 from sameas.errors import InputError
-from sameas.graph import Graph, GraphPair, graph_from_triples
-from sameas.links import LinkSet, described
+from sameas.features.words import WordVectors
+from sameas.graph import Graph, GraphPair
+from sameas.inputs import Inputs, collect_inputs
+from sameas.options import Options
 from sameas.reading.tables import read_parquet
+from sameas.rows import as_rows
 
 FORMAT = 1
-COLUMNS = {
-    "links": ("left", "right", "score", "confidence"),
-    "candidates": ("left", "right", "rank", "score"),
-    "unmatched": ("side", "entity", "reason", "candidate", "score"),
-    "relations": ("left", "right", "inverse", "match", "edges"),
-    "anchors": ("left", "right", "trust"),
-    "prices": ("side", "entity", "price"),
-    "gold": ("left", "right"),
-    "gold_ranks": ("left", "right", "rank"),
-    "entities": ("entity", "name"),
-    "triples": ("head", "relation", "tail"),
-    "attributes": ("entity", "attribute", "value"),
-    "alternatives": ("entity", "name"),
-    "linkable": ("entity",),
+TEXT, NUMBER, FLAG = "text", "number", "flag"
+COLUMNS: dict[str, dict[str, str]] = {
+    "links": {"left": TEXT, "right": TEXT, "score": NUMBER, "confidence": NUMBER},
+    "candidates": {"left": TEXT, "right": TEXT, "rank": NUMBER, "score": NUMBER},
+    "unmatched": {
+        **dict.fromkeys(("side", "entity", "reason"), TEXT),
+        **{"candidate": f"{TEXT} or null", "score": NUMBER},
+    },
+    "relations": {"left": TEXT, "right": TEXT, "inverse": FLAG, "match": NUMBER, "edges": NUMBER},
+    "anchors": {"left": TEXT, "right": TEXT, "trust": NUMBER},
+    "prices": {"side": TEXT, "entity": TEXT, "price": NUMBER},
+    "gold_ranks": {"left": TEXT, "right": TEXT, "rank": NUMBER},
+    **{name: {"left": TEXT, "right": TEXT} for name in ("gold", "seeds", "reject", "among")},
+    "word_vectors": {"word": TEXT, "vector": "vector"},
+    "entities": {"entity": TEXT, "name": TEXT},
+    "triples": {"head": TEXT, "relation": TEXT, "tail": TEXT},
+    "attributes": {"entity": TEXT, "attribute": TEXT, "value": TEXT},
+    "alternatives": {"entity": TEXT, "name": TEXT},
+    "linkable": {"entity": TEXT},
 }
-"""What each table of a run folder holds."""
-NUMERIC = {"score", "confidence", "rank", "price", "match", "edges", "trust"}
-"""Columns of numbers; others are text, but for ``inverse``."""
+"""The columns that each table must have, and what they hold."""
+TABLES = ("links", "candidates", "unmatched", "relations", "anchors", "gold_ranks", "prices")
+REQUIRED = ("links", "candidates", "unmatched", "entities", "triples", "attributes")
+LINK_INPUTS = ("seeds", "reject", "among")
 
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Run:
-    """What a run folder holds."""
-
-    path: Path
-    record: dict[str, Any]
-    links: pl.DataFrame
-    candidates: pl.DataFrame
-    unmatched: pl.DataFrame
-    gold_ranks: pl.DataFrame | None
-
-    @property
-    def ranked(self) -> pl.DataFrame:
-        """Every pair whose rank is known (left, right, rank): candidates and gold links."""
-        return known_ranks(self.candidates, self.gold_ranks)
-
-    def link_set(self) -> LinkSet:
-        """The links with the names of their entities and how they came about."""
-        names = [_parquet(self.path / side / "entities.parquet") for side in ("left", "right")]
-        return described(self.links, *names, version=str(self.record.get("sameas", "")))
-
-    def table(self, name: str) -> pl.DataFrame | None:
-        """A table that not every run has, such as "anchors" or "prices"; read when asked for."""
-        return _optional(self.path / f"{name}.parquet")
-
-    def pair(self) -> GraphPair:
-        """Both graphs, and the gold links if there were any."""
-        return GraphPair(
-            left=_read_graph(self.path / "left"),
-            right=_read_graph(self.path / "right"),
-            gold=_optional(self.path / "gold.parquet"),
-        )
+EARLIER_REASONS = {
+    "no candidate": "no-candidate",
+    "no candidate above the price": "below-threshold",
+    "lost to a better pair": "taken",
+    "no partner was left, or none was found": "left-over",
+}
+"""The sentences that earlier versions wrote instead of codes; any other one says "unsure"."""
+EARLIER_DIAGNOSTICS = {"price": "threshold", "rounds": "solver_rounds", "pairs": "solver_pairs"}
 
 
 def write_run(alignment: Alignment, path: Path) -> None:
@@ -98,14 +87,19 @@ def write_run(alignment: Alignment, path: Path) -> None:
         "options": alignment.options.asdict(),
         "summary": alignment.summary(),
     }
+    inputs = alignment.inputs
+    tables = {name: alignment.parts.get(name) for name in TABLES}
+    tables |= {name: getattr(inputs, name) for name in LINK_INPUTS}
+    tables["gold"] = alignment.pair.gold
+    if inputs.word_vectors is not None:
+        vectors = pl.Series("vector", inputs.word_vectors.vectors).cast(pl.List(pl.Float32))
+        tables["word_vectors"] = pl.DataFrame({"word": inputs.word_vectors.words, "vector": vectors})
     with replacing_folder(path) as folder:
-        for name in ("links", "candidates", "unmatched"):
-            _write(getattr(alignment, name), folder / f"{name}.parquet")
-        for name in ("relations", "anchors", "prices", "gold_ranks"):
-            if getattr(alignment, name) is not None:
-                _write(getattr(alignment, name), folder / f"{name}.parquet")
-        if alignment.pair.gold is not None:
-            _write(alignment.pair.gold, folder / "gold.parquet")
+        for name, table in tables.items():
+            if table is not None:
+                _write(table, folder / f"{name}.parquet")
+        if inputs.embeddings is not None:
+            np.save(folder / "embeddings.npy", inputs.embeddings.dense)
         _write_graph(alignment.pair.left, folder / "left")
         _write_graph(alignment.pair.right, folder / "right")
         text = json.dumps(record, indent=2, ensure_ascii=False)
@@ -117,17 +111,37 @@ def is_run(path: Path) -> bool:
     return (path / "run.json").is_file()
 
 
-def read_run(path: str | PathLike[str]) -> Run:
-    """Open a run folder; graphs are read only when they are asked for."""
+def read_run(path: str | PathLike[str]) -> Alignment:
+    """The alignment in a run folder; its tables and graphs are loaded when they are asked for."""
     path = Path(path)
     recover(path)
+    record = _read_record(path)
+    known = {field.name for field in fields(Options)}
+    summary = {
+        EARLIER_DIAGNOSTICS.get(name, name): value
+        for name, value in record.get("summary", {}).items()
+    }
+    known_figures = {field.name for field in fields(Diagnostics)}
+    try:
+        options = Options(**{k: v for k, v in record["options"].items() if k in known})
+        diagnostics = Diagnostics(**{k: v for k, v in summary.items() if k in known_figures})
+    except (TypeError, ValueError):
+        raise InputError(path / "run.json", "is damaged; run sameas align again") from None
+    parts = _Parts(path, options, record["options"], diagnostics, {})
+    for name in ("links", "candidates", "unmatched"):
+        if not (path / f"{name}.parquet").is_file():
+            parts[name]  # raises the error about a missing table now
+    return Alignment(options=options, diagnostics=diagnostics, parts=parts)
+
+
+def _read_record(path: Path) -> dict[str, Any]:
     file = path / "run.json"
     if not file.is_file():
         raise InputError(
             path, "is not a run folder (no run.json in it); make one with: sameas align"
         )
     try:
-        record = json.loads(file.read_text(encoding="utf8"))
+        record: dict[str, Any] = json.loads(file.read_text(encoding="utf8"))
         version = record["format"]
         if type(version) is not int or version < 1:
             raise ValueError("no format")
@@ -143,56 +157,121 @@ def read_run(path: str | PathLike[str]) -> Run:
             f"has run format {version}, this version of sameas ({__version__}) reads {FORMAT}; "
             "upgrade sameas",
         )
-    tables = {
-        name: _parquet(path / f"{name}.parquet") for name in ("links", "candidates", "unmatched")
-    }
-    return Run(
-        path=path, record=record, gold_ranks=_optional(path / "gold_ranks.parquet"), **tables
-    )
+    return record
 
 
-def _optional(path: Path) -> pl.DataFrame | None:
-    return _parquet(path) if path.exists() else None
+@dataclass(frozen=True, eq=False)
+class _Parts(Mapping[str, Any]):
+    """The parts of an alignment in a run folder, each read when it is first asked for."""
+
+    path: Path
+    options: Options
+    recorded: dict[str, Any]
+    """The options as run.json has them; earlier versions kept paths of inputs there."""
+    diagnostics: Diagnostics
+    loaded: dict[str, Any]
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self:
+            raise KeyError(name)
+        if name not in self.loaded:
+            self.loaded[name] = self._load(name)
+        return self.loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(("pair", "inputs", *TABLES))
+
+    def __len__(self) -> int:
+        return len(TABLES) + 2
+
+    def _load(self, name: str) -> Any:
+        if name == "pair":
+            return GraphPair(
+                left=_read_graph(self.path / "left"),
+                right=_read_graph(self.path / "right"),
+                gold=_read_table(self.path / "gold.parquet"),
+            )
+        if name == "inputs":
+            return self._inputs()
+        table = _read_table(self.path / f"{name}.parquet")
+        if name == "unmatched" and table is not None:
+            codes = set(EARLIER_REASONS.values()) | {"unsure"}
+            reasons = {code: code for code in codes} | EARLIER_REASONS
+            table = table.with_columns(
+                pl.col("reason").replace_strict(reasons, default="unsure", return_dtype=pl.String)
+            )
+        return table
+
+    def _inputs(self) -> Inputs:
+        earlier = {
+            name: self.recorded[name]
+            for name in (*LINK_INPUTS, "embeddings", "word_vectors")
+            if self.recorded.get(name) is not None
+        }
+        if earlier:  # paths, which an earlier version recorded
+            return collect_inputs(self["pair"], self.options, **earlier)
+        links = {name: _read_table(self.path / f"{name}.parquet") for name in LINK_INPUTS}
+        vectors = _read_table(self.path / "word_vectors.parquet")
+        rows = self.path / "embeddings.npy"
+        return Inputs(
+            **links,
+            embeddings=as_rows(np.load(rows, allow_pickle=False)) if rows.is_file() else None,
+            word_vectors=None
+            if vectors is None
+            else WordVectors(
+                vectors["word"],
+                np.array(vectors["vector"].to_list(), dtype=np.float32),
+                (self.diagnostics.word_vectors or "").rpartition(",")[0],
+            ),
+        )
 
 
-def _parquet(path: Path) -> pl.DataFrame:
+def _read_table(path: Path) -> pl.DataFrame | None:
+    """A table with its columns checked; None if it is not there and need not be."""
+    if not path.exists() and path.stem not in REQUIRED:
+        return None
     try:
-        table = read_parquet(path).select(COLUMNS[path.stem])
+        table = read_parquet(path)
+        columns = table.select(list(COLUMNS[path.stem]))
     except (InputError, pl.exceptions.PolarsError):
         raise InputError(path, "is missing or damaged; run sameas align again") from None
-    for name in table.columns:
-        kind = table[name].dtype
-        numeric = name in NUMERIC
-        fits = (
-            kind.is_numeric()
-            if numeric
-            else kind == (pl.Boolean if name == "inverse" else pl.String)
-        )
-        may_lack = numeric or name == "candidate"
-        if not fits or (not may_lack and table[name].has_nulls()):
+    for name, kind in COLUMNS[path.stem].items():
+        if not _holds(columns[name], kind):
             raise InputError(path, f'is damaged (column "{name}"); run sameas align again')
     return table
 
 
+def _holds(column: pl.Series, kind: str) -> bool:
+    """Whether a column has the type that it must have."""
+    if kind == NUMBER:
+        return column.dtype.is_numeric() or column.dtype == pl.Null
+    if kind == "vector":
+        return column.dtype == pl.List(pl.Float32)
+    if column.has_nulls() and not kind.endswith("or null"):
+        return False
+    return column.dtype == (pl.Boolean if kind == FLAG else pl.String)
+
+
 def _write_graph(graph: Graph, folder: Path) -> None:
     folder.mkdir()
-    entities = pl.DataFrame({"entity": graph.entities, "name": graph.names})
-    _write(entities, folder / "entities.parquet")
     head, relation, tail = graph.triples.T
-    triples = pl.DataFrame(
-        {
-            "head": graph.entities.gather(head),
-            "relation": graph.relations.gather(relation),
-            "tail": graph.entities.gather(tail),
-        }
-    )
-    _write(triples, folder / "triples.parquet")
-    _write(graph.attributes, folder / "attributes.parquet")
+    tables = {
+        "entities": pl.DataFrame({"entity": graph.entities, "name": graph.names}),
+        "triples": pl.DataFrame(
+            {
+                "head": graph.entities.gather(head),
+                "relation": graph.relations.gather(relation),
+                "tail": graph.entities.gather(tail),
+            }
+        ),
+        "attributes": graph.attributes,
+    }
     if len(graph.alternatives):
-        _write(graph.alternatives, folder / "alternatives.parquet")
+        tables["alternatives"] = graph.alternatives
     if graph.linkable is not None:
-        linkable = pl.DataFrame({"entity": graph.entities.gather(graph.linkable)})
-        _write(linkable, folder / "linkable.parquet")
+        tables["linkable"] = pl.DataFrame({"entity": graph.entities.gather(graph.linkable)})
+    for name, table in tables.items():
+        _write(table, folder / f"{name}.parquet")
 
 
 def _write(table: pl.DataFrame, path: Path) -> None:
@@ -201,22 +280,24 @@ def _write(table: pl.DataFrame, path: Path) -> None:
 
 
 def _read_graph(folder: Path) -> Graph:
-    entities = _parquet(folder / "entities.parquet")
+    tables = {
+        name: _read_table(folder / f"{name}.parquet")
+        for name in ("entities", "triples", "attributes", "alternatives", "linkable")
+    }
+    entities, linkable = tables["entities"], tables["linkable"]
+    assert entities is not None
     try:
-        graph = graph_from_triples(
-            _parquet(folder / "triples.parquet"),
+        graph = Graph.from_triples(
+            tables["triples"],
             entities=entities["entity"],
             names=entities["name"],
-            attributes=_parquet(folder / "attributes.parquet"),
+            attributes=tables["attributes"],
+            alternatives=tables["alternatives"],
         )
-    except ValueError:  # an entity that stands twice, or a triple of one that is not there
+    except ValueError:  # an entity that stands twice, or a triple of an unknown one
         raise InputError(
             folder, "is damaged (entities and triples do not fit); run sameas align again"
         ) from None
-    alternatives = _optional(folder / "alternatives.parquet")
-    linkable = _optional(folder / "linkable.parquet")
-    return replace(
-        graph,
-        alternatives=graph.alternatives if alternatives is None else alternatives,
-        linkable=None if linkable is None else graph.positions(linkable["entity"]),
-    )
+    if linkable is None:
+        return graph
+    return replace(graph, linkable=graph.positions(linkable["entity"]))

@@ -1,0 +1,207 @@
+"""Inputs: what the caller gives besides the two graphs; and Task, all that an alignment starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sameas.errors import OptionError
+from sameas.features.words import WordVectors, words_of
+from sameas.graph import GraphPair, Positions
+from sameas.options import Options, refuse_unused
+from sameas.features import load_word_vectors, read_embeddings
+from sameas.reading import read_gold
+from sameas.rows import Rows
+from sameas.tabular import as_links
+
+Table = Any
+"""Anything that ``sameas.tabular`` takes: polars, pandas, Arrow, or an iterable of tuples."""
+Sides = tuple[Positions, Positions]
+"""Positions of left and of right entities."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Inputs:
+    """What the caller gives besides the two graphs. None of it is required."""
+
+    seeds: pl.DataFrame | None = None
+    """Known links: left, right."""
+    reject: pl.DataFrame | None = None
+    """Pairs known not to be links: left, right."""
+    among: pl.DataFrame | None = None
+    """Only entities of these links are candidates (the paper protocol)."""
+    embeddings: Rows | None = None
+    """Feature rows of all left, then all right entities, used instead of names."""
+    word_vectors: WordVectors | None = None
+    """Vectors of the words in names, where ``features`` are word or hybrid."""
+
+
+def collect_inputs(
+    pair: GraphPair,
+    options: Options,
+    *,
+    seeds: Table | str | PathLike[str] | None = None,
+    reject: Table | str | PathLike[str] | None = None,
+    among: Table | str | PathLike[str] | Literal["gold"] | None = None,
+    embeddings: tuple[NDArray[Any], NDArray[Any]] | str | PathLike[str] | None = None,
+    word_vectors: Mapping[str, Any] | str | PathLike[str] | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Inputs:
+    """The inputs from data or files; one that the options leave without effect is refused."""
+    given = {
+        "seeds": seeds,
+        "reject": reject,
+        "among": among,
+        "embeddings": embeddings,
+        "word_vectors": word_vectors,
+    }
+    names = [name for name, value in given.items() if value is not None]
+    refuse_unused(options, names, embeddings=embeddings is not None)
+    if isinstance(among, str) and among == "gold":
+        if pair.gold is None:
+            raise OptionError("`among` must be links, got 'gold' for a pair without gold links")
+        among = pair.gold
+    rows = None
+    if isinstance(embeddings, str | PathLike):
+        entities = pl.concat([pair.left.entities, pair.right.entities])
+        rows = read_embeddings(Path(embeddings), entities)
+    elif embeddings is not None:
+        rows = embedding_rows(embeddings, pair)  # noqa: F821
+    vectors = None
+    if options.method == "seu" and options.features != "char" and rows is None:
+        words = words_of(pl.concat([pair.left.names, pair.right.names]))["word"].unique()
+        if isinstance(word_vectors, Mapping):
+            vectors = WordVectors.from_mapping(word_vectors, words)
+        else:
+            path = None if word_vectors is None else Path(word_vectors)
+            vectors = load_word_vectors(path, words, progress=progress)
+    return Inputs(
+        seeds=_links("seeds", seeds),
+        reject=_links("reject", reject),
+        among=_links("among", among),
+        embeddings=rows,
+        word_vectors=vectors,
+    )
+
+
+def _links(name: str, value: Any) -> pl.DataFrame | None:
+    """Distinct links (left, right) from a table or a file."""
+    if value is None:
+        return None
+    table = read_gold(value) if isinstance(value, str | PathLike) else as_links(value, name)
+    return table.select("left", "right").unique(maintain_order=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What must and what cannot be linked, by position.
+
+    ``seeds`` and ``rejected`` are pairs, shape (k, 2). ``inside`` are masks of the left and right
+    entities that may be linked with each other; the others may be linked among themselves, as
+    support for those.
+    """
+
+    seeds: Positions
+    rejected: Positions
+    inside: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+
+    def allows(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Which pairs are neither rejected, nor at odds with seeds, nor half inside."""
+        allowed: NDArray[np.bool_] = self.inside[0][left] == self.inside[1][right]
+        width = len(self.inside[1])
+        if len(self.rejected):
+            numbers = self.rejected[:, 0] * width + self.rejected[:, 1]
+            allowed &= ~np.isin(left * np.int64(width) + right, numbers)
+        if len(self.seeds):
+            for near, far, column, count in (
+                (left, right, 0, len(self.inside[0])),
+                (right, left, 1, width),
+            ):
+                partner = np.full(count, -1, dtype=np.int64)
+                partner[self.seeds[:, column]] = self.seeds[:, 1 - column]
+                allowed &= (partner[near] < 0) | (partner[near] == far)
+        return allowed
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One alignment to be made, with everything that was given looked up in the graphs."""
+
+    pair: GraphPair
+    options: Options
+    inputs: Inputs
+    sides: Sides
+    """Positions of the entities that may be linked, ascending."""
+    known: Known
+
+    @property
+    def everything(self) -> Sides:
+        """The positions of all entities."""
+        return np.arange(len(self.pair.left.entities)), np.arange(len(self.pair.right.entities))
+
+    @property
+    def entities(self) -> tuple[pl.Series, pl.Series]:
+        """The entities that may be linked."""
+        return (
+            self.pair.left.entities.gather(self.sides[0]),
+            self.pair.right.entities.gather(self.sides[1]),
+        )
+
+
+def make_task(pair: GraphPair, options: Options, inputs: Inputs) -> Task:
+    """The task, with seeds, rejected pairs and ``among`` checked against the graphs."""
+    if inputs.among is None:
+        left, right = (
+            np.arange(len(graph.entities)) if graph.linkable is None else graph.linkable
+            for graph in (pair.left, pair.right)
+        )
+    else:
+        left, right = (np.unique(column) for column in _positions(pair, inputs.among, "among").T)
+    seeds = _positions(pair, inputs.seeds, "seeds")
+    rejected = _positions(pair, inputs.reject, "reject")
+    inside = [np.zeros(len(graph.entities), dtype=np.bool_) for graph in (pair.left, pair.right)]
+    for mask, positions in zip(inside, (left, right), strict=True):
+        mask[positions] = True
+    _check_seeds(seeds, rejected, (inside[0], inside[1]))
+    known = Known(seeds, rejected, (inside[0], inside[1]))
+    return Task(pair, options, inputs, (left, right), known)
+
+
+def _check_seeds(
+    seeds: Positions, rejected: Positions, inside: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+) -> None:
+    for column, side in enumerate(("left", "right")):
+        if len(np.unique(seeds[:, column])) < len(seeds):
+            raise OptionError(f"`seeds` must be one to one, got a {side} entity more than once")
+    if (inside[0][seeds[:, 0]] != inside[1][seeds[:, 1]]).any():
+        raise OptionError(
+            "`seeds` must not link an entity that may be linked (option `among`) with one that "
+            "may not, got such a link"
+        )
+    width = len(inside[1])
+    if len(np.intersect1d(seeds @ [width, 1], rejected @ [width, 1])):
+        raise OptionError("`seeds` must not be rejected, got a link that `reject` names too")
+
+
+def _positions(pair: GraphPair, links: pl.DataFrame | None, name: str) -> Positions:
+    """The positions of the entities of links, shape (k, 2)."""
+    if links is None:
+        return np.zeros((0, 2), dtype=np.int64)
+    columns = []
+    for side, graph in (("left", pair.left), ("right", pair.right)):
+        positions = graph.positions(links[side])
+        unknown = links[side].filter(pl.Series(positions < 0))
+        if len(unknown):
+            raise OptionError(
+                f"`{name}` must name entities of the two graphs, got {len(unknown)} that are not "
+                f'in the {side} one, the first is "{unknown[0]}"; leave them out'
+            )
+        columns.append(positions)
+    return np.stack(columns, axis=1)
