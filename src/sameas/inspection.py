@@ -63,7 +63,7 @@ def inspect(pair: GraphPair) -> Inspection:
     """Counts, scripts and namespaces of both graphs, and warnings about what may go wrong."""
     left, right = inspect_graph(pair.left), inspect_graph(pair.right)
     gold_links = None if pair.gold is None else len(pair.gold)
-    warnings = tuple(_warnings_of_pair(left, right))
+    warnings = tuple(warnings_of_pair(left, right))
     return Inspection(left=left, right=right, gold_links=gold_links, warnings=warnings)
 
 
@@ -114,7 +114,8 @@ def _warnings(found: GraphInspection) -> Iterator[str]:
         yield "there is only one relation: neighbours cannot be told apart by it"
 
 
-def _warnings_of_pair(left: GraphInspection, right: GraphInspection) -> Iterator[str]:
+def warnings_of_pair(left: GraphInspection, right: GraphInspection) -> Iterator[str]:
+    """What looks suspicious about two graphs together."""
     if left.scripts and right.scripts and next(iter(left.scripts)) not in right.scripts:
         yield (
             f"names are written in different scripts ({next(iter(left.scripts))} and "
