@@ -19,10 +19,8 @@ from sameas.options import Options, refuse_unused
 from sameas.features import load_word_vectors, read_embeddings
 from sameas.reading import read_gold
 from sameas.rows import Rows
-from sameas.tabular import as_links
+from sameas.tabular import Table, as_links
 
-Table = Any
-"""Anything that ``sameas.tabular`` takes: polars, pandas, Arrow, or an iterable of tuples."""
 Sides = tuple[Positions, Positions]
 """Positions of left and of right entities."""
 

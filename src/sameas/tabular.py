@@ -2,6 +2,8 @@
 
 from typing import Any
 
+Table = Any
+
 import polars as pl
 
 

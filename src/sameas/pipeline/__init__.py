@@ -14,7 +14,7 @@ from sameas.assignment import Certificate
 from sameas.checkpoint import Checkpoint, fingerprint
 from sameas.errors import OptionError
 from sameas.graph import Graph, GraphPair
-from sameas.inputs import Table, Task, collect_inputs, make_task
+from sameas.inputs import Task, collect_inputs, make_task
 from sameas.options import Options, Preset, make_options
 from sameas.pipeline.by_paris import align_by_paris
 from sameas.pipeline.phases import Phases, Progress
@@ -22,6 +22,7 @@ from sameas.pipeline.published import align_published, verify_published
 from sameas.pipeline.refined import align_refined, verify_refined
 from sameas.pipeline.result import Outcome, make_alignment
 from sameas.reading import read_pair
+from sameas.tabular import Table
 
 __all__ = ["align", "verify"]
 

@@ -66,6 +66,7 @@ COLUMNS: dict[str, dict[str, str]] = {
 }
 """The columns that each table must have, and what they hold."""
 TABLES = ("links", "candidates", "unmatched", "relations", "anchors", "gold_ranks", "prices")
+PARTS = ("pair", "inputs", *TABLES)
 REQUIRED = ("links", "candidates", "unmatched", "entities", "triples", "attributes")
 LINK_INPUTS = ("seeds", "reject", "among")
 
@@ -172,17 +173,17 @@ class _Parts(Mapping[str, Any]):
     loaded: dict[str, Any]
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self:
+        if name not in PARTS:
             raise KeyError(name)
         if name not in self.loaded:
             self.loaded[name] = self._load(name)
         return self.loaded[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(("pair", "inputs", *TABLES))
+        return iter(PARTS)
 
     def __len__(self) -> int:
-        return len(TABLES) + 2
+        return len(PARTS)
 
     def _load(self, name: str) -> Any:
         if name == "pair":
