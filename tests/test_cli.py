@@ -22,8 +22,9 @@ from click.testing import CliRunner
 import sameas
 from folders import GOLD, LEFT, contents, dbp15k, lines, openea, put, table, two_tables
 from sameas.cli import main
-from sameas.options import Part, parse_size
-from sameas.reading.options import RdfKind
+from sameas.fields import parse_size
+from sameas.options import Part
+from sameas.reading_options import RdfKind
 
 DEMO = str(sameas.DEMO)
 COMMANDS = ("align", "convert", "demo", "evaluate", "explain", "inspect", "merge")
@@ -278,7 +279,7 @@ def test_the_presets_differ_in_who_stays_unmatched(tmp_path):
 
 @pytest.mark.parametrize(
     ("preset", "more"),
-    [("best", {"refinement_rounds", "anchors", "relation_matches", "price"}), ("paper", set())],
+    [("best", {"refinement_rounds", "anchors", "relation_matches", "threshold"}), ("paper", set())],
 )
 def test_align_prints_one_json_object_with_the_keys_that_scripts_rely_on(tmp_path, preset, more):
     result = process("align", DEMO, "--preset", preset, "-o", tmp_path / "links.tsv", "--json")

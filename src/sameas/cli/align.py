@@ -18,7 +18,7 @@ from sameas.cli.command import FILE, Command, Function, Report, flags, given
 from sameas.cli.terminal import START, print_table, progress_display, warn
 from sameas.errors import OptionError
 from sameas.options import Options, Preset, make_options, refuse_unused
-from sameas.reading.options import Reading
+from sameas.reading_options import Reading
 
 if TYPE_CHECKING:
     from sameas.alignment import Alignment
@@ -118,7 +118,9 @@ def align(
         progress("reading", 0.0)
         # The libraries of the stages that follow load while files are read.
         Thread(target=import_module, args=("sameas.pipeline",), daemon=True).start()
-        pair = read_pair(*inputs, names=names[0] if len(names) == 1 else names or None, reading=reading)
+        pair = read_pair(
+            *inputs, names=names[0] if len(names) == 1 else names or None, reading=reading
+        )
         progress("reading", 1.0)
         seconds["reading"] = time.perf_counter() - begin
         from sameas.pipeline import align as align_pair

@@ -32,7 +32,7 @@ class Command(click.Command):
 
     def __init__(self, *, examples: str, **rest: Any) -> None:
         """Add the option and the examples, which are indented lines."""
-        super().__init__(epilog=f"\b\nExamples:\n{examples}", **rest)
+        super().__init__(epilog=f"\b\nExamples:{examples}", **rest)
         text = "Print one JSON object on standard output, nothing else."
         self.params.append(click.Option(["--json", "as_json"], is_flag=True, help=text))
 

@@ -45,15 +45,11 @@ def convert(source: Path, target: Path, predicate: str | None, meta: tuple[str, 
 
     statements = {name: value for name, _, value in (text.partition("=") for text in meta)}
     write_out = prepare(target, predicate=predicate, meta=statements)
-    if source.is_dir():
-        alignment = read_run(source)
-        count, skipped = len(alignment.links), ()
-        not_held = write_out(alignment)
-    else:
-        iri = None if predicate is None else predicate_iri(predicate)
-        links = read_link_set(source, predicate=iri)
-        count, skipped = len(links.links), links.skipped
-        not_held = write_out(links)
+    iri = None if predicate is None else predicate_iri(predicate)
+    found = read_run(source) if source.is_dir() else read_link_set(source, predicate=iri)
+    count = len(found.links)
+    skipped = getattr(found, "skipped", ())
+    not_held = write_out(found)
     return Report(
         {
             "links": count,

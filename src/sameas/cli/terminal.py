@@ -135,9 +135,11 @@ def progress_display() -> Iterator[Callable[[str, float], None]]:
 @contextmanager
 def counter_display() -> Iterator[Callable[[int, int, str], None]]:
     """One bar that counts tasks on standard error, and names the one under way."""
-    if _is_quiet() or not sys.stderr.isatty():
-        quiet = _is_quiet()
-        yield lambda done, total, what: quiet or click.echo(f"{done}/{total} {what}", err=True)
+    if _is_quiet():
+        yield lambda done, total, what: None
+        return
+    if not sys.stderr.isatty():
+        yield lambda done, total, what: click.echo(f"{done}/{total} {what}", err=True)
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
 

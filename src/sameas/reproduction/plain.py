@@ -113,6 +113,6 @@ def measure(folder: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    from sameas.cli.terminal import peak_memory
+    from sameas.budget import peak_memory
 
     print(json.dumps({**measure(sys.argv[1]), "peak_memory_bytes": peak_memory()}))
