@@ -175,7 +175,7 @@ def test_metadata_reaches_the_file(tmp_path):
     assert "#license: https://a.org/cc0\n" in out.read_text()
     result = invoke("convert", source, out, "--meta", "license=MIT")
     assert result.exit_code == 2
-    assert "meta license must be an IRI, got 'MIT' instead" in result.stderr
+    assert "--meta license must be an IRI, got 'MIT' instead" in result.stderr
 
 
 @pytest.mark.parametrize("suffix", [".sssom.tsv", ".nt", ".ttl", ".rdf", ".jsonl"])
