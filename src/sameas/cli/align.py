@@ -18,7 +18,7 @@ from sameas.cli.command import FILE, Command, Function, Report, flags, given
 from sameas.cli.terminal import START, print_table, progress_display, warn
 from sameas.errors import OptionError
 from sameas.options import Options, Preset, make_options, refuse_unused
-from sameas.reading_options import Reading
+from sameas.rdf.rules import Reading
 
 if TYPE_CHECKING:
     from sameas.alignment import Alignment
@@ -111,6 +111,7 @@ def align(
     refuse_unused(options, [*choices, *files], embeddings="embeddings" in files)
     if len(inputs) > 2:
         raise OptionError(f"one PAIR or LEFT and RIGHT expected, got {len(inputs)} paths instead")
+    names_given = names[0] if len(names) == 1 else names or None
     write_out = prepare(out, predicate=predicate, folder=True)
     seconds = {}
     with progress_display() as progress:
@@ -118,9 +119,7 @@ def align(
         progress("reading", 0.0)
         # The libraries of the stages that follow load while files are read.
         Thread(target=import_module, args=("sameas.pipeline",), daemon=True).start()
-        pair = read_pair(
-            *inputs, names=names[0] if len(names) == 1 else names or None, reading=reading
-        )
+        pair = read_pair(*inputs, names=names_given, reading=reading)
         progress("reading", 1.0)
         seconds["reading"] = time.perf_counter() - begin
         from sameas.pipeline import align as align_pair

@@ -69,8 +69,14 @@ def flags(options: type) -> Callable[[Function], Function]:
 
 def given(options: type, chosen: dict[str, Any]) -> dict[str, Any]:
     """The options of a dataclass that were given as flags; they are taken out of ``chosen``."""
-    values = {one.name: chosen.pop(one.name) for one in declared(options)}
-    return {name: value for name, value in values.items() if value not in (None, ())}
+    values = {}
+    for one in declared(options):
+        value = chosen.pop(one.name)
+        if value and (one.metavar or "").endswith(",..."):
+            value = tuple(part.strip() for text in value for part in text.split(","))
+        if value not in (None, ()):
+            values[one.name] = value
+    return values
 
 
 def _flag(one: Declared) -> Callable[[Function], Function]:

@@ -103,15 +103,10 @@ def _examples(alignment: Alignment, gold: pl.DataFrame) -> pl.DataFrame:
 
     links = alignment.links.sort(["confidence", "left"], descending=[True, False])
     rows = links[np.linspace(0, len(links) - 1, 10).round().astype(int).tolist()]
+    left, right = alignment.pair.left, alignment.pair.right
     known = gold.with_columns(verdict=pl.lit("yes"))
-    names = [
-        pl.DataFrame({side: graph.entities, f"{side} name": graph.names})
-        for side, graph in (("left", alignment.pair.left), ("right", alignment.pair.right))
-    ]
-    table: pl.DataFrame = (
-        rows.join(known, on=["left", "right"], how="left", maintain_order="left")
-        .with_columns(pl.col("verdict").fill_null("no"))
-        .join(names[0], on="left", how="left", maintain_order="left")
-        .join(names[1], on="right", how="left", maintain_order="left")
+    return rows.join(known, on=["left", "right"], how="left", maintain_order="left").with_columns(
+        pl.col("verdict").fill_null("no"),
+        pl.col("left").replace_strict(left.entities, left.names).alias("left name"),
+        pl.col("right").replace_strict(right.entities, right.names).alias("right name"),
     )
-    return table

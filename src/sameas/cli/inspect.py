@@ -12,7 +12,7 @@ import click
 
 from sameas.cli.command import Command, Report, flags, given
 from sameas.cli.terminal import as_flags, print_table, say, warn
-from sameas.reading_options import Reading
+from sameas.rdf.rules import Reading
 
 if TYPE_CHECKING:
     from sameas.inspection import GraphInspection

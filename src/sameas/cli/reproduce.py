@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from sameas.cli.command import FILE, Command, Report
-from sameas.cli.terminal import START, counter_display, say
+from sameas.cli.terminal import START, say, show_task
 
 EXAMPLES = """
   sameas reproduce data
@@ -51,14 +51,8 @@ def reproduce(data: Path, report: Path, only: tuple[str, ...], word_vectors: Pat
     """
     from sameas.reproduction import reproduce as run
 
-    with counter_display() as progress:
-        results = run(
-            data,
-            report,
-            only=[name for names in only for name in names.split(",")],
-            word_vectors=word_vectors,
-            progress=progress,
-        )
+    names = [name for text in only for name in text.split(",")]
+    results = run(data, report, only=names, word_vectors=word_vectors, progress=show_task)
     values = {**results, "total_seconds": round(time.perf_counter() - START, 3)}
     return Report(values, partial(_show, results, report))
 

@@ -132,30 +132,10 @@ def progress_display() -> Iterator[Callable[[str, float], None]]:
         yield report
 
 
-@contextmanager
-def counter_display() -> Iterator[Callable[[int, int, str], None]]:
-    """One bar that counts tasks on standard error, and names the one under way."""
-    if _is_quiet():
-        yield lambda done, total, what: None
-        return
-    if not sys.stderr.isatty():
-        yield lambda done, total, what: click.echo(f"{done}/{total} {what}", err=True)
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
-
-    with Progress(
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        "{task.description}",
-        console=_console(err=True),
-    ) as bars:
-        bar = bars.add_task("", total=None)
-
-        def report(done: int, total: int, what: str) -> None:
-            bars.update(bar, completed=done, total=total, description=what)
-
-        yield report
+def show_task(done: int, total: int, what: str) -> None:
+    """Print which of several long tasks is under way, on standard error."""
+    if not _is_quiet():
+        click.echo(f"{done}/{total} {what}", err=True)
 
 
 def _is_quiet() -> bool:

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from sameas.graph import Graph, Positions
 from sameas.reading.labels import XL_FORM, XL_LABELS, choose_labels, label_ranks
+from sameas.reading.options import Reading
 from sameas.reading.statements import LITERAL_SCHEMA, Statements
 from sameas.reading.terms import BLANK, Codes, Terms
-from sameas.reading_options import Reading
 
 log = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from sameas.reading.names import LABELS
-from sameas.reading_options import Reading
+from sameas.reading.options import Reading
 
 SKOS = "http://www.w3.org/2004/02/skos/core#"
 SKOSXL = "http://www.w3.org/2008/05/skos-xl#"

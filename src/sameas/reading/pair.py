@@ -22,11 +22,11 @@ from sameas.reading.benchmark import (
 )
 from sameas.reading.links import read_gold_links
 from sameas.reading.names import choose_names, read_names
+from sameas.reading.options import Reading
 from sameas.reading.rdf import SUFFIXES, StrPath
 from sameas.reading.sources import Place, describe, is_rdf, read_rdf_side
 from sameas.reading.streams import STANDARD_INPUT
 from sameas.reading.tables import TABLE_SUFFIXES, kind_of, read_table, require_file, shortened
-from sameas.reading_options import Reading
 
 log = logging.getLogger(__name__)
 

@@ -14,12 +14,12 @@ import pyoxigraph as ox
 
 from sameas.errors import InputError
 from sameas.reading.lines import Lines, read_lines
+from sameas.reading.options import RdfKind, Reading
 from sameas.reading.statements import Statements, from_quads
 from sameas.reading.streams import MAGIC, STANDARD_INPUT, Stream, open_stream
 from sameas.reading.syntax import format_hint, guarded, syntax_error
 from sameas.reading.terms import Terms
 from sameas.reading.xml import XmlStream
-from sameas.reading_options import RdfKind, Reading
 
 SUFFIXES: dict[str, RdfKind] = {
     ".nt": "nt",

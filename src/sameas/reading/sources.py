@@ -13,13 +13,13 @@ from sameas.errors import InputError, OptionError
 from sameas.graph import Graph
 from sameas.reading.assembly import assemble
 from sameas.reading.benchmark import Side
+from sameas.reading.options import RdfKind, Reading
 from sameas.reading.rdf import SUFFIXES, StrPath, rdf_kind, read_rdf
 from sameas.reading.sparql import endpoint_of, read_endpoint
 from sameas.reading.statements import Statements
 from sameas.reading.streams import STANDARD_INPUT
 from sameas.reading.tables import TABLE_SUFFIXES, kind_of, require_file
 from sameas.reading.terms import Terms
-from sameas.reading_options import RdfKind, Reading
 
 log = logging.getLogger(__name__)
 

@@ -17,12 +17,12 @@ from typing import IO, Any, cast
 import pyoxigraph as ox
 
 from sameas.errors import InputError
+from sameas.reading.options import Reading
 from sameas.reading.rdf import FORMATS
 from sameas.reading.statements import Statements, from_quads
 from sameas.reading.streams import Stream
 from sameas.reading.tables import first_line, read_text, shortened
 from sameas.reading.terms import Terms
-from sameas.reading_options import Reading
 
 QUERY = "SELECT ?s ?p ?o WHERE { ?s ?p ?o } ORDER BY ?s ?p ?o"
 """Everything in the default graph; in order, for only then do pages fit together."""
