@@ -12,7 +12,7 @@ import sameas
 from sameas import DEMO, GraphPair, MemoryCeilingError, Options, budget
 from sameas.adjacency import adjacency_matrices
 from sameas.budget import BASE, plan_memory
-from sameas.options import parse_size
+from sameas.fields import parse_size
 from sameas.pipeline import candidate_positions, neighbourhood_rows, text_features
 from sameas.propagation import hop
 from sameas.rows import unit

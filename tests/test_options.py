@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sameas import PRESETS, OptionError, Options, SameasError
-from sameas.options import parse_size
+from sameas.fields import parse_size
 
 
 def test_the_defaults_are_the_preset_best():

@@ -401,7 +401,7 @@ def test_work_beyond_the_ceiling_is_refused_before_it_starts(demo, preset):
 def test_the_ceiling_that_is_recommended_suffices(demo, preset):
     with pytest.raises(MemoryCeilingError) as caught:
         align(demo, replace(preset, memory=1000, solver="hungarian"))
-    size = sameas.options.parse_size(str(caught.value).rsplit(" ", 1)[1])
+    size = sameas.fields.parse_size(str(caught.value).rsplit(" ", 1)[1])
     align(demo, replace(preset, memory=size, solver="hungarian"))
 
 

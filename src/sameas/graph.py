@@ -80,6 +80,7 @@ class Graph:
         alternatives = k.pop("alternatives", None)
         graph = graph_from_triples(triples, **k)
         from dataclasses import replace
+
         return graph if alternatives is None else replace(graph, alternatives=alternatives)
 
     def without(self, entities):  # placeholder
