@@ -12,6 +12,7 @@ from heapq import heappop, heappush
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sameas.candidates import Candidates
 
@@ -60,7 +61,7 @@ def _values(candidates: Candidates, *, turned: bool = False) -> Values:
             starts, order = candidates.by_right if turned else (candidates.starts, None)
             places = np.arange(starts[entity], starts[entity + 1])
             if order is None:
-                partners = candidates.right[places]
+                partners: NDArray[np.integer] = candidates.right[places]
             else:
                 places = order[places]
                 partners = np.searchsorted(candidates.starts, places, side="right") - 1
