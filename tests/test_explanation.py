@@ -16,11 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sameas
+from sameas.assignment.exchange import force_pair
 from sameas.candidates import every_pair
 from sameas.cli import main
 from sameas.explanation import draw, explain
 from sameas.explanation.drawing import page
-from sameas.explanation.exchange import Market, forced
 from sameas.explanation.parts import scorer_of
 from sameas.explanation.record import find_entity, record_of
 from sameas.features import ngram_rows, ngrams_of
@@ -219,8 +219,7 @@ def test_an_exchange_costs_what_forcing_the_pair_costs(matrix, data):
     best, mates = totals(matrix)
     entity = data.draw(st.integers(0, matrix.shape[0] - 1))
     wanted = data.draw(st.integers(0, matrix.shape[1] - 1))
-    market = Market(every_pair(matrix), (mates, {j: i for i, j in mates.items()}))
-    changed = forced(market, entity, wanted)
+    changed = force_pair(every_pair(matrix), mates, entity, wanted)
     after = {**mates, **changed}
     links = {(i, j) for i, j in after.items() if j >= 0}
     assert (entity, wanted) in links

@@ -9,19 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from heapq import heappop, heappush
 
 import numpy as np
 
+from sameas.assignment.exchange import force_pair
 from sameas.candidates import Candidates, from_pairs
 from sameas.explanation.record import Record, opposite
 from sameas.explanation.result import Exchange, Side, Step
-
-PATIENCE = 20_000
-"""Entities looked at before the best way found so far is taken."""
-
-LEAST = 1e-9
-"""Gains below this are rounding."""
 
 Mates = dict[int, int]
 
@@ -86,93 +80,9 @@ def market_of(record: Record, side: Side, extra: dict[tuple[int, int], float]) -
     return Market(pairs, mates)
 
 
-def forced(market: Market, entity: int, wanted: int) -> Mates:
-    """The partners of all own entities that change if a pair is forced; -1 for none.
-
-    First whoever held the wanted one finds another place, then the partner that was given up.
-    """
-    if market.mates[0].get(entity) == wanted:
-        return {}
-    mates = dict(market.mates[0]), dict(market.mates[1])
-    left_behind, holder = mates[0].pop(entity, None), mates[1].pop(wanted, None)
-    if left_behind is not None:
-        del mates[1][left_behind]
-    if holder is not None:
-        del mates[0][holder]
-    barred = {entity}, {wanted}
-    if holder is not None:
-        kept_out = barred[1] if left_behind is None else barred[1] | {left_behind}
-        _place(market, mates, True, holder, (barred[0], kept_out))
-    if left_behind is not None:
-        _place(market, mates, False, left_behind, barred)
-    mates[0][entity] = wanted
-    changed = {
-        own
-        for own in {*mates[0], *market.mates[0]}
-        if mates[0].get(own) != market.mates[0].get(own)
-    }
-    return {own: mates[0].get(own, -1) for own in sorted(changed)}
-
-
-def _place(
-    market: Market,
-    mates: tuple[Mates, Mates],
-    own: bool,
-    start: int,
-    barred: tuple[set[int], set[int]],
-) -> None:
-    """Give a free entity its best place, others moving on for it if that pays; in ``mates``."""
-    of_mine, of_theirs = mates if own else mates[::-1]
-    closed = barred[1] if own else barred[0]
-    gains: dict[int, float] = {start: 0.0}
-    reached: dict[int, tuple[int, int]] = {}
-    best, end, last = 0.0, start, -1
-    heap, patience = [(0.0, start)], PATIENCE
-    while heap and patience:
-        patience -= 1
-        loss, mine = heappop(heap)
-        if -loss < gains[mine]:
-            continue  # a better way there was found meanwhile
-        if gains[mine] > best + LEAST:
-            best, end, last = gains[mine], mine, -1
-        for theirs, score in market.partners(own, mine).items():
-            if theirs in closed or of_mine.get(mine) == theirs:
-                continue
-            gain, displaced = gains[mine] + score, of_theirs.get(theirs)
-            if displaced is None:
-                if gain > best + LEAST:
-                    best, end, last = gain, mine, theirs
-                continue
-            options = market.partners(own, displaced)
-            gain -= options[theirs]
-            hopeful = gain + max(options.values()) > best + LEAST
-            better = gain > gains.get(displaced, -np.inf) + LEAST
-            if hopeful and better and displaced not in _way(reached, mine):
-                gains[displaced] = gain
-                reached[displaced] = (mine, theirs)
-                heappush(heap, (-gain, displaced))
-    if last < 0 and end != start:
-        of_theirs.pop(of_mine.pop(end))
-    while last >= 0 or end != start:
-        if last >= 0:
-            of_mine[end], of_theirs[last] = last, end
-        if end == start:
-            break
-        end, last = reached[end]
-
-
-def _way(reached: dict[int, tuple[int, int]], entity: int) -> set[int]:
-    """An entity and all those that moved on before it."""
-    way = {entity}
-    while entity in reached:
-        entity = reached[entity][0]
-        way.add(entity)
-    return way
-
-
 def exchange(record: Record, side: Side, market: Market, entity: int, wanted: int) -> Exchange:
     """Who would have to move for an entity to have the partner that it wants, and what it costs."""
-    changed = forced(market, entity, wanted)
+    changed = force_pair(market.pairs, market.mates[0], entity, wanted)
     other = opposite(side)
     steps = {}
     for own, after in changed.items():
