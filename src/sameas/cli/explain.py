@@ -52,11 +52,11 @@ def explain(
     RUN is a run folder that sameas align wrote. Entities are given by URI, or by a name (or the
     last part of the URI) that only they have. The score is taken apart: the parts add up to it.
     """
-    from sameas.explanation import explain as find_reasons
+    from sameas.writing import read_run
 
     if drawing is not None and drawing.suffix not in (".svg", ".html"):
         raise OptionError(f"--drawing must end in .svg or .html, got {str(drawing)!r} instead")
-    explanation = find_reasons(run, entity, other, side=side)
+    explanation = read_run(run).explain(entity, other, side=side)
     if drawing is not None:
         _draw(explanation, drawing)
     if as_json:
