@@ -543,7 +543,7 @@ def _leading(
     scores: Vector, describe: Callable[[int], dict[str, Any]], *, least: float = 0.0
 ) -> tuple[Detail, ...]:
     """The largest scores as details, described by their places, and the others as one."""
-    order = np.argsort(-np.abs(scores), kind="stable")
+    order = np.argsort(-np.abs(scores).round(9), kind="stable")  # equal scores: the first
     order = order[np.abs(scores[order]) > least]
     shown = order if len(order) <= SHOWN + 1 else order[:SHOWN]
     details = [Detail(score=float(scores[place]), **describe(int(place))) for place in shown]
