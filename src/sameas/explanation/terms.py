@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,19 +11,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sameas import evidence
 from sameas.adjacency import adjacency_matrices
 from sameas.candidates import Candidates, from_pairs
-from sameas.evidence import (
-    Anchors,
-    Edges,
-    Evidence,
-    Relations,
-    attributes_of,
-    common_values,
-    edges_of,
-    gather_evidence,
-    match_relations,
-)
+from sameas.evidence import Anchors, Edges, Evidence, Relations
 from sameas.explanation.result import Comparison, Detail, Entity, Kind, Missing, Part, Relation
 from sameas.features import ngrams_of, words_of
 from sameas.graph import Graph, GraphPair, Positions
@@ -37,21 +28,22 @@ from sameas.scoring import by_side, name_features, spellings, weights_of
 
 Vector = NDArray[np.float64]
 Numbers = NDArray[np.integer]
-Mask = NDArray[np.bool_]
 Pair = tuple[int, int]
 """The positions of a left and a right entity."""
+Fields = dict[str, Any]
+"""Fields of a Detail, other than its score."""
 
 SIDES = ("left", "right")
 """Sides are numbered 0 and 1 here."""
 SHOWN = 12
 """Details of a part that are listed; the others are summed up."""
 TRIED = 50
-"""Neighbours that one side lacks that are tried out as what would have to change."""
+"""How many neighbours that one side lacks are tried out as what would have to change."""
 
 
 @dataclass(frozen=True, eq=False)
 class NeighbourTerms:
-    """What each anchored neighbour of one pair says; edges are numbers in ``Edges``."""
+    """What each anchored neighbour says about one pair; edges are places in ``Edges``."""
 
     shared: tuple[Positions, Positions]
     """The left and the right edge to each shared neighbour, those that say most."""
@@ -62,9 +54,9 @@ class NeighbourTerms:
     """The weight of each of these."""
 
     @property
-    def evidence(self) -> Evidence:
-        """The sums, as the score is made from them."""
-        return Evidence(*(np.array([part.sum()]) for part in (self.votes, *self.weights)))
+    def sums(self) -> Vector:
+        """Votes, left and right lacks, as the score is made from them."""
+        return np.array([terms.sum() for terms in (self.votes, *self.weights)])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -102,8 +94,8 @@ class Scores:
     @cached_property
     def edges(self) -> tuple[Edges, Edges]:
         """The edges that evidence is gathered from."""
-        hub = (self.weights or Weights()).hub
-        return edges_of(self.pair, hub=hub, relations="relations" not in self.options.without)
+        merged = "relations" in self.options.without
+        return evidence.edges_of(self.pair, hub=Weights().hub, relations=not merged)
 
     @cached_property
     def sure_links(self) -> Anchors:
@@ -118,51 +110,47 @@ class Scores:
     @cached_property
     def relations(self) -> Relations:
         """Which relation matches which."""
-        return match_relations(*self.edges, self.sure_links)
+        return evidence.match_relations(*self.edges, self.sure_links)
 
     @cached_property
     def _values(self) -> pl.Series:
-        return common_values(self.pair)
+        return evidence.common_values(self.pair)
 
     @cached_property
-    def _relation_names(self) -> tuple[list[Relation], list[Relation]]:
+    def _relation_names(self) -> list[list[Relation]]:
         """The relations of each side in the order of their numbers in ``edges``."""
-        merged = "relations" in self.options.without
-        left, right = (
-            [
-                Relation("any relation") if merged else Relation(uri, inverse)
-                for inverse in (False, True)
-                for uri in graph.relations
-            ]
-            + [Relation(uri) for uri in attributes]
-            for graph, attributes in zip(self.graphs, attributes_of(self.pair), strict=True)
-        )
-        return left, right
+        found = []
+        for graph, attributes in zip(self.graphs, evidence.attributes_of(self.pair), strict=True):
+            names = [Relation(uri, inverse) for inverse in (False, True) for uri in graph.relations]
+            if "relations" in self.options.without:
+                names = [Relation("any relation")] * len(names)
+            found.append(names + [Relation(uri) for uri in attributes])
+        return found
 
     @cached_property
-    def _partners(self) -> tuple[Positions, Positions]:
+    def _counterparts(self) -> list[Positions]:
         """The counterpart of each far node of each side; -1 where none is known."""
+        anchors, found = (self.sure_links.left, self.sure_links.right), []
         sizes = [len(graph.entities) for graph in self.graphs]
-        anchors = self.sure_links.left, self.sure_links.right
-        left, right = (np.full(edges.nodes, -1, dtype=np.int64) for edges in self.edges)
-        for side, partner in enumerate((left, right)):
-            partner[anchors[side]] = anchors[1 - side]
-            partner[sizes[side] :] = sizes[1 - side] + np.arange(len(partner) - sizes[side])
-        return left, right
+        for side, edges in enumerate(self.edges):
+            other = np.full(edges.nodes, -1, dtype=np.int64)
+            other[anchors[side]] = anchors[1 - side]
+            other[sizes[side] :] = sizes[1 - side] + np.arange(edges.nodes - sizes[side])
+            found.append(other)
+        return found
 
     @cached_property
-    def _fan_keys(self) -> tuple[Positions, Positions]:
-        """Far node and relation of every edge as one number, sorted; to count fans by."""
-        left, right = (
-            np.sort(edges.far * np.int64(edges.relations) + edges.relation) for edges in self.edges
-        )
-        return left, right
-
-    @cached_property
-    def _incident(self) -> tuple[tuple[Positions, Positions], tuple[Positions, Positions]]:
+    def _incident(self) -> list[tuple[Positions, Positions]]:
         """The triples of each graph from both ends, by entity, and where each entity's start."""
-        left, right = (_both_ways(graph) for graph in self.graphs)
-        return left, right
+        found = []
+        for graph in self.graphs:
+            triples = graph.distinct_triples()
+            triples = triples[triples[:, 0] != triples[:, 2]]
+            inverse = triples[:, ::-1] + np.array([0, len(graph.relations), 0])
+            both = np.concatenate([triples, inverse])
+            both = both[np.lexsort((both[:, 1], both[:, 2], both[:, 0]))]
+            found.append((both, np.searchsorted(both[:, 0], np.arange(len(graph.entities) + 1))))
+        return found
 
     def entity(self, side: int, position: int) -> Entity:
         """The entity at a position."""
@@ -172,11 +160,11 @@ class Scores:
     def around(self, side: int, entity: int) -> dict[int, tuple[Relation, ...]]:
         """The neighbours of an entity, with all relations that lead to each."""
         triples, starts = self._incident[side]
-        kinds, names = len(self.graphs[side].relations), self.graphs[side].relations
+        names = self.graphs[side].relations
         found: dict[int, tuple[Relation, ...]] = {}
-        for _, relation, far in triples[starts[entity] : starts[entity + 1]].tolist():
-            step = Relation(names[relation % kinds], relation >= kinds)
-            found[far] = (*found.get(far, ()), step)
+        for _, number, far in triples[starts[entity] : starts[entity + 1]].tolist():
+            relation = Relation(names[number % len(names)], number >= len(names))
+            found[far] = (*found.get(far, ()), relation)
         return found
 
     def compare(self, pairs: Sequence[Pair], *, details: bool = False) -> list[Comparison]:
@@ -184,38 +172,33 @@ class Scores:
         if not pairs:
             return []
         left, right = np.array(pairs, dtype=np.int64).T
-        listed = [
-            float(self.kept.values[place]) if place >= 0 else None
-            for place in self.kept.find(left, right)
-        ]
+        places = self.kept.find(left, right).tolist()
         cosines = self._cosines(left, right)
         terms = self._neighbour_terms(pairs) if self.weights else []
         found = []
         for number, pair in enumerate(pairs):
+            listed = float(self.kept.values[places[number]]) if places[number] >= 0 else None
             parts = self._text_parts(pair, cosines[:, number], details)
             if self.weights is not None:
                 parts += self._evidence_parts(self.weights, terms[number], details)
-                parts += self._fixed_parts(parts, listed[number])
+                parts += self._fixed_parts(sum(part.score for part in parts), listed)
+            both = [self.entity(side, place) for side, place in enumerate(pair)]
+            score = sum(part.score for part in parts)
             found.append(
                 Comparison(
-                    left=self.entity(0, pair[0]),
-                    right=self.entity(1, pair[1]),
-                    score=sum(part.score for part in parts),
-                    parts=tuple(parts),
-                    listed=listed[number],
+                    left=both[0], right=both[1], score=score, parts=tuple(parts), listed=listed
                 )
             )
         return found
 
-    def _fixed_parts(self, parts: list[Part], listed: float | None) -> list[Part]:
-        """What a known link is given, and the threshold."""
+    def _fixed_parts(self, score: float, listed: float | None) -> list[Part]:
+        """What a known link is given, and the threshold that is taken off."""
         threshold = self.threshold or 0.0
-        fixed = [Part(kind="threshold", score=-threshold, amount=threshold)]
-        score = sum(part.score for part in parts) - threshold
+        parts = [Part(kind="threshold", score=-threshold, amount=threshold)]
         # Nothing else is as large as what a known link is given, so the recorded score tells.
-        if listed is not None and listed - score > SURE / 2:
-            fixed.insert(0, Part(kind="known", score=SURE))
-        return fixed
+        if listed is not None and listed - (score - threshold) > SURE / 2:
+            parts.insert(0, Part(kind="known", score=SURE))
+        return parts
 
     # --- names and neighbours' names ---
 
@@ -238,77 +221,76 @@ class Scores:
 
     def _text_parts(self, pair: Pair, cosines: Vector, details: bool) -> list[Part]:
         parts = []
+        kinds: tuple[Kind, ...] = ("name", "neighbours", "further")
         for number, cosine in enumerate(cosines.tolist()):
             worth = (self.weights.profit if self.weights else 1.0) / len(cosines)
             if self.weights and not number:
                 worth += self.weights.names
             found: tuple[Detail, ...] = ()
             if details:
-                found = (
-                    self._hop_details(pair, number, worth)
-                    if number
-                    else self._name_details(pair, worth)
-                )
-            kind: Kind = ("name", "neighbours", "further")[min(number, 2)]
-            parts.append(
-                Part(kind=kind, hop=number, score=worth * cosine, amount=cosine, details=found)
-            )
+                terms = self._hop_terms(pair, number) if number else self._name_terms(pair)
+                found = _leading(worth * terms[0], terms[1])
+            kind, score = kinds[min(number, 2)], worth * cosine
+            parts.append(Part(kind=kind, hop=number, score=score, amount=cosine, details=found))
         return parts
 
-    def _name_details(self, pair: Pair, worth: float) -> tuple[Detail, ...]:
-        """What n-grams (or words) in common add, if a cosine of one is worth so much."""
+    def _name_terms(self, pair: Pair) -> tuple[Vector, Callable[[int], Fields]]:
+        """What n-grams and words in common add to the cosine of two names."""
         rows = [self.features[side].take(np.array([place])) for side, place in enumerate(pair)]
-        dense = float(_products(*(replace(row, sparse=row.sparse[:, :0]) for row in rows))[0, 0])
-        if self.inputs.embeddings is not None:
-            return (Detail(score=worth * dense, text="given feature rows", amount=dense),)
+        dense = float(rows[0].dense[0].astype(np.float64) @ rows[1].dense[0].astype(np.float64))
         names = [graph.names[place] or "" for graph, place in zip(self.graphs, pair, strict=True)]
-        cosines = self._word_cosines(names, dense) if self.options.features != "char" else {}
-        if self.options.features != "word":
-            left, right = (
-                self._ngram_weights(name, row) for name, row in zip(names, rows, strict=True)
-            )
+        cosines: dict[str, float] = {}
+        if self.inputs.embeddings is not None:
+            cosines = {"given feature rows": dense}
+        elif self.options.features != "char":
+            cosines = self._word_cosines(names, dense)
+        if self.inputs.embeddings is None and self.options.features != "word":
+            left, right = self._ngram_weights(names, rows)
             cosines |= {ngram: left[ngram] * right[ngram] for ngram in left.keys() & right.keys()}
         texts = sorted(cosines)
         values = np.array([cosines[text] for text in texts])
-        return _leading(
-            worth * values,
-            lambda place: {"text": texts[place], "amount": float(values[place])},
-        )
+        return values, lambda place: {"text": texts[place], "amount": float(values[place])}
 
-    def _ngram_weights(self, name: str, row: Rows) -> dict[str, float]:
-        """The weight of each n-gram in a name's row; those of the spelling by sound have a ~."""
+    def _ngram_weights(self, names: list[str], rows: list[Rows]) -> list[dict[str, float]]:
+        """The weight of each n-gram in each row; those of the spelling by sound have a ~."""
         plain = self.options.text == "plain"
         boundaries = not plain and "boundaries" not in self.options.without
-        ngrams = [
-            f"~{ngram}" if number else ngram
-            for number, text in enumerate(spellings(pl.Series([name]), self.options))
-            for ngram in ngrams_of(text[0], n=2 if plain else 3, boundaries=boundaries)
-        ]
-        weights = row.sparse.data[np.argsort(row.sparse.indices)].astype(np.float64)
-        return dict(zip(ngrams, weights.tolist(), strict=True))
-
-    def _word_cosines(self, names: list[str], dense: float) -> dict[str, float]:
-        """What each pair of words adds to a cosine: a name's row is the scaled sum of its words'."""
-        assert self.inputs.word_vectors is not None
-        vectors = self.inputs.word_vectors
-        numbers = {word: place for place, word in enumerate(vectors.words.to_list())}
-        words = [
-            [word for word in words_of(pl.Series([name]))["word"] if word in numbers]
-            for name in names
-        ]
-        rows = [vectors.vectors[[numbers[w] for w in side]].astype(np.float64) for side in words]
-        products = rows[0] @ rows[1].T
-        total = float(products.sum())
-        found: dict[str, float] = {}
-        for (a, left), (b, right) in (
-            (one, other) for one in enumerate(words[0]) for other in enumerate(words[1])
-        ):
-            text = left if left == right else f"{left} ~ {right}"
-            share = float(products[a, b]) / total if total else 0.0
-            found[text] = found.get(text, 0.0) + dense * share
+        spelled, found = spellings(pl.Series(names), self.options), []
+        for number, row in enumerate(rows):
+            ngrams = [
+                f"~{ngram}" if by_sound else ngram
+                for by_sound, texts in enumerate(spelled)
+                for ngram in ngrams_of(texts[number], n=2 if plain else 3, boundaries=boundaries)
+            ]
+            weights = row.sparse.data[np.argsort(row.sparse.indices)].astype(np.float64)
+            found.append(dict(zip(ngrams, weights.tolist(), strict=True)))
         return found
 
-    def _hop_details(self, pair: Pair, number: int, worth: float) -> tuple[Detail, ...]:
+    def _word_cosines(self, names: list[str], dense: float) -> dict[str, float]:
+        """What each pair of words adds to the cosine of two scaled sums of word vectors."""
+        assert self.inputs.word_vectors is not None
+        table = self.inputs.word_vectors
+        number = {word: place for place, word in enumerate(table.words.to_list())}
+        left, right = (
+            [word for word in words_of(pl.Series([name]))["word"] if word in number]
+            for name in names
+        )
+        vectors = table.vectors.astype(np.float64)
+        products = [
+            (
+                one if one == other else f"{one} ~ {other}",
+                vectors[number[one]] @ vectors[number[other]],
+            )
+            for one in left
+            for other in right
+        ]
+        total = sum(product for _, product in products)
+        found: dict[str, float] = {}
+        for text, product in products if total else ():
+            found[text] = found.get(text, 0.0) + dense * float(product / total)
+        return found
+
+    def _hop_terms(self, pair: Pair, number: int) -> tuple[Vector, Callable[[int], Fields]]:
         """What each pair of neighbours adds to the cosine of a hop.
 
         A hop's row is the sum of the neighbours' rows of the hop before, weighted by the adjacency
@@ -317,47 +299,41 @@ class Scores:
         neighbours, weights, rows = [], [], []
         for side, place in enumerate(pair):
             row = self.adjacency[side][[place]]
-            near = row.indices.astype(np.int64)
-            rows.append(self._rows(side, number - 1, near))
-            reached = self._rows(side, number, np.array([place]))
-            spread = row.data.astype(np.float64)
+            neighbours.append(row.indices.astype(np.int64))
+            rows.append(self._rows(side, number - 1, neighbours[side]))
             # The product of a sum of rows with its own direction is its length.
-            length = float(spread @ _products(rows[side], reached)[:, 0])
-            weights.append(spread / length if length > 0 else np.zeros(len(spread)))
-            neighbours.append(near)
+            reached = self._rows(side, number, np.array([place]))
+            length = float(row.data @ _products(rows[side], reached)[:, 0])
+            weights.append(row.data / length if length > 0 else 0.0 * row.data)
         alike = _products(*rows)
         shares = weights[0][:, None] * alike * weights[1][None, :]
         around = [self.around(side, place) for side, place in enumerate(pair)]
 
-        def neighbour(place: int) -> dict[str, Any]:
+        def describe(place: int) -> Fields:
             at = np.unravel_index(place, shares.shape)
-            found: dict[str, Any] = {"amount": float(alike[at])}
+            fields: Fields = {"amount": float(alike[at])}
             for side, name in enumerate(SIDES):
                 far = int(neighbours[side][at[side]])
-                found[name] = self.entity(side, far)
-                found[f"{name}_relations"] = around[side].get(far, ())
-            return found
+                fields[name] = self.entity(side, far)
+                fields[f"{name}_relations"] = around[side].get(far, ())
+            return fields
 
-        return _leading(worth * shares.ravel(), neighbour, least=worth * 1e-12)
+        return shares.ravel(), describe
 
     # --- shared and lacking neighbours ---
 
     def _neighbour_terms(self, pairs: Sequence[Pair]) -> list[NeighbourTerms]:
         """What each neighbour says about each pair."""
-        edges, chosen = self.edges, []
-        for side, entities in enumerate(zip(*pairs, strict=True)):
-            starts = edges[side].starts
-            ranges = [np.arange(starts[i], starts[i + 1]) for i in sorted(set(entities))]
-            chosen.append(np.concatenate(ranges))
-        single = [
-            _single_edges(side, side.relation[some], side.far[some], side.fans[some])
-            for side, some in zip(edges, chosen, strict=True)
-        ]
-        (met_left, met_right, votes), weights = self._edge_evidence(single[0], single[1])
-        owner, far = (
-            [getattr(side, name)[some] for side, some in zip(edges, chosen, strict=True)]
-            for name in ("entity", "far")
-        )
+        chosen, single = [], []
+        for edges, entities in zip(self.edges, zip(*pairs, strict=True), strict=True):
+            ends = [edges.starts[entity : entity + 2] for entity in sorted(set(entities))]
+            places = np.concatenate([np.arange(*start_stop) for start_stop in ends])
+            columns = edges.relation[places], edges.far[places], edges.fans[places]
+            chosen.append(places)
+            single.append(_single_edges(edges, *columns))
+        (met_left, met_right, votes), weights = self._edge_evidence(*single)
+        owner = [edges.entity[places] for edges, places in zip(self.edges, chosen, strict=True)]
+        far = [edges.far[places] for edges, places in zip(self.edges, chosen, strict=True)]
         found = []
         for pair in pairs:
             here = (owner[0][met_left] == pair[0]) & (owner[1][met_right] == pair[1])
@@ -365,9 +341,8 @@ class Scores:
             best = _best_of_each(far[0][met[0]], votes[here])
             lacks = []
             for side in (1, 0):  # the left entity lacks edges of the right one
-                open_ = (owner[side] == pair[side]) & (weights[side] > 0)
-                open_ &= ~np.isin(far[side], far[side][met[side]])
-                places = np.flatnonzero(open_)
+                unmet = (owner[side] == pair[side]) & (weights[side] > 0)
+                places = np.flatnonzero(unmet & ~np.isin(far[side], far[side][met[side]]))
                 lacks.append(places[_best_of_each(far[side][places], weights[side][places])])
             found.append(
                 NeighbourTerms(
@@ -386,76 +361,60 @@ class Scores:
 
         Both are ``_single_edges``, so that evidence about pairs is evidence about pairs of edges.
         """
-        counts = len(left), len(right)
-        shape = len(left.starts) - 1, len(right.starts) - 1
-        lone = (
-            np.append(np.arange(counts[0]), np.full(counts[1], shape[0] - 1)),
-            np.append(np.full(counts[0], shape[1] - 1), np.arange(counts[1])),
+        n, m = len(left), len(right)
+        empty = len(left.starts) - 2, len(right.starts) - 2
+        alone = from_pairs(
+            (empty[0] + 1, empty[1] + 1),
+            np.append(np.arange(n), np.full(m, empty[0])),
+            np.append(np.full(n, empty[1]), np.arange(m)),
+            np.zeros(n + m, dtype=np.float32),
         )
-        candidates = from_pairs(shape, *lone, np.zeros(sum(counts), dtype=np.float32))
-        alone, met = gather_evidence(
-            left, right, self.sure_links, self.relations, candidates, enter=0.0
-        )
-        weights = alone.right_lacks[: counts[0]], alone.left_lacks[counts[0] :]
-        return (met.left, met.right, met.evidence.votes), weights
+        sides = left, right, self.sure_links, self.relations
+        lacking, met = evidence.gather_evidence(*sides, alone, enter=0.0)
+        votes = met.left, met.right, met.evidence.votes
+        return votes, (lacking.right_lacks[:n], lacking.left_lacks[n:])
 
     def _evidence_parts(self, weights: Weights, terms: NeighbourTerms, details: bool) -> list[Part]:
-        total, none = terms.evidence, np.zeros(1)
-        worth = float(weights.evidence(Evidence(total.votes, none, none))[0])
-        costs = (
-            float(weights.evidence(Evidence(none, total.left_lacks, none))[0]),
-            float(weights.evidence(Evidence(none, none, total.right_lacks))[0]),
-        )
+        sums = terms.sums
+        worth = weights.evidence(Evidence(*np.diag(sums)))  # of each of the three sums alone
+        each = np.divide(worth, sums, out=np.zeros(3), where=sums > 0)
+
+        def part(kind: Kind, each: float, terms: Vector, describe: Callable[[int], Fields]) -> Part:
+            found = _leading(each * terms, describe) if details else ()
+            total = float(terms.sum())
+            return Part(kind=kind, score=float(each) * total, amount=total, details=found)
+
+        def shared(place: int) -> Fields:
+            both = [self._edge(side, terms.shared[side][place]) for side in (0, 1)]
+            return both[0] | both[1] | {"amount": -float(np.expm1(-terms.votes[place]))}
+
+        def lacked(side: int) -> Callable[[int], Fields]:
+            edges, weight = terms.lacks[side], terms.weights[side]
+            return lambda place: self._lacked(side, edges[place]) | {"amount": float(weight[place])}
+
         literal = self.edges[0].far[terms.shared[0]] >= len(self.pair.left.entities)
-        each = worth / (float(total.votes[0]) or 1.0)
         return [
-            self._shared_part("shared", terms, ~literal, each, details),
-            self._shared_part("values", terms, literal, each, details),
-            self._lacking_part("left lacks", 0, terms, costs[0], details),
-            self._lacking_part("right lacks", 1, terms, costs[1], details),
+            part("shared", each[0], np.where(literal, 0.0, terms.votes), shared),
+            part("values", each[0], np.where(literal, terms.votes, 0.0), shared),
+            part("left lacks", each[1], terms.weights[0], lacked(0)),
+            part("right lacks", each[2], terms.weights[1], lacked(1)),
         ]
 
-    def _shared_part(
-        self, kind: Kind, terms: NeighbourTerms, which: Mask, each: float, details: bool
-    ) -> Part:
-        """The part of shared neighbours or of shared values, if a vote is worth ``each``."""
-        votes, edges = terms.votes[which], [side[which] for side in terms.shared]
-
-        def shared(place: int) -> dict[str, Any]:
-            found = self._edge(0, edges[0][place]) | self._edge(1, edges[1][place])
-            return found | {"amount": -float(np.expm1(-votes[place]))}
-
-        scores = each * votes
-        found = _leading(scores, shared) if details else ()
-        return Part(kind=kind, score=float(scores.sum()), amount=float(votes.sum()), details=found)
-
-    def _lacking_part(
-        self, kind: Kind, side: int, terms: NeighbourTerms, cost: float, details: bool
-    ) -> Part:
-        """The part of what one side lacks."""
-        edges, weights = terms.lacks[side], terms.weights[side]
-        total = float(weights.sum())
-        found = ()
-        if details:
-            scores = weights * (cost / (total or 1.0))
-            found = _leading(scores, lambda place: self._lacked(side, edges[place], weights[place]))
-        return Part(kind=kind, score=cost, amount=total, details=found)
-
-    def _edge(self, side: int, edge: int) -> dict[str, Any]:
-        """The fields of a Detail that say where an edge of one side leads to, and how."""
+    def _edge(self, side: int, edge: int) -> Fields:
+        """Where an edge of one side leads to, and how."""
         edges, name = self.edges[side], SIDES[side]
         return self._far(side, int(edges.far[edge])) | {
             f"{name}_relations": (self._relation_names[side][edges.relation[edge]],),
             f"{name}_fans": int(edges.fans[edge]),
         }
 
-    def _lacked(self, side: int, edge: int, weight: float) -> dict[str, Any]:
-        """The fields of a Detail about an edge that one side lacks and the other one has."""
-        far = int(self._partners[1 - side][self.edges[1 - side].far[edge]])
-        return self._edge(1 - side, edge) | self._far(side, far) | {"amount": float(weight)}
+    def _lacked(self, side: int, edge: int) -> Fields:
+        """An edge that one side lacks and the other has, and its counterpart."""
+        far = self._counterparts[1 - side][self.edges[1 - side].far[edge]]
+        return self._edge(1 - side, edge) | self._far(side, int(far))
 
-    def _far(self, side: int, far: int) -> dict[str, Any]:
-        """A far node as the fields of a Detail: an entity, or the text of a value."""
+    def _far(self, side: int, far: int) -> Fields:
+        """A far node: an entity, or the text of a value."""
         size = len(self.graphs[side].entities)
         if far < size:
             return {SIDES[side]: self.entity(side, far)}
@@ -467,16 +426,12 @@ class Scores:
         """What a pair with too low a score needs, and a neighbour that would do."""
         assert self.weights is not None
         (terms,) = self._neighbour_terms([pair])
-        tried = [
-            detail
-            for side in (0, 1)
-            if (detail := self._best_addition(self.weights, terms, side)) is not None
-        ]
-        best = max(tried, key=lambda detail: detail.score, default=None)
-        does = best is not None and best.score > -score
-        return Missing(
-            score=-score, would_do=best if does else None, would_help=None if does else best
-        )
+        tried = [self._best_addition(self.weights, terms, side) for side in (0, 1)]
+        found = [detail for detail in tried if detail is not None]
+        best = max(found, key=lambda detail: detail.score, default=None)
+        if best is not None and best.score > -score:
+            return Missing(score=-score, would_do=best, would_help=None)
+        return Missing(score=-score, would_do=None, would_help=best)
 
     def _best_addition(self, weights: Weights, terms: NeighbourTerms, side: int) -> Detail | None:
         """The neighbour that one side lacks and that would add most if it had it.
@@ -486,51 +441,47 @@ class Scores:
         """
         heaviest = np.argsort(-terms.weights[side], kind="stable")[:TRIED]
         lacked, weight = terms.lacks[side][heaviest], terms.weights[side][heaviest]
-        edges, others = self.edges[1 - side], self.edges[side]
+        theirs, ours = self.edges[1 - side], self.edges[side]
         matches = self.relations.left, self.relations.right
-        place, match = np.nonzero(edges.relation[lacked][:, None] == matches[1 - side][None, :])
+        place, match = np.nonzero(theirs.relation[lacked][:, None] == matches[1 - side])
         relation = matches[side][match]
-        far = self._partners[1 - side][edges.far[lacked[place]]]
-        key = far * others.relations + relation
-        fans = 1 + sum(
-            sign * np.searchsorted(self._fan_keys[side], key, side=where)
-            for where, sign in (("left", -1), ("right", 1))
+        far = self._counterparts[1 - side][theirs.far[lacked[place]]]
+        every = np.sort(ours.far * np.int64(ours.relations) + ours.relation)
+        first, last = (
+            np.searchsorted(every, far * ours.relations + relation, side=where) for where in SIDES
         )
-        sides = [
-            _single_edges(edges, edges.relation[lacked], edges.far[lacked], edges.fans[lacked]),
-            _single_edges(others, relation, far, fans),
-        ]
+        columns = theirs.relation[lacked], theirs.far[lacked], theirs.fans[lacked]
+        sides = (
+            _single_edges(theirs, *columns),
+            _single_edges(ours, relation, far, last - first + 1),
+        )
         found, _ = self._edge_evidence(*(sides if side else sides[::-1]))
-        had, added, votes = found if side else (found[1], found[0], found[2])
+        had, added, votes = found[1 - side], found[side], found[2]
         if not len(votes):
             return None
-        total = terms.evidence
-        lacks = [total.left_lacks, total.right_lacks]
-        lacks[side] = np.maximum(lacks[side] - weight[had], 0.0)
-        gains = weights.evidence(Evidence(total.votes + votes, *lacks)) - weights.evidence(total)
+        before = np.repeat(terms.sums[:, None], len(votes), axis=1)
+        after = before.copy()
+        after[0] += votes
+        after[1 + side] = np.maximum(after[1 + side] - weight[had], 0.0)
+        gains = weights.evidence(Evidence(*after)) - weights.evidence(Evidence(*before))
         best = int(np.argmax(gains))
-        fields = self._lacked(side, lacked[had[best]], 0.0)
+        fields = self._lacked(side, lacked[had[best]])
         fields[f"{SIDES[side]}_relations"] = (self._relation_names[side][relation[added[best]]],)
         fields["amount"] = -float(np.expm1(-votes[best]))
         return Detail(score=float(gains[best]), **fields)
 
 
-def _single_edges(edges: Edges, relation: Numbers, far: Positions, fans: Numbers) -> Edges:
+def _single_edges(edges: Edges, relation: Numbers, far: Numbers, fans: Numbers) -> Edges:
     """Edges of which each belongs to an entity of its own; the last entity has none.
 
     Far nodes are those of ``edges``; values come after the last entity, as they do there.
     """
     size, count = len(edges.starts) - 1, len(relation)
     grown = max(size, count + 1)
-    return Edges(
-        np.minimum(np.arange(grown + 1), count),
-        np.arange(count, dtype=np.int32),
-        relation.astype(np.int32),
-        np.where(far < size, far, far + grown - size).astype(np.int32),
-        fans.astype(np.int32),
-        edges.relations,
-        edges.nodes + grown - size,
-    )
+    far = np.where(far < size, far, far + grown - size)
+    columns = (column.astype(np.int32) for column in (np.arange(count), relation, far, fans))
+    starts = np.minimum(np.arange(grown + 1), count)
+    return Edges(starts, *columns, edges.relations, edges.nodes + grown - size)
 
 
 def _best_of_each(groups: Numbers, values: Vector) -> Positions:
@@ -539,12 +490,10 @@ def _best_of_each(groups: Numbers, values: Vector) -> Positions:
     return order[np.unique(groups[order], return_index=True)[1]]
 
 
-def _leading(
-    scores: Vector, describe: Callable[[int], dict[str, Any]], *, least: float = 0.0
-) -> tuple[Detail, ...]:
+def _leading(scores: Vector, describe: Callable[[int], Fields]) -> tuple[Detail, ...]:
     """The largest scores as details, described by their places, and the others as one."""
-    order = np.argsort(-np.abs(scores).round(9), kind="stable")  # equal scores: the first
-    order = order[np.abs(scores[order]) > least]
+    order = np.argsort(-np.abs(scores).round(9), kind="stable")  # of equals, the first
+    order = order[np.abs(scores[order]) > 1e-12]
     shown = order if len(order) <= SHOWN + 1 else order[:SHOWN]
     details = [Detail(score=float(scores[place]), **describe(int(place))) for place in shown]
     rest = order[len(shown) :]
@@ -559,13 +508,3 @@ def _products(left: Rows, right: Rows) -> Vector:
     sparse = left.sparse.astype(np.float64) @ right.sparse.astype(np.float64).T
     products: Vector = dense + sparse.toarray()
     return products
-
-
-def _both_ways(graph: Graph) -> tuple[Positions, Positions]:
-    """All triples and their inverses without loops, by entity; and where each entity's start."""
-    triples = graph.distinct_triples()
-    triples = triples[triples[:, 0] != triples[:, 2]]
-    inverse = triples[:, ::-1] + np.array([0, len(graph.relations), 0])
-    both = np.concatenate([triples, inverse])
-    both = both[np.lexsort((both[:, 1], both[:, 2], both[:, 0]))]
-    return both, np.searchsorted(both[:, 0], np.arange(len(graph.entities) + 1))
