@@ -152,7 +152,7 @@ class Neighbour:
     right_relations: tuple[Relation, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Neighbourhood:
     """The neighbours of both, side by side; those left out of the lists are counted."""
 
