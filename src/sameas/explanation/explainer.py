@@ -278,8 +278,8 @@ class Explainer:
         changed = force_pair(market, self._partner[near], entity, wanted)
         order = _in_turn(changed, entity, self._partner[1 - near])
         steps = tuple(self._step(near, market, one, changed[one]) for one in order)
-        prices = self._price[near].get(entity), self._price[1 - near].get(wanted)
-        bounded = prices[0] is not None and prices[1] is not None
+        prices = [self._price[near].get(entity), self._price[1 - near].get(wanted)]
+        known = [price for price in prices if price is not None]
         return result.Exchange(
             wanted=self.scores.entity(1 - near, wanted),
             score=score,
@@ -287,7 +287,7 @@ class Explainer:
             holder_score=0.0 if holder is None else _value(market, holder, wanted),
             steps=steps,
             cost=sum(step.before_score - step.after_score for step in steps),
-            at_least=max(prices[0] + prices[1] - score, 0.0) if bounded else None,
+            at_least=max(sum(known) - score, 0.0) if len(known) == 2 else None,
         )
 
     def _step(self, side: int, market: Candidates, entity: int, after: int) -> result.Step:
@@ -336,7 +336,8 @@ class Explainer:
             )
             for sort in rows
         ]
-        return result.Neighbourhood(*lists, *(max(len(sort) - NEIGHBOURS, 0) for sort in rows))
+        more = [max(len(sort) - NEIGHBOURS, 0) for sort in rows]
+        return result.Neighbourhood(lists[0], lists[1], lists[2], more[0], more[1], more[2])
 
     def _notes(self, question: Question) -> tuple[result.Note, ...]:
         """What else decides about the entity, or about the pair that is asked about."""

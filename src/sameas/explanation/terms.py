@@ -15,7 +15,16 @@ from sameas import evidence
 from sameas.adjacency import adjacency_matrices
 from sameas.candidates import Candidates, from_pairs
 from sameas.evidence import Anchors, Edges, Evidence, Relations
-from sameas.explanation.result import Comparison, Detail, Entity, Kind, Missing, Part, Relation
+from sameas.explanation.result import (
+    Comparison,
+    Detail,
+    Entity,
+    Kind,
+    Missing,
+    Part,
+    Relation,
+    Side,
+)
 from sameas.features import ngrams_of, words_of
 from sameas.graph import Graph, GraphPair, Positions
 from sameas.inputs import Inputs
@@ -33,7 +42,7 @@ Pair = tuple[int, int]
 Fields = dict[str, Any]
 """Fields of a Detail, other than its score."""
 
-SIDES = ("left", "right")
+SIDES: tuple[Side, Side] = ("left", "right")
 """Sides are numbered 0 and 1 here."""
 SHOWN = 12
 """Details of a part that are listed; the others are summed up."""
@@ -95,7 +104,7 @@ class Scores:
     def edges(self) -> tuple[Edges, Edges]:
         """The edges that evidence is gathered from."""
         merged = "relations" in self.options.without
-        return evidence.edges_of(self.pair, hub=Weights().hub, relations=not merged)
+        return evidence.edges_of(self.pair, hub=weights_of(self.options).hub, relations=not merged)
 
     @cached_property
     def sure_links(self) -> Anchors:
@@ -479,9 +488,15 @@ def _single_edges(edges: Edges, relation: Numbers, far: Numbers, fans: Numbers) 
     size, count = len(edges.starts) - 1, len(relation)
     grown = max(size, count + 1)
     far = np.where(far < size, far, far + grown - size)
-    columns = (column.astype(np.int32) for column in (np.arange(count), relation, far, fans))
-    starts = np.minimum(np.arange(grown + 1), count)
-    return Edges(starts, *columns, edges.relations, edges.nodes + grown - size)
+    return Edges(
+        starts=np.minimum(np.arange(grown + 1), count),
+        entity=np.arange(count, dtype=np.int32),
+        relation=relation.astype(np.int32),
+        far=far.astype(np.int32),
+        fans=fans.astype(np.int32),
+        relations=edges.relations,
+        nodes=edges.nodes + grown - size,
+    )
 
 
 def _best_of_each(groups: Numbers, values: Vector) -> Positions:
