@@ -105,8 +105,10 @@ def _examples(alignment: Alignment, gold: pl.DataFrame) -> pl.DataFrame:
     rows = links[np.linspace(0, len(links) - 1, 10).round().astype(int).tolist()]
     left, right = alignment.pair.left, alignment.pair.right
     known = gold.with_columns(verdict=pl.lit("yes"))
-    return rows.join(known, on=["left", "right"], how="left", maintain_order="left").with_columns(
+    judged = rows.join(known, on=["left", "right"], how="left", maintain_order="left")
+    table: pl.DataFrame = judged.with_columns(
         pl.col("verdict").fill_null("no"),
         pl.col("left").replace_strict(left.entities, left.names).alias("left name"),
         pl.col("right").replace_strict(right.entities, right.names).alias("right name"),
     )
+    return table
