@@ -100,7 +100,6 @@ class Options:
 
     def __post_init__(self) -> None:
         """Refuse values that cannot be used, and options that have no effect with the others."""
-        object.__setattr__(self, "without", tuple(self.without))
         if isinstance(self.memory, str):
             object.__setattr__(self, "memory", parse_size(self.memory))
         check(self)
