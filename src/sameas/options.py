@@ -6,9 +6,10 @@ The flags of the command line are made from these fields.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal, get_args
+from types import SimpleNamespace
+from typing import Any, Literal, cast, get_args
 
 from sameas.errors import OptionError
 from sameas.fields import check, option, wrong
@@ -24,6 +25,7 @@ GraphPart = Literal["namesakes", "votes", "lacking", "relations"]
 Part = Literal[TextPart, GraphPart]
 """What ``best`` adds to the method as published."""
 
+INPUTS = ("seeds", "reject", "among", "embeddings", "word_vectors")
 PARIS_OPTIONS = frozenset({"method", "iterations", "top", "memory", "min_confidence", "among"})
 """The options and inputs that PARIS uses."""
 
@@ -116,18 +118,17 @@ def refuse_unused(options: Options, given: Collection[str], *, embeddings: bool 
 
     ``embeddings`` says that feature rows were given, which take the place of names.
     """
-    if options.method == "paris":
-        unused = {name: "method 'paris' does not use it" for name in given}
-        unused = {name: why for name, why in unused.items() if name not in PARIS_OPTIONS}
-    else:
-        unused = _unused_by_seu(options, embeddings)
+    unused = without_effect(options, embeddings=embeddings)
     for name in given:
         if name in unused:
             raise OptionError(f"`{name}` has no effect here: {unused[name]}; leave it out")
 
 
-def _unused_by_seu(options: Options, embeddings: bool) -> dict[str, str]:
-    """The options and inputs that have no effect, and why."""
+def without_effect(options: Options, *, embeddings: bool = False) -> dict[str, str]:
+    """The options and inputs that these options make no use of, and why."""
+    if options.method == "paris":
+        names = {*(field.name for field in fields(Options)), *INPUTS} - PARIS_OPTIONS
+        return dict.fromkeys(names, "method 'paris' does not use it")
     unused = {}
     if options.solver != "hungarian":
         unused |= dict.fromkeys(("gap", "time_limit"), "it is for `solver` hungarian")
@@ -171,6 +172,17 @@ def make_options(preset: Preset = "best", **choices: Any) -> Options:
     options = replace(base, **choices)
     refuse_unused(options, list(choices))
     return options
+
+
+def recorded_options(values: Mapping[str, Any]) -> Options:
+    """The options that a run folder records; one without effect there gets its default.
+
+    Earlier versions let such options pass, and recorded more than is an option today.
+    """
+    defaults = {field.name: field.default for field in fields(Options)}
+    values = {name: value for name, value in values.items() if name in defaults}
+    unused = without_effect(cast(Options, SimpleNamespace(**{**defaults, **values})))
+    return Options(**{name: value for name, value in values.items() if name not in unused})
 
 
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
