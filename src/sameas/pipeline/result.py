@@ -99,7 +99,7 @@ def _unmatched(
     threshold: float | None,
 ) -> pl.DataFrame:
     """The entities without a link, each with the reason and its best candidate."""
-    unsure = pl.lit(threshold is not None)
+    refined = threshold is not None
     tables = []
     for side, near, other, far in (
         ("left", nearest.left, "right", nearest.right),
@@ -114,17 +114,17 @@ def _unmatched(
                 "score": nearest.score[places].astype(np.float64),
             }
         )
-        dropped = pl.col("entity").is_in(links[side].implode())
+        dropped = pl.col("entity").is_in(links[side].implode()) & (not refined)
         reason = (
             pl.when(pl.col("candidate").is_null())
             .then(pl.lit("no-candidate"))
-            .when((pl.col("score") <= 0) & (threshold is not None))
+            .when((pl.col("score") <= 0) & refined)
             .then(pl.lit("below-threshold"))
+            .when(dropped)
+            .then(pl.lit("unsure"))
             .when(pl.col("candidate").is_in(kept[other].implode()))
             .then(pl.lit("taken"))
-            .when(dropped | unsure)
-            .then(pl.lit("unsure"))
-            .otherwise(pl.lit("left-over"))
+            .otherwise(pl.lit("unsure" if refined else "left-over"))
         )
         tables.append(
             pl.DataFrame({"side": pl.repeat(side, len(entities), eager=True), "entity": entities})

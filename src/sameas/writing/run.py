@@ -39,7 +39,7 @@ from sameas.errors import InputError
 from sameas.features.words import WordVectors
 from sameas.graph import Graph, GraphPair
 from sameas.inputs import Inputs, collect_inputs
-from sameas.options import Options
+from sameas.options import INPUTS, Options, recorded_options, without_effect
 from sameas.reading.tables import read_parquet
 from sameas.rows import as_rows
 
@@ -119,14 +119,13 @@ def read_run(path: str | PathLike[str]) -> Alignment:
     path = Path(path)
     recover(path)
     record = _read_record(path)
-    known = {field.name for field in fields(Options)}
     summary = {
         EARLIER_DIAGNOSTICS.get(name, name): value
         for name, value in record.get("summary", {}).items()
     }
     known_figures = {field.name for field in fields(Diagnostics)}
     try:
-        options = Options(**{k: v for k, v in record["options"].items() if k in known})
+        options = recorded_options(record["options"])
         diagnostics = Diagnostics(**{k: v for k, v in summary.items() if k in known_figures})
     except (TypeError, ValueError):
         raise InputError(path / "run.json", "is damaged; run sameas align again") from None
@@ -206,13 +205,11 @@ class _Parts(Mapping[str, Any]):
         return table
 
     def _inputs(self) -> Inputs:
-        earlier = {
-            name: self.recorded[name]
-            for name in (*LINK_INPUTS, "embeddings", "word_vectors")
-            if self.recorded.get(name) is not None
-        }
-        if earlier:  # paths, which an earlier version recorded
-            return collect_inputs(self["pair"], self.options, **earlier)
+        if "among" in self.recorded:  # an earlier version, which recorded paths
+            given = {name: self.recorded.get(name) for name in INPUTS}
+            unused = without_effect(self.options, embeddings=given["embeddings"] is not None)
+            given = {name: value for name, value in given.items() if name not in unused}
+            return collect_inputs(self["pair"], self.options, **given)
         links = {name: _read_table(self.path / f"{name}.parquet") for name in LINK_INPUTS}
         vectors = _read_table(self.path / "word_vectors.parquet")
         rows = self.path / "embeddings.npy"
