@@ -23,7 +23,7 @@ import sameas
 from folders import GOLD, LEFT, contents, dbp15k, lines, openea, put, table, two_tables
 from sameas.cli import main
 from sameas.options import Part, parse_size
-from sameas.reading.options import RdfKind
+from sameas.rdf.rules import RdfKind
 
 DEMO = str(sameas.DEMO)
 COMMANDS = ("align", "convert", "demo", "evaluate", "explain", "inspect", "merge")

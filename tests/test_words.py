@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from sameas import InputError
-from sameas.features import WordVectors, load_word_vectors, word_rows, words_of
-from sameas.features.words import read_word_vectors
+from sameas.features import WordVectors, word_rows, words_of
+from sameas.reading.vectors import load_word_vectors, read_word_vectors
 from strategies import names
 
 GLOVE = "the 0.5 -1 2e-1\nlondon 1 0 0\nparis 0 1 0\n"

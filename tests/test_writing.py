@@ -25,7 +25,7 @@ from sameas import (
     read_run,
     write,
 )
-from sameas.graph import graph_from_triples
+from sameas.graph import Graph
 from sameas.writing import check_target, is_run, write_links
 from sameas.writing.run import COLUMNS
 from strategies import pairs, paper
@@ -106,7 +106,7 @@ def small_pair():
             {"entity": [f"{side}:a"], "attribute": ["label"], "value": ['tab\tand "quote"']}
         )
         names = pl.Series("name", ["alpha", "beta", ""])
-        sides.append(graph_from_triples(triples, names=names, attributes=attributes))
+        sides.append(Graph.from_triples(triples, names=names, attributes=attributes))
     gold = pl.DataFrame({"left": ["l:a"], "right": ["r:a"]})
     return GraphPair(left=sides[0], right=sides[1], gold=gold)
 

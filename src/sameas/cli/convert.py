@@ -45,9 +45,9 @@ def convert(
     """
     from dataclasses import replace
 
+    from sameas.files import kind_of
     from sameas.links import LinkSet, predicate_iri, saying
     from sameas.reading.links import read_link_set
-    from sameas.reading.tables import kind_of
     from sameas.writing import check_target, read_run, write_link_set
     from sameas.writing.sssom import settings
 

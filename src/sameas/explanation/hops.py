@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from sameas.adjacency import adjacency_matrices
 from sameas.explanation.record import Record
 from sameas.explanation.result import Detail, Relation
-from sameas.features import load_word_vectors, ngrams_of, words_of
+from sameas.features import ngrams_of, words_of
 from sameas.graph import Graph, Positions
 from sameas.pipeline.stages import by_side, spellings, text_features
 from sameas.propagation import hop
+from sameas.reading.vectors import load_word_vectors
 from sameas.rows import Rows, Sparse, unit
 
 Vector = NDArray[np.float64]

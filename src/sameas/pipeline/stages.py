@@ -19,9 +19,7 @@ from sameas.checkpoint import (
 )
 from sameas.features import (
     folded,
-    load_word_vectors,
     ngram_rows,
-    read_embeddings,
     sounded,
     word_rows,
     words_of,
@@ -33,6 +31,8 @@ from sameas.pipeline.entities import Sides
 from sameas.profit import Profit, make_profit
 from sameas.propagation import propagate
 from sameas.proposals import COMPARE_ALL_UP_TO, Clues, alike, likely
+from sameas.reading.embeddings import read_embeddings
+from sameas.reading.vectors import load_word_vectors
 from sameas.rows import Rows, side_by_side, unit
 
 log = logging.getLogger(__name__)

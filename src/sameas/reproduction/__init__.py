@@ -12,9 +12,9 @@ from typing import Any
 
 import sameas
 from sameas.errors import OptionError, OutputError
-from sameas.features.words import BUNDLE, dimension_of
+from sameas.files import require_file
 from sameas.options import Features, Preset
-from sameas.reading.tables import require_file
+from sameas.reading.vectors import BUNDLE, dimension_of
 from sameas.reproduction.datasets import Dataset, find_datasets
 from sameas.reproduction.experiments import EXPERIMENTS
 from sameas.reproduction.plots import require_matplotlib

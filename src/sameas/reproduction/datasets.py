@@ -12,7 +12,7 @@ from pathlib import Path
 from sameas.errors import InputError
 from sameas.graph import Graph, GraphPair
 from sameas.reading import read_pair
-from sameas.reading.pair import MARKS
+from sameas.reading.benchmark import MARKS
 from sameas.reproduction.published import DATASETS
 
 TOLERANCE = 0.2

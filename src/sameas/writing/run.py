@@ -31,7 +31,7 @@ from sameas._version import __version__
 from sameas.alignment import Alignment, known_ranks
 from sameas.atomic import recover, replacing_folder
 from sameas.errors import InputError
-from sameas.graph import Graph, GraphPair, graph_from_triples
+from sameas.graph import Graph, GraphPair
 from sameas.links import LinkSet, described
 from sameas.reading.tables import read_parquet
 
@@ -203,7 +203,7 @@ def _write(table: pl.DataFrame, path: Path) -> None:
 def _read_graph(folder: Path) -> Graph:
     entities = _parquet(folder / "entities.parquet")
     try:
-        graph = graph_from_triples(
+        graph = Graph.from_triples(
             _parquet(folder / "triples.parquet"),
             entities=entities["entity"],
             names=entities["name"],

@@ -12,8 +12,8 @@ from sameas._version import __version__
 from sameas.alignment import Alignment
 from sameas.atomic import replacing_file
 from sameas.errors import OutputError
+from sameas.files import kind_of
 from sameas.links import LinkSet, described, predicate_iri, saying
-from sameas.reading.tables import kind_of
 from sameas.writing.alignment_api import write_alignment_api
 from sameas.writing.run import is_run, write_run
 from sameas.writing.same_as import write_ntriples, write_turtle
