@@ -30,7 +30,7 @@ STANDARD_INPUT = "-"
 MAX_BYTES = 64 * 2**30
 """How much one compressed file may hold by default."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-HEAD_BYTES, MAGIC_BYTES = 1024, 10
+HEAD_BYTES = 1024
 PACKED_BYTES = 2**12
 """Packed bytes that are unpacked at a time: few, because they may unpack to many."""
 CHANGED = "changed while it was read; wait until it is whole, try again"
@@ -182,7 +182,7 @@ class _Source(io.RawIOBase):
         self._frame: Any = None
         """The decompressor of the frame that has been begun."""
         self._packed = b""
-        while len(self._packed) < MAGIC_BYTES and (piece := self._fetch(MAGIC_BYTES)):
+        while len(self._packed) < HEAD_BYTES and (piece := self._fetch(HEAD_BYTES)):
             self._packed += piece
         self.compression = next(
             (one for one in COMPRESSIONS.values() if one.magic.match(self._packed)), None
@@ -250,7 +250,7 @@ def too_large(place: str, max_bytes: int) -> InputError:
     return InputError(
         place,
         f"holds more than {max_bytes:,} bytes once it is unpacked; "
-        "if that is as it should be, raise the ceiling with --max-bytes",
+        "if that is as it should be, raise the ceiling with `max_bytes`",
     )
 
 

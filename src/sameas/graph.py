@@ -17,7 +17,7 @@ from sameas.naming import choose_names, names_from_attributes
 from sameas.rdf.assembly import Parts, assemble
 from sameas.rdf.rules import Reading
 from sameas.rdf.statements import Terms, statements_of
-from sameas.tabular import as_series, as_table
+from sameas.tabular import Table, as_series, as_table
 
 Positions: TypeAlias = NDArray[np.int64]
 
@@ -60,11 +60,11 @@ class Graph:
     @classmethod
     def from_triples(
         cls,
-        triples: Any,
+        triples: Table,
         *,
-        names: Any = None,
-        attributes: Any = None,
-        alternatives: Any = None,
+        names: Table | None = None,
+        attributes: Table | None = None,
+        alternatives: Table | None = None,
         entities: Any = None,
     ) -> Graph:
         """The graph of a table with the columns head, relation and tail.

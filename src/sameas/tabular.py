@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import polars as pl
 
 from sameas.errors import OptionError, shortened
+
+Table: TypeAlias = Any
+"""A table that a caller gives; see ``as_table``."""
 
 OTHER_NAMES = {
     "head": ("subject", "s", "source", "from"),
@@ -33,7 +36,7 @@ class TableError(ValueError):
 
 
 def as_table(
-    data: Any,
+    data: Table,
     columns: Sequence[str],
     *,
     argument: str,
@@ -57,6 +60,12 @@ def as_table(
         raise OptionError(
             f"`{argument}` must be a table of {', '.join(columns)}: {error.message}{place}"
         ) from None
+
+
+def as_links(data: Table, argument: str) -> pl.DataFrame:
+    """Links that a caller gives: left, right, and score, confidence and predicate if it has them."""
+    optional = (*NUMBERS, "predicate")
+    return as_table(data, ("left", "right"), argument=argument, optional=optional)
 
 
 def wanted_columns(

@@ -9,13 +9,17 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sameas.errors import OptionError
+from sameas.graph import GraphPair
 from sameas.rows import Matrix, Rows, as_rows, unit
 
 
-def embedding_rows(left: Any, right: Any, entities: tuple[pl.Series, pl.Series]) -> Rows:
+def embedding_rows(embeddings: tuple[Any, Any], pair: GraphPair) -> Rows:
     """Unit feature rows of all left, then all right entities, from an array for each side."""
+    if not isinstance(embeddings, tuple | list) or len(embeddings) != 2:
+        raise OptionError("`embeddings` must be two arrays, for left and for right entities")
+    entities = (pair.left.entities, pair.right.entities)
     arrays = []
-    for side, values, uris in zip(("left", "right"), (left, right), entities, strict=True):
+    for side, values, uris in zip(("left", "right"), embeddings, entities, strict=True):
         try:
             array = np.asarray(values)
         except ValueError:  # rows of different lengths

@@ -28,7 +28,7 @@ class WordVectors:
     def from_mapping(cls, mapping: Mapping[str, Any], words: pl.Series) -> WordVectors:
         """The vectors of these words, from a mapping of words to sequences of numbers."""
         known = [word for word in words.unique(maintain_order=True) if word in mapping]
-        rows = []
+        rows: list[Matrix] = []
         for word in known:
             try:
                 with np.errstate(over="ignore"):  # too large for float32: infinite

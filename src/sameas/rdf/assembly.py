@@ -293,4 +293,4 @@ def _fits(texts: pl.Series, pattern: str) -> Mask:
 def _warn_unused(patterns: Sequence[str], texts: pl.Series, option: str) -> None:
     for pattern in patterns:
         if not _fits(texts, pattern).any():
-            log.warning("--%s %s fits no predicate or class", option, pattern)
+            log.warning("`%s` %s fits no predicate or class", option, pattern)

@@ -47,10 +47,10 @@ class Reading:
         MAX_BYTES,
         least=1,
         metavar="SIZE",
-        help="How much one compressed file, standard input or endpoint may hold.  [64G]",
+        help="How much one compressed file, standard input or endpoint may hold.",
     )
     format: RdfKind | None = option(
-        None, help="RDF: what standard input holds, and files without a known suffix.  [nq]"
+        None, help="RDF: what standard input holds, and files without a known suffix."
     )
     base: str | None = option(
         None, metavar="IRI", help="RDF: what relative IRIs are resolved against."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 
 import polars as pl
@@ -29,7 +28,7 @@ def read_alignment_api(path: Path, predicate: str | None = None) -> LinkSet:
     cells: dict[str, dict[str, str]] = {}
     metadata: dict[str, str] = {}
     with open_stream(path) as stream:
-        for quad in read_quads(stream, "rdf", Reading(), Counter()):
+        for quad in read_quads(stream, "rdf", Reading()):
             name = _term(quad.predicate.value)
             value = "" if isinstance(quad.object, ox.Triple) else quad.object.value
             if name in SOURCES and is_iri(value):

@@ -65,7 +65,6 @@ REMOTE_CONTEXT = (
     "its JSON-LD context is to be fetched from elsewhere, which is not done; put the context "
     "into the file, or convert it to N-Triples"
 )
-LENIENT = "mend it, or skip what is malformed with --lenient"
 
 
 def is_rdf(place: Place, reading: Reading) -> bool:
@@ -132,7 +131,7 @@ def _files(place: Place, reading: Reading) -> list[tuple[StrPath, RdfKind]]:
             raise InputError(
                 path,
                 f"its suffix is none of RDF ({', '.join(SUFFIXES)}, plain, .gz, .bz2 or .zst); "
-                "rename it, or say what it holds with --format",
+                "rename it, or say what it holds with `format`",
             )
         found.append((path, kind))
     if not found:
@@ -189,11 +188,14 @@ def read_stream(
     kind: RdfKind,
     reading: Reading,
     terms: Terms,
-    tally: Counter[str],
+    tally: Counter[str] | None = None,
     *,
     tag: str = "",
 ) -> Iterator[Statements]:
-    """The statements of one stream in a known format; malformed ones are counted in ``tally``."""
+    """The statements of one stream in a known format.
+
+    With ``lenient``, malformed ones are skipped and counted in ``tally``; links have none.
+    """
     if kind in ("nt", "nq"):
         blank = BlankNames(tag)
         for content in _canonical_blocks(stream, kind, reading, tally):
@@ -203,7 +205,7 @@ def read_stream(
 
 
 def read_quads(
-    stream: Stream, kind: RdfKind, reading: Reading, tally: Counter[str]
+    stream: Stream, kind: RdfKind, reading: Reading, tally: Counter[str] | None = None
 ) -> Iterator[ox.Quad]:
     """The quads of one stream; with ``lenient``, the parser goes on behind an error."""
     if kind == "jsonld" and not stream.head.strip():
@@ -214,22 +216,22 @@ def read_quads(
             input=cast(IO[bytes], source), format=FORMATS[kind], base_iri=reading.base
         )
     except ValueError as error:  # the base is none
-        raise InputError(stream.place, f"{error}; is --base a whole IRI?") from None
+        raise InputError(stream.place, f"{error}; is `base` a whole IRI?") from None
     while True:
         try:
             yield from parser
             return
         except SyntaxError as error:
-            if not reading.lenient:
+            if tally is None or not reading.lenient:
                 line = source.line if isinstance(source, XmlStream) else error.lineno
-                raise _syntax_error(stream, kind, error, line) from None
+                raise _syntax_error(stream, kind, error, line, tally) from None
             tally["malformed"] += 1
         except (MemoryError, RecursionError):
             raise InputError(stream.place, TOO_LONG) from None
 
 
 def _canonical_blocks(
-    stream: Stream, kind: RdfKind, reading: Reading, tally: Counter[str]
+    stream: Stream, kind: RdfKind, reading: Reading, tally: Counter[str] | None
 ) -> Iterator[bytes]:
     """N-Triples or N-Quads in canonical form, some megabytes at a time.
 
@@ -246,8 +248,8 @@ def _canonical_blocks(
                 try:
                     parts.append(_canonical(text, kind))
                 except SyntaxError as error:
-                    if not reading.lenient:
-                        raise _syntax_error(stream, kind, error, number) from None
+                    if tally is None or not reading.lenient:
+                        raise _syntax_error(stream, kind, error, number, tally) from None
                     tally["malformed"] += 1
                 except MemoryError:
                     raise InputError(stream.place, TOO_LONG, line=number) from None
@@ -281,17 +283,25 @@ def _blocks(stream: Stream) -> Iterator[bytes]:
 
 
 def _syntax_error(
-    stream: Stream, kind: RdfKind, error: SyntaxError, line: int | None
+    stream: Stream,
+    kind: RdfKind,
+    error: SyntaxError,
+    line: int | None,
+    tally: Counter[str] | None,
 ) -> InputError:
     """What a parser found, in our words: the place, the fault, the remedy."""
     message = re.sub(r"^Parser error [^:]*: ", "", str(error.msg))
     if "LoadDocumentCallback" in message:
         return InputError(stream.place, REMOTE_CONTEXT)
-    remedy = _format_hint(stream.head, kind) or LENIENT
-    if "No scheme found" in message and remedy is LENIENT:
-        remedy = "if it is a relative IRI, give the one to resolve it against with --base"
+    remedy = _format_hint(stream.head, kind)
     if "Invalid UTF-8" in message:
         message, remedy = "not UTF-8 text", "convert the file to UTF-8"
+    if not remedy and tally is None:
+        remedy = "mend it"
+    elif not remedy and "No scheme found" in message:
+        remedy = "if it is a relative IRI, give the one to resolve it against with `base`"
+    elif not remedy:
+        remedy = "mend it, or skip what is malformed with `lenient`"
     return InputError(
         stream.place,
         f"{shortened(message, 200)}; {remedy}",

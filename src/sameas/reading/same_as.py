@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +25,7 @@ def read_same_as(path: Path, predicate: str | None = None) -> LinkSet:
     terms = Terms()
     with open_stream(path) as stream:
         kind = SUFFIXES[kind_of(path)]
-        batches = list(read_stream(stream, kind, Reading(), terms, Counter()))
+        batches = list(read_stream(stream, kind, Reading(), terms))
     codes = np.concatenate([np.zeros((0, 3), np.uint32), *(batch.triples for batch in batches)])
     wanted = terms.codes(pl.Series([f"<{iri}>" for iri in {*IDENTITY, predicate or SAME_AS}]))
     is_link = np.isin(codes[:, 1], wanted)

@@ -61,7 +61,7 @@ def read_endpoint(
         if budget < 0:
             raise too_large(address, reading.max_bytes)
         rows, selected = _rows(address, kind, content)
-        quads = [ox.Quad(*row[:3]) for row in rows if not isinstance(row[0], ox.Triple)]
+        quads = [ox.Quad(*row) for row in rows if not isinstance(row[0], ox.Triple)]
         for what in ("statements", "quoted"):  # statements about statements
             tally[what] += len(rows) - len(quads)
         yield from statements_of(quads, terms, tag=f"{page}.")

@@ -27,7 +27,7 @@ def load_word_vectors(
     spec = importlib.util.find_spec(BUNDLE)
     if spec is None or not spec.submodule_search_locations:
         raise OptionError(
-            'word vectors are needed; give a file with --word-vectors, or install "sameas[glove]"'
+            'word vectors are needed; give a file with `word_vectors`, or install "sameas[glove]"'
         )
     data = Path(next(iter(spec.submodule_search_locations))) / "data"
     index = pl.read_parquet(data / "glove_6B_index.parquet").with_row_index("position")
