@@ -24,6 +24,7 @@ from sameas.cli import main
 from sameas.fields import declared, parse_size
 from sameas.inputs import Inputs
 from sameas.options import Part
+from sameas.rdf.rules import RdfKind
 
 DEMO = str(sameas.DEMO)
 COMMANDS = ("align", "convert", "demo", "evaluate", "explain", "inspect", "merge")

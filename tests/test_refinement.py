@@ -18,7 +18,7 @@ from sameas import Graph, GraphPair, Options, align, verify
 from sameas.checkpoint import Checkpoint
 from sameas.evidence import edges_of
 from sameas.features import folded, sounded
-from sameas.graph import graph_from_triples
+from sameas.graph import Graph
 from sameas.pipeline.clock import Clock
 from sameas.pipeline.refined import prepare, refined
 from sameas.refinement import SURE, Known, Weights, refine
@@ -261,7 +261,7 @@ def graph(triples, names, prefix="", *, attributes=None):
     ends = [end for head, _, tail in triples for end in (head, tail)]
     keys = list(dict.fromkeys([*names, *ends]))
     table = [(prefix + head, relation, prefix + tail) for head, relation, tail in triples]
-    return graph_from_triples(
+    return Graph.from_triples(
         pl.DataFrame(table, schema=TRIPLE, orient="row"),
         entities=pl.Series([prefix + key for key in keys], dtype=pl.String),
         names=pl.Series([names.get(key, key) for key in keys], dtype=pl.String),
