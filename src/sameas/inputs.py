@@ -13,10 +13,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sameas.errors import OptionError
-from sameas.features.words import WordVectors, words_of
+from sameas.features import WordVectors, embedding_rows, words_of
 from sameas.graph import GraphPair, Positions
 from sameas.options import Options, refuse_unused
-from sameas.reading.embeddings import embedding_rows, read_embeddings
+from sameas.reading.embeddings import read_embeddings
 from sameas.reading.vectors import load_word_vectors
 from sameas.reading import read_gold
 from sameas.rows import Rows
