@@ -13,8 +13,8 @@ from sameas.errors import OptionError
 
 Features = Literal["char", "word", "hybrid"]
 Method = Literal["seu", "paris"]
-Solver = Literal["sinkhorn", "hungarian"]
 Preset = Literal["best", "paper"]
+Solver = Literal["sinkhorn", "hungarian"]
 Text = Literal["weighted", "plain"]
 Part = Literal[
     "folding",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import math
-from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -13,10 +12,8 @@ from numpy.typing import NDArray
 from sameas.alignment import Alignment
 from sameas.assignment import (
     Certificate,
-    CompleteProblem,
     Problem,
     Solution,
-    SparseProblem,
     bounded,
     solve,
 )
@@ -51,7 +48,7 @@ def align_as_published(pair: GraphPair, options: Options, clock: Clock) -> Align
         with clock.phase("assignment") as report:
             solution = solve(
                 problem,
-                options.solver,
+                exact=options.solver == "hungarian",
                 temperature=options.temperature,
                 iterations=options.iterations,
                 gap=options.gap,
@@ -93,12 +90,8 @@ def _problem(
     if complete:
         with clock.phase("profit") as report:
             matrix = profit.toarray(progress=report)
-        return CompleteProblem(StoredProfit(matrix), budget.spare_matrix)
-    found = candidates(profit, names, proposed, options, clock)
-    if budget.spare_matrix:
-        with clock.phase("profit") as report:
-            profit = replace(profit, screen=profit.toarray(progress=report))
-    return SparseProblem(profit, found)
+        return Problem(StoredProfit(matrix))
+    return Problem(profit, candidates(profit, names, proposed, options, clock))
 
 
 def _alignment(

@@ -11,8 +11,19 @@ import numpy as np
 import polars as pl
 
 from sameas.alignment import Alignment
-from sameas.assignment import Assignment, Certificate, assign, bounded, sparse
-from sameas.assignment.open import OpenPlan, gap_to_bound, open_links, open_plan
+from sameas.assignment import (
+    Assignment,
+    Certificate,
+    OpenPlan,
+    assign,
+    bounded,
+    first_best,
+    gap_to_bound,
+    open_links,
+    open_plan,
+    ranked,
+    ranks_of,
+)
 from sameas.budget import plan_memory
 from sameas.candidates import Candidates, SparseProfit, from_pairs
 from sameas.checkpoint import Checkpoint, refinement_from_arrays, refinement_to_arrays
@@ -223,7 +234,7 @@ def _alignment(
     partner = np.full(len(left), -1, dtype=np.int64)
     partner[rows] = columns
     ranking = plan.ranking
-    ranked = sparse.ranked(chosen, ranking.right, options.top, partner=partner)
+    best = ranked(chosen, ranking.right, options.top, partner=partner)
     objective = float(chosen.values[places].sum(dtype=np.float64))
     gap = exact.gap if exact is not None else gap_to_bound(chosen, ranking.right, objective)
     return Alignment(
@@ -232,10 +243,10 @@ def _alignment(
         links=kept,
         candidates=pl.DataFrame(
             {
-                "left": left.gather(ranked.left),
-                "right": right.gather(ranked.right),
-                "rank": ranked.rank,
-                "score": ranked.values.astype(np.float64),
+                "left": left.gather(best.left),
+                "right": right.gather(best.right),
+                "rank": best.rank,
+                "score": best.values.astype(np.float64),
             }
         ),
         unmatched=_unmatched(left, right, scored, kept, options),
@@ -245,7 +256,7 @@ def _alignment(
             pair,
             left,
             right,
-            lambda own, other: sparse.ranks_of(chosen, ranking.right, own, other, partner=partner),
+            lambda own, other: ranks_of(chosen, ranking.right, own, other, partner=partner),
         ),
         prices=price_table(left, right, exact),
         solver=options.solver,
@@ -264,8 +275,8 @@ def _unmatched(
     chosen, plan = scored.candidates, scored.plan
     starts, order = chosen.by_right
     best = (
-        sparse.first_best(chosen.starts, plan.probability),
-        sparse.first_best(starts, plan.probability[order]),
+        first_best(chosen.starts, plan.probability),
+        first_best(starts, plan.probability[order]),
     )
     best[1][best[1] >= 0] = order[best[1][best[1] >= 0]]
     linked = {side: pl.Series(kept[side]).implode() for side in ("left", "right")}

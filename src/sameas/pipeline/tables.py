@@ -9,7 +9,7 @@ import polars as pl
 
 from sameas.alignment import Alignment
 from sameas.assignment import Assignment
-from sameas.assignment.sinkhorn import Vector
+from sameas.assignment.lines import Vector
 from sameas.graph import GraphPair, Positions, positions_of
 from sameas.options import Options
 

@@ -10,8 +10,7 @@ from typing import get_args
 import numpy as np
 
 from sameas.adjacency import Adjacency, adjacency_matrices
-from sameas.assignment import CompleteProblem, Plan, assign, sinkhorn
-from sameas.assignment.ranking import ranks_of
+from sameas.assignment import Plan, Problem, assign, ranks_of, sinkhorn
 from sameas.graph import Graph, GraphPair, Positions
 from sameas.options import Options
 from sameas.pipeline import candidate_positions, neighbourhood_rows, text_features
@@ -77,7 +76,7 @@ def solvers(dataset: Dataset, options: Options) -> Figures:
     plan = _plan(problem.profit, options)
     soft = time.perf_counter() - begin
     stored = StoredProfit(problem.profit)
-    links = CompleteProblem(stored).rounded(plan)
+    links = Problem(stored).rounded(plan)
     begin = time.perf_counter()
     best = assign(stored, prices=plan.right)
     exact = soft + time.perf_counter() - begin  # it starts from the plan
@@ -133,8 +132,7 @@ def depth(dataset: Dataset, options: Options) -> Figures:
         if hops:
             sides = [hop(matrix, side) for matrix, side in zip(matrices, sides, strict=True)]
         rows = [side.take(some) for side, some in zip(sides, candidates, strict=True)]
-        for block, values in make_profit(*rows).blocks():
-            total[block] += values
+        total += make_profit(*rows).toarray()
         # The mean over hops at temperature t is their sum at (hops + 1) t.
         heat = options.temperature * (hops + 1)
         plan = sinkhorn(total, temperature=heat, iterations=options.iterations)
