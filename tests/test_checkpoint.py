@@ -25,7 +25,7 @@ import sameas.pipeline.phases
 import sameas.pipeline.stages
 from folders import openea
 from sameas import GraphPair, Options, OutputError, align
-from sameas.assignment import CompleteProblem, SparseProblem, solve
+from sameas.assignment import Problem, solve
 from sameas.candidates import every_pair, find_candidates
 from sameas.checkpoint import Checkpoint, fingerprint, from_arrays, to_arrays
 from sameas.inputs import Inputs, collect_inputs, make_task
@@ -329,9 +329,9 @@ def test_candidates_are_given_back(checkpoint, shape, recall):
 def test_solutions_are_given_back(checkpoint, solver, form, shape):
     rng = np.random.default_rng(1)
     profit = make_profit(*(as_rows(rng.random((size, 3))) for size in shape))
-    problem = CompleteProblem(StoredProfit(profit.toarray()))
+    problem = Problem(StoredProfit(profit.toarray()))
     if form == "sparse":
-        problem = SparseProblem(profit, find_candidates(profit, 2, first=2))
+        problem = Problem(profit, find_candidates(profit, 2, first=2))
     solution = solve(problem, solver, temperature=0.02, iterations=5)
     assert (solution.gap is None) == (form == "sparse" and solver == "sinkhorn")
     assert (solution.exact is None) == (solver == "sinkhorn")
@@ -456,7 +456,7 @@ def patient(request):
         yield
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sameas.budget, "SMALL", 0)
+        patch.setattr("sameas.assignment.problem.COMPLETE_UP_TO", 0)
         patch.setattr(sameas.checkpoint, "WORTH_SECONDS", 0)
         yield
 
@@ -480,7 +480,7 @@ def uninterrupted(pair):
         if how not in known:
             told = []
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(sameas.budget, "SMALL", 0)
+                patch.setattr("sameas.assignment.problem.COMPLETE_UP_TO", 0)
                 by_clues(patch, how)
                 alignment = align(pair, OPTIONS[how], progress=lambda *step: told.append(step))
             known[how] = alignment, told
@@ -728,7 +728,7 @@ import json, os, signal, sys
 from dataclasses import replace
 import sameas, sameas.budget, sameas.checkpoint, sameas.pipeline.stages
 
-sameas.budget.SMALL = sameas.checkpoint.WORTH_SECONDS = 0
+sameas.assignment.problem.COMPLETE_UP_TO = sameas.checkpoint.WORTH_SECONDS = 0
 pair = sameas.read_pair(sys.argv[1])
 options = replace(sameas.PRESETS[sys.argv[2]], candidates=10, solver="hungarian")
 if sys.argv[2] == "best":
