@@ -282,7 +282,7 @@ def test_who_keeps_one_of_two_partners_is_not_without_counterpart():
 
 def test_a_half_cannot_be_hidden_of_what_is_not_known():
     pair = GraphPair(left=small(["a"]), right=small(["u"]))
-    with pytest.raises(sameas.OptionError, match="gold links are needed"):
+    with pytest.raises(sameas.OptionError, match="`pair` must have gold links"):
         hide_half(pair, seed=0)
 
 
