@@ -13,8 +13,8 @@ from sameas import GraphPair, MemoryCeilingError, Options, budget
 from sameas.adjacency import adjacency_matrices
 from sameas.budget import BASE, plan_memory
 from sameas.features.words import WordVectors
+from sameas.fields import parse_size
 from sameas.inputs import Inputs, make_task
-from sameas.options import parse_size
 from sameas.propagation import hop
 from sameas.rows import as_rows, unit
 from sameas.scoring import letter_rows, neighbourhood_rows

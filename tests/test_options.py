@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sameas import PRESETS, OptionError, Options, SameasError
-from sameas.options import make_options, parse_size, refuse_unused
+from sameas.fields import parse_size
+from sameas.options import make_options, refuse_unused
 
 
 def test_the_defaults_are_the_preset_best():

@@ -193,7 +193,6 @@ class Alignment:
             candidates=self.candidates,
             unmatched=self.unmatched,
             anchors=self.anchors,
-            relations=self.relations,
             prices=self.prices,
             threshold=self.diagnostics.threshold,
         )

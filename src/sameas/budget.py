@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -169,3 +172,18 @@ def _distinct_curve(names: pl.Series, text: Text) -> _Curve:
     shares = np.minimum(counts / counts.sum(), 1 - 1e-9)
     distinct = [float(-np.expm1(number * np.log1p(-shares)).sum()) for number in drawn]
     return _Curve(drawn, np.array(distinct))
+
+
+def peak_memory() -> int | None:
+    """The largest resident memory of this process in bytes, None where the system does not tell."""
+    try:  # Linux: what getrusage tells a process there includes that of its parent
+        status = Path("/proc/self/status").read_text()
+        return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024  # type: ignore[index]
+    except (OSError, TypeError):
+        pass
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

@@ -5,7 +5,6 @@ The flags of the command line are made from these fields.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from types import SimpleNamespace
@@ -46,15 +45,11 @@ class Options:
         "weighted",
         help="N-grams: folded trigrams weighted by rarity, or plain bigrams as published.",
     )
-    adjacency: Adjacency = option(
-        "relational", help="How neighbours are weighted."
-    )
+    adjacency: Adjacency = option("relational", help="How neighbours are weighted.")
     depth: int = option(
         2, help="How many hops features are spread over the graph.", least=0, most=20
     )
-    solver: Solver = option(
-        "sinkhorn", help="Soft assignment, or the exact one."
-    )
+    solver: Solver = option("sinkhorn", help="Soft assignment, or the exact one.")
     iterations: int = option(10, help="Rounds of Sinkhorn, or of PARIS.", least=0)
     temperature: float = option(0.02, help="How soft Sinkhorn's plan is.", above=0.0)
     rounds: int = option(
@@ -102,10 +97,10 @@ class Options:
 
     def __post_init__(self) -> None:
         """Refuse values that cannot be used, and options that have no effect with the others."""
-        if isinstance(self.memory, str):
-            object.__setattr__(self, "memory", parse_size(self.memory))
         check(self)
-        changed = [field.name for field in fields(self) if getattr(self, field.name) != field.default]
+        changed = [
+            field.name for field in fields(self) if getattr(self, field.name) != field.default
+        ]
         refuse_unused(self, changed)
 
     def asdict(self) -> dict[str, Any]:
@@ -183,18 +178,3 @@ def recorded_options(values: Mapping[str, Any]) -> Options:
     values = {name: value for name, value in values.items() if name in defaults}
     unused = without_effect(cast(Options, SimpleNamespace(**{**defaults, **values})))
     return Options(**{name: value for name, value in values.items() if name not in unused})
-
-
-UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-
-
-def parse_size(text: str, *, option: str = "memory") -> int:
-    """A number of bytes from text such as "4G", "512M" or "1.5GiB".
-
-    >>> parse_size("1.5G") == 3 * 2**29
-    True
-    """
-    match = re.fullmatch(r"\s*(\d{1,12}(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
-    if not match or not (size := int(float(match[1]) * UNITS[match[2].upper()])):
-        raise wrong(option, "a size such as 4G or 512M", text)
-    return size

@@ -117,9 +117,7 @@ def _refined(task: Task, phases: Phases) -> _Refined:
     return phases.kept("refinement", _Refined, make)
 
 
-def _surplus(
-    task: Task, refinement: Refinement, weights: Weights
-) -> tuple[Candidates, OpenPlan]:
+def _surplus(task: Task, refinement: Refinement, weights: Weights) -> tuple[Candidates, OpenPlan]:
     """The pairs between entities that may be linked, and the plan over them.
 
     Positions are among ``task.sides``; values are scores above the plan's threshold.

@@ -169,7 +169,11 @@ def _prices(task: Task, outcome: Outcome) -> pl.DataFrame | None:
         return None
     return pl.concat(
         pl.DataFrame(
-            {"side": pl.repeat(side, len(entities), eager=True), "entity": entities, "price": prices}
+            {
+                "side": pl.repeat(side, len(entities), eager=True),
+                "entity": entities,
+                "price": prices,
+            }
         )
         for side, entities, prices in zip(
             ("left", "right"), task.entities, outcome.prices, strict=True

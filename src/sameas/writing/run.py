@@ -94,7 +94,9 @@ def write_run(alignment: Alignment, path: Path) -> None:
     tables["gold"] = alignment.pair.gold
     if inputs.word_vectors is not None:
         vectors = pl.Series("vector", inputs.word_vectors.vectors).cast(pl.List(pl.Float32))
-        tables["word_vectors"] = pl.DataFrame({"word": inputs.word_vectors.words, "vector": vectors})
+        tables["word_vectors"] = pl.DataFrame(
+            {"word": inputs.word_vectors.words, "vector": vectors}
+        )
     with replacing_folder(path) as folder:
         for name, table in tables.items():
             if table is not None:

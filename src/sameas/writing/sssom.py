@@ -127,7 +127,8 @@ def write_sssom(links: LinkSet, path: Path) -> None:
 def _ascii(iris: pl.Series) -> pl.Series:
     """IRIs as URIs that can be abbreviated: some letters are percent-encoded."""
     wide = iris.filter(iris.str.contains(CHANGED)).unique()
-    return iris.replace(wide, wide.map_elements(_encoded, return_dtype=pl.String))
+    encoded = wide.map_elements(_encoded, return_dtype=pl.String)
+    return iris.replace(wide, encoded) if len(wide) else iris
 
 
 def _encoded(iri: str) -> str:
