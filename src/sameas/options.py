@@ -124,7 +124,7 @@ def without_effect(options: Options, *, embeddings: bool = False) -> dict[str, s
     if options.method == "paris":
         names = {*(field.name for field in fields(Options)), *INPUTS} - PARIS_OPTIONS
         return dict.fromkeys(names, "method 'paris' does not use it")
-    unused = {}
+    unused: dict[str, str] = {}
     if options.solver != "hungarian":
         unused |= dict.fromkeys(("gap", "time_limit"), "it is for `solver` hungarian")
     if not options.rounds:

@@ -101,7 +101,9 @@ def _pair(left: Source, right: Source | None) -> GraphPair:
             f"{type(right if isinstance(left, Graph) else left).__name__!r}; read the other one "
             "with sameas.read_graph"
         )
-    return read_pair(left) if right is None else read_pair(left, right)
+    if isinstance(right, GraphPair):
+        raise OptionError("`right` must be a graph or a file, got a pair of graphs")
+    return read_pair(left, right)
 
 
 def _method(options: Options) -> Callable[[Task, Phases], Outcome]:
