@@ -164,7 +164,8 @@ def _inline(text: str) -> Markup:
     >>> _inline("a < b, `c`")
     Markup('a &lt; b, <code>c</code>')
     """
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(" ".join(text.split()))))
+    escaped = str(escape(" ".join(text.split())))
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped))
 
 
 def _literal(text: str) -> str:
