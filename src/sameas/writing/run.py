@@ -57,7 +57,7 @@ COLUMNS: dict[str, pl.Schema] = {
             "linkable": ("entity",),
         }.items()
     },
-    "word_vectors": pl.Schema({"word": pl.String, "vector": pl.List(pl.Float32)}),
+    "word_vectors": pl.Schema([("word", pl.String), ("vector", pl.List(pl.Float32))]),
 }
 """The columns that each table must have."""
 REQUIRED = ("links", "candidates", "unmatched", "entities", "triples", "attributes")
