@@ -20,7 +20,7 @@ import polars as pl
 import speed
 import tables
 
-from sameas.options import parse_size
+from sameas.fields import parse_size
 
 OPTIONS = "--preset paper --among gold"
 

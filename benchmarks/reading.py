@@ -39,7 +39,7 @@ count = graph.reading_counts["statements"]
 AROUND = """
 import json, sys, time
 from sameas.reading import read_graph
-from sameas.cli.terminal import peak_memory
+from sameas.budget import peak_memory
 before, begin, cpu = peak_memory(), time.perf_counter(), time.process_time()
 {program}
 print(json.dumps({{

@@ -10,7 +10,7 @@ import pytest
 
 import sameas
 from sameas import Graph, GraphPair, read_pair
-from sameas.inspection import compare, inspect_graph
+from sameas.inspection import inspect_graph
 
 
 def graph(names, triples, *, relations=2, prefix="http://example.org/x/"):
@@ -92,18 +92,22 @@ def test_what_looks_suspicious_is_said(names, triples, relations, words):
     assert words in warning
 
 
+def warnings(left, right):
+    return sameas.inspect(GraphPair(left=left, right=right)).warnings
+
+
 def test_different_scripts_are_pointed_out():
     left = graph(["東京"], [(0, 0, 0)])
-    (remark,) = compare(GraphPair(left=left, right=graph(["Tokyo"], [(0, 0, 0)])))
-    assert "different scripts (Cjk and Latin)" in remark
-    assert compare(GraphPair(left=left, right=left)) == ()
+    (warning,) = warnings(left, graph(["Tokyo"], [(0, 0, 0)]))
+    assert "different scripts (Cjk and Latin)" in warning
+    assert warnings(left, left) == ()
 
 
 def test_very_different_sizes_are_pointed_out():
     small, large = graph(["a"], [(0, 0, 0)]), graph(["a"] * 6, [(0, 0, 1)])
-    (remark,) = compare(GraphPair(left=small, right=large))
-    assert "6 times the entities" in remark
-    assert compare(GraphPair(left=large, right=small)) == (remark,)
+    (warning,) = warnings(small, large)
+    assert "6 times the entities" in warning
+    assert warnings(large, small) == (warning,)
 
 
 def test_entities_without_a_uri_are_counted_as_such():
@@ -118,6 +122,8 @@ def test_a_graph_without_triples_can_be_inspected():
 
 
 def test_the_figures_go_through_json():
-    figures = inspect_graph(read_pair(sameas.DEMO).left).asdict()
-    assert json.loads(json.dumps(figures))["entities"] == 1162
-    assert figures["scripts"]["Latin"] > 0.99
+    found = sameas.inspect(read_pair(sameas.DEMO))
+    figures = json.loads(json.dumps(found.asdict()))
+    assert figures["left"]["entities"] == found.left.entities == 1162
+    assert figures["left"]["scripts"]["Latin"] > 0.99
+    assert figures["gold_links"] == 920

@@ -19,7 +19,7 @@ from sameas import InputError, OptionError, SameasError, read_gold, read_links
 from sameas.iri import are_iris, from_iris, is_iri, to_iris, to_property_iris
 from sameas.links import LINK_COLUMNS, LINK_SCHEMA, PREDICATES, SAME_AS, LinkSet, predicate_iri
 from sameas.reading.links import read_link_set
-from sameas.writing import write_link_set, write_links
+from sameas.writing import write_links
 
 FULL = (".csv", ".parquet", ".jsonl", ".sssom.tsv", ".rdf")
 PAIRS = (".nt", ".ttl")
@@ -111,7 +111,7 @@ def test_no_chain_of_conversions_changes_anything(tmp_path, written, way):
     found = LinkSet(links=written)
     for step, suffix in enumerate(way):
         path = tmp_path / f"{step}{suffix}"
-        write_link_set(found, path)
+        write_links(found, path)
         found = read_link_set(path)
     assert_frame_equal(found.links.select(LINK_COLUMNS), written, check_exact=True)
 
@@ -139,7 +139,7 @@ def test_the_same_links_give_the_same_bytes(tmp_path, suffix):
 def test_rdflib_reads_the_triples(tmp_path, suffix, kind, name):
     path = tmp_path / f"links{suffix}"
     says = pl.lit(PREDICATES[name]).alias("predicate")
-    write_link_set(LinkSet(links=EVERY_ID.with_columns(says)), path)
+    write_links(LinkSet(links=EVERY_ID.with_columns(says)), path)
     found = set(rdflib.Graph().parse(path, format=kind))
     left, right = (to_iris(EVERY_ID[side], side=side) for side in ("left", "right"))
     assert found == {
@@ -232,10 +232,10 @@ def test_a_predicate_of_ones_own(tmp_path):
         ("l.jsonl", '{"left": "a", "right": "b", "score": true}', 'a number expected in "score"'),
         ("l.jsonl", '{"left": "\\ud800", "right": "b"}', "text expected"),
         ("l.jsonl", "[1, 2]", "one object a line expected"),
-        ("l.nt", "<a:b> <a:c> .", r"l\.nt:1: cannot be parsed as N-Triples"),
+        ("l.nt", "<a:b> <a:c> .", r"l\.nt:1:13: The object .*; mend it$"),
         ("l.nt", "<a b> <a:c> <a:d> .", "Invalid IRI"),
-        ("l.ttl", "@prefix x", r"l\.ttl:1: cannot be parsed as Turtle"),
-        ("l.rdf", "<a><b></a>", r"l\.rdf: cannot be parsed as RDF/XML"),
+        ("l.ttl", "@prefix x", r"l\.ttl:1:9: The PREFIX .*; mend it$"),
+        ("l.rdf", "<a><b></a>", r"l\.rdf:1:9: not well-formed XML"),
     ],
 )
 def test_what_cannot_be_read_is_said_with_its_place(tmp_path, name, text, message):
@@ -245,8 +245,9 @@ def test_what_cannot_be_read_is_said_with_its_place(tmp_path, name, text, messag
 
 
 def test_entities_that_grow_without_end_are_refused(tmp_path):
-    text = "<!DOCTYPE r [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;'><!ENTITY c '&b;&b;'>]><r>&c;</r>"
-    with pytest.raises(InputError, match="long or made of others"):
+    entities = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 9))
+    text = f'<!DOCTYPE r [<!ENTITY e0 "0123456789">{entities}]><r>&e8;</r>'
+    with pytest.raises(InputError, match='the entity "e3" stands for 1'):
         read_links(put(tmp_path / "bomb.rdf", text))
 
 
@@ -292,7 +293,7 @@ def test_what_tables_leave_out_is_told(tmp_path, suffix):
     more = SIMPLE.with_columns(
         predicate=pl.lit(PREDICATES["exactMatch"]), subject_label=pl.lit("A")
     )
-    lost = write_link_set(LinkSet(links=more, metadata={"license": "x:y"}), tmp_path / f"l{suffix}")
+    lost = write_links(LinkSet(links=more, metadata={"license": "x:y"}), tmp_path / f"l{suffix}")
     told = " ".join(lost)
     assert "the predicate of 2 links" in told
     assert "columns subject_label" in told

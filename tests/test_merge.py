@@ -15,12 +15,11 @@ from hypothesis import strategies as st
 
 import sameas
 from hostile import ids
-from sameas import Graph, GraphPair, OutputError
+from sameas import Alignment, Graph, GraphPair, Options, OutputError
+from sameas.alignment import Diagnostics
 from sameas.cli import main
-from sameas.graph import graph_from_triples
 from sameas.iri import to_iris, to_property_iris
 from sameas.links import LINK_SCHEMA, SAME_AS
-from sameas.writing import write_merged
 from strategies import names
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
@@ -54,7 +53,7 @@ def graph(*triples, names=None, attributes=()):
     literals = pl.DataFrame(
         attributes, schema=dict.fromkeys(("entity", "attribute", "value"), pl.String), orient="row"
     )
-    found = graph_from_triples(table, attributes=literals)
+    found = Graph.from_triples(table, attributes=literals)
     texts = [(names or {}).get(entity, "") for entity in found.entities]
     return Graph(
         entities=found.entities,
@@ -63,6 +62,14 @@ def graph(*triples, names=None, attributes=()):
         triples=found.triples,
         attributes=found.attributes,
     )
+
+
+def merge(pair, found, path, *, keep="left"):
+    """Write a pair that was aligned with these links as one graph."""
+    figures = Diagnostics(solver="sinkhorn", objective=0.0)
+    parts = {"pair": pair, "links": found}
+    alignment = Alignment(options=Options(), diagnostics=figures, parts=parts)
+    return sameas.merge(alignment, path, keep=keep)
 
 
 PAIR = GraphPair(
@@ -84,7 +91,7 @@ LINKS = links(
 
 
 def test_linked_entities_are_one(tmp_path):
-    merged = write_merged(PAIR, LINKS, tmp_path / "merged.nt")
+    merged = merge(PAIR, LINKS, tmp_path / "merged.nt")
     assert parsed(tmp_path / "merged.nt") == [
         ("http://l/Londres", "http://o/in", "http://l/Angleterre", None),
         ("http://l/Londres", LABEL, 'Londres "la grande"\n', None),
@@ -100,7 +107,7 @@ def test_linked_entities_are_one(tmp_path):
 
 
 def test_quads_say_where_every_triple_came_from(tmp_path):
-    merged = write_merged(PAIR, LINKS, tmp_path / "merged.nq", keep="right")
+    merged = merge(PAIR, LINKS, tmp_path / "merged.nq", keep="right")
     found = parsed(tmp_path / "merged.nq", ".nq")
     same = ("http://r/London", "http://o/in", "http://r/England")
     assert (*same, "urn:sameas:graph:left") in found
@@ -112,21 +119,21 @@ def test_quads_say_where_every_triple_came_from(tmp_path):
 
 def test_blank_nodes_of_the_two_graphs_stay_apart(tmp_path):
     both = GraphPair(left=graph(("_:b-1", "a:p", "a:x")), right=graph(("_:b-1", "a:p", "a:y")))
-    write_merged(both, links(("a:x", "_:b-1", 1.0, 1.0)), tmp_path / "merged.nt")
+    merge(both, links(("a:x", "_:b-1", 1.0, 1.0)), tmp_path / "merged.nt")
     found = parsed(tmp_path / "merged.nt")
     assert found[1][:3] == ("a:x", "a:p", "a:y")
     assert found[0][0] not in ("a:x", "a:y")
     assert len(found) == 2
-    write_merged(both, links(("_:b-1", "a:y", 1.0, 1.0)), tmp_path / "merged.nt")
+    merge(both, links(("_:b-1", "a:y", 1.0, 1.0)), tmp_path / "merged.nt")
     subjects = [row[0] for row in parsed(tmp_path / "merged.nt")]
     assert subjects[0] == "a:y"
-    write_merged(both, links(), tmp_path / "merged.nt")
+    merge(both, links(), tmp_path / "merged.nt")
     assert len({row[0] for row in parsed(tmp_path / "merged.nt")}) == 2
 
 
 def test_an_entity_that_both_graphs_name_alike_is_not_said_to_be_itself(tmp_path):
     both = GraphPair(left=graph(("a:x", "a:p", "a:y")), right=graph(("a:x", "a:p", "a:z")))
-    merged = write_merged(both, links(("a:x", "a:x", 1.0, 1.0)), tmp_path / "merged.nt")
+    merged = merge(both, links(("a:x", "a:x", 1.0, 1.0)), tmp_path / "merged.nt")
     assert merged.triples["links"] == 0
 
 
@@ -147,7 +154,7 @@ def test_every_statement_of_both_graphs_is_in_the_merged_one(tmp_path, data):
     found = links(*((one, other, 1.0, 1.0) for one, other in chosen))
     keep = data.draw(st.sampled_from(["left", "right"]))
     path = tmp_path / "merged.nt"
-    write_merged(GraphPair(left=left, right=right), found, path, keep=keep)
+    merge(GraphPair(left=left, right=right), found, path, keep=keep)
     expected = set()
     pairs = dict(found.select("left", "right").rows())
     back = {other: one for one, other in pairs.items()}
@@ -196,14 +203,14 @@ def test_merge_as_a_user_runs_it(tmp_path, name):
 def test_places_where_no_graph_can_go(tmp_path, name):
     (tmp_path / "folder.nt").mkdir()
     with pytest.raises(OutputError, match=str(tmp_path / name)):
-        write_merged(PAIR, LINKS, tmp_path / name)
+        merge(PAIR, LINKS, tmp_path / name)
     assert [path.name for path in tmp_path.iterdir()] == ["folder.nt"]
 
 
 def test_large_graphs_are_written_piece_by_piece(tmp_path, monkeypatch):
-    write_merged(PAIR, LINKS, tmp_path / "whole.nt")
-    monkeypatch.setattr("sameas.writing.merged.STEP", 1)
-    write_merged(PAIR, LINKS, tmp_path / "pieces.nt")
+    merge(PAIR, LINKS, tmp_path / "whole.nt")
+    monkeypatch.setattr("sameas.writing.same_as.STEP", 1)
+    merge(PAIR, LINKS, tmp_path / "pieces.nt")
     assert (tmp_path / "whole.nt").read_bytes() == (tmp_path / "pieces.nt").read_bytes()
 
 
@@ -214,5 +221,5 @@ def test_a_graph_without_triples_is_merged_too(tmp_path):
         relations=pl.Series("relation", [], dtype=pl.String),
         triples=np.zeros((0, 3), dtype=np.int64),
     )
-    write_merged(GraphPair(left=empty, right=PAIR.right), links(), tmp_path / "merged.nt")
+    merge(GraphPair(left=empty, right=PAIR.right), links(), tmp_path / "merged.nt")
     assert len(parsed(tmp_path / "merged.nt")) == 3

@@ -18,8 +18,7 @@ from hostile import IDS, LABELS, links
 from sameas import InputError, OptionError
 from sameas.links import LINK_SCHEMA, PREDICATES, LinkSet
 from sameas.reading.links import read_link_set
-from sameas.writing import write_link_set, write_links
-from sameas.writing.sssom import settings as sssom_settings
+from sameas.writing import write_links
 
 FOREIGN = """\
 #curie_map:
@@ -158,7 +157,7 @@ def test_what_others_say_is_kept(tmp_path):
     ]
     assert found.skipped == ("mappings that do not say that two entities are the same: 3",)
     again = tmp_path / "again.sssom.tsv"
-    assert write_link_set(found, again) == ()
+    assert write_links(found, again) == ()
     assert "HP:0008551" in again.read_text()
     twice = read_link_set(again)
     assert_frame_equal(twice.links, found.links)
@@ -180,7 +179,7 @@ def test_labels_and_metadata_are_read_as_they_were_written(tmp_path, written, da
         comment = data.draw(st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
         stated = LinkSet(links=written.with_columns(labels), metadata={"comment": comment})
         path = tmp_path / "links.sssom.tsv"
-        write_link_set(stated, path)
+        write_links(stated, path)
         found = read_link_set(path)
         assert found.metadata["comment"] == comment
         if "subject_label" in found.links.columns:
@@ -210,19 +209,17 @@ def test_damage_is_said_in_a_sentence(tmp_path, text, message):
         read_link_set(put(tmp_path / "links.sssom.tsv", text))
 
 
-def test_statements_are_checked():
-    given = sssom_settings(["license=https://a.org/l", "mapping_date=2030-01-31", "comment=a=b"])
-    assert given == {
-        "license": "https://a.org/l",
-        "mapping_date": "2030-01-31",
-        "comment": "a=b",
-    }
+def test_metadata_is_checked(tmp_path):
+    path = tmp_path / "links.sssom.tsv"
+    meta = {"license": "https://a.org/l", "mapping_date": "2030-01-31", "comment": "a=b"}
+    write_links(table(), path, meta=meta)
+    found = read_link_set(path).metadata
+    assert {name: str(found[name]) for name in meta} == meta
     for wrong in (
-        "license",
-        "license=",
-        "licence=https://a.org",
-        "license=MIT",
-        "mapping_date=now",
+        {"license": ""},
+        {"licence": "https://a.org"},
+        {"license": "MIT"},
+        {"mapping_date": "now"},
     ):
-        with pytest.raises(OptionError, match="meta "):
-            sssom_settings([wrong])
+        with pytest.raises(OptionError, match="`meta` "):
+            write_links(table(), path, meta=wrong)

@@ -24,10 +24,12 @@ from sameas import (
     read_links,
     read_run,
     write,
+    write_links,
 )
-from sameas.graph import graph_from_triples
-from sameas.writing import check_target, is_run, write_links
+from sameas.graph import Graph
+from sameas.writing import is_run, prepare
 from sameas.writing.run import COLUMNS
+from sameas.writing.run import TABLES as TABLES_OF_A_RUN
 from strategies import pairs, paper
 
 TABLES = (".tsv", ".csv", ".parquet")
@@ -106,7 +108,7 @@ def small_pair():
             {"entity": [f"{side}:a"], "attribute": ["label"], "value": ['tab\tand "quote"']}
         )
         names = pl.Series("name", ["alpha", "beta", ""])
-        sides.append(graph_from_triples(triples, names=names, attributes=attributes))
+        sides.append(Graph.from_triples(triples, names=names, attributes=attributes))
     gold = pl.DataFrame({"left": ["l:a"], "right": ["r:a"]})
     return GraphPair(left=sides[0], right=sides[1], gold=gold)
 
@@ -197,28 +199,23 @@ def assert_same_graph(found, expected):
 
 
 def assert_same_run(run, alignment):
-    for name in ("links", "candidates", "unmatched"):
-        assert_frame_equal(getattr(run, name), getattr(alignment, name), check_exact=True)
-    if alignment.gold_ranks is None:
-        assert run.gold_ranks is None
-    else:
-        assert_frame_equal(run.gold_ranks, alignment.gold_ranks, check_exact=True)
-    for name in ("relations", "anchors", "prices"):
-        table, path = getattr(alignment, name), run.path / f"{name}.parquet"
-        assert path.exists() == (table is not None)
-        if table is not None:
-            assert tuple(table.columns) == COLUMNS[name]
-            assert_frame_equal(pl.read_parquet(path), table, check_exact=True)
+    for name in TABLES_OF_A_RUN:
+        table = getattr(alignment, name)
+        if table is None:
+            assert getattr(run, name) is None
+        else:
+            assert tuple(table.columns) == tuple(COLUMNS[name])
+            assert_frame_equal(getattr(run, name), table, check_exact=True)
     assert_frame_equal(run.ranked, alignment.ranked)
-    pair = run.pair()
+    pair = run.pair
     assert_same_graph(pair.left, alignment.pair.left)
     assert_same_graph(pair.right, alignment.pair.right)
     if alignment.pair.gold is None:
         assert pair.gold is None
     else:
         assert_frame_equal(pair.gold, alignment.pair.gold)
-    assert run.record["options"] == alignment.options.asdict()
-    assert run.record["summary"] == alignment.summary()
+    assert run.options == alignment.options
+    assert run.summary() == alignment.summary()
 
 
 def test_a_run_folder_keeps_everything(tmp_path, alignment):
@@ -241,7 +238,7 @@ def test_any_run_is_read_as_it_was_written(tmp_path_factory, pair, chosen):
 
 def test_a_run_aligned_again_gives_the_same_links(tmp_path, alignment):
     write(alignment, tmp_path / "run")
-    again = align(read_run(tmp_path / "run").pair())
+    again = align(read_run(tmp_path / "run").pair)
     assert_frame_equal(again.links, alignment.links, check_exact=True)
 
 
@@ -280,7 +277,7 @@ def test_a_damaged_table_is_an_input_error(tmp_path, alignment, name):
     write(alignment, tmp_path / "run")
     (tmp_path / "run" / name).write_bytes(b"nonsense")
     with pytest.raises(InputError, match="damaged"):
-        read_run(tmp_path / "run").pair()
+        assert_same_run(read_run(tmp_path / "run"), alignment)
 
 
 def test_what_is_no_run_folder_is_an_input_error(tmp_path):
@@ -359,7 +356,7 @@ def test_targets_that_cannot_be_written_are_refused_before_the_work(tmp_path, na
     (tmp_path / "folder" / "precious.txt").write_text("keep")
     (tmp_path / "file").write_text("keep")
     with pytest.raises(OutputError) as caught:
-        check_target(tmp_path / name)
+        prepare(tmp_path / name, folder=True)
     assert message in str(caught.value)
     assert str(tmp_path / name) in str(caught.value)
     assert (tmp_path / "folder" / "precious.txt").read_text() == "keep"
@@ -370,7 +367,7 @@ def test_a_folder_without_permission_is_refused(tmp_path):
     tmp_path.chmod(0o500)
     try:
         with pytest.raises(OutputError, match="cannot be written to"):
-            check_target(tmp_path / "links.tsv")
+            prepare(tmp_path / "links.tsv")
     finally:
         tmp_path.chmod(0o700)
 
@@ -378,7 +375,7 @@ def test_a_folder_without_permission_is_refused(tmp_path):
 @pytest.mark.parametrize("name", ["links.tsv", "run", "empty"])
 def test_targets_that_can_be_written_pass_and_nothing_is_made(tmp_path, name):
     (tmp_path / "empty").mkdir()
-    check_target(tmp_path / name)
+    prepare(tmp_path / name, folder=True)
     assert [entry.name for entry in tmp_path.iterdir()] == ["empty"]
 
 
@@ -420,3 +417,17 @@ def test_the_draft_of_a_process_at_work_is_left_alone(tmp_path, alignment):
     draft.mkdir()
     write(alignment, tmp_path / "run")
     assert draft.exists()
+
+
+def test_links_of_a_table_need_a_suffix(tmp_path):
+    with pytest.raises(OutputError, match='suffix "" is not known'):
+        write_links(table([]), tmp_path / "links")
+
+
+def test_a_table_of_pairs_is_written(tmp_path):
+    pairs = [("a", "x"), ("b", "y")]
+    frame = pl.DataFrame(pairs, schema=["left", "right"], orient="row")
+    for number, links in enumerate((pairs, iter(pairs), frame)):
+        write_links(links, tmp_path / f"{number}.tsv")
+        found = read_links(tmp_path / f"{number}.tsv")
+        assert found.rows() == [("a", "x", None, None), ("b", "y", None, None)]

@@ -1,4 +1,4 @@
-"""How good links are, measured against gold links; by entity, never by position."""
+"""Scores of links against gold links, by entity."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from sameas.alignment import Alignment
 from sameas.errors import OptionError
-from sameas.graph import Graph, GraphPair
+from sameas.graph import GraphPair
+from sameas.tabular import Table, as_links
 
 PAIR = ["left", "right"]
 BINS = 10
@@ -68,21 +69,22 @@ class Metrics:
 
 
 def evaluate(
-    found: Alignment | pl.DataFrame,
-    gold: pl.DataFrame,
+    found: Alignment | Table,
+    gold: Table,
     *,
     ranked: pl.DataFrame | None = None,
     no_match: pl.Series | None = None,
 ) -> Metrics:
     """The scores of an alignment, or of a table of links (left, right), against gold links.
 
-    The table may have a column ``confidence``. ``ranked`` (left, right, rank) is that of the
-    alignment unless given. ``no_match`` names entities known to have no counterpart, any link of
-    which is wrong.
+    Tables are polars, pandas, Arrow or iterables of pairs; that of links may have a column
+    ``confidence``. ``ranked`` (left, right, rank) is that of the alignment unless given.
+    ``no_match`` names entities known to have no counterpart, any link of which is wrong.
     """
     if isinstance(found, Alignment):
         ranked = found.ranked if ranked is None else ranked
         found = found.links
+    found, gold = as_links(found, "found"), as_links(gold, "gold")
     links = found.select(PAIR).unique(maintain_order=True)
     right = len(links.join(gold, on=PAIR, how="semi"))
     judged = len(links.filter(_mentioned(gold, no_match)))
@@ -97,7 +99,7 @@ def evaluate(
         hits_at_1=None if ranks is None else float((ranks <= 1).mean()),
         hits_at_10=None if ranks is None else float((ranks <= 10).mean()),
         mrr=None if ranks is None else float((1 / ranks).mean()),
-        unmatched_recall=_left_alone(links, no_match),
+        unmatched_recall=_unmatched_recall(links, no_match),
         calibration_error=calibration(found, gold, no_match).error,
         gold_links=len(gold),
         links=len(links),
@@ -119,7 +121,7 @@ class Bin:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Whether links with a confidence of .9 are right in nine of ten cases."""
+    """Confidence against accuracy, in bins of confidence."""
 
     bins: tuple[Bin, ...]
     """By confidence; intervals without links are left out."""
@@ -142,14 +144,15 @@ class Calibration:
 
 
 def calibration(
-    found: Alignment | pl.DataFrame, gold: pl.DataFrame, no_match: pl.Series | None = None
+    found: Alignment | Table, gold: Table, no_match: pl.Series | None = None
 ) -> Calibration:
     """How well the confidence of links tells whether they are right.
 
     Over the links that gold can judge: those that touch an entity which gold or ``no_match``
     mentions. Links without a confidence are left out.
     """
-    links = found.links if isinstance(found, Alignment) else found
+    links = as_links(found.links if isinstance(found, Alignment) else found, "found")
+    gold = as_links(gold, "gold")
     if "confidence" not in links.columns:
         return Calibration(())
     sure = pl.col("confidence").cast(pl.Float64)
@@ -181,12 +184,12 @@ def hide_half(pair: GraphPair, *, seed: int) -> tuple[GraphPair, pl.Series]:
     """The hidden-half test: a pair in which many left entities have no counterpart, and which.
 
     A random half of the right entities that gold mentions is taken out of the right graph, with
-    their triples and attributes; gold keeps the links of the others. The second value names the
-    left entities whose partners are gone, to be given to ``evaluate`` as ``no_match``: any link of
+    everything said of them; gold keeps the links of the others. The second value names the left
+    entities whose partners are gone, to be given to ``evaluate`` as ``no_match``: any link of
     them is wrong. The same seed hides the same half.
     """
     if pair.gold is None:
-        raise OptionError("gold links are needed to hide half of them, got a pair without any")
+        raise OptionError("`pair` must have gold links to hide half of them, got none")
     known = pair.gold["right"].unique(maintain_order=True)
     order = np.random.default_rng(seed).permutation(len(known))
     hidden = known.gather(order[: len(known) // 2])
@@ -201,19 +204,19 @@ def _mentioned(gold: pl.DataFrame, no_match: pl.Series | None) -> pl.Expr:
     """Whether a link's left or right entity is one that something is known about."""
     known = [gold[side] for side in PAIR]
     if no_match is not None:
-        known = [pl.concat([some, no_match.rename(some.name)]) for some in known]
+        known = [pl.concat([column, no_match.rename(column.name)]) for column in known]
     return pl.any_horizontal(
-        pl.col(side).is_in(some.unique().implode()) for side, some in zip(PAIR, known, strict=True)
+        pl.col(column.name).is_in(column.unique().implode()) for column in known
     )
 
 
-def _left_alone(links: pl.DataFrame, no_match: pl.Series | None) -> float | None:
-    """The share of some entities that have no link."""
+def _unmatched_recall(links: pl.DataFrame, no_match: pl.Series | None) -> float | None:
+    """The share of the entities without counterpart that have no link."""
     if no_match is None or not len(no_match):
         return None
-    some = no_match.unique()
+    entities = no_match.unique()
     linked = pl.concat([links["left"], links["right"].rename("left")]).unique()
-    return 1 - int(some.is_in(linked.implode()).sum()) / len(some)
+    return 1 - int(entities.is_in(linked.implode()).sum()) / len(entities)
 
 
 def gold_ranks(ranked: pl.DataFrame, gold: pl.DataFrame) -> NDArray[np.float64]:

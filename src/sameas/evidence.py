@@ -1,9 +1,9 @@
-"""Evidence: what neighbours that are linked already say about a pair.
+"""Evidence about pairs from neighbours that are linked already.
 
 Two entities that share a neighbour through relations that match are likely the same, the more so
-the fewer entities have that neighbour through that relation. A neighbour that one of the two has
-and the other lacks, although its relation is one that both graphs usually have, speaks against
-them. A literal value that both graphs have is a neighbour like others.
+the fewer entities have that neighbour through that relation. A neighbour that only one of the two
+has, although both graphs usually record its relation, is evidence against them. A literal value
+that both graphs have is a neighbour like others.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sameas.candidates import Candidates
 from sameas.graph import Graph, GraphPair, Positions, positions_of
-from sameas.kernels import gather_votes
+from sameas.kernels import Anchored, LeftEdges, Matches, PairIndex, RightEdges, gather_votes
 from sameas.parallel import even_slices, in_parallel
 
 Vector = NDArray[np.float64]
@@ -27,16 +27,16 @@ SMOOTH = 3
 LEAST = 0.05
 """Relation matches below this are dropped."""
 CAP = 0.95
-"""The most that one neighbour can say."""
+"""The largest share that one neighbour can have."""
 NAME = "(name)"
-"""The attribute that names are values of, where entities have several."""
+"""The attribute whose values are names, where entities have several names."""
 PART = 100_000
 """Edges treated at once."""
 
 
 @dataclass(frozen=True, eq=False)
 class Edges:
-    """What each entity of one graph has: neighbours by relation, both ways, and literal values.
+    """The edges of one graph: neighbours by relation, both ways, and literal values.
 
     The entity's edges are at starts[i]:starts[i + 1], by ``far``, then ``relation``. A far node
     is an entity, or a value numbered after the last entity, alike for both graphs. Relation r is
@@ -61,7 +61,7 @@ class Edges:
 
 @dataclass(frozen=True, eq=False)
 class Anchors:
-    """Links that are sure enough to learn from; ``trust`` is how sure."""
+    """Links that are certain enough to learn from; ``trust`` is their probability."""
 
     left: Positions
     right: Positions
@@ -70,7 +70,7 @@ class Anchors:
 
 @dataclass(frozen=True, eq=False)
 class Relations:
-    """Which relation matches which, and how much of a relation the other graph has at all."""
+    """Which relation matches which, and how much of each the other graph has at all."""
 
     left: Numbers
     right: Numbers
@@ -84,7 +84,7 @@ class Relations:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What anchored neighbours say about pairs.
+    """Evidence about pairs from anchored neighbours.
 
     ``votes`` is the sum of -ln(1 - share) over shared neighbours; ``left_lacks`` the weight of
     the right entity's anchored neighbours that the left one lacks, ``right_lacks`` vice versa.
@@ -94,35 +94,35 @@ class Evidence:
     left_lacks: Vector
     right_lacks: Vector
 
-    def taken(self, which: NDArray[np.bool_]) -> Evidence:
-        """The evidence about some of the pairs."""
+    def select(self, which: NDArray[np.bool_]) -> Evidence:
+        """The evidence about these of the pairs."""
         return Evidence(self.votes[which], self.left_lacks[which], self.right_lacks[which])
 
 
 @dataclass(frozen=True, eq=False)
 class NewPairs:
-    """Pairs that are no candidates yet, by left, then right, and what is said about them."""
+    """Pairs that are not candidates yet, by left, then right, and the evidence about them."""
 
     left: Positions
     right: Positions
     evidence: Evidence
 
-    def taken(self, which: NDArray[np.bool_]) -> NewPairs:
-        """Some of the pairs."""
-        return NewPairs(self.left[which], self.right[which], self.evidence.taken(which))
+    def select(self, which: NDArray[np.bool_]) -> NewPairs:
+        """These of the pairs."""
+        return NewPairs(self.left[which], self.right[which], self.evidence.select(which))
 
 
 def edges_of(pair: GraphPair, *, hub: int, relations: bool = True) -> tuple[Edges, Edges]:
-    """The edges of both graphs, without loops and without far nodes that too many have.
+    """The edges of both graphs, without loops and without far nodes of more than ``hub`` entities.
 
-    Of literal values only those count that both graphs have. Without ``relations`` all of them
-    are taken as one and the same.
+    Only literal values that both graphs have count. Without ``relations``, all relations are
+    taken to be the same.
     """
     values = literal_values(pair)
     shared = _common(*values)
     left, right = (
-        _edges(side if relations else _of_one_relation(side), own, attributes, shared, hub)
-        for side, own, attributes in zip(
+        _edges(graph if relations else _of_one_relation(graph), table, attributes, shared, hub)
+        for graph, table, attributes in zip(
             (pair.left, pair.right), values, attributes_of(pair), strict=True
         )
     )
@@ -132,8 +132,8 @@ def edges_of(pair: GraphPair, *, hub: int, relations: bool = True) -> tuple[Edge
 def literal_values(pair: GraphPair) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The literal values of both graphs: entity (position), attribute, value.
 
-    Where entities have several names, each of them is a value too: that of one graph may be
-    the second one of the other.
+    Where entities have several names, each is a value too: the first name in one graph may be
+    the second in the other.
     """
     tables = []
     for graph in (pair.left, pair.right):
@@ -181,9 +181,9 @@ def _of_one_relation(graph: Graph) -> Graph:
 
 def attributes_of(pair: GraphPair) -> tuple[pl.Series, pl.Series]:
     """The attributes of both graphs in the order of their numbers."""
-    own = pl.Series([NAME] if _has_alternatives(pair) else [], dtype=pl.String)
+    names = pl.Series([NAME] if _has_alternatives(pair) else [], dtype=pl.String)
     left, right = (
-        pl.concat([graph.attributes["attribute"].unique().sort().cast(pl.String), own])
+        pl.concat([graph.attributes["attribute"].unique().sort().cast(pl.String), names])
         for graph in (pair.left, pair.right)
     )
     return left, right
@@ -225,8 +225,8 @@ def match_relations(left: Edges, right: Edges, anchors: Anchors) -> Relations:
     An attribute is seen where an anchor has a value that both graphs have.
     """
     tables = []
-    for edges, own in ((left, anchors.left), (right, anchors.right)):
-        number = _numbered(edges, own)
+    for edges, anchored in ((left, anchors.left), (right, anchors.right)):
+        number = _anchor_numbers(edges, anchored)
         near, far = number[edges.entity], number[edges.far]
         known = (near >= 0) & (far >= 0)
         tables.append(
@@ -237,23 +237,23 @@ def match_relations(left: Edges, right: Edges, anchors: Anchors) -> Relations:
     both = tables[0].join(tables[1], on=["near", "far"], suffix="_right")
     counts = both.group_by("relation", "relation_right").len("seen")
     counts = counts.sort("relation", "relation_right")
-    ours, theirs = counts["relation"].to_numpy(), counts["relation_right"].to_numpy()
+    of_left, of_right = counts["relation"].to_numpy(), counts["relation_right"].to_numpy()
     totals = [
         np.bincount(table["relation"].to_numpy(), minlength=edges.relations)
         for table, edges in zip(tables, (left, right), strict=True)
     ]
     seen = counts["seen"].to_numpy().astype(np.int64)
-    match = seen / np.sqrt((totals[0][ours] + SMOOTH) * (totals[1][theirs] + SMOOTH))
+    match = seen / np.sqrt((totals[0][of_left] + SMOOTH) * (totals[1][of_right] + SMOOTH))
     good = match >= LEAST
     kept = both.join(counts.filter(pl.Series(good)), on=["relation", "relation_right"], how="semi")
     covers = [
         _cover(kept.unique(["near", "far", column])[column].to_numpy(), total)
         for column, total in zip(("relation", "relation_right"), totals, strict=True)
     ]
-    return Relations(ours[good], theirs[good], match[good], seen[good], covers[0], covers[1])
+    return Relations(of_left[good], of_right[good], match[good], seen[good], covers[0], covers[1])
 
 
-def _numbered(edges: Edges, anchors: Positions) -> Positions:
+def _anchor_numbers(edges: Edges, anchors: Positions) -> Positions:
     """The number of each far node among the anchors, values after these, -1 for others."""
     size = len(edges.starts) - 1
     number = np.full(edges.nodes, -1, dtype=np.int64)
@@ -276,37 +276,34 @@ def gather_evidence(
     *,
     enter: float,
 ) -> tuple[Evidence, NewPairs]:
-    """What anchored neighbours say about the candidates, and about others.
-
-    Those others have votes of at least ``enter``.
-    """
+    """The evidence about the candidates, and about other pairs with votes of at least ``enter``."""
     trusts = _trust(left, anchors.left, anchors.trust), _trust(right, anchors.right, anchors.trust)
     worths = _worth(left, relations.left_cover), _worth(right, relations.right_cover)
     totals = _totals(left, worths[0], trusts[0]), _totals(right, worths[1], trusts[1])
     partner = _partners(left, right, anchors)
     match_starts = np.searchsorted(relations.left, np.arange(left.relations + 1))
-    others = _by_far(right, worths[1])
     found = np.zeros((3, len(candidates)))
+    ours = LeftEdges(left.starts, left.far, left.relation, left.fans, worths[0])
+    theirs = _by_far(right, worths[1])
+    matches = Matches(match_starts, relations.right, relations.match)
+    anchored = Anchored(partner, trusts[0])
+    pairs = PairIndex(candidates.starts, candidates.right)
+    others = len(right.starts) - 1
 
-    def some(rows: slice) -> tuple[Positions, Vector]:
+    def gather_rows(rows: slice) -> tuple[Positions, Vector]:
         result: tuple[Positions, Vector] = gather_votes(
-            np.array([rows.start, rows.stop]),
-            *(left.starts, left.far, left.relation, left.fans, worths[0]),
-            *(partner, trusts[0]),
-            *(match_starts, relations.right, relations.match),
-            *others,
-            *(CAP, enter),
-            *(candidates.starts, candidates.right, found[0], found[1], found[2]),
-            len(right.starts) - 1,
+            *(rows.start, rows.stop, ours, theirs, matches, anchored, pairs),
+            *(CAP, enter, others, found),
         )
         return result
 
-    parts = in_parallel(some, even_slices(left.starts, PART)) or [some(slice(0, 0))]
-    pairs = np.concatenate([new for new, _ in parts])
+    slices = list(even_slices(left.starts, PART)) or [slice(0, 0)]
+    parts = in_parallel(gather_rows, slices)
+    new_pairs = np.concatenate([new for new, _ in parts])
     values = np.concatenate([value for _, value in parts])
-    by_pair = np.lexsort((pairs[:, 1], pairs[:, 0]))
-    pairs, values = pairs[by_pair], values[by_pair]
-    left_new, right_new = pairs.T
+    by_pair = np.lexsort((new_pairs[:, 1], new_pairs[:, 0]))
+    values = values[by_pair]
+    left_new, right_new = new_pairs[by_pair].T
     return (
         _evidence(candidates.left, candidates.right, found, totals),
         NewPairs(left_new, right_new, _evidence(left_new, right_new, values.T, totals)),
@@ -314,7 +311,7 @@ def gather_evidence(
 
 
 def _trust(edges: Edges, anchored: Positions, trust: Vector) -> Vector:
-    """How sure it is which far node of the other graph each far node is; values are themselves."""
+    """The trust in each far node's counterpart; one for values, which are their own."""
     trusts = np.zeros(edges.nodes)
     trusts[anchored] = trust
     trusts[len(edges.starts) - 1 :] = 1.0
@@ -322,7 +319,7 @@ def _trust(edges: Edges, anchored: Positions, trust: Vector) -> Vector:
 
 
 def _partners(left: Edges, right: Edges, anchors: Anchors) -> Positions:
-    """The right far node that each left one is, -1 where that is not known."""
+    """The right counterpart of each left far node, -1 where it is not known."""
     sizes = len(left.starts) - 1, len(right.starts) - 1
     partner = np.full(left.nodes, -1, dtype=np.int64)
     partner[anchors.left] = anchors.right
@@ -330,11 +327,12 @@ def _partners(left: Edges, right: Edges, anchors: Anchors) -> Positions:
     return partner
 
 
-def _by_far(edges: Edges, worth: Vector) -> tuple[Positions, Numbers, Numbers, Numbers, Vector]:
-    """Where the edges to each far node start in an order by far node and relation; and those."""
+def _by_far(edges: Edges, worth: Vector) -> RightEdges:
+    """The edges by far node and relation."""
     order = np.lexsort((edges.entity, edges.relation, edges.far))
     starts = np.searchsorted(edges.far[order], np.arange(edges.nodes + 1))
-    return starts, edges.relation[order], edges.entity[order], edges.fans[order], worth[order]
+    columns = (edges.relation, edges.entity, edges.fans, worth)
+    return RightEdges(starts, *(column[order] for column in columns))
 
 
 def _evidence(
@@ -351,7 +349,7 @@ def _evidence(
 
 
 def _worth(edges: Edges, cover: Vector) -> Vector:
-    """What it means that a pair shares the far node of each edge, by the best of its relations."""
+    """The weight of each edge's far node: that of the best relation that leads to it."""
     worth = -np.log1p(-cover)[edges.relation]
     if not len(edges):
         return worth
@@ -362,7 +360,7 @@ def _worth(edges: Edges, cover: Vector) -> Vector:
 
 
 def _totals(edges: Edges, worth: Vector, trust: Vector) -> Vector:
-    """What each entity's anchored far nodes are worth together, each counted once."""
+    """The total weight of each entity's anchored far nodes, each counted once."""
     first = _first_of_groups(edges)
     worths = worth[first] * trust[edges.far[first]]
     return np.bincount(edges.entity[first], worths, len(edges.starts) - 1).astype(np.float64)

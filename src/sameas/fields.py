@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -101,7 +102,7 @@ def check(instance: Any) -> None:
 
     The fields of a frozen dataclass are set to the declared type where that loses nothing: a
     single value or a list where several are allowed becomes a tuple, a text where a path is
-    expected becomes a Path.
+    expected becomes a Path, and a size such as "4G" a number of bytes.
     """
     for one in declared(type(instance)):
         value = getattr(instance, one.name)
@@ -123,6 +124,8 @@ def wrong(name: str, expected: str, found: object) -> OptionError:
 def _checked(one: Declared, value: Any) -> Any:
     if one.type is Path and isinstance(value, str | PathLike):
         return Path(value)
+    if one.metavar == "SIZE" and isinstance(value, str):
+        return parse_size(value, one.name)
     if one.choices is not None:
         if not isinstance(value, str) or value not in one.choices:
             which = "among" if one.several else "one of"
@@ -156,3 +159,18 @@ def _expected(one: Declared) -> str:
     elif words == [f"to {one.most}"]:
         words = [f"of at most {one.most}"]
     return " ".join([kinds.get(one.type, "a path"), *words])
+
+
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+
+
+def parse_size(text: str, name: str = "memory") -> int:
+    """A number of bytes from text such as "4G", "512M" or "1.5GiB".
+
+    >>> parse_size("1.5G") == 3 * 2**29
+    True
+    """
+    match = re.fullmatch(r"\s*(\d{1,12}(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
+    if not match or not (size := int(float(match[1]) * _UNITS[match[2].upper()])):
+        raise wrong(name, "a size such as 4G or 512M", text)
+    return size

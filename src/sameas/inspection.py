@@ -1,10 +1,11 @@
-"""What there is to know about a graph before aligning it."""
+"""Counts about graphs, and what looks suspicious about them, before they are aligned."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,8 @@ from sameas.graph import Graph, GraphPair
 
 
 @dataclass(frozen=True, kw_only=True)
-class Inspection:
-    """Counts about one graph, and in words what looks suspicious."""
+class GraphInspection:
+    """Counts about one graph, and warnings about what looks suspicious."""
 
     entities: int
     relations: int
@@ -40,7 +41,17 @@ class Inspection:
     namespaces: dict[str, int]
     """Entities by the beginning of their URI, most frequent first."""
     reading: dict[str, int]
-    """What reading counted; empty where all there is to read is triples."""
+    """Counters collected while reading RDF; empty for other input."""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inspection:
+    """Both graphs of a pair, and warnings about the two together."""
+
+    left: GraphInspection
+    right: GraphInspection
+    gold_links: int | None
     warnings: tuple[str, ...]
 
     def asdict(self) -> dict[str, Any]:
@@ -48,72 +59,75 @@ class Inspection:
         return asdict(self)
 
 
-def inspect_graph(graph: Graph) -> Inspection:
-    """Counts, scripts and namespaces of a graph, and warnings about what may go wrong."""
+def inspect(pair: GraphPair) -> Inspection:
+    """Counts, scripts and namespaces of both graphs, and warnings about what may go wrong."""
+    left, right = inspect_graph(pair.left), inspect_graph(pair.right)
+    gold_links = None if pair.gold is None else len(pair.gold)
+    warnings = tuple(warnings_of_pair(left, right))
+    return Inspection(left=left, right=right, gold_links=gold_links, warnings=warnings)
+
+
+def inspect_graph(graph: Graph) -> GraphInspection:
+    """Counts, scripts and namespaces of one graph, and warnings about what may go wrong."""
     distinct = graph.distinct_triples()
     size = len(graph.entities)
     degrees = np.bincount(distinct[:, [0, 2]].ravel(), minlength=size)
+    named = graph.names != ""
     letters = graph.names.str.contains(r"[\p{L}\p{N}]")
-    shared = int((graph.names.is_duplicated() & (graph.names != "")).sum())
-    counts: dict[str, Any] = {
-        "entities": size,
-        "relations": len(graph.relations),
-        "triples": len(graph.triples),
-        "duplicate_triples": len(graph.triples) - len(distinct),
-        "self_loops": int((distinct[:, 0] == distinct[:, 2]).sum()),
-        "isolated_entities": int((degrees == 0).sum()),
-        "attributes": len(graph.attributes),
-        "names_given": graph.names_given,
-        "empty_names": int((graph.names == "").sum()),
-        "names_without_letters": int((~letters & (graph.names != "")).sum()),
-        "shared_names": shared,
-        "alternatives": len(graph.alternatives),
-        "not_linkable": 0 if graph.linkable is None else size - len(graph.linkable),
-        "mean_degree": float(degrees.mean()) if size else 0.0,
-        "scripts": _scripts(graph.names),
-        "namespaces": _namespaces(graph.entities),
-        "reading": graph.reading_counts,
-    }
-    return Inspection(**counts, warnings=tuple(_warnings(counts)))
+    found = GraphInspection(
+        entities=size,
+        relations=len(graph.relations),
+        triples=len(graph.triples),
+        duplicate_triples=len(graph.triples) - len(distinct),
+        self_loops=int((distinct[:, 0] == distinct[:, 2]).sum()),
+        isolated_entities=int((degrees == 0).sum()),
+        attributes=len(graph.attributes),
+        names_given=graph.names_given,
+        empty_names=int((~named).sum()),
+        names_without_letters=int((named & ~letters).sum()),
+        shared_names=int((named & graph.names.is_duplicated()).sum()),
+        alternatives=len(graph.alternatives),
+        not_linkable=0 if graph.linkable is None else size - len(graph.linkable),
+        mean_degree=float(degrees.mean()) if size else 0.0,
+        scripts=_scripts(graph.names),
+        namespaces=_namespaces(graph.entities),
+        reading=graph.reading_counts,
+    )
+    return replace(found, warnings=tuple(_warnings(found)))
 
 
-def compare(pair: GraphPair) -> tuple[str, ...]:
+def _warnings(found: GraphInspection) -> Iterator[str]:
+    size = max(found.entities, 1)
+    for count, share, text in (
+        (found.isolated_entities, 0.1, "have no triple: only their names can tell"),
+        (found.empty_names, 0.05, "have an empty name: only their neighbours can tell"),
+        (found.names_without_letters, 0.05, "have a name without letters or digits"),
+        (found.shared_names, 0.3, "share their name with another entity"),
+    ):
+        if count > share * size:
+            yield f"{count:,} of {size:,} entities {text}"
+    if found.duplicate_triples:
+        yield f"{found.duplicate_triples:,} triples stand twice; each counts once"
+    if found.reading.get("malformed"):
+        yield f"{found.reading['malformed']:,} malformed statements were skipped"
+    if found.relations == 1:
+        yield "there is only one relation: neighbours cannot be told apart by it"
+
+
+def warnings_of_pair(left: GraphInspection, right: GraphInspection) -> Iterator[str]:
     """What looks suspicious about two graphs together."""
-    left, right = _scripts(pair.left.names), _scripts(pair.right.names)
-    found = []
-    if left and right and not set(list(left)[:1]) & set(right):
-        found.append(
-            f"names are written in different scripts ({next(iter(left))} and "
-            f"{next(iter(right))}); translate one side and give it with --names, "
+    if left.scripts and right.scripts and next(iter(left.scripts)) not in right.scripts:
+        yield (
+            f"names are written in different scripts ({next(iter(left.scripts))} and "
+            f"{next(iter(right.scripts))}); translate one side and give it with `names`, "
             "or only neighbours can tell"
         )
-    sizes = sorted([len(pair.left.entities), len(pair.right.entities)])
-    if sizes[1] > 5 * sizes[0]:
-        found.append(
-            f"one graph has {sizes[1] / sizes[0]:.0f} times the entities of the other; "
+    small, large = sorted([left.entities, right.entities])
+    if large > 5 * small:
+        yield (
+            f"one graph has {large / max(small, 1):.0f} times the entities of the other; "
             "most of them will stay unmatched"
         )
-    return tuple(found)
-
-
-def _warnings(counts: dict[str, Any]) -> list[str]:
-    size = max(counts["entities"], 1)
-    found = []
-    for key, share, text in (
-        ("isolated_entities", 0.1, "have no triple: only their names can tell"),
-        ("empty_names", 0.05, "have an empty name: only their neighbours can tell"),
-        ("names_without_letters", 0.05, "have a name without letters or digits"),
-        ("shared_names", 0.3, "share their name with another entity"),
-    ):
-        if counts[key] > share * size:
-            found.append(f"{counts[key]:,} of {size:,} entities {text}")
-    if counts["duplicate_triples"]:
-        found.append(f"{counts['duplicate_triples']:,} triples stand twice; each counts once")
-    if counts["reading"].get("malformed"):
-        found.append(f"{counts['reading']['malformed']:,} malformed statements were skipped")
-    if counts["relations"] == 1:
-        found.append("there is only one relation: neighbours cannot be told apart by it")
-    return found
 
 
 def _scripts(names: pl.Series) -> dict[str, float]:

@@ -84,25 +84,3 @@ def saying(links: LinkSet, predicate: str) -> LinkSet:
     given = None if predicate == SAME_AS else predicate
     table = links.links.with_columns(predicate=pl.lit(given, dtype=pl.String))
     return replace(links, links=table)
-
-
-def described(
-    links: pl.DataFrame, left: pl.DataFrame, right: pl.DataFrame, *, version: str
-) -> LinkSet:
-    """Links that sameas has found, with names (tables entity, name) and how they came about."""
-    labels = [
-        links.select(entity=side)
-        .join(names, on="entity", how="left", maintain_order="left")
-        .select(pl.when(pl.col("name") != "").then("name").alias(column))
-        .to_series()
-        for side, names, column in (
-            ("left", left, "subject_label"),
-            ("right", right, "object_label"),
-        )
-    ]
-    table = links.select(LINK_COLUMNS).with_columns(
-        *labels, mapping_justification=pl.lit("semapv:CompositeMatching")
-    )
-    return LinkSet(
-        links=table, metadata={"mapping_tool": "sameas", "mapping_tool_version": version}
-    )

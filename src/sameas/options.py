@@ -5,10 +5,10 @@ The flags of the command line are made from these fields.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal, get_args
+from types import SimpleNamespace
+from typing import Any, Literal, cast, get_args
 
 from sameas.errors import OptionError
 from sameas.fields import check, option, wrong
@@ -24,6 +24,7 @@ GraphPart = Literal["namesakes", "votes", "lacking", "relations"]
 Part = Literal[TextPart, GraphPart]
 """What ``best`` adds to the method as published."""
 
+INPUTS = ("seeds", "reject", "among", "embeddings", "word_vectors")
 PARIS_OPTIONS = frozenset({"method", "iterations", "top", "memory", "min_confidence", "among"})
 """The options and inputs that PARIS uses."""
 
@@ -44,15 +45,11 @@ class Options:
         "weighted",
         help="N-grams: folded trigrams weighted by rarity, or plain bigrams as published.",
     )
-    adjacency: Adjacency = option(
-        "relational", help="How neighbours are weighted."
-    )
+    adjacency: Adjacency = option("relational", help="How neighbours are weighted.")
     depth: int = option(
         2, help="How many hops features are spread over the graph.", least=0, most=20
     )
-    solver: Solver = option(
-        "sinkhorn", help="Soft assignment, or the exact one."
-    )
+    solver: Solver = option("sinkhorn", help="Soft assignment, or the exact one.")
     iterations: int = option(10, help="Rounds of Sinkhorn, or of PARIS.", least=0)
     temperature: float = option(0.02, help="How soft Sinkhorn's plan is.", above=0.0)
     rounds: int = option(
@@ -100,11 +97,10 @@ class Options:
 
     def __post_init__(self) -> None:
         """Refuse values that cannot be used, and options that have no effect with the others."""
-        object.__setattr__(self, "without", tuple(self.without))
-        if isinstance(self.memory, str):
-            object.__setattr__(self, "memory", parse_size(self.memory))
         check(self)
-        changed = [field.name for field in fields(self) if getattr(self, field.name) != field.default]
+        changed = [
+            field.name for field in fields(self) if getattr(self, field.name) != field.default
+        ]
         refuse_unused(self, changed)
 
     def asdict(self) -> dict[str, Any]:
@@ -117,19 +113,18 @@ def refuse_unused(options: Options, given: Collection[str], *, embeddings: bool 
 
     ``embeddings`` says that feature rows were given, which take the place of names.
     """
-    if options.method == "paris":
-        unused = {name: "method 'paris' does not use it" for name in given}
-        unused = {name: why for name, why in unused.items() if name not in PARIS_OPTIONS}
-    else:
-        unused = _unused_by_seu(options, embeddings)
+    unused = without_effect(options, embeddings=embeddings)
     for name in given:
         if name in unused:
             raise OptionError(f"`{name}` has no effect here: {unused[name]}; leave it out")
 
 
-def _unused_by_seu(options: Options, embeddings: bool) -> dict[str, str]:
-    """The options and inputs that have no effect, and why."""
-    unused = {}
+def without_effect(options: Options, *, embeddings: bool = False) -> dict[str, str]:
+    """The options and inputs that these options make no use of, and why."""
+    if options.method == "paris":
+        names = {*(field.name for field in fields(Options)), *INPUTS} - PARIS_OPTIONS
+        return dict.fromkeys(names, "method 'paris' does not use it")
+    unused: dict[str, str] = {}
     if options.solver != "hungarian":
         unused |= dict.fromkeys(("gap", "time_limit"), "it is for `solver` hungarian")
     if not options.rounds:
@@ -174,16 +169,12 @@ def make_options(preset: Preset = "best", **choices: Any) -> Options:
     return options
 
 
-UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+def recorded_options(values: Mapping[str, Any]) -> Options:
+    """The options that a run folder records; one without effect there gets its default.
 
-
-def parse_size(text: str, *, option: str = "memory") -> int:
-    """A number of bytes from text such as "4G", "512M" or "1.5GiB".
-
-    >>> parse_size("1.5G") == 3 * 2**29
-    True
+    Earlier versions let such options pass, and recorded more than is an option today.
     """
-    match = re.fullmatch(r"\s*(\d{1,12}(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
-    if not match or not (size := int(float(match[1]) * UNITS[match[2].upper()])):
-        raise wrong(option, "a size such as 4G or 512M", text)
-    return size
+    defaults = {field.name: field.default for field in fields(Options)}
+    values = {name: value for name, value in values.items() if name in defaults}
+    unused = without_effect(cast(Options, SimpleNamespace(**{**defaults, **values})))
+    return Options(**{name: value for name, value in values.items() if name not in unused})

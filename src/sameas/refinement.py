@@ -1,9 +1,9 @@
-"""Refinement: what sure links say, through the graph, about the others.
+"""Refinement: learn from the most certain links, through the graph, about the other pairs.
 
-Every candidate pair gets a score in log-odds, the sum of what its names, its neighbours' names,
-the neighbours it shares with sure links, and those that only one of the two has are worth. The
-plan turns scores into probabilities, the surest pairs become anchors, anchors give new evidence
-and new candidates, and so on until the links settle. All is sparse.
+Every candidate pair gets a score in log-odds: the sum of what its names, its neighbours' names,
+the anchored neighbours it shares, and those that only one of the two has are worth. The plan
+turns scores into probabilities, the most certain pairs become anchors, anchors give new evidence
+and new candidates, and so on until the links settle. Everything is sparse.
 """
 
 from __future__ import annotations
@@ -14,9 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sameas.assignment import sparse
-from sameas.assignment.open import BASE, open_plan
-from sameas.assignment.sinkhorn import Plan
+from sameas.assignment import BASE, Plan, mutual, open_plan, sinkhorn
 from sameas.candidates import Candidates, from_pairs
 from sameas.evidence import (
     Anchors,
@@ -36,9 +34,9 @@ Vector = NDArray[np.float64]
 Progress = Callable[[float], None]
 
 SURE = 100.0
-"""Log-odds that a known link has beyond its score."""
+"""Log-odds that are added to the score of a seed."""
 TIE = 1e-4
-"""Pairs that differ by less are worth the same; what rounding does is less than that."""
+"""Scores that differ by less are equal; rounding errors are smaller."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,24 +54,24 @@ class Weights:
     shared: float = 2.6
     """Shared neighbours: times ln(1 + votes / unit)."""
     unit: float = 0.03
-    """Votes that begin to count."""
+    """The scale of votes: fewer count in proportion, more by their logarithm."""
     lacking: float = 2.1
     """Neighbours that only one has, on each side: times ln(1 + their weight)."""
     hub: int = 100
-    """Neighbours that more entities have, through one relation, say nothing."""
+    """Neighbours that more entities have, through one relation, do not count."""
     share: float = 0.3
     """The probability beyond which a mutual best pair is an anchor."""
     spread: float = 15.0
-    """Pairs so far below the best of their row or column are out of the question."""
+    """Pairs so far below the best of their row or column are dropped."""
     enter: float = 0.03
     """Votes with which a pair becomes a candidate."""
     settled: float = 0.002
     """Once no larger share of the anchors changes, refinement ends."""
     base: float = BASE
-    """How far the price of staying alone is below the odds of chance, in logarithms."""
+    """How far the threshold is below the odds of chance, in logarithms."""
 
     def evidence(self, found: Evidence) -> Vector:
-        """What neighbours are worth."""
+        """The log-odds that evidence adds."""
         lacking = np.log1p(found.left_lacks) + np.log1p(found.right_lacks)
         return self.shared * np.log1p(found.votes / self.unit) - self.lacking * lacking
 
@@ -83,24 +81,24 @@ DEFAULT = Weights()
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Candidate pairs with all that speaks for and against each of them, in their order."""
+    """Candidate pairs and what their scores are made of, in their order."""
 
     candidates: Candidates
     """Their ``values`` are the scores, in log-odds once there is evidence."""
     names: Vector
     """The cosine of the names."""
     profit: Vector
-    """Names, neighbours and neighbours' neighbours alike."""
+    """The mean cosine over all hops."""
     evidence: Evidence
 
 
 @dataclass(frozen=True, eq=False)
 class Refinement:
-    """Scored pairs, and what led to their scores."""
+    """Scored pairs, and what their scores were learned from."""
 
     pairs: Pairs
     anchors: Anchors
-    """Those from which the evidence came."""
+    """The links that the evidence came from."""
     relations: Relations
     changes: tuple[int, ...]
     """How many anchors changed in each round."""
@@ -119,20 +117,20 @@ def refine(
     weights: Weights = DEFAULT,
     progress: Progress | None = None,
 ) -> Refinement:
-    """The candidates, and others that the graph adds to them, scored by all evidence.
+    """The candidates, and pairs that shared neighbours add, scored by all evidence.
 
     ``candidates.values`` are profits; ``temperature`` and ``iterations`` are those of the first
     plan, made from profits alone; there is at least one round.
     """
     pairs = _first_pairs(candidates, profit, names, known)
-    plan = sparse.sinkhorn(pairs.candidates, temperature=temperature, iterations=iterations)
+    plan = sinkhorn(pairs.candidates, temperature=temperature, iterations=iterations)
     anchors = _anchors(pairs.candidates, plan, weights)
     changes: list[int] = []
     for turn in range(rounds):
         relations = match_relations(*edges, anchors)
-        pairs = _gathered(pairs, edges, anchors, relations, (profit, names), known, weights)
-        pairs = _rescored(pairs, score(pairs, weights), known)
-        pairs = _taken(pairs, _within(pairs.candidates, weights.spread))
+        pairs = _gather(pairs, edges, anchors, relations, (profit, names), known, weights)
+        pairs = _rescore(pairs, score(pairs, weights), known)
+        pairs = _select(pairs, _within(pairs.candidates, weights.spread))
         plan = open_plan(pairs.candidates, base=weights.base).ranking
         new = _anchors(pairs.candidates, plan, weights)
         changes.append(_differences(anchors, new, candidates.shape[1]))
@@ -146,7 +144,7 @@ def refine(
 
 
 def score(pairs: Pairs, weights: Weights) -> Vector:
-    """The log-odds of pairs, up to a constant: a sum over all that is known of each."""
+    """The log-odds of pairs, up to a constant."""
     text = weights.names * pairs.names + weights.profit * pairs.profit
     return text + weights.evidence(pairs.evidence)
 
@@ -164,10 +162,10 @@ def _first_pairs(candidates: Candidates, profit: Profit, names: Profit, known: K
     pairs = Pairs(
         chosen, alike, chosen.values.astype(np.float64), Evidence(nothing, nothing, nothing)
     )
-    return _rescored(pairs, pairs.profit, known)
+    return _rescore(pairs, pairs.profit, known)
 
 
-def _gathered(
+def _gather(
     pairs: Pairs,
     edges: tuple[Edges, Edges],
     anchors: Anchors,
@@ -176,30 +174,30 @@ def _gathered(
     known: Known,
     weights: Weights,
 ) -> Pairs:
-    """The pairs with what anchored neighbours say, and those that only these propose."""
+    """The pairs with new evidence, and pairs that only shared neighbours propose."""
     old, new = gather_evidence(*edges, anchors, relations, pairs.candidates, enter=weights.enter)
     pairs = replace(pairs, evidence=old)
-    pairs = _rescored(pairs, score(pairs, weights), known)
-    new = new.taken(known.allows(new.left, new.right))
-    # No names are compared of pairs that have no chance whatever these are, and no neighbours'
-    # names where the names rule it out.
+    pairs = _rescore(pairs, score(pairs, weights), known)
+    new = new.select(known.allows(new.left, new.right))
+    # Names are compared only for pairs that could still come within reach of the best, and
+    # neighbourhoods only for those that names have not ruled out.
     floor = _floor(pairs.candidates, new.left, new.right) - weights.spread
     hopeful = weights.evidence(new.evidence) + weights.profit + weights.names >= floor
-    new, floor = new.taken(hopeful), floor[hopeful]
+    new, floor = new.select(hopeful), floor[hopeful]
     profit, names = profits
     alike = names.of(new.left, new.right).astype(np.float64)
     hopeful = weights.evidence(new.evidence) + weights.profit + weights.names * alike >= floor
-    new, alike = new.taken(hopeful), alike[hopeful]
+    new, alike = new.select(hopeful), alike[hopeful]
     fit = profit.of(new.left, new.right).astype(np.float64)
-    return _merged(pairs, new, alike, fit)
+    return _merge(pairs, new, alike, fit)
 
 
-def _merged(pairs: Pairs, new: NewPairs, names: Vector, profit: Vector) -> Pairs:
-    """These pairs and new ones, not scored yet."""
-    own = pairs.candidates
-    left = np.concatenate([own.left, new.left])
-    right = np.concatenate([own.right, new.right])
-    order = np.argsort(left * np.int64(own.shape[1]) + right, kind="stable")
+def _merge(pairs: Pairs, new: NewPairs, names: Vector, profit: Vector) -> Pairs:
+    """The old pairs and new ones, not scored yet."""
+    known = pairs.candidates
+    left = np.concatenate([known.left, new.left])
+    right = np.concatenate([known.right, new.right])
+    order = np.argsort(left * np.int64(known.shape[1]) + right, kind="stable")
 
     def both(first: Vector, second: Vector) -> Vector:
         values: Vector = np.concatenate([first, second])[order]
@@ -207,7 +205,7 @@ def _merged(pairs: Pairs, new: NewPairs, names: Vector, profit: Vector) -> Pairs
 
     old = pairs.evidence
     return Pairs(
-        from_pairs(own.shape, left, right, np.zeros(len(order), dtype=np.float32)),
+        from_pairs(known.shape, left, right, np.zeros(len(order), dtype=np.float32)),
         both(pairs.names, names),
         both(pairs.profit, profit),
         Evidence(
@@ -218,26 +216,25 @@ def _merged(pairs: Pairs, new: NewPairs, names: Vector, profit: Vector) -> Pairs
     )
 
 
-def _rescored(pairs: Pairs, scores: Vector, known: Known) -> Pairs:
-    """The pairs with these scores; seeds are beyond doubt."""
+def _rescore(pairs: Pairs, scores: Vector, known: Known) -> Pairs:
+    """The pairs with these scores; those of seeds are raised beyond all others."""
     values: Matrix = scores.astype(np.float32)
     values[pairs.candidates.find(known.seeds[:, 0], known.seeds[:, 1])] += SURE
     return replace(pairs, candidates=replace(pairs.candidates, values=values))
 
 
-def _taken(pairs: Pairs, which: NDArray[np.bool_]) -> Pairs:
-    """Some of the pairs."""
+def _select(pairs: Pairs, which: NDArray[np.bool_]) -> Pairs:
     chosen = pairs.candidates
     return Pairs(
         from_pairs(chosen.shape, chosen.left[which], chosen.right[which], chosen.values[which]),
         pairs.names[which],
         pairs.profit[which],
-        pairs.evidence.taken(which),
+        pairs.evidence.select(which),
     )
 
 
 def _within(candidates: Candidates, spread: float) -> NDArray[np.bool_]:
-    """Which pairs are not too far below the best of their row and of their column."""
+    """Which pairs are at most ``spread`` below the best of their row and of their column."""
     near: NDArray[np.bool_] = candidates.values >= (
         _floor(candidates, candidates.left, candidates.right) - spread
     )
@@ -247,18 +244,18 @@ def _within(candidates: Candidates, spread: float) -> NDArray[np.bool_]:
 def _floor(candidates: Candidates, left: NDArray[np.integer], right: NDArray[np.integer]) -> Vector:
     """The best score of each pair's left or right entity, the larger of both."""
     floor = np.full(len(left), -np.inf)
-    for groups, some, size in zip(
+    for groups, wanted, size in zip(
         (candidates.left, candidates.right), (left, right), candidates.shape, strict=True
     ):
         peak = np.full(size, -np.inf)
         np.maximum.at(peak, groups, candidates.values)
-        floor = np.maximum(floor, peak[some])
+        floor = np.maximum(floor, peak[wanted])
     return floor
 
 
 def _anchors(candidates: Candidates, plan: Plan, weights: Weights) -> Anchors:
-    """The pairs that are each other's best and likely enough."""
-    places = sparse.mutual(candidates, plan, np.ones(len(candidates), dtype=np.bool_))
+    """The pairs that are each other's best, without a tie, and likely enough."""
+    places = mutual(candidates, plan)
     left, right = candidates.left[places], candidates.right[places]
     logarithms = (candidates.values[places] - plan.left[left] - plan.right[right]) / (
         plan.temperature
@@ -269,20 +266,20 @@ def _anchors(candidates: Candidates, plan: Plan, weights: Weights) -> Anchors:
 
 
 def _unrivalled(candidates: Candidates, plan: Plan, places: Positions) -> NDArray[np.bool_]:
-    """Which of these best pairs have no equal: from who just comes first nothing is learned."""
+    """Which of these best pairs have no equal in their row and column: ties are not anchors."""
     left, right = candidates.left, candidates.right
-    alone = np.ones(len(places), dtype=np.bool_)
-    for own, worth in (
+    unrivalled = np.ones(len(places), dtype=np.bool_)
+    for groups, worth in (
         (left, candidates.values - plan.right[right]),
         (right, candidates.values - plan.left[left]),
     ):
-        best = np.full(int(own.max(initial=-1)) + 1, -np.inf)
-        best[own[places]] = worth[places]
-        rivals = np.bincount(own[worth >= best[own] - TIE], minlength=len(best))
-        alone &= rivals[own[places]] == 1
-    return alone
+        best = np.full(int(groups.max(initial=-1)) + 1, -np.inf)
+        best[groups[places]] = worth[places]
+        rivals = np.bincount(groups[worth >= best[groups] - TIE], minlength=len(best))
+        unrivalled &= rivals[groups[places]] == 1
+    return unrivalled
 
 
 def _differences(before: Anchors, now: Anchors, width: int) -> int:
-    """How many anchors came or went."""
+    """How many anchors are in only one of the two."""
     return len(np.setxor1d(before.left * width + before.right, now.left * width + now.right))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shlex
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
-from sameas.cli.terminal import json_option, print_json, print_table, progress_display, say, score
+from sameas.cli.command import Command, Report
+from sameas.cli.terminal import print_table, progress_display, say, score
 
 if TYPE_CHECKING:
     import polars as pl
@@ -16,28 +18,23 @@ if TYPE_CHECKING:
     from sameas.alignment import Alignment
     from sameas.evaluation import Metrics
     from sameas.graph import GraphPair
-    from sameas.options import Preset
 
 
-EPILOG = """\b
-Examples:
-  sameas demo
-  sameas demo --json
-"""
-
-
-@click.command(epilog=EPILOG)
-@json_option
-def demo(as_json: bool) -> None:
+@click.command(cls=Command)
+def demo() -> Report:
     """Align two small graphs that ship with the package.
 
-    Countries, languages, currencies and cities, told in French by CLDR and in English by
+    Countries, languages, currencies and cities, in French from CLDR and in English from
     GeoNames; every link is compared with the true one.
+
+    Examples:
+      sameas demo
+      sameas demo --json
     """
     import sameas
 
     begin = time.perf_counter()
-    with progress_display(quiet=as_json) as progress:
+    with progress_display() as progress:
         pair = sameas.read_pair(sameas.DEMO)
         assert pair.gold is not None
         results = {
@@ -45,29 +42,21 @@ def demo(as_json: bool) -> None:
             for preset, options in sameas.PRESETS.items()
         }
     seconds = time.perf_counter() - begin
-    scores = {name: sameas.evaluate(result, pair.gold) for name, result in results.items()}
-    shown = _examples(results["best"], pair.gold)
-    if as_json:
-        print_json(
-            {
-                "data": str(sameas.DEMO),
-                "scores": {name: metrics.asdict() for name, metrics in scores.items()},
-                "links": shown.to_dicts(),
-                "total_seconds": round(seconds, 3),
-            }
-        )
-        return
-    _show(pair, scores, shown)
-    say(f"Done in {seconds:.1f} s. The data is in {sameas.DEMO}. To try next:\n")
-    data = shlex.quote(str(sameas.DEMO))
-    say(f"  sameas inspect {data}")
-    say(f"  sameas align {data} -o run")
-    say(f"  sameas evaluate run {data}")
-    say("  sameas align left.tsv right.tsv -o links.tsv    # tables of yours: head, relation, tail")
+    scores = {str(name): sameas.evaluate(found, pair.gold) for name, found in results.items()}
+    examples = _examples(results["best"], pair.gold)
+    values = {
+        "data": str(sameas.DEMO),
+        "scores": {name: metrics.asdict() for name, metrics in scores.items()},
+        "links": examples.to_dicts(),
+        "total_seconds": round(seconds, 3),
+    }
+    return Report(values, partial(_show, pair, scores, examples, seconds, str(sameas.DEMO)))
 
 
-def _show(pair: GraphPair, scores: dict[Preset, Metrics], shown: pl.DataFrame) -> None:
-    """Print what was aligned, how well, and some of the links."""
+def _show(
+    pair: GraphPair, scores: dict[str, Metrics], examples: pl.DataFrame, seconds: float, data: str
+) -> None:
+    """Print what was aligned, how well, some of the links, and what to try next."""
     assert pair.gold is not None
     left, right = pair.left, pair.right
     say(
@@ -94,10 +83,16 @@ def _show(pair: GraphPair, scores: dict[Preset, Metrics], shown: pl.DataFrame) -
     print_table(
         [
             (row["left name"], row["right name"], score(row["confidence"]), row["verdict"])
-            for row in shown.to_dicts()
+            for row in examples.to_dicts()
         ],
         header=("French", "English", "confidence", "true?"),
     )
+    say(f"Done in {seconds:.1f} s. The data is in {data}. To try next:\n")
+    data = shlex.quote(data)
+    say(f"  sameas inspect {data}")
+    say(f"  sameas align {data} -o run")
+    say(f"  sameas evaluate run {data}")
+    say("  sameas align left.tsv right.tsv -o links.tsv    # tables of yours: head, relation, tail")
 
 
 def _examples(alignment: Alignment, gold: pl.DataFrame) -> pl.DataFrame:
@@ -107,15 +102,12 @@ def _examples(alignment: Alignment, gold: pl.DataFrame) -> pl.DataFrame:
 
     links = alignment.links.sort(["confidence", "left"], descending=[True, False])
     rows = links[np.linspace(0, len(links) - 1, 10).round().astype(int).tolist()]
+    left, right = alignment.pair.left, alignment.pair.right
     known = gold.with_columns(verdict=pl.lit("yes"))
-    names = [
-        pl.DataFrame({side: graph.entities, f"{side} name": graph.names})
-        for side, graph in (("left", alignment.pair.left), ("right", alignment.pair.right))
-    ]
-    table: pl.DataFrame = (
-        rows.join(known, on=["left", "right"], how="left", maintain_order="left")
-        .with_columns(pl.col("verdict").fill_null("no"))
-        .join(names[0], on="left", how="left", maintain_order="left")
-        .join(names[1], on="right", how="left", maintain_order="left")
+    judged = rows.join(known, on=["left", "right"], how="left", maintain_order="left")
+    table: pl.DataFrame = judged.with_columns(
+        pl.col("verdict").fill_null("no"),
+        pl.col("left").replace_strict(left.entities, left.names).alias("left name"),
+        pl.col("right").replace_strict(right.entities, right.names).alias("right name"),
     )
     return table

@@ -18,8 +18,8 @@ from sameas.cli.explain import explain
 from sameas.cli.inspect import inspect
 from sameas.cli.merge import merge
 from sameas.cli.reproduce import reproduce
-from sameas.cli.terminal import OutputClosedError
-from sameas.errors import SameasError
+from sameas.cli.terminal import OutputClosedError, as_flags
+from sameas.errors import InputError, SameasError
 
 EPILOG = """\b
 Examples:
@@ -41,8 +41,10 @@ class Commands(click.Group):
         try:
             code = super().main(args, **rest)
             sys.stdout.flush()
-        except SameasError as error:
+        except InputError as error:  # it may quote a file, which is left as it is
             _fail(str(error), 2)
+        except SameasError as error:
+            _fail(as_flags(str(error)), 2)
         except click.exceptions.NoArgsIsHelpError as error:
             click.echo(error.format_message(), err=True)
             sys.exit(2)

@@ -7,25 +7,13 @@ from typing import Literal
 
 import click
 
-from sameas.cli.terminal import json_option, print_json, say, warn
-
-EPILOG = """\b
-Examples:
-  sameas merge run -o merged.nt
-  sameas merge run -o merged.nq.gz --keep right
-"""
+from sameas.cli.command import FILE, Command, Report, out_option
+from sameas.cli.terminal import say
 
 
-@click.command(epilog=EPILOG)
-@click.argument("run", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--out",
-    required=True,
-    type=click.Path(path_type=Path),
-    metavar="OUT",
-    help="Where the graph goes: .nt, .ttl or .nq, plain, .gz or .zst.",
-)
+@click.command(cls=Command)
+@click.argument("run", type=FILE)
+@out_option("Where the graph goes: .nt, .ttl or .nq, plain, .gz or .zst.")
 @click.option(
     "--keep",
     type=click.Choice(["left", "right"]),
@@ -33,26 +21,29 @@ Examples:
     show_default=True,
     help="Whose IRI a linked entity has.",
 )
-@json_option
-def merge(run: Path, out: Path, keep: Literal["left", "right"], as_json: bool) -> None:
+def merge(run: Path, out: Path, keep: Literal["left", "right"]) -> Report:
     """Write the two graphs of a run as one, in which linked entities are one.
 
     RUN is a run folder. A linked entity has the IRI of the left graph (or of the right one),
     and an owl:sameAs triple leads from there to the IRI that was replaced. In N-Quads (.nq)
     every triple says which graph it came from.
-    """
-    from sameas.writing import read_run, write_merged
-    from sameas.writing.merged import check_merge_target
 
-    check_merge_target(out)
-    found = read_run(run)
-    merged = write_merged(found.pair(), found.links, out, keep=keep)
-    for sentence in merged.not_held:
-        warn(f"{out}: cannot hold {sentence}")
+    Examples:
+      sameas merge run -o merged.nt
+      sameas merge run -o merged.nq.gz --keep right
+    """
+    import sameas
+
+    merged = sameas.merge(sameas.read_run(run), out, keep=keep)
     total = sum(merged.triples.values())
-    if as_json:
-        report = {"triples": total, **{f"{k}_triples": n for k, n in merged.triples.items()}}
-        print_json({**report, "output": str(out), "not_held": list(merged.not_held)})
-        return
     parts = ", ".join(f"{count:,} {part}" for part, count in merged.triples.items())
-    say(f"{total:,} triples written to {out} ({parts}).")
+    return Report(
+        {
+            "triples": total,
+            **{f"{part}_triples": count for part, count in merged.triples.items()},
+            "output": str(out),
+            "not_held": list(merged.not_held),
+        },
+        lambda: say(f"{total:,} triples written to {out} ({parts})."),
+        [f"{out}: cannot hold {sentence}" for sentence in merged.not_held],
+    )

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import logging
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,54 +17,61 @@ if TYPE_CHECKING:
 
 START = time.perf_counter()
 """When the command was started, or nearly so."""
+JSON = "sameas.json"
+"""The key of click's context that says whether --json was given."""
 
 
 class OutputClosedError(Exception):
-    """Whoever reads standard output has seen enough."""
+    """Standard output was closed."""
 
 
-json_option = click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="Print one JSON object on standard output, nothing else.",
-)
+def print_json(values: Mapping[str, Any]) -> None:
+    """Print one JSON object; a number that is not finite becomes null."""
+    say(json.dumps(_finite(values), indent=2, ensure_ascii=False, default=str))
 
 
-def console(*, err: bool = False) -> Console:
-    """A terminal to print to; width is generous where there is no terminal to measure."""
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and value - value != 0:  # infinite or not a number
+        return None
+    return value
+
+
+def print_table(rows: Sequence[Sequence[str]], *, header: Sequence[str] = ()) -> None:
+    """Print a table; the first column is text, others are aligned right if they hold numbers."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, show_header=bool(header))
+    for number in range(len(rows[0]) if rows else len(header)):
+        label = header[number] if header else ""
+        numeric = all(_is_number(row[number]) for row in rows)
+        table.add_column(label, justify="right" if number and numeric else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    screen = _console()
+    with screen.capture() as drawn:
+        screen.print(table)
+    lines = [line.rstrip() for line in drawn.get().splitlines()]
+    say("\n".join(line for line in lines if line) + "\n")
+
+
+def _is_number(text: str) -> bool:
+    words = text.split(" ")[0].replace(",", "").replace(".", "")
+    return words.isdigit() or not any(letter.isalpha() for letter in text)
+
+
+def _console(*, err: bool = False) -> Console:
+    """A terminal to print to; 120 columns where the output is not a terminal."""
     from rich.console import Console
 
     stream = sys.stderr if err else sys.stdout
     width = None if stream.isatty() else 120
     return Console(stderr=err, width=width, highlight=False, soft_wrap=False)
-
-
-def print_json(values: dict[str, Any]) -> None:
-    """Print one JSON object; what is not a number becomes null."""
-    say(json.dumps(_finite(values), indent=2, ensure_ascii=False, default=str))
-
-
-def print_table(
-    rows: Sequence[Sequence[str]], *, header: Sequence[str] = (), title: str | None = None
-) -> None:
-    """Print a table; the first column is text, the others are numbers."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_header=bool(header))
-    for number in range(len(rows[0]) if rows else len(header)):
-        label = header[number] if header else ""
-        numeric = all(len(row) > number and _is_figure(row[number]) for row in rows)
-        table.add_column(label, justify="right" if number and numeric else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    screen = console()
-    with screen.capture() as drawn:
-        screen.print(table)
-    lines = [line.rstrip() for line in drawn.get().splitlines()]
-    say("\n".join(line for line in lines if line) + "\n")
 
 
 def say(message: str) -> None:
@@ -78,8 +83,17 @@ def say(message: str) -> None:
 
 
 def warn(message: str) -> None:
-    """Print a remark on standard error."""
-    click.echo(f"note: {message}", err=True)
+    """Print a note on standard error."""
+    click.echo(f"note: {as_flags(message)}", err=True)
+
+
+def as_flags(message: str) -> str:
+    """A message of the library, with flags in place of the names of arguments.
+
+    >>> as_flags("`time_limit` must be a number")
+    '--time-limit must be a number'
+    """
+    return re.sub(r"`([a-z_]+)`", lambda name: f"--{name[1].replace('_', '-')}", message)
 
 
 def score(value: float | None) -> str:
@@ -92,28 +106,22 @@ def score(value: float | None) -> str:
 
 
 @contextmanager
-def progress_display(*, quiet: bool) -> Iterator[Callable[[str, float], None]]:
+def progress_display() -> Iterator[Callable[[str, float], None]]:
     """Bars for the phases of a run on standard error; yields what the pipeline reports to."""
-    _show_log()
-    if quiet or not sys.stderr.isatty():
+    if _is_quiet() or not sys.stderr.isatty():
         yield lambda phase, share: None
         return
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import BarColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 
-    columns = (
-        TextColumn("{task.description:<12}"),
+    with Progress(
+        "{task.description:<12}",
         BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
+        "{task.percentage:>3.0f}%",
         TimeElapsedColumn(),
         TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console(err=True), transient=True) as bars:
+        console=_console(err=True),
+        transient=True,
+    ) as bars:
         tasks: dict[str, Any] = {}
 
         def report(phase: str, share: float) -> None:
@@ -124,71 +132,11 @@ def progress_display(*, quiet: bool) -> Iterator[Callable[[str, float], None]]:
         yield report
 
 
-@contextmanager
-def counter_display(*, quiet: bool) -> Iterator[Callable[[int, int, str], None]]:
-    """One bar that counts tasks on standard error, and names the one under way."""
-    _show_log()
-    if quiet:
-        yield lambda done, total, what: None
-        return
-    if not sys.stderr.isatty():
-        yield lambda done, total, what: click.echo(f"{done}/{total} {what}", err=True)
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}"),
-    )
-    with Progress(*columns, console=console(err=True)) as bars:
-        bar = bars.add_task("", total=None)
-
-        def report(done: int, total: int, what: str) -> None:
-            bars.update(bar, completed=done, total=total, description=what)
-
-        yield report
+def show_task(done: int, total: int, what: str) -> None:
+    """Print which of several long tasks is under way, on standard error."""
+    if not _is_quiet():
+        click.echo(f"{done}/{total} {what}", err=True)
 
 
-def peak_memory() -> int | None:
-    """The largest resident memory of this process in bytes, None where the system does not tell."""
-    try:  # Linux: what getrusage tells a process there includes that of its parent
-        status = Path("/proc/self/status").read_text()
-        return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024  # type: ignore[index]
-    except (OSError, TypeError):
-        pass
-    try:
-        import resource
-    except ImportError:  # Windows
-        return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
-
-
-def _show_log() -> None:
-    """Show the library's warnings as remarks."""
-
-    class Remarks(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            warn(record.getMessage())
-
-    logger = logging.getLogger("sameas")
-    logger.handlers = [Remarks(logging.WARNING)]
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    if isinstance(value, float) and value - value != 0:  # infinite or not a number
-        return None
-    return value
-
-
-def _is_figure(text: str) -> bool:
-    return (
-        not any(letter.isalpha() for letter in text)
-        or text.split(" ")[0].replace(",", "").replace(".", "").isdigit()
-    )
+def _is_quiet() -> bool:
+    return bool(click.get_current_context().meta.get(JSON))

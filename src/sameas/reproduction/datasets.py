@@ -1,31 +1,32 @@
-"""The benchmark datasets in a folder: found by looking at what folders hold, not at their names."""
+"""The benchmark datasets in a folder, recognised by their content, not by their names."""
 
 from __future__ import annotations
 
 import hashlib
 import math
-import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from sameas.errors import InputError
-from sameas.graph import Graph, GraphPair
-from sameas.reading import read_pair
-from sameas.reading.pair import MARKS
-from sameas.reproduction.published import DATASETS
+import numpy as np
+import polars as pl
 
-TOLERANCE = 0.2
-"""How far the sizes may be from the paper's, as a sum of logarithms: about a fifth in all."""
+from sameas.errors import InputError
+from sameas.graph import GraphPair, Positions
+from sameas.reading import read_pair
+from sameas.reading.benchmark import MARKS
+from sameas.reproduction.figures import DATASETS, by_dataset, published
+
+TOLERANCE = 0.02
+"""How far sizes may be from the paper's, as a sum of logarithms: about two percent in all."""
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """One dataset: ``key`` is the paper's where it is one of the paper's, else its path."""
+    """One dataset. ``key`` is one of ``DATASETS`` if the paper has it, else its path."""
 
     key: str
     folder: Path
-    published: str | None
     swapped: bool
     """Whether the folder's left graph is the paper's right one."""
     sha256: str
@@ -34,6 +35,29 @@ class Dataset:
     def pair(self) -> GraphPair:
         """The graphs, read when they are first needed."""
         return read_pair(self.folder)
+
+    @property
+    def gold(self) -> pl.DataFrame:
+        """The gold links."""
+        assert self.pair.gold is not None
+        return self.pair.gold
+
+    @cached_property
+    def gold_sides(self) -> tuple[Positions, Positions]:
+        """The positions of the entities of gold links, ascending."""
+        left, right = (np.unique(places) for places in self._gold_positions)
+        return left, right
+
+    @cached_property
+    def gold_places(self) -> tuple[Positions, Positions]:
+        """The places of the gold links' entities among ``gold_sides``."""
+        left, right = map(np.searchsorted, self.gold_sides, self._gold_positions)
+        return left, right
+
+    @property
+    def _gold_positions(self) -> tuple[Positions, Positions]:
+        pair = self.pair
+        return pair.left.positions(self.gold["left"]), pair.right.positions(self.gold["right"])
 
 
 def find_datasets(data: Path) -> list[Dataset]:
@@ -53,52 +77,41 @@ def find_datasets(data: Path) -> list[Dataset]:
             "holds no dataset with gold links; expected folders with triples_1 and "
             "ref_ent_ids (DBP15K) or rel_triples_1 and ent_links (OpenEA)",
         )
-    twice = {d.key for d in datasets if [other.key for other in datasets].count(d.key) > 1}
-    if twice:
-        raise InputError(data, f"holds the dataset {sorted(twice)[0]} twice; leave one out")
-    order = list(DATASETS)
-    return sorted(datasets, key=lambda d: (order.index(d.published) if d.published else 99, d.key))
+    by_key = {dataset.key: dataset for dataset in datasets}
+    if len(by_key) < len(datasets):
+        keys = [dataset.key for dataset in datasets]
+        twice = next(key for key in sorted(keys) if keys.count(key) > 1)
+        raise InputError(data, f"holds the dataset {twice} twice; leave one out")
+    return [by_key[key] for key in by_dataset(by_key)]
 
 
 def _dataset(folder: Path, data: Path) -> Dataset | None:
     pair = read_pair(folder)
     if pair.gold is None:
         return None
-    published, swapped = _recognised(pair)
-    key = published or folder.relative_to(data).as_posix()
-    return Dataset(key, folder, published, swapped, _sha256(folder))
+    known, swapped = _recognise(pair)
+    return Dataset(known or folder.relative_to(data).as_posix(), folder, swapped, _sha256(folder))
 
 
-def _recognised(pair: GraphPair) -> tuple[str | None, bool]:
-    """Which of the paper's datasets this is, by the languages of its URIs and by its sizes."""
-    languages = _language(pair.left), _language(pair.right)
-    best, distance, turned = None, TOLERANCE, False
-    for key, facts in DATASETS.items():
-        theirs = tuple(key.rsplit("/", 1)[-1].split("_"))
-        if languages not in (theirs, theirs[::-1]):
-            continue
-        swapped = languages != theirs
-        sides = (pair.right, pair.left) if swapped else (pair.left, pair.right)
-        away = sum(
-            abs(math.log(len(graph.entities) / side.entities))
-            + abs(math.log(len(graph.triples) / side.triples))
-            for graph, side in zip(sides, (facts.left, facts.right), strict=True)
-        )
-        if away < distance:
-            best, distance, turned = key, away, swapped
-    return best, turned
-
-
-def _language(graph: Graph) -> str | None:
-    """The language that DBpedia's host names give away: "zh" for zh.dbpedia.org."""
-    hosts = graph.entities.str.extract(r"^https?://([^/]+)/").value_counts(sort=True)
-    host = hosts.row(0)[0] if len(hosts) else None
-    match = re.fullmatch(r"(?:(\w{2,3})\.)?dbpedia\.org", host or "")
-    return (match[1] or "en") if match else None
+def _recognise(pair: GraphPair) -> tuple[str | None, bool]:
+    """Which of the paper's datasets has these sizes, and whether its sides are the other way."""
+    sizes = published().filter(experiment="datasets")
+    sizes = sizes.pivot("metric", index=["dataset", "variant"], values="value")
+    for key in DATASETS:
+        theirs = {row["variant"]: row for row in sizes.filter(dataset=key).to_dicts()}
+        for graphs in ((pair.left, pair.right), (pair.right, pair.left)):
+            away = [
+                abs(math.log(max(len(getattr(graph, kind)), 1) / theirs[side][kind]))
+                for side, graph in zip(("left", "right"), graphs, strict=True)
+                for kind in ("entities", "triples")
+            ]
+            if sum(away) < TOLERANCE:
+                return key, graphs[0] is pair.right
+    return None, False
 
 
 def _sha256(folder: Path) -> str:
-    """A hash of all the files that are directly in a folder, names and contents."""
+    """A hash of the names and contents of all files directly in a folder."""
     digest = hashlib.sha256()
     for path in sorted(folder.iterdir()):
         if path.is_file():

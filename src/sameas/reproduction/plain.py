@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from sameas.budget import peak_memory
 from sameas.graph import GraphPair
 from sameas.reading import read_pair
 
@@ -106,13 +107,12 @@ def measure(folder: str) -> dict[str, Any]:
     lap("assignment")
     return {
         "seconds": seconds,
-        "total": round(clock[-1] - clock[0], 3),
+        "total_seconds": round(clock[-1] - clock[0], 3),
         "hits@1": float((ranks <= 1).mean()),
+        "hits@10": float((ranks <= 10).mean()),
         "mrr": float((1 / ranks).mean()),
     }
 
 
 if __name__ == "__main__":
-    from sameas.cli.terminal import peak_memory
-
     print(json.dumps({**measure(sys.argv[1]), "peak_memory_bytes": peak_memory()}))

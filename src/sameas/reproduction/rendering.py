@@ -1,33 +1,33 @@
-"""A report as data, and that data as Markdown and as one HTML page: both say the same.
+"""A report as data, and that data as Markdown and as one HTML page with the same content.
 
-Text may hold `code` between backticks; all else in it is taken literally.
+Text may hold `code` between backticks; everything else in it is literal.
 """
 
 from __future__ import annotations
 
-import html
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from jinja2 import Environment, PackageLoader
+from markupsafe import Markup, escape
+
 NOTHING = "–"
-"""Stands where there is no figure."""
+"""Shown where there is no figure."""
 
 
 class Cell(NamedTuple):
-    """What a table shows in one place."""
+    """The text of one cell of a table."""
 
     text: str
     bold: bool = False
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """Figures under a header. The first ``labels`` columns are words, the others numbers.
 
-    Rows come in groups that belong together; HTML draws a line between them.
+    Rows come in groups; HTML draws a line between them.
     """
 
     caption: str
@@ -36,26 +36,23 @@ class Table:
     labels: int = 1
 
 
-@dataclass(frozen=True)
-class Plot:
-    """A picture: the name of its files without ending, what it shows, and the SVG to inline."""
+class Plot(NamedTuple):
+    """A picture: the name of its files without ending, its caption, and the SVG to inline."""
 
     name: str
     caption: str
-    svg: str
+    svg: str = ""
 
 
-@dataclass(frozen=True)
-class Section:
-    """A heading, a paragraph and what belongs to it."""
+class Section(NamedTuple):
+    """A heading, a paragraph, and the tables and plots below it."""
 
     title: str
     text: str
     parts: Sequence[Table | Plot] = ()
 
 
-@dataclass(frozen=True)
-class Document:
+class Document(NamedTuple):
     """The whole report."""
 
     title: str
@@ -63,58 +60,24 @@ class Document:
     sections: Sequence[Section]
 
 
-def score(value: float | None) -> str:
-    """A score as the paper prints it.
-
-    >>> score(0.8712), score(1.0), score(None)
-    ('.871', '1.000', '–')
-    """
-    if value is None or not math.isfinite(value):
-        return NOTHING
-    text = f"{value:.3f}"
-    return text.removeprefix("0") if value >= 0 else text.replace("-0.", "−.").replace("-", "−")
-
-
-def difference(ours: float | None, theirs: float | None) -> str:
-    """Ours less theirs, of the figures as they are shown, so that readers can check it.
-
-    >>> difference(0.8712, 0.87), difference(0.9, 0.924), difference(0.9, 0.9)
-    ('+.001', '−.024', '.000')
-    """
-    if ours is None or theirs is None or not (math.isfinite(ours) and math.isfinite(theirs)):
-        return NOTHING
-    value = round(round(ours, 3) - round(theirs, 3), 3)
-    return f"+{score(value)}" if value > 0 else score(value + 0.0)
-
-
-def seconds(value: float | None) -> str:
-    """Seconds with one decimal."""
-    return NOTHING if value is None or not math.isfinite(value) else f"{value:,.1f}"
-
-
-def gib(size: int | None) -> str:
-    """Bytes as GiB with two decimals."""
-    return NOTHING if size is None else f"{size / 2**30:.2f}"
-
-
-def count(value: int | None) -> str:
-    """A whole number with separators."""
-    return NOTHING if value is None else f"{value:,}"
-
-
 class Block(NamedTuple):
-    """Rows that are compared with each other: figures by label and column."""
+    """Rows that are compared with each other: figures by label and column.
 
-    rows: Mapping[str, Mapping[str, Any]]
-    show: Callable[[Any], str] = score
-    best: Callable[[Iterable[float]], float] | None = max
-    """Which figure of a column is the best, if any is."""
+    ``show`` turns a figure into text. ``best`` chooses the figure of each column that is bold.
+    """
+
+    rows: dict[str, dict[str, Any]]
+    show: Callable[[Any], str]
+    best: Callable[[Iterable[Any]], Any] | None = None
 
 
 def grid(
     caption: str, columns: Mapping[str, str], blocks: Sequence[Block], *, corner: str = ""
 ) -> Table:
-    """A table of blocks; the best figure of each column of a block is bold."""
+    """A table of figures; bold marks the best figure of each column within its block.
+
+    Figures that look the same are marked alike. ``columns`` maps keys of rows to headers.
+    """
     groups = []
     for rows, show, best in blocks:
         marks = {}
@@ -130,43 +93,83 @@ def grid(
     return Table(caption, [corner, *columns.values()], [group for group in groups if group])
 
 
+def table_of(
+    caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], *, labels: int = 1
+) -> Table:
+    """A table of texts, in one group."""
+    return Table(caption, header, [[[Cell(text) for text in row] for row in rows]], labels)
+
+
+def score(value: float | None) -> str:
+    """A score as the paper prints it.
+
+    >>> score(0.8712), score(1.0), score(-0.024), score(None)
+    ('.871', '1.000', '−.024', '–')
+    """
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    return re.sub(r"^(−?)0\.", r"\1.", f"{value + 0.0:.3f}".replace("-", "−"))
+
+
+def signed(value: float) -> str:
+    """A difference of scores.
+
+    >>> signed(0.001), signed(-0.024), signed(0.0)
+    ('+.001', '−.024', '.000')
+    """
+    return f"+{score(value)}" if value > 0 else score(value)
+
+
+def seconds(value: float | None) -> str:
+    """Seconds with one decimal."""
+    return NOTHING if value is None else f"{value:,.1f}"
+
+
+def gib(size: float | None) -> str:
+    """Bytes as GiB with two decimals."""
+    return NOTHING if size is None else f"{size / 2**30:.2f}"
+
+
+def count(value: float | None) -> str:
+    """A whole number with separators."""
+    return NOTHING if value is None else f"{value:,.0f}"
+
+
 def markdown(document: Document) -> str:
-    """The report as GitHub's Markdown; plots are links to their SVG files."""
-    lines = [f"# {_literal(document.title)}", ""]
-    for paragraph in document.paragraphs:
-        lines += [_literal(paragraph), ""]
-    for section in document.sections:
-        lines += [f"## {_literal(section.title)}", "", _literal(section.text), ""]
-        for part in section.parts:
-            lines += _markdown_plot(part) if isinstance(part, Plot) else _markdown_table(part)
-    return "\n".join(lines)
+    """The report in GitHub's Markdown; plots are links to their SVG files."""
+    return _render("report.md", document, _literal)
 
 
-def _markdown_plot(plot: Plot) -> list[str]:
-    return [f"![{_literal(plot.caption)}]({plot.name}.svg)", ""]
+def page(document: Document) -> str:
+    """The report as one HTML page that loads nothing else."""
+    return _render("report.html", document, _inline)
 
 
-def _markdown_table(table: Table) -> list[str]:
-    marks = [":--" if i < table.labels else "--:" for i in range(len(table.header))]
-    lines = [f"*{_literal(table.caption)}*", ""]
-    lines += [_markdown_row([_literal(name) for name in table.header]), _markdown_row(marks)]
-    for group in table.groups:
-        for row in group:
-            texts = [_literal(cell.text) for cell in row]
-            lines.append(
-                _markdown_row(
-                    [f"**{t}**" if c.bold else t for t, c in zip(texts, row, strict=True)]
-                )
-            )
-    return [*lines, ""]
+def _render(template: str, document: Document, inline: Callable[[str], str]) -> str:
+    environment = Environment(
+        loader=PackageLoader("sameas.reproduction", "."),
+        autoescape=template.endswith("html"),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["inline"] = inline
+    environment.tests["plot"] = lambda part: isinstance(part, Plot)
+    return environment.get_template(template).render(document._asdict())
 
 
-def _markdown_row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def _inline(text: str) -> Markup:
+    """Text as HTML in which nothing but `code` has a meaning.
+
+    >>> _inline("a < b, `c`")
+    Markup('a &lt; b, <code>c</code>')
+    """
+    escaped = str(escape(" ".join(text.split())))
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped))
 
 
 def _literal(text: str) -> str:
-    """Text in which nothing but `code` means something to Markdown; never more than a line.
+    """One line of text in which nothing but `code` has a meaning in Markdown.
 
     >>> _literal("a_b | *c* `d_e`")
     'a\\\\_b \\\\| \\\\*c\\\\* `d_e`'
@@ -178,128 +181,3 @@ def _literal(text: str) -> str:
         else re.sub(r"([\\|*_`<>\[\]])", r"\\\1", piece)
         for piece in pieces
     )
-
-
-STYLE = """
-:root { color-scheme: light dark; --ink: #1b1b1b; --paper: #fff; --faint: #666; --line: #ccc; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e6e6e6; --paper: #161616; --faint: #a0a0a0; --line: #444; }
-  svg { filter: invert(1) hue-rotate(180deg); }
-}
-body { margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 68rem; color: var(--ink);
-  background: var(--paper); font: 1rem/1.5 system-ui, sans-serif; }
-h1 { font-size: 1.7rem; line-height: 1.2; }
-h2 { margin: 3rem 0 .5rem; padding-top: .75rem; border-top: 1px solid var(--line);
-  font-size: 1.3rem; }
-p { max-width: 46rem; }
-nav { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; }
-a { color: inherit; }
-code { font-size: .9em; overflow-wrap: anywhere; }
-.scroll { overflow-x: auto; margin: 1.5rem 0; }
-table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums; }
-caption { text-align: left; padding-bottom: .4rem; color: var(--faint); }
-th, td { padding: .2rem .55rem; text-align: right; vertical-align: baseline; }
-th { font-weight: 600; }
-tbody th { font-weight: 400; }
-tbody .word, .whole { white-space: nowrap; }
-th:first-child, td:first-child { padding-left: 0; }
-.word { text-align: left; }
-thead tr { border-bottom: 2px solid var(--ink); }
-tbody { border-bottom: 1px solid var(--line); }
-td b { font-weight: 700; }
-figure { margin: 1.5rem 0; }
-figcaption { font-size: .875rem; color: var(--faint); }
-svg { max-width: 100%; height: auto; }
-svg * { stroke-linejoin: round; stroke-linecap: butt; }
-@media print { body { max-width: none; padding: 0; } h2, .scroll { break-inside: avoid; } }
-"""
-
-
-def page(document: Document) -> str:
-    """The report as one HTML page that needs nothing besides itself."""
-    names = [_anchor(section.title) for section in document.sections]
-    text = "\n".join(f"<p>{_inline(paragraph)}</p>" for paragraph in document.paragraphs)
-    links = "\n".join(
-        f'<a href="#{name}">{_inline(section.title)}</a>'
-        for name, section in zip(names, document.sections, strict=True)
-    )
-    sections = "\n".join(
-        _html_section(section, name) for name, section in zip(names, document.sections, strict=True)
-    )
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<link rel="icon" href="data:,">
-<title>{html.escape(document.title)}</title>
-<style>{STYLE}</style>
-</head>
-<body>
-<main>
-<h1>{_inline(document.title)}</h1>
-{text}
-<nav aria-label="Sections">
-{links}
-</nav>
-{sections}
-</main>
-</body>
-</html>
-"""
-
-
-def _html_section(section: Section, name: str) -> str:
-    parts = "\n".join(
-        _html_plot(part) if isinstance(part, Plot) else _html_table(part) for part in section.parts
-    )
-    return (
-        f'<section id="{name}">\n<h2>{_inline(section.title)}</h2>\n'
-        f"<p>{_inline(section.text)}</p>\n{parts}\n</section>"
-    )
-
-
-def _html_plot(plot: Plot) -> str:
-    caption = _inline(plot.caption)
-    label = html.escape(plot.caption)
-    svg = plot.svg.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
-    return f'<figure id="plot-{plot.name}">\n{svg}\n<figcaption>{caption}</figcaption>\n</figure>'
-
-
-def _html_table(table: Table) -> str:
-    def mark(column: int) -> str:
-        return ' class="word"' if column < table.labels else ""
-
-    # Long headers may break between words, but not at the hyphen of "zh-en".
-    names = [
-        re.sub(r"\S+-\S+", r'<span class="whole">\g<0></span>', _inline(name))
-        for name in table.header
-    ]
-    head = "".join(f'<th scope="col"{mark(i)}>{name}</th>' for i, name in enumerate(names))
-    lines = [f"<caption>{_inline(table.caption)}</caption>", f"<thead><tr>{head}</tr></thead>"]
-    for group in table.groups:
-        lines.append("<tbody>")
-        for row in group:
-            first = f'<th scope="row"{mark(0)}>{_html_cell(row[0])}</th>'
-            rest = "".join(f"<td{mark(i)}>{_html_cell(c)}</td>" for i, c in enumerate(row) if i)
-            lines.append(f"<tr>{first}{rest}</tr>")
-        lines.append("</tbody>")
-    return '<div class="scroll"><table>\n' + "\n".join(lines) + "\n</table></div>"
-
-
-def _html_cell(cell: Cell) -> str:
-    return f"<b>{_inline(cell.text)}</b>" if cell.bold else _inline(cell.text)
-
-
-def _inline(text: str) -> str:
-    """Text as HTML: nothing but `code` means something.
-
-    >>> _inline("a < b, `c`")
-    'a &lt; b, <code>c</code>'
-    """
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(" ".join(text.split())))
-
-
-def _anchor(title: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")

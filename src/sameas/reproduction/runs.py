@@ -1,98 +1,116 @@
-"""What experiments are made of: alignments and commands, and the figures taken from them."""
+"""Runs of sameas that experiments measure: in this process, prepared once, or as commands.
+
+This is the only module of the reproduction that knows how an alignment is started.
+"""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal
 
 from sameas.alignment import Alignment
-from sameas.evaluation import Metrics, evaluate
 from sameas.graph import GraphPair
-from sameas.options import PRESETS, Features, Options, Preset
+from sameas.inputs import Task, collect_inputs, make_task
+from sameas.options import Features, Options, Preset, make_options
 from sameas.pipeline import align
-from sameas.reproduction.datasets import Dataset
-
-Figures = dict[str, Any]
+from sameas.pipeline.phases import Phases
+from sameas.pipeline.refined import Material, align_prepared, prepare
+from sameas.pipeline.result import make_alignment
+from sameas.refinement import Weights
+from sameas.rows import Rows
+from sameas.scoring import by_side, name_features
 
 EVERYONE = 10**6
 """Candidates enough for every pair to count, as in the paper."""
 
 
-def options_for(
-    features: Features = "char", word_vectors: Path | None = None, *, preset: Preset = "paper"
-) -> Options:
+@dataclass(frozen=True)
+class Setup:
+    """The options of a run, and which entities may be linked: those of gold links, or all."""
+
+    options: Options
+    word_vectors: Path | None = None
+    among: Literal["gold"] | None = "gold"
+
+    def changed(self, **choices: Any) -> Setup:
+        """The same with other options."""
+        return replace(self, options=replace(self.options, **choices))
+
+    @property
+    def whole(self) -> Setup:
+        """The same for whole graphs (the open protocol)."""
+        return replace(self, among=None)
+
+
+def make_setup(
+    preset: Preset = "paper", features: Features = "char", word_vectors: Path | None = None
+) -> Setup:
     """A preset in the paper's protocol; ``paper`` with all pairs, as in the paper."""
-    options = replace(
-        PRESETS[preset],
-        features=features,
-        word_vectors=None if features == "char" else word_vectors,
-        among="gold",
-    )
-    if preset == "best":
-        return options
-    return replace(options, candidates=EVERYONE, memory=6 * 2**30)
+    choices: dict[str, Any] = {"features": features}
+    if preset == "paper":
+        choices |= {"candidates": EVERYONE, "memory": 6 * 2**30}
+    vectors = None if features == "char" else word_vectors
+    return Setup(make_options(preset, **choices), vectors)
 
 
-def aligned(pair: GraphPair, options: Options) -> tuple[Alignment, Metrics]:
-    """An alignment and its scores."""
-    assert pair.gold is not None
-    alignment = align(pair, options)
-    return alignment, evaluate(alignment, pair.gold)
+def run(pair: GraphPair, setup: Setup) -> Alignment:
+    """An alignment."""
+    return align(pair, setup.options, among=setup.among, word_vectors=setup.word_vectors)
 
 
-def ranking(metrics: Metrics) -> Figures:
-    """How gold links rank."""
-    return {"hits@1": metrics.hits_at_1, "hits@10": metrics.hits_at_10, "mrr": metrics.mrr}
+def run_paris(pair: GraphPair) -> Alignment:
+    """The links of PARIS, all of them."""
+    return align(pair, make_options(method="paris", min_confidence=0.0))
 
 
-def linking(metrics: Metrics) -> Figures:
-    """How good the links are."""
-    return {
-        "precision": metrics.precision,
-        "strict_precision": metrics.strict_precision,
-        "recall": metrics.recall,
-        "f1": metrics.f1,
-        "links": metrics.links,
-    }
+def prepare_run(pair: GraphPair, setup: Setup) -> Material:
+    """What refinement starts from."""
+    return prepare(_task(pair, setup))
 
 
-def rounded(seconds: dict[str, float]) -> dict[str, float]:
-    """Seconds by phase, to the millisecond."""
-    return {phase: round(value, 3) for phase, value in seconds.items()}
+def run_prepared(
+    pair: GraphPair, material: Material, setup: Setup, weights: Weights | None = None
+) -> Alignment:
+    """The alignment that starts from material made before."""
+    task, phases = _task(pair, setup), Phases()
+    return make_alignment(task, align_prepared(task, material, phases, weights=weights), phases)
 
 
-def measured_command(dataset: Dataset, preset: Preset) -> Figures:
-    """What a user gets who aligns a dataset in the paper's protocol, and what it takes."""
-    with TemporaryDirectory() as folder:
-        run, data = str(Path(folder) / "run"), str(dataset.folder)
-        taken = _sameas("align", data, "--preset", preset, "--among", "gold", "-o", run)
-        scores = _sameas("evaluate", run, data)
-    return {
-        "seconds": taken["seconds"],
-        "total": taken["total_seconds"],
-        "peak_memory_bytes": taken["peak_memory_bytes"],
-        **{name: scores[name] for name in ("hits@1", "hits@10", "mrr")},
-    }
+def feature_rows(pair: GraphPair, setup: Setup) -> tuple[Rows, Rows]:
+    """The feature rows of all left and of all right entities."""
+    task = _task(pair, setup)
+    return by_side(pair, name_features(pair, task.options, task.inputs).rows)
 
 
-def plain_procedure(dataset: Dataset) -> Figures:
-    """The paper's procedure written plainly, in a process of its own."""
-    return dict(_json_of("-m", "sameas.reproduction.plain", str(dataset.folder)))
+def _task(pair: GraphPair, setup: Setup) -> Task:
+    inputs = collect_inputs(pair, setup.options, among=setup.among, word_vectors=setup.word_vectors)
+    return make_task(pair, setup.options, inputs)
 
 
-def _sameas(*arguments: str) -> Any:
-    """What a command prints with --json, run as a user would."""
-    return _json_of("-c", "from sameas.cli import main; main()", *arguments, "--json")
+def run_command(folder: Path, preset: str) -> dict[str, Any]:
+    """What ``sameas align`` and ``sameas evaluate`` print, for a dataset in the paper protocol."""
+    with TemporaryDirectory() as place:
+        out, data = str(Path(place) / "run"), str(folder)
+        words = (data, "--preset", preset, "--among", "gold", "-o", out, "--json")
+        taken = _json_of("sameas", "align", *words)
+        scores = _json_of("sameas", "evaluate", out, data, "--json")
+        return {**scores, **taken}
 
 
-def _json_of(*command: str) -> Any:
-    """What another Python process prints, as JSON."""
-    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=False)
+def run_plain(folder: Path) -> dict[str, Any]:
+    """The paper's procedure written plainly, in its own process."""
+    return dict(_json_of("sameas.reproduction.plain", str(folder)))
+
+
+def _json_of(module: str, *arguments: str) -> Any:
+    """What a module prints as JSON when it is run."""
+    command = [sys.executable, "-m", module, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise RuntimeError(f"{' '.join(command[:2])} failed: {done.stderr.strip()[-500:]}")
+        raise RuntimeError(f"{' '.join(command[1:4])} failed: {done.stderr.strip()[-500:]}")
     return json.loads(done.stdout)

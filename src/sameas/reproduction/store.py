@@ -1,4 +1,4 @@
-"""results.json: every figure with what it came from, written after each experiment."""
+"""results.json: every figure with its origin, written after each experiment."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import hashlib
 import json
 import os
 import platform
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +17,19 @@ import sameas
 from sameas.atomic import replacing_file
 from sameas.errors import InputError
 
-FORMAT = 1
+FORMAT = 2
 PRESENTATION = {
-    *("cli", "report.py", "sections.py", "sections_best.py", "measured.py", "rendering.py"),
-    *("plots.py", "published.py", "__pycache__"),
+    *("cli", "explanation", "__pycache__"),
+    *("report.py", "sections.py", "figures.py", "rendering.py", "plots.py"),
 }
 """Parts of the package that show figures but do not make them."""
+PACKAGES = (
+    *("sameas", "numpy", "scipy", "faiss-cpu", "numba", "sparse-dot-topn", "polars"),
+    *("lapx", "pyoxigraph"),
+)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Task:
     """One experiment on one dataset, with the settings that tell it from its siblings."""
 
@@ -45,7 +51,7 @@ class Task:
 
 
 class Store:
-    """The results of a report, kept in a file that is always whole."""
+    """The results of a report, kept in a file that is always complete."""
 
     def __init__(self, path: Path) -> None:
         """Open the results in a file, or start with none if there is no such file."""
@@ -60,7 +66,7 @@ class Store:
         return entry if entry and entry["fingerprint"] == task.fingerprint else None
 
     def put(
-        self, task: Task, figures: dict[str, Any], seconds: float, origin: dict[str, Any]
+        self, task: Task, figures: Mapping[str, Any], seconds: float, origin: dict[str, Any]
     ) -> None:
         """Add a task's figures with what they came from, and write the file."""
         entry = {
@@ -83,21 +89,23 @@ class Store:
 
 
 def machine() -> dict[str, Any]:
-    """What the figures were made on."""
-    import numpy
-    import scipy
-
-    pages = getattr(os, "sysconf", lambda _: 0)
-    memory = pages("SC_PAGE_SIZE") * pages("SC_PHYS_PAGES") / 2**30 if hasattr(os, "sysconf") else 0
+    """What figures depend on besides data and code: processor, memory, versions."""
+    pages = getattr(os, "sysconf", None)  # not on Windows
     return {
-        "system": platform.system(),
         "processor": _processor(),
         "cores": os.cpu_count(),
-        "memory_gib": round(memory, 1),
+        "memory_bytes": pages("SC_PAGE_SIZE") * pages("SC_PHYS_PAGES") if pages else None,
+        "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
-        "numpy": numpy.__version__,
-        "scipy": scipy.__version__,
+        "packages": {name: _version(name) for name in PACKAGES},
     }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 @lru_cache

@@ -13,9 +13,10 @@ import polars as pl
 from sameas.alignment import Alignment
 from sameas.atomic import replacing_file
 from sameas.errors import OutputError
+from sameas.files import kind_of
 from sameas.iri import are_blank, are_iris, is_iri, to_iris
-from sameas.links import SAME_AS, LinkSet, predicate_iri, saying
-from sameas.reading.tables import kind_of
+from sameas.links import LINK_SCHEMA, SAME_AS, LinkSet, predicate_iri, saying
+from sameas.tabular import Table, as_links
 from sameas.writing.alignment_api import SOURCES, write_alignment_api
 from sameas.writing.run import is_run, write_run
 from sameas.writing.same_as import write_ntriples, write_turtle
@@ -64,7 +65,7 @@ def write(
 
 
 def write_links(
-    links: LinkSet | pl.DataFrame,
+    links: LinkSet | Table,
     path: str | os.PathLike[str],
     *,
     predicate: str | None = None,
@@ -72,8 +73,8 @@ def write_links(
 ) -> tuple[str, ...]:
     """Write a table of links in the format of the path's suffix; returns what it cannot hold.
 
-    The table has columns left and right, and may have score, confidence and predicate (an IRI).
-    ``predicate`` and ``meta`` are as in `write`.
+    The table (polars, pandas, Arrow, or an iterable of pairs) has columns left and right, and may
+    have score, confidence and predicate (an IRI). ``predicate`` and ``meta`` are as in `write`.
     """
     return prepare(path, predicate=predicate, meta=meta)(links)
 
@@ -84,7 +85,7 @@ def prepare(
     predicate: str | None = None,
     meta: Mapping[str, str] | None = None,
     folder: bool = False,
-) -> Callable[[Alignment | LinkSet | pl.DataFrame], tuple[str, ...]]:
+) -> Callable[[Alignment | LinkSet | Table], tuple[str, ...]]:
     """The function that writes links or an alignment there; call this before long work.
 
     Raises an OutputError if nothing could be written there, or an OptionError if ``predicate`` or
@@ -102,13 +103,13 @@ def prepare(
     iri = None if predicate is None else predicate_iri(predicate)
     metadata = check_meta(meta or {})
 
-    def write_there(content: Alignment | LinkSet | pl.DataFrame) -> tuple[str, ...]:
+    def write_there(content: Alignment | LinkSet | Table) -> tuple[str, ...]:
         if isinstance(content, Alignment):
             if not suffix:
                 write_run(content, path)
                 return ()
             content = described(content) if suffix == ".sssom.tsv" else content.links
-        links = content if isinstance(content, LinkSet) else LinkSet(links=content)
+        links = content if isinstance(content, LinkSet) else _link_set(content)
         links = replace(links, metadata={**links.metadata, **metadata})
         return _write(links if iri is None else saying(links, iri), path, FORMATS[suffix])
 
@@ -129,6 +130,12 @@ def check_place(path: Path, suffix: str, known: Collection[str], *, remedy: str)
         raise OutputError(f"{path}: the folder {parent} cannot be written to; choose another place")
     if path.suffix and path.is_dir():
         raise OutputError(f"{path}: is a folder; choose another name")
+
+
+def _link_set(table: Table) -> LinkSet:
+    links = as_links(table, "links")
+    lacking = {name: kind for name, kind in LINK_SCHEMA.items() if name not in links.columns}
+    return LinkSet(links=links.with_columns(**{k: pl.lit(None, v) for k, v in lacking.items()}))
 
 
 def _write(links: LinkSet, path: Path, kind: Format) -> tuple[str, ...]:

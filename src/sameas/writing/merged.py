@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import polars as pl
 import zstandard
 
 from sameas.alignment import Alignment
 from sameas.atomic import replacing_file
+from sameas.files import kind_of
 from sameas.graph import Graph, GraphPair
 from sameas.iri import MINTED, Side, are_blank, are_iris, bracketed, to_iris, to_property_iris
 from sameas.links import SAME_AS
-from sameas.reading.names import LABELS, names_from_uris
-from sameas.reading.tables import kind_of
+from sameas.naming import LABELS, names_from_uris
 from sameas.writing.links import check_place
 from sameas.writing.same_as import write_triples
 
 SUFFIXES = (".nt", ".nq", ".ttl")
+COMPRESSORS: dict[str, Callable[[Any], Any]] = {
+    ".gz": lambda file: gzip.GzipFile("", "wb", fileobj=file, mtime=0),
+    ".zst": lambda file: zstandard.ZstdCompressor().stream_writer(file, closefd=False),
+}
+"""The same content always gives the same bytes."""
 ESCAPES = {
     **{"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"},
     **{c: f"\\u{ord(c):04X}" for c in "\v\f\x1c\x1d\x1e\x85\u2028\u2029"},
@@ -61,12 +66,11 @@ def merge(alignment: Alignment, path: str | PathLike[str], *, keep: Side = "left
     }
     not_held = []
     if kind != ".nq":
-        columns = same_as.columns
-        parts["right"] = parts["right"].join(
-            parts["left"], on=columns, how="anti", maintain_order="left"
-        )
+        left, right = parts["left"], parts["right"]
+        parts["right"] = right.join(left, on=left.columns, how="anti", maintain_order="left")
         not_held.append("which graph a triple came from (.nq can)")
-    with replacing_file(path) as draft, _opened(draft) as file:
+    compressed = COMPRESSORS.get(path.suffix.lower(), nullcontext)
+    with replacing_file(path) as draft, draft.open("wb") as raw, compressed(raw) as file:
         for part, table in parts.items():
             end = f" <{MINTED}graph:{part}> ." if kind == ".nq" else " ."
             write_triples(table, file, end=end)
@@ -129,7 +133,8 @@ def _terms(graph: Graph, side: Side) -> pl.Series:
     if not blank.any():
         return iris
     labels = graph.entities.str.slice(2).map_elements(_label, return_dtype=pl.String)
-    return (f"_:{side}" + labels).zip_with(blank, iris)
+    terms: pl.Series = (f"_:{side}" + labels).zip_with(blank, iris)
+    return terms
 
 
 def _label(text: str) -> str:
@@ -166,22 +171,6 @@ def _names(graph: Graph) -> pl.DataFrame:
     return named.join(held, on=["entity", "value"], how="anti", maintain_order="left").select(
         "entity", attribute=pl.lit(LABELS[0]), value="value"
     )
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write to, compressed if its suffix says so; the same content, the same bytes."""
-    with path.open("wb") as raw:
-        stream: Any = raw
-        if path.suffix.lower() == ".gz":
-            stream = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0)
-        elif path.suffix.lower() == ".zst":
-            stream = zstandard.ZstdCompressor().stream_writer(raw, closefd=False)
-        try:
-            yield stream
-        finally:
-            if stream is not raw:
-                stream.close()
 
 
 def _count_words(pair: GraphPair) -> int:

@@ -1,0 +1,1 @@
+"""RDF statements assembled into the parts of a graph."""

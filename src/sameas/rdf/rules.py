@@ -1,0 +1,76 @@
+"""Reading: the options about how graphs are read, checked when they are made."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from sameas.fields import check, option, wrong
+from sameas.files import MAX_BYTES
+
+RdfKind = Literal["nt", "nq", "ttl", "trig", "rdf", "jsonld"]
+"""N-Triples, N-Quads, Turtle, TriG, RDF/XML, JSON-LD."""
+
+_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"]*")
+_LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How RDF is read. For tables of triples and benchmark folders there is nothing to choose.
+
+    >>> Reading(language=("en", "de"), exclude=("http://www.w3.org/ns/prov#*",)).lenient
+    False
+    """
+
+    label: tuple[str, ...] = option(
+        (), metavar="IRI", help="RDF: a property that holds names, preferred to the usual ones."
+    )
+    language: tuple[str, ...] = option(
+        (), metavar="TAG,...", help="RDF: preferred languages of names, as in en,de."
+    )
+    include: tuple[str, ...] = option(
+        (),
+        metavar="IRI",
+        help="RDF: read only these predicates, link only these classes (* at the end: any).",
+    )
+    exclude: tuple[str, ...] = option(
+        (),
+        metavar="IRI",
+        help="RDF: leave out these predicates, and members of these classes.",
+    )
+    blank_nodes: bool = option(False, help="RDF: blank nodes may be linked too.")
+    lenient: bool = option(False, help="RDF: skip malformed statements, and count them.")
+    max_bytes: int = option(
+        MAX_BYTES,
+        least=1,
+        metavar="SIZE",
+        help="How much one compressed file, standard input or endpoint may hold.",
+    )
+    format: RdfKind | None = option(
+        None, help="RDF: what standard input holds, and files without a known suffix."
+    )
+    base: str | None = option(
+        None, metavar="IRI", help="RDF: what relative IRIs are resolved against."
+    )
+    query: tuple[Path, ...] = option(
+        (), metavar="FILE", help="SPARQL: a file with the query, for both sides or one a side."
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse values that cannot be used."""
+        check(self)
+        for tag in self.language:
+            if not _LANGUAGE.fullmatch(tag):
+                raise wrong("language", "a tag such as en or zh-Hant", tag)
+        for name in ("label", "include", "exclude"):
+            for iri in getattr(self, name):
+                if not _IRI.fullmatch(iri):
+                    what = "a whole IRI such as http://www.w3.org/2000/01/rdf-schema#label"
+                    raise wrong(name, what, iri)
+        if self.base is not None and not _IRI.fullmatch(self.base):
+            raise wrong("base", "a whole IRI such as http://example.org/", self.base)
+        if len(self.query) > 2:
+            raise wrong("query", "one file or one a side", len(self.query))

@@ -1,0 +1,201 @@
+"""All figures of a report in one table: those measured, those published, and their differences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from sameas.reproduction.rendering import score
+
+Figures = Mapping[str, Mapping[str, float | None]]
+"""What an experiment gives: by variant (solver, temperature, ...; "" for the run), by metric."""
+
+SOURCE = (
+    "Mao, Wang, Wu, Lan: From Alignment to Assignment: Frustratingly Simple Unsupervised "
+    "Entity Alignment. EMNLP 2021"
+)
+VECTORS = "glove.6B.300d"
+"""The word vectors of the paper's word and hybrid rows."""
+FEATURES = {"word": "word", "char": "char", "hybrid": "w+c"}
+"""Our names of the features, and the paper's."""
+PRESETS = ("paper", "best", "plain")
+KEYS = ("experiment", "dataset", "preset", "features", "variant", "metric")
+SCHEMA = {**dict.fromkeys(KEYS, pl.String), "value": pl.Float64}
+
+
+@lru_cache
+def published() -> pl.DataFrame:
+    """The figures of published.csv, in the columns of ``SCHEMA``; the preset is "published"."""
+    wide = pl.read_csv(Path(__file__).with_name("published.csv"), comment_prefix="#")
+    long = wide.unpivot(index=["experiment", "variant", "metric"], variable_name="dataset")
+    long = long.with_columns(preset=pl.lit("published"), features=pl.lit(""))
+    return long.select(list(SCHEMA)).cast(SCHEMA).drop_nulls("value")  # type: ignore[arg-type]
+
+
+DATASETS = tuple(published().filter(experiment="datasets")["dataset"].unique(maintain_order=True))
+"""The paper's datasets, in its order."""
+
+
+def title(dataset: str) -> str:
+    """A dataset as tables call it: "DBP15K zh-en"; one that is not the paper's by its path."""
+    if dataset not in (*DATASETS, "dbp15k", "srprs"):
+        return dataset
+    collection, _, languages = dataset.partition("/")
+    return f"{collection.upper()} {languages.replace('_', '-')}".strip()
+
+
+def by_dataset(datasets: Iterable[str]) -> list[str]:
+    """The paper's datasets in its order, then the others by name."""
+    return sorted(set(datasets), key=lambda d: ((*DATASETS, d).index(d), d))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a table, chosen from all figures by these columns; None and () choose all.
+
+    ``features`` may be "richest": those that come last in ``FEATURES``. ``label`` is the text of a
+    row, in which the names of columns stand for their values, with ``words`` instead of some of
+    them. Columns are the values of ``across``. If ``many``, a cell is a list of figures.
+    """
+
+    experiment: str
+    metric: str | None = None
+    label: str = "{variant}"
+    preset: str | None = None
+    features: str | None = None
+    variants: tuple[str, ...] = ()
+    words: Mapping[str, str] = field(default_factory=dict)
+    across: str = "dataset"
+    many: bool = False
+    sort: bool = False
+    show: Callable[[Any], str] = score
+    best: Callable[[Iterable[Any]], Any] | None = max
+
+
+@dataclass(frozen=True)
+class Results:
+    """The content of results.json, and a table of all its figures beside the published ones."""
+
+    content: dict[str, Any]
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """All figures, in the columns of ``SCHEMA``."""
+        rows = []
+        for entry in sorted(self.content["results"], key=_order):
+            settings = entry["settings"]
+            kind = settings.get("preset", "paper"), settings.get("features", "")
+            place = entry["experiment"], entry["dataset"], *kind
+            for variant, values in entry["figures"].items():
+                rows += [(*place, variant, metric, value) for metric, value in values.items()]
+        ours = pl.DataFrame(rows, SCHEMA, orient="row", strict=False).drop_nulls("value")
+        further = [more.select(list(SCHEMA)) for more in _derived(ours)]
+        return pl.concat([ours, published(), *further])
+
+    def select(self, rows: Rows) -> pl.DataFrame:
+        """The figures of these rows."""
+        table = self.table.filter(experiment=rows.experiment)
+        if rows.preset is None:
+            table = table.filter(~pl.col("preset").is_in(["published", "difference"]))
+        else:
+            table = table.filter(preset=rows.preset)
+        if rows.metric is not None:
+            table = table.filter(metric=rows.metric)
+        if rows.features == "richest":
+            used = set(table["features"])
+            table = table.filter(features=[name for name in FEATURES if name in used][-1:])
+        elif rows.features is not None:
+            table = table.filter(features=rows.features)
+        return table.filter(pl.col("variant").is_in(rows.variants)) if rows.variants else table
+
+    def pivot(self, rows: Rows, dataset: str | None = None) -> dict[str, dict[str, Any]]:
+        """The figures of these rows: by label, by column; of one dataset, or of all."""
+        cells: dict[str, dict[str, Any]] = {}
+        for figure in self.select(rows).iter_rows(named=True):
+            if dataset not in (None, figure["dataset"]):
+                continue
+            words = {name: rows.words.get(text, text) for name, text in figure.items()}
+            words["features"] = FEATURES.get(figure["features"], "")
+            words["dataset"] = title(figure["dataset"])
+            row = cells.setdefault(rows.label.format(**words), {})
+            if rows.many:
+                row.setdefault(figure[rows.across], []).append(figure["value"])
+            else:
+                row[figure[rows.across]] = figure["value"]
+        return dict(sorted(cells.items())) if rows.sort else cells
+
+    @property
+    def vectors(self) -> str:
+        """The word vectors in a few words."""
+        vectors = self.content["word_vectors"]
+        if vectors is None:
+            return "no word vectors"
+        return f"word vectors {vectors['file']}, {vectors['dimensions']} dimensions"
+
+    @property
+    def comparability(self) -> str:
+        """How the word and hybrid rows relate to the published ones, as a sentence."""
+        vectors = self.content["word_vectors"]
+        if vectors is None:
+            return "No word vectors were used, so that there are only char rows."
+        if vectors["file"].startswith(VECTORS):
+            return f"Word and w+c rows use {self.vectors}, like the paper."
+        below = ", and lie below the paper's" if vectors["dimensions"] < 300 else ""
+        return (
+            f"Word and w+c rows use {self.vectors}; the paper's use {VECTORS}, so these rows are "
+            f"not comparable one to one{below}."
+        )
+
+
+def _order(entry: dict[str, Any]) -> tuple[Any, ...]:
+    settings, dataset = entry["settings"], entry["dataset"]
+    features = (*FEATURES, None).index(settings.get("features"))
+    preset = PRESETS.index(settings.get("preset", "paper"))
+    return (*DATASETS, dataset).index(dataset), dataset, preset, features
+
+
+def _derived(ours: pl.DataFrame) -> Iterable[pl.DataFrame]:
+    """Figures that follow from others."""
+    theirs = published()
+    main, best, sensitivity = (
+        ours.filter(experiment=name) for name in ("main", "best", "sensitivity")
+    )
+    for experiment in ("datasets", "main"):
+        same = ours.filter(experiment=experiment)
+        if experiment == "main":
+            own_row = pl.concat_str(pl.lit("SEU "), pl.col("features").replace(FEATURES))
+            same = same.filter(variant="").with_columns(variant=own_row)
+        yield _differences(same, theirs.filter(experiment=experiment), "variant")
+    peers = (pl.col("variant") == "SEU w+c") | (pl.col("experiment") == "best")
+    yield _differences(best.drop("variant"), theirs.filter(peers))
+    usual = sensitivity.filter(variant="as it is").drop("variant")
+    changed = sensitivity.filter(pl.col("variant") != "as it is")
+    yield _differences(changed, usual)
+    # Runs that are measured once and shown in two sections.
+    compared = ours.filter(experiment="runtime").select("dataset").unique()
+    yield best.join(compared, on="dataset").with_columns(experiment=pl.lit("runtime"))
+    paris = ours.filter(experiment="paris").select("dataset", "features").unique()
+    linking = pl.col("metric").is_in(["precision", "recall", "f1", "links"])
+    seu = main.filter(linking, variant="").join(paris, on=["dataset", "features"])
+    yield seu.with_columns(experiment=pl.lit("paris"), variant=pl.lit("seu"))
+    collections = (
+        main.filter(pl.col("dataset").is_in(DATASETS), metric="total_seconds")
+        .with_columns(pl.col("dataset").str.split("/").list.first())
+        .group_by(KEYS, maintain_order=True)
+    )
+    yield collections.agg(pl.col("value").mean()).with_columns(experiment=pl.lit("collections"))
+
+
+def _differences(ours: pl.DataFrame, theirs: pl.DataFrame, *on: str) -> pl.DataFrame:
+    """Ours less theirs, of the figures as shown, so that readers can check it."""
+    keys = ["dataset", "metric", *on]
+    columns = [*keys, *({"variant"} & set(theirs.columns) - set(keys))]
+    other = theirs.select(*columns, other=pl.col("value").round(3))
+    value = (pl.col("value").round(3) - pl.col("other")).round(3)
+    both = ours.join(other, on=keys, maintain_order="left")
+    return both.with_columns(preset=pl.lit("difference"), value=value)
