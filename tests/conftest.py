@@ -1,4 +1,7 @@
-"""Property tests look for new examples on a developer's machine, and repeat themselves in CI."""
+"""Fixtures of several test files.
+
+Property tests look for new examples on a developer's machine, and repeat themselves in CI.
+"""
 
 import importlib.util
 import os
@@ -8,9 +11,31 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+import sameas
+
 settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
     settings.load_profile("ci")
+
+
+@pytest.fixture(scope="session")
+def demo():
+    """The pair of graphs that ships with the package."""
+    return sameas.read_pair(sameas.DEMO)
+
+
+@pytest.fixture(scope="session")
+def align_demo(demo):
+    """``sameas.align`` of the demo; alignments by the same arguments are made once."""
+    known = {}
+
+    def align(**choices):
+        key = repr(sorted(choices.items()))
+        if key not in known:
+            known[key] = sameas.align(demo, **choices)
+        return known[key]
+
+    return align
 
 
 @pytest.fixture(scope="module")

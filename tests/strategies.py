@@ -10,12 +10,13 @@ import polars as pl
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from sameas import PRESETS, Graph, GraphPair
+from sameas import Graph, GraphPair
+from sameas.options import make_options
 
 
 def paper(**changes):
     """The options of the method as published, with some changed."""
-    return replace(PRESETS["paper"], **changes)
+    return make_options("paper", **changes)
 
 
 AWKWARD_NAMES = [

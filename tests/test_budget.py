@@ -9,22 +9,26 @@ import polars as pl
 import pytest
 
 import sameas
-from sameas import DEMO, GraphPair, MemoryCeilingError, Options, budget
+from sameas import GraphPair, MemoryCeilingError, Options, budget
 from sameas.adjacency import adjacency_matrices
+from sameas.assignment import problem
 from sameas.budget import BASE, plan_memory
+from sameas.features.words import WordVectors
 from sameas.fields import parse_size
-from sameas.pipeline import candidate_positions, neighbourhood_rows, text_features
+from sameas.inputs import Inputs, make_task
 from sameas.propagation import hop
-from sameas.rows import unit
+from sameas.rows import as_rows, unit
+from sameas.scoring import letter_rows, neighbourhood_rows
 from strategies import paper
 
 LARGE = 1_000_000
+VECTORS = WordVectors(pl.Series(["word"]), np.ones((1, 50), dtype=np.float32), "vectors.txt")
 
 
 @pytest.fixture(scope="module")
-def pair_of(script):
+def pair_of(script, demo):
     """The demo, or a generated pair of some size."""
-    known = {"demo": sameas.read_pair(DEMO)}
+    known = {"demo": demo}
 
     def get(name):
         if name not in known:
@@ -34,19 +38,18 @@ def pair_of(script):
     return get
 
 
-@pytest.fixture(scope="module")
-def demo(pair_of):
-    return pair_of("demo")
+NO_INPUTS = Inputs()
 
 
-def plan(pair, options):
-    return plan_memory(pair, *candidate_positions(pair, options), options)
+def plan(pair, options, inputs=NO_INPUTS):
+    task = make_task(pair, options, inputs)
+    return plan_memory(task, task.sides)
 
 
-def plan_many(pair, options, size=LARGE):
+def plan_many(pair, options, size=LARGE, inputs=NO_INPUTS):
     """The plan for so many entities a side, each of them one of the pair's."""
     left, right = (np.arange(size) % len(graph.entities) for graph in (pair.left, pair.right))
-    return plan_memory(pair, left, right, options)
+    return plan_memory(make_task(pair, options, inputs), (left, right))
 
 
 # --- The choice -------------------------------------------------------------------------------
@@ -55,7 +58,6 @@ def plan_many(pair, options, size=LARGE):
 def test_small_problems_are_complete(demo):
     found = plan(demo, paper())
     assert found.form == "complete"
-    assert found.spare_matrix
     assert BASE < found.needed <= paper().memory
     assert f"{1162 * 1222:,} pairs" in found.reason
 
@@ -65,51 +67,37 @@ def test_small_problems_are_complete(demo):
 def test_refinement_takes_candidates_however_small_the_problem(demo, solver, candidates):
     found = plan(demo, Options(solver=solver, candidates=candidates))
     assert found.form == "candidates"
-    assert not found.spare_matrix
 
 
 @pytest.mark.parametrize("options", [Options(), paper()], ids=["best", "paper"])
 def test_large_problems_take_candidates(demo, options):
     found = plan_many(demo, replace(options, memory=2**40))
     assert found.form == "candidates"
-    assert not found.spare_matrix
     assert found.needed < 4 * LARGE * LARGE
     assert "pairs would take" in found.reason
 
 
-def test_what_is_small_follows_from_the_number_of_pairs(demo, monkeypatch):
+def test_what_is_complete_follows_from_the_number_of_pairs(demo, monkeypatch):
     pairs = 1162 * 1222
-    monkeypatch.setattr(budget, "SMALL", pairs)
+    monkeypatch.setattr(problem, "COMPLETE_UP_TO", pairs)
     assert plan(demo, paper()).form == "complete"
-    monkeypatch.setattr(budget, "SMALL", pairs - 1)
+    monkeypatch.setattr(problem, "COMPLETE_UP_TO", pairs - 1)
     assert plan(demo, paper()).form == "candidates"
     assert plan(demo, paper(candidates=1222)).form == "complete"
     assert plan(demo, paper(candidates=1221)).form == "candidates"
 
 
-def test_the_ceiling_decides_between_one_matrix_two_and_none(demo):
+def test_the_ceiling_decides_between_all_pairs_and_candidates(demo):
     """From much memory to little: what does not fit gives way to what takes less."""
     forms, memory = [], paper().memory
-    for _ in range(3):
+    for _ in range(2):
         found = plan(demo, paper(memory=memory, candidates=2))
         assert found.needed <= memory
-        forms.append((found.form, found.spare_matrix))
+        forms.append(found.form)
         memory = found.needed - 1
-    assert forms == [("complete", True), ("complete", False), ("candidates", False)]
+    assert forms == ["complete", "candidates"]
     with pytest.raises(MemoryCeilingError):
         plan(demo, paper(memory=memory, candidates=2))
-
-
-@pytest.mark.parametrize(("solver", "spare"), [("sinkhorn", False), ("hungarian", True)])
-def test_only_the_exact_solver_looks_through_all_pairs(demo, monkeypatch, solver, spare):
-    monkeypatch.setattr(budget, "SMALL", 0)
-    found = plan(demo, paper(solver=solver))
-    assert found.form == "candidates"
-    assert found.spare_matrix == spare
-    tight = plan(demo, paper(solver=solver, memory=found.needed - spare))
-    assert tight.form == "candidates"
-    assert not tight.spare_matrix
-    assert tight.needed <= found.needed
 
 
 @pytest.mark.parametrize("more", [{"depth": 3}, {"candidates": 500}])
@@ -119,7 +107,8 @@ def test_more_work_takes_more_memory(demo, more):
 
 
 def test_only_the_entities_in_question_count(demo):
-    assert plan(demo, paper(among="gold")).needed < plan(demo, paper()).needed
+    some = plan(demo, paper(), Inputs(among=demo.gold))
+    assert some.needed < plan(demo, paper()).needed
 
 
 def test_a_pair_of_nothing_takes_next_to_nothing(demo):
@@ -155,7 +144,7 @@ WORK = {
     "many, exactly": (paper(solver="hungarian"), LARGE),
     "many candidates": (paper(candidates=2000), LARGE),
     "words": (paper(features="word"), LARGE),
-    "both": (paper(features="hybrid"), LARGE),
+    "words and letters": (paper(features="hybrid"), LARGE),
     "refinement": (Options(), 1000),
     "much refinement": (Options(), LARGE),
 }
@@ -166,11 +155,12 @@ WORK = {
 def test_the_ceiling_that_is_recommended_suffices(demo, work, memory):
     options, size = WORK[work]
     options = replace(options, memory=parse_size(memory))
+    inputs = NO_INPUTS if options.features == "char" else Inputs(word_vectors=VECTORS)
     for _ in range(2):
         try:
-            found = plan_many(demo, options, size)
+            found = plan_many(demo, options, size, inputs)
         except MemoryCeilingError as error:
-            advice = str(error).rsplit("--memory ", 1)[1]
+            advice = str(error).rsplit("`memory` ", 1)[1]
             assert parse_size(advice) > options.memory
             options = replace(options, memory=parse_size(advice))
         else:
@@ -182,7 +172,7 @@ def test_a_ceiling_of_many_digits_suffices_too(demo):
     options = paper(candidates=1_900_000)
     with pytest.raises(MemoryCeilingError) as caught:
         plan_many(demo, options, 1_900_000)
-    advice = parse_size(str(caught.value).rsplit("--memory ", 1)[1])
+    advice = parse_size(str(caught.value).rsplit("`memory` ", 1)[1])
     assert plan_many(demo, replace(options, memory=advice), 1_900_000).form == "complete"
 
 
@@ -191,7 +181,7 @@ def test_the_refusal_says_what_needs_how_much(demo):
         plan_many(demo, paper(memory=2**30), LARGE)
     message = str(caught.value)
     assert "1,000,000 x 1,000,000 entities with 50 candidates each need about" in message
-    assert "the ceiling is 1.00 GiB; raise it with --memory" in message
+    assert "the ceiling is 1.00 GiB; raise it with `memory`" in message
     with pytest.raises(MemoryCeilingError, match="all 1,000,000,000,000 pairs need about 37"):
         plan_many(demo, paper(candidates=LARGE), LARGE)
 
@@ -201,7 +191,7 @@ def test_nothing_is_done_before_the_refusal(demo, options):
     told, options = [], replace(options, memory=1000)
     with pytest.raises(MemoryCeilingError):
         sameas.align(demo, options, progress=lambda *step: told.append(step))
-    assert not told
+    assert {phase for phase, _ in told} == {"inputs"}
 
 
 # --- The estimate -----------------------------------------------------------------------------
@@ -220,7 +210,7 @@ def estimate(pair, some, depth, text):
 def entries(pair, some, depth, text):
     """Of the rows themselves, and of the hops that are kept on the way to them."""
     options = Options(depth=depth, text=text)
-    features = text_features(pair, options, {})
+    features = letter_rows(pl.concat([pair.left.names, pair.right.names]), options)
     total = sum(rows.sparse.nnz for rows in neighbourhood_rows(pair, features, options, some))
     size = len(pair.left.entities)
     parts = np.arange(size), np.arange(size, len(features))
@@ -234,14 +224,15 @@ def entries(pair, some, depth, text):
     return total
 
 
-@pytest.mark.parametrize("name", ["demo", 2000, 5000])
+@pytest.mark.parametrize("name", ["demo", 2000])
 @pytest.mark.parametrize("depth", [0, 1, 2])
 @pytest.mark.parametrize(
-    ("among", "text"), [(None, "plain"), ("gold", "plain"), (None, "weighted")]
+    ("among", "text"), [(False, "plain"), (True, "plain"), (False, "weighted")]
 )
 def test_the_entries_of_the_rows_are_estimated_well(pair_of, name, depth, among, text):
     pair = pair_of(name)
-    some = candidate_positions(pair, Options(among=among))
+    inputs = Inputs(among=pair.gold if among else None)
+    some = make_task(pair, Options(), inputs).sides
     true = entries(pair, some, depth, text)
     assert 0.7 * true < estimate(pair, some, depth, text) < 1.6 * true
 
@@ -252,26 +243,20 @@ def test_the_entries_of_the_rows_are_estimated_well(pair_of, name, depth, among,
         paper(features="word"),
         paper(features="hybrid"),
         paper(features="hybrid", depth=0),
-        Options(method="paris"),
         paper(depth=20),
         Options(),
         Options(features="hybrid"),
     ],
 )
 def test_every_kind_of_features_can_be_planned_for(demo, options):
-    found = plan(demo, replace(options, memory=2**50))
+    inputs = NO_INPUTS if options.features == "char" else Inputs(word_vectors=VECTORS)
+    found = plan(demo, replace(options, memory=2**50), inputs)
     assert found.form == ("candidates" if options.rounds else "complete")
     assert found.needed > BASE
 
 
-@pytest.mark.parametrize("name", ["rows.npy", "rows.parquet", "missing.npy"])
-def test_own_embeddings_count_by_the_size_of_their_file(demo, tmp_path, name):
-    path = tmp_path / name
+def test_embeddings_count_by_their_size(demo):
     rows = np.ones((1162 + 1222, 40), dtype=np.float32)
-    if name == "rows.npy":
-        np.save(path, rows)
-    elif name == "rows.parquet":
-        pl.DataFrame({"entity": ["e"], "vector": [[1.0, 2.0]]}).write_parquet(path)
-    size = path.stat().st_size if path.exists() else 0
-    shallow, deep = (plan(demo, paper(embeddings=path, depth=depth)).needed for depth in (1, 3))
-    assert deep - shallow == 4 * size
+    inputs = Inputs(embeddings=as_rows(rows))
+    shallow, deep = (plan(demo, paper(depth=depth), inputs).needed for depth in (1, 3))
+    assert deep - shallow == 4 * rows.nbytes

@@ -8,49 +8,69 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 import sameas
 import sameas.budget
 import sameas.checkpoint
+import sameas.pipeline.phases
 import sameas.pipeline.stages
 from folders import openea
 from sameas import GraphPair, Options, OutputError, align
-from sameas.assignment import CompleteProblem, SparseProblem, solve
+from sameas.assignment import Problem, solve
 from sameas.candidates import every_pair, find_candidates
-from sameas.checkpoint import (
-    Checkpoint,
-    candidates_from_arrays,
-    candidates_to_arrays,
-    fingerprint,
-    refinement_from_arrays,
-    refinement_to_arrays,
-    rows_from_arrays,
-    rows_to_arrays,
-    solution_from_arrays,
-    solution_to_arrays,
-)
-from sameas.pipeline.clock import Clock
-from sameas.pipeline.refined import prepare, refined
+from sameas.checkpoint import Checkpoint, fingerprint, from_arrays, to_arrays
+from sameas.inputs import Inputs, collect_inputs, make_task
+from sameas.pipeline.refined import prepare, refine_material
+from sameas.pipeline.stages import Counts, SideRows
 from sameas.profit import StoredProfit, make_profit
 from sameas.rows import Rows, as_rows
 from strategies import paper
 
-ARRAYS = {
-    "values": np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4),
-    "count": np.array(7),
-    "nothing": np.empty((3, 0), dtype=np.float32),
-    "places": np.arange(5, dtype=np.int64),
-}
-FACTS = {"words": 3, "why": "just so", "share": 0.5}
+
+@dataclass(frozen=True, eq=False)
+class Inner:
+    places: NDArray[np.int64]
+    share: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """A result with everything that a phase may return."""
+
+    values: NDArray[np.float32]
+    count: int
+    nothing: NDArray[np.float32]
+    inner: Inner
+    reason: str = "because"
+    sides: tuple[Inner, Inner] | None = None
+    sizes: tuple[int, ...] = ()
+    exact: Inner | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Array:
+    values: NDArray[Any]
+
+
+RESULT = Result(
+    values=np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4),
+    count=7,
+    nothing=np.empty((3, 0), dtype=np.float32),
+    inner=Inner(np.arange(5, dtype=np.int64)),
+    sides=(Inner(np.arange(2), 0.5), Inner(np.arange(0))),
+    sizes=(3, 4),
+)
 SECONDS = 12.5
+DEFAULT = Options()
 
 
 @pytest.fixture
@@ -61,32 +81,50 @@ def checkpoint(tmp_path):
 @pytest.fixture
 def kept(checkpoint):
     """A checkpoint with a phase in it."""
-    checkpoint.save("search", ARRAYS, FACTS, SECONDS)
+    checkpoint.save("search", RESULT, SECONDS)
     return checkpoint
 
 
-def assert_same_arrays(found, expected):
-    assert found.keys() == expected.keys()
-    for name, array in expected.items():
-        assert found[name].dtype == array.dtype
-        assert found[name].shape == array.shape
-        assert_array_equal(found[name], array)
+def load(checkpoint, phase="search"):
+    """The result that was kept, or None."""
+    found = checkpoint.load(phase, Result)
+    return None if found is None else found[0]
+
+
+def assert_same(found, expected):
+    """Equal to the digit, and of the same types, all the way down."""
+    assert type(found) is type(expected)
+    if is_dataclass(expected):
+        for entry in fields(expected):
+            assert_same(getattr(found, entry.name), getattr(expected, entry.name))
+    elif isinstance(expected, csr_array):
+        assert found.shape == expected.shape
+        for name in ("data", "indices", "indptr"):
+            assert_same(getattr(found, name), getattr(expected, name))
+    elif isinstance(expected, np.ndarray):
+        assert found.dtype == expected.dtype
+        assert_array_equal(found, expected, strict=True)
+    elif isinstance(expected, tuple):
+        assert len(found) == len(expected)
+        for one, other in zip(found, expected, strict=True):
+            assert_same(one, other)
+    else:
+        assert found == expected
 
 
 # --- Phases -----------------------------------------------------------------------------------
 
 
 def test_a_phase_is_given_back_as_it_was(kept):
-    arrays, facts, seconds = kept.load("search")
-    assert_same_arrays(arrays, ARRAYS)
-    assert facts == FACTS
+    result, seconds = kept.load("search", Result)
+    assert_same(result, RESULT)
     assert seconds == SECONDS
     assert [path.name for path in kept.folder.iterdir()] == ["search"]
 
 
 def test_a_phase_kept_again_replaces_the_first(kept):
-    kept.save("search", {"values": np.zeros(2)}, {}, SECONDS)
-    assert_same_arrays(kept.load("search")[0], {"values": np.zeros(2)})
+    kept.save("search", Array(np.zeros(2)), SECONDS)
+    assert_same(kept.load("search", Array)[0], Array(np.zeros(2)))
     assert sorted(path.name for path in (kept.folder / "search").iterdir()) == [
         "phase.json",
         "values.npy",
@@ -94,29 +132,33 @@ def test_a_phase_kept_again_replaces_the_first(kept):
 
 
 def test_arrays_in_another_order_in_memory_are_kept_by_value(checkpoint):
-    turned = {"one": np.arange(12.0).reshape(3, 4).T, "other": np.arange(20)[::-3]}
-    checkpoint.save("search", turned, {}, SECONDS)
-    assert_same_arrays(checkpoint.load("search")[0], turned)
+    for turned in (np.arange(12.0).reshape(3, 4).T, np.arange(20)[::-3]):
+        checkpoint.save("search", Array(turned), SECONDS)
+        assert_same(checkpoint.load("search", Array)[0], Array(turned))
 
 
 @pytest.mark.parametrize(("seconds", "worth"), [(2.9, False), (3.1, True)])
 def test_short_phases_are_not_kept(checkpoint, seconds, worth):
-    checkpoint.save("search", ARRAYS, FACTS, seconds)
-    assert (checkpoint.load("search") is not None) == worth
+    checkpoint.save("search", RESULT, seconds)
+    assert (load(checkpoint) is not None) == worth
     assert checkpoint.folder.exists() == worth
 
 
 def test_without_a_folder_nothing_is_kept(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    nowhere = Checkpoint(None, "")
-    nowhere.save("search", ARRAYS, FACTS, SECONDS)
-    assert nowhere.load("search") is None
+    nowhere = Checkpoint()
+    nowhere.save("search", RESULT, SECONDS)
+    assert load(nowhere) is None
     assert not list(tmp_path.iterdir())
 
 
 def test_another_run_or_phase_does_not_use_it(kept):
-    assert Checkpoint(kept.folder, "run two").load("search") is None
-    assert kept.load("another phase") is None
+    assert load(Checkpoint(kept.folder, "run two")) is None
+    assert load(kept, "another phase") is None
+
+
+def test_a_result_of_another_type_is_as_good_as_none(kept):
+    assert kept.load("search", Inner) is None
 
 
 # --- Damage -----------------------------------------------------------------------------------
@@ -126,29 +168,30 @@ def header_size(data):
     return data.index(b"\n") + 1
 
 
-@pytest.mark.parametrize("name", ["values", "count", "places"])
+@pytest.mark.parametrize("name", ["values", "count", "inner.places"])
 def test_a_damaged_array_is_as_good_as_none(kept, name):
     path = kept.folder / "search" / f"{name}.npy"
     data = path.read_bytes()
     for place in range(header_size(data), len(data)):
         path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
-        assert kept.load("search") is None
+        assert load(kept) is None
     path.write_bytes(data)
-    assert kept.load("search") is not None
+    assert load(kept) is not None
 
 
-@pytest.mark.parametrize("name", ["values", "count", "places", "nothing"])
+@pytest.mark.parametrize("array", [RESULT.values, RESULT.nothing, np.array(7)])
 @pytest.mark.filterwarnings("ignore:Data type alias")
-def test_a_damaged_header_is_as_good_as_none_or_harmless(kept, name):
-    path = kept.folder / "search" / f"{name}.npy"
+def test_a_damaged_header_is_as_good_as_none_or_harmless(checkpoint, array):
+    checkpoint.save("search", Array(array), SECONDS)
+    path = checkpoint.folder / "search" / "values.npy"
     data = path.read_bytes()
     for place in range(header_size(data)):
         for bit in range(8):
             wrong = bytes([data[place] ^ (1 << bit)])
             path.write_bytes(data[:place] + wrong + data[place + 1 :])
-            found = kept.load("search")
+            found = checkpoint.load("search", Array)
             if found is not None:
-                assert_same_arrays(found[0], ARRAYS)
+                assert_same(found[0], Array(array))
 
 
 @pytest.mark.parametrize("name", ["values.npy", "count.npy", "nothing.npy", "phase.json"])
@@ -157,13 +200,13 @@ def test_a_truncated_file_is_as_good_as_none(kept, name):
     data = path.read_bytes()
     for size in range(len(data)):
         path.write_bytes(data[:size])
-        assert kept.load("search") is None
+        assert load(kept) is None
 
 
 @pytest.mark.parametrize("name", ["values.npy", "nothing.npy", "phase.json"])
 def test_a_missing_file_is_as_good_as_none(kept, name):
     (kept.folder / "search" / name).unlink()
-    assert kept.load("search") is None
+    assert load(kept) is None
 
 
 @pytest.mark.parametrize(
@@ -180,27 +223,27 @@ def test_a_missing_file_is_as_good_as_none(kept, name):
         b"\x00" * 100,
         b'{"fingerprint": "run one"}',
         b'{"fingerprint": "run one", "arrays": {}}',
-        b'{"fingerprint": "run one", "arrays": {"values": "x"}, "facts": {}, "seconds": 1}',
-        pytest.param(b'{"fingerprint": "run one", "arrays": [], "facts": {}, "seconds": 1}'),
+        b'{"fingerprint": "run one", "arrays": {"values": "x"}, "seconds": 1}',
+        pytest.param(b'{"fingerprint": "run one", "arrays": [], "seconds": 1}'),
     ],
 )
 def test_garbage_for_a_record_is_as_good_as_none(kept, text):
     (kept.folder / "search" / "phase.json").write_bytes(text)
-    assert kept.load("search") is None
+    assert load(kept) is None
 
 
 def test_files_of_another_kind_are_as_good_as_none(kept):
     path = kept.folder / "search" / "values.npy"
     for wrong in (
-        lambda: np.savez(path.with_suffix(".npz"), values=ARRAYS["values"]),
+        lambda: np.savez(path.with_suffix(".npz"), values=RESULT.values),
         lambda: np.save(path, np.array([{}], dtype=object), allow_pickle=True),
-        lambda: np.save(path, ARRAYS["values"].astype(np.float64)),
+        lambda: np.save(path, RESULT.values.astype(np.float64)),
         lambda: path.write_text("years of work"),
     ):
         wrong()
         if path.with_suffix(".npz").exists():
             path.with_suffix(".npz").replace(path)
-        assert kept.load("search") is None
+        assert load(kept) is None
 
 
 # --- Nowhere to keep it -----------------------------------------------------------------------
@@ -210,7 +253,7 @@ def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
     for folder in (tmp_path / "file", tmp_path / "file" / "kept"):
         with pytest.raises(OutputError, match="cannot keep the phase search"):
-            Checkpoint(folder, "").save("search", ARRAYS, FACTS, SECONDS)
+            Checkpoint(folder, "").save("search", RESULT, SECONDS)
     assert (tmp_path / "file").read_text() == ""
 
 
@@ -219,7 +262,7 @@ def test_a_folder_that_must_not_be_written_to(tmp_path):
     folder = tmp_path / "kept"
     folder.mkdir(mode=0o500)
     with pytest.raises(OutputError, match="Permission denied"):
-        Checkpoint(folder, "").save("search", ARRAYS, FACTS, SECONDS)
+        Checkpoint(folder, "").save("search", RESULT, SECONDS)
 
 
 def test_a_disk_that_is_full(checkpoint, monkeypatch):
@@ -228,33 +271,34 @@ def test_a_disk_that_is_full(checkpoint, monkeypatch):
 
     monkeypatch.setattr(np, "save", full)
     with pytest.raises(OutputError, match=r"kept: cannot keep the phase search \(No space left"):
-        checkpoint.save("search", ARRAYS, FACTS, SECONDS)
-    assert checkpoint.load("search") is None
+        checkpoint.save("search", RESULT, SECONDS)
+    assert load(checkpoint) is None
 
 
 def test_a_file_that_may_not_grow_that_large(checkpoint):
     """The system itself refuses, in the middle of an array."""
     resource = pytest.importorskip("resource")
-    checkpoint.save("search", ARRAYS, FACTS, SECONDS)
+    checkpoint.save("search", RESULT, SECONDS)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2**16, limits[1]))
     try:
         with pytest.raises(OutputError, match="cannot keep the phase search"):
-            checkpoint.save("search", {"values": np.zeros(2**16)}, FACTS, SECONDS)
+            checkpoint.save("search", Array(np.zeros(2**16)), SECONDS)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     # What was there before is still there, and the next try succeeds.
-    assert_same_arrays(checkpoint.load("search")[0], ARRAYS)
-    checkpoint.save("search", {"values": np.zeros(2**16)}, FACTS, SECONDS)
-    assert_same_arrays(checkpoint.load("search")[0], {"values": np.zeros(2**16)})
+    assert_same(load(checkpoint), RESULT)
+    checkpoint.save("search", Array(np.zeros(2**16)), SECONDS)
+    assert_same(checkpoint.load("search", Array)[0], Array(np.zeros(2**16)))
 
 
 # --- What phases make -------------------------------------------------------------------------
 
 
-def there_and_back(checkpoint, arrays):
-    checkpoint.save("search", arrays, {}, SECONDS)
-    return checkpoint.load("search")[0]
+def assert_given_back(checkpoint, result):
+    assert_same(from_arrays(type(result), to_arrays(result)), result)
+    checkpoint.save("search", result, SECONDS)
+    assert_same(checkpoint.load("search", type(result))[0], result)
 
 
 @pytest.mark.parametrize(
@@ -268,24 +312,15 @@ def there_and_back(checkpoint, arrays):
     ],
 )
 def test_rows_are_given_back(checkpoint, rows):
-    arrays = {
-        **rows_to_arrays(rows, "left"),
-        **rows_to_arrays(rows.scaled(np.zeros(len(rows))), "right"),
-    }
-    found = rows_from_arrays(there_and_back(checkpoint, arrays), "left")
-    assert found.sparse.shape == rows.sparse.shape
-    assert_array_equal(found.dense, rows.dense)
-    for name in ("data", "indices", "indptr"):
-        assert getattr(found.sparse, name).dtype == getattr(rows.sparse, name).dtype
-        assert_array_equal(getattr(found.sparse, name), getattr(rows.sparse, name))
+    other = rows.scaled(np.zeros(len(rows)))
+    assert_given_back(checkpoint, SideRows(rows, other, other, rows, Counts(3, words=2)))
 
 
 @pytest.mark.parametrize("recall", [None, 0.0, 0.97])
 @pytest.mark.parametrize("shape", [(3, 4), (0, 4), (3, 0)])
 def test_candidates_are_given_back(checkpoint, shape, recall):
     candidates = replace(every_pair(np.random.default_rng(0).random(shape)), recall=recall)
-    found = candidates_from_arrays(there_and_back(checkpoint, candidates_to_arrays(candidates)))
-    assert_same_fields(found, candidates)
+    assert_given_back(checkpoint, candidates)
 
 
 @pytest.mark.parametrize("solver", ["sinkhorn", "hungarian"])
@@ -294,38 +329,20 @@ def test_candidates_are_given_back(checkpoint, shape, recall):
 def test_solutions_are_given_back(checkpoint, solver, form, shape):
     rng = np.random.default_rng(1)
     profit = make_profit(*(as_rows(rng.random((size, 3))) for size in shape))
-    problem = CompleteProblem(StoredProfit(profit.toarray()))
+    problem = Problem(StoredProfit(profit.toarray()))
     if form == "sparse":
-        problem = SparseProblem(profit, find_candidates(profit, 2, first=2))
+        problem = Problem(profit, find_candidates(profit, 2, first=2))
     solution = solve(problem, solver, temperature=0.02, iterations=5)
-    found = solution_from_arrays(there_and_back(checkpoint, solution_to_arrays(solution)))
-    assert (found.gap is None) == (form == "sparse" and solver == "sinkhorn")
-    assert (found.exact is None) == (solver == "sinkhorn")
-    assert_same_fields(found, solution)
+    assert (solution.gap is None) == (form == "sparse" and solver == "sinkhorn")
+    assert (solution.exact is None) == (solver == "sinkhorn")
+    assert_given_back(checkpoint, solution)
 
 
 def test_refinements_are_given_back(checkpoint, pair):
-    options = Options(candidates=10)
-    material = prepare(pair, options, Clock(None, Checkpoint(None, "")))
-    refinement = refined(pair, material, options)
+    task = make_task(pair, Options(candidates=10), Inputs())
+    refinement = refine_material(task, prepare(task))
     assert len(refinement.pairs.candidates)
-    arrays = there_and_back(checkpoint, refinement_to_arrays(refinement))
-    assert_same_fields(refinement_from_arrays(arrays), refinement)
-
-
-def assert_same_fields(found, expected):
-    """Equal to the digit, and of the same types, all the way down."""
-    assert type(found) is type(expected)
-    for entry in fields(expected):
-        one, other = getattr(found, entry.name), getattr(expected, entry.name)
-        if isinstance(other, np.ndarray):
-            assert one.dtype == other.dtype
-            assert_array_equal(one, other)
-        elif hasattr(other, "__dataclass_fields__"):
-            assert_same_fields(one, other)
-        else:
-            assert one == other
-            assert isinstance(one, type(other) if not isinstance(other, np.generic) else object)
+    assert_given_back(checkpoint, refinement)
 
 
 # --- The fingerprint --------------------------------------------------------------------------
@@ -378,36 +395,50 @@ def changed(pair):
     yield "no gold", replace(pair, gold=None)
 
 
+def fingerprint_of(pair, options=DEFAULT, **given):
+    return fingerprint(make_task(pair, options, collect_inputs(pair, options, **given)))
+
+
 def test_everything_that_matters_is_in_the_fingerprint(pair):
-    known = {fingerprint(pair, Options()): "as it is"}
+    known = {fingerprint_of(pair): "as it is"}
     for what, other in changed(pair):
-        assert known.setdefault(fingerprint(other, Options()), what) == what
+        assert known.setdefault(fingerprint_of(other), what) == what
     for options in (
         Options(depth=1),
         Options(solver="hungarian"),
         Options(candidates=7),
-        Options(among="gold"),
-        Options(features="word"),
-        Options(gap=0.1),
+        Options(solver="hungarian", gap=0.1),
         Options(top=3),
         Options(text="plain"),
         Options(rounds=3),
         Options(without=("votes",)),
-        Options(seeds="seeds.tsv"),
-        Options(reject="seeds.tsv"),
         paper(),
     ):
-        assert known.setdefault(fingerprint(pair, options), options) is options
+        assert known.setdefault(fingerprint_of(pair, options), options) is options
+    rows = np.eye(len(pair.left.entities)), np.eye(len(pair.left.entities))[:55]
+    for given in (
+        {"among": "gold"},
+        {"seeds": pair.gold.head(3)},
+        {"seeds": pair.gold.head(4)},
+        {"reject": pair.gold.head(3)},
+        {"embeddings": rows},
+        {"embeddings": (2 * rows[0], rows[1])},
+    ):
+        assert known.setdefault(fingerprint_of(pair, **given), given) is given
+    hybrid = Options(features="hybrid")
+    for vectors in ({"a": [1.0, 2.0]}, {"a": [1.0, 3.0]}):
+        found = fingerprint_of(pair, hybrid, word_vectors=vectors)
+        assert known.setdefault(found, vectors) is vectors
 
 
 def test_the_same_input_read_again_has_the_same_fingerprint(folder, pair):
-    assert fingerprint(sameas.read_pair(folder), Options()) == fingerprint(pair, Options())
+    assert fingerprint_of(sameas.read_pair(folder)) == fingerprint_of(pair)
 
 
 def test_another_version_has_another_fingerprint(pair, monkeypatch):
-    before = fingerprint(pair, Options())
+    before = fingerprint_of(pair)
     monkeypatch.setattr(sameas.checkpoint, "__version__", "0.0.0")
-    assert fingerprint(pair, Options()) != before
+    assert fingerprint_of(pair) != before
 
 
 # --- Interrupted and resumed ------------------------------------------------------------------
@@ -425,7 +456,7 @@ def patient(request):
         yield
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sameas.budget, "SMALL", 0)
+        patch.setattr("sameas.assignment.problem.COMPLETE_UP_TO", 0)
         patch.setattr(sameas.checkpoint, "WORTH_SECONDS", 0)
         yield
 
@@ -449,7 +480,7 @@ def uninterrupted(pair):
         if how not in known:
             told = []
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(sameas.budget, "SMALL", 0)
+                patch.setattr("sameas.assignment.problem.COMPLETE_UP_TO", 0)
                 by_clues(patch, how)
                 alignment = align(pair, OPTIONS[how], progress=lambda *step: told.append(step))
             known[how] = alignment, told
@@ -464,7 +495,7 @@ def by_clues(patch, how):
 
 
 class Interrupter:
-    """Interrupts as Control-C does, at the so-manieth time that something is told about a phase."""
+    """Interrupts as Control-C does, at the n-th report about a phase."""
 
     def __init__(self, phase, count):
         self.phase, self.left = phase, count
@@ -477,9 +508,9 @@ class Interrupter:
 
 
 def moments(told, phase):
-    """When to interrupt a phase: when it starts, about half way, and when it is about to end."""
+    """When to interrupt a phase: when it starts and, if it is kept, just before it is."""
     count = sum(name == phase for name, _ in told)
-    return sorted({1, (count + 1) // 2, count})
+    return sorted({1, count}) if phase in STEPS else [1]
 
 
 def finished_before(told, phase):
@@ -598,7 +629,7 @@ def test_other_options_or_another_input_do_not_use_what_was_kept(pair, tmp_path)
 def test_a_damaged_refinement_is_made_again(pair, uninterrupted, tmp_path):
     folder = tmp_path / "kept"
     interrupted_at_the_end(pair, OPTIONS["refined"], folder)
-    path = folder / "refinement" / "evidence.votes.npy"
+    path = folder / "refinement" / "refinement.pairs.evidence.votes.npy"
     path.write_bytes(path.read_bytes()[:-5])
     found = align(pair, OPTIONS["refined"], checkpoint=folder)
     assert found.resumed == ("neighbours", "candidates")
@@ -645,13 +676,14 @@ def test_a_file_of_the_same_name_and_other_contents_is_another_input(pair, tmp_p
     files = iter(contents_for(pair, kind))
     path = tmp_path / "given.npy" if kind == "embeddings" else tmp_path / "given.txt"
     more = {"features": "word"} if kind == "word_vectors" else {}
-    options = Options(candidates=10, min_confidence=0, **{kind: path}, **more)
+    given = {"candidates": 10, "min_confidence": 0.0, kind: path, **more}
     next(files)(path)
-    interrupted_at_the_end(pair, options, tmp_path / "kept")
+    with pytest.raises(KeyboardInterrupt):
+        align(pair, progress=Interrupter("confidence", 1), checkpoint=tmp_path / "kept", **given)
     next(files)(path)
-    found = align(pair, options, checkpoint=tmp_path / "kept")
+    found = align(pair, checkpoint=tmp_path / "kept", **given)
     assert found.resumed == ()
-    assert found.links.equals(align(pair, options).links)
+    assert found.links.equals(align(pair, **given).links)
 
 
 def contents_for(pair, kind):
@@ -673,13 +705,16 @@ def contents_for(pair, kind):
 
 
 def test_features_that_took_long_are_kept_with_the_neighbours(pair, tmp_path, monkeypatch):
-    made = sameas.pipeline.stages.text_features
+    """Seconds since the last result that was kept count, whatever phase they were spent in."""
+    clock = {"now": 0.0}
+    made = sameas.pipeline.stages.name_features
 
-    def slow(*args, **more):
-        time.sleep(0.6)
-        return made(*args, **more)
+    def slow(*args):
+        clock["now"] += 0.6
+        return made(*args)
 
-    monkeypatch.setattr(sameas.pipeline.stages, "text_features", slow)
+    monkeypatch.setattr(sameas.pipeline.phases.time, "perf_counter", lambda: clock["now"])
+    monkeypatch.setattr(sameas.pipeline.stages, "name_features", slow)
     monkeypatch.setattr(sameas.checkpoint, "WORTH_SECONDS", 0.5)
     with pytest.raises(KeyboardInterrupt):
         align(pair, Options(), progress=Interrupter("candidates", 1), checkpoint=tmp_path / "kept")
@@ -693,7 +728,7 @@ import json, os, signal, sys
 from dataclasses import replace
 import sameas, sameas.budget, sameas.checkpoint, sameas.pipeline.stages
 
-sameas.budget.SMALL = sameas.checkpoint.WORTH_SECONDS = 0
+sameas.assignment.problem.COMPLETE_UP_TO = sameas.checkpoint.WORTH_SECONDS = 0
 pair = sameas.read_pair(sys.argv[1])
 options = replace(sameas.PRESETS[sys.argv[2]], candidates=10, solver="hungarian")
 if sys.argv[2] == "best":
@@ -722,20 +757,25 @@ else:
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no such signal here")
-@pytest.mark.parametrize(("how", "preset"), [("exact", "paper"), ("refined by clues", "best")])
+@pytest.mark.parametrize(
+    ("how", "preset", "phases"),
+    [
+        ("exact", "paper", ["candidates", "assignment"]),
+        ("refined by clues", "best", ["neighbours", "refinement"]),
+    ],
+)
 def test_a_killed_run_goes_on_in_another_process(
-    folder, pair, uninterrupted, tmp_path, how, preset
+    folder, uninterrupted, tmp_path, how, preset, phases
 ):
-    """Killed in each phase, half way where it can be; then resumed."""
+    """Killed half way through a phase; then resumed."""
     expected, told = uninterrupted(how)
     base = [sys.executable, "-c", PROGRAM, str(folder), preset]
     # On a busy machine, threads that wait for each other take longer than the work.
     lean = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    phases = list(dict.fromkeys(phase for phase, _ in told if phase != "profit"))
     running = []
     for phase in phases:
-        moment = moments(told, phase)
-        arguments = ["kill", phase, str(moment[len(moment) // 2]), str(tmp_path / phase)]
+        middle = (sum(name == phase for name, _ in told) + 1) // 2
+        arguments = ["kill", phase, str(middle), str(tmp_path / phase)]
         running.append(subprocess.Popen([*base, *arguments], env=lean))
     assert [process.wait() for process in running] == [-signal.SIGKILL] * len(phases)
     done = subprocess.run(

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sameas import InputError
-from sameas.features import read_embeddings
+from sameas.reading.embeddings import read_embeddings
 
 ENTITIES = pl.Series(["a", "b", "c"])
 VECTORS = np.array([[3.0, 4.0], [0.0, 2.0], [0.0, 0.0]])

@@ -222,8 +222,8 @@ def test_links_without_confidence_have_no_calibration():
     assert calibration(partly, gold).error == 0.25
 
 
-def test_half_of_the_right_entities_of_gold_are_hidden():
-    pair = sameas.read_pair(sameas.DEMO)
+def test_half_of_the_right_entities_of_gold_are_hidden(demo):
+    pair = demo
     smaller, alone = hide_half(pair, seed=3)
     count = len(pair.gold)
     assert (len(smaller.gold), len(alone)) == (count - count // 2, count // 2)
@@ -246,17 +246,16 @@ def spelled(graph):
     ]
 
 
-def test_triples_of_the_hidden_are_gone_and_others_stay_as_they_are():
-    pair = sameas.read_pair(sameas.DEMO)
+def test_triples_of_the_hidden_are_gone_and_others_stay_as_they_are(demo):
+    pair = demo
     smaller, _ = hide_half(pair, seed=0)
     inside = set(smaller.right.entities)
     expected = [row for row in spelled(pair.right) if row[0] in inside and row[2] in inside]
     assert spelled(smaller.right) == expected
 
 
-def test_the_seed_decides_which_half():
-    pair = sameas.read_pair(sameas.DEMO)
-    halves = [hide_half(pair, seed=seed)[1].to_list() for seed in (1, 1, 2)]
+def test_the_seed_decides_which_half(demo):
+    halves = [hide_half(demo, seed=seed)[1].to_list() for seed in (1, 1, 2)]
     assert halves[0] == halves[1] != halves[2]
     assert 0.4 < len(set(halves[0]) & set(halves[2])) / len(halves[0]) < 0.6
 
@@ -283,7 +282,7 @@ def test_who_keeps_one_of_two_partners_is_not_without_counterpart():
 
 def test_a_half_cannot_be_hidden_of_what_is_not_known():
     pair = GraphPair(left=small(["a"]), right=small(["u"]))
-    with pytest.raises(sameas.OptionError, match="gold links are needed"):
+    with pytest.raises(sameas.OptionError, match="`pair` must have gold links"):
         hide_half(pair, seed=0)
 
 

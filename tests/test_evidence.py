@@ -475,9 +475,9 @@ def test_values_speak_without_any_anchor():
     assert_allclose(new.evidence.votes, -math.log(1 - 1 / 4))
 
 
-def test_taking_some_takes_all_that_is_said_about_them():
+def test_selected_pairs_keep_their_evidence():
     found = evidence.Evidence(np.array([1.0, 2.0]), np.array([3.0, 4.0]), np.array([5.0, 6.0]))
-    some = evidence.NewPairs(np.array([7, 8]), np.array([9, 10]), found).taken(
+    some = evidence.NewPairs(np.array([7, 8]), np.array([9, 10]), found).select(
         np.array([False, True])
     )
     assert (some.left.tolist(), some.right.tolist()) == ([8], [10])

@@ -16,13 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sameas
+from sameas.assignment.exchange import force_pair
 from sameas.candidates import every_pair
 from sameas.cli import main
-from sameas.explanation import draw, explain
-from sameas.explanation.drawing import page
-from sameas.explanation.exchange import Market, forced
-from sameas.explanation.parts import scorer_of
-from sameas.explanation.record import find_entity, record_of
+from sameas.explanation import Explainer
+from sameas.explanation.drawing import draw, page
+from sameas.explanation.lookup import Lookup
+from sameas.explanation.words import REASONS
 from sameas.features import ngram_rows, ngrams_of
 from sameas.refinement import SURE
 from strategies import matrices, names, pairs
@@ -81,25 +81,44 @@ def call(*arguments):
 def assert_adds_up(comparison):
     assert comparison.score == pytest.approx(sum(part.score for part in comparison.parts))
     for part in comparison.parts:
-        if part.kind not in ("price", "known"):
+        if part.kind not in ("threshold", "known"):
             total = sum(detail.score for detail in part.details)
             assert total == pytest.approx(part.score, abs=1e-5)
 
 
+def explainer(alignment):
+    return Explainer(
+        pair=alignment.pair,
+        options=alignment.options,
+        inputs=alignment.inputs,
+        links=alignment.links,
+        candidates=alignment.candidates,
+        unmatched=alignment.unmatched,
+        anchors=alignment.anchors,
+        prices=alignment.prices,
+        threshold=alignment.diagnostics.threshold,
+    )
+
+
 def assert_explains(alignment, most=None):
-    """Every candidate's score is found anew, and its parts add up to it."""
-    record = record_of(alignment)
+    """Every listed score is found anew, and its parts add up to it; details of ``most`` pairs."""
     table = pl.concat([alignment.candidates.drop("rank"), alignment.links.drop("confidence")])
     table = table.unique(["left", "right"], maintain_order=True)
-    if most is not None:
-        table = table.sample(min(most, len(table)), seed=7)
-    left = alignment.pair.left.positions(table["left"]).tolist()
-    right = alignment.pair.right.positions(table["right"]).tolist()
-    scorer = scorer_of(record, left, right)
-    for own, other, score in zip(left, right, table["score"].to_list(), strict=True):
-        comparison = scorer.compare(own, other)
-        assert comparison.listed == score
-        assert comparison.score == pytest.approx(score, abs=2e-4)
+    left, right = (
+        graph.positions(table[side]).tolist()
+        for graph, side in ((alignment.pair.left, "left"), (alignment.pair.right, "right"))
+    )
+    pairs, scores = list(zip(left, right, strict=True)), explainer(alignment).scores
+    found = scores.compare(pairs)
+    assert [comparison.listed for comparison in found] == table["score"].to_list()
+    assert [comparison.score for comparison in found] == pytest.approx(
+        table["score"].to_list(), abs=2e-4
+    )
+    chosen = np.random.default_rng(7).permutation(len(pairs))[:most].tolist()
+    for place, comparison in zip(
+        chosen, scores.compare([pairs[place] for place in chosen], details=True), strict=True
+    ):
+        assert comparison.score == pytest.approx(found[place].score, abs=1e-6)
         assert_adds_up(comparison)
 
 
@@ -154,7 +173,7 @@ def test_parts_add_up_where_some_are_left_out(few):
     assert_explains(sameas.align(few, options), most=25)
 
 
-def test_words_are_told_pair_by_pair(tmp_path, few):
+def test_words_are_compared_pair_by_pair(tmp_path, few):
     generator = np.random.default_rng(0)
     words = ["londres", "london", "paris", "new", "york", "de", "of", "saint", "republic"]
     file = tmp_path / "vectors.txt"
@@ -163,33 +182,28 @@ def test_words_are_told_pair_by_pair(tmp_path, few):
             f"{word} {' '.join(map(str, generator.normal(size=5).round(3)))}\n" for word in words
         )
     )
-    options = sameas.Options(features="hybrid", word_vectors=file)
-    alignment = sameas.align(few, options)
+    alignment = sameas.align(few, features="hybrid", word_vectors=file)
     assert_explains(alignment, most=25)
     sides = [
         graph.entities.filter(graph.names.str.to_lowercase().str.contains(rf"\b{word}\b"))[0]
         for graph, word in ((few.left, "de"), (few.right, "of"))
     ]
-    told = alignment.explain(*sides)
-    assert "de ~ of" in {detail.text for detail in told.other.parts[0].details}
+    found = alignment.explain(*sides)
+    assert "de ~ of" in {detail.text for detail in found.other.parts[0].details}
 
 
-def test_own_rows_are_one_detail(tmp_path, few):
-    pair = few
-    size = len(pair.left.entities) + len(pair.right.entities)
-    np.save(tmp_path / "rows.npy", np.random.default_rng(1).normal(size=(size, 4)))
-    options = replace(sameas.PRESETS["paper"], embeddings=tmp_path / "rows.npy")
-    assert_explains(sameas.align(pair, options), most=25)
+def test_given_rows_are_one_detail(few):
+    generator = np.random.default_rng(1)
+    rows = [generator.normal(size=(len(side.entities), 4)) for side in (few.left, few.right)]
+    alignment = sameas.align(few, preset="paper", embeddings=tuple(rows))
+    assert_explains(alignment, most=25)
 
 
-def test_known_links_have_a_part_of_their_own(tmp_path, few):
-    pair = few
-    pair.gold.head(20).write_csv(tmp_path / "seeds.tsv", separator="\t")
-    options = sameas.Options(seeds=tmp_path / "seeds.tsv")
-    told = sameas.align(pair, options).explain(pair.gold["left"][0])
-    assert [part.score for part in told.comparison.parts if part.kind == "known"] == [SURE]
-    assert told.comparison.score == pytest.approx(told.comparison.listed, abs=2e-4)
-    assert "given as a known link" in str(told)
+def test_known_links_have_a_part_of_their_own(few):
+    found = sameas.align(few, seeds=few.gold.head(20)).explain(few.gold["left"][0])
+    assert [part.score for part in found.comparison.parts if part.kind == "known"] == [SURE]
+    assert found.comparison.score == pytest.approx(found.comparison.listed, abs=2e-4)
+    assert "given as a known link" in str(found)
 
 
 @given(names(), st.sampled_from([(2, False), (3, True), (3, False)]))
@@ -219,8 +233,7 @@ def test_an_exchange_costs_what_forcing_the_pair_costs(matrix, data):
     best, mates = totals(matrix)
     entity = data.draw(st.integers(0, matrix.shape[0] - 1))
     wanted = data.draw(st.integers(0, matrix.shape[1] - 1))
-    market = Market(every_pair(matrix), (mates, {j: i for i, j in mates.items()}))
-    changed = forced(market, entity, wanted)
+    changed = force_pair(every_pair(matrix), mates, entity, wanted)
     after = {**mates, **changed}
     links = {(i, j) for i, j in after.items() if j >= 0}
     assert (entity, wanted) in links
@@ -240,22 +253,21 @@ def test_prices_bound_what_an_exchange_costs(demo):
     table = table.filter(pl.col("score_best") > pl.col("score") + 1e-3)
     assert len(table)
     for entity in table["left"].head(3):
-        told = alignment.explain(entity)
-        found = told.exchange
-        assert found is not None
-        assert found.cost >= found.at_least - 1e-4
-        assert found.cost == pytest.approx(
-            sum(step.before_score - step.after_score for step in found.steps)
+        found = alignment.explain(entity)
+        exchange = found.exchange
+        assert exchange is not None
+        assert exchange.cost >= exchange.at_least - 1e-4
+        assert exchange.cost == pytest.approx(
+            sum(step.before_score - step.after_score for step in exchange.steps)
         )
-        words = " ".join(str(told).split())
-        assert "By the exact solver's prices" in words
+        assert "By the exact solver's prices" in " ".join(str(found).split())
 
 
 def test_memory_and_run_folder_say_the_same(demo, run):
     for entity in ("Londres", "http://example.org/fr/région/Europe"):
-        fresh, read = demo["best"].explain(entity), explain(run, entity)
+        fresh, read = demo["best"].explain(entity), sameas.read_run(run).explain(entity)
         assert str(fresh) == str(read)
-        assert explain(sameas.read_run(run), entity) == read
+        assert fresh == read
 
 
 def test_either_side_can_be_asked(demo):
@@ -269,37 +281,47 @@ def test_either_side_can_be_asked(demo):
     )
 
 
-def test_every_reason_for_staying_alone_is_told(demo):
+def test_every_reason_for_having_no_partner_is_shown(demo):
     alignment = demo["best"]
     first = alignment.unmatched.unique(["side", "reason"], keep="first", maintain_order=True)
     assert len(first) > 3
     for row in first.to_dicts():
-        told = alignment.explain(row["entity"], side=row["side"])
-        assert told.partner is None
-        assert told.reason == row["reason"]
-        assert row["reason"] in str(told)
+        found = alignment.explain(row["entity"], side=row["side"])
+        assert found.partner is None
+        assert found.reason == row["reason"]
+        assert REASONS[found.reason].format(found.min_confidence) in str(found)
         if row["candidate"] is not None:
-            assert told.comparison.listed is None or told.comparison.listed == row["score"]
-            assert told.comparison.score == pytest.approx(row["score"], abs=2e-4)
+            assert found.comparison.listed is None or found.comparison.listed == row["score"]
+            assert found.comparison.score == pytest.approx(row["score"], abs=2e-4)
         if row["score"] is not None and row["score"] <= 0:
-            assert told.missing.score == pytest.approx(-row["score"], abs=2e-4)
+            assert found.missing.score == pytest.approx(-row["score"], abs=2e-4)
 
 
 def test_what_would_do_does(demo):
     """A neighbour that is said to make up for what is missing does, once it is there."""
     alignment = demo["best"]
-    told = alignment.explain("http://example.org/fr/région/Nations_Unies")
-    found = told.missing.would_do
-    assert found is not None
-    assert found.score > told.missing.score
-    assert "One more shared neighbour would do" in str(told)
+    found = alignment.explain("http://example.org/fr/région/Nations_Unies")
+    added = found.missing.would_do
+    assert added.score > found.missing.score
+    assert "One more shared neighbour would do" in str(found)
+    side = "left" if added.left_fans is None else "right"
+    graph, lacks = getattr(alignment.pair, side), getattr(found.comparison, side)
+    (relation,) = getattr(added, f"{side}_relations")
+    ends = graph.positions(pl.Series([lacks.uri, getattr(added, side).uri])).tolist()
+    number = graph.relations.to_list().index(relation.uri)
+    triple = np.insert(ends[::-1] if relation.inverse else ends, 1, number)
+    more = replace(graph, triples=np.vstack([graph.triples, triple]))
+    changed = replace(explainer(alignment), pair=replace(alignment.pair, **{side: more}))
+    after = changed.explain(found.entity.uri, found.far(found.comparison).uri, side="left").other
+    assert after.score > 0
+    assert after.score - found.comparison.score == pytest.approx(added.score, abs=0.2)
 
 
 def test_others_say_what_they_lack(demo):
-    told = demo["best"].explain("Londres")
-    other = next(one for one in told.others if one.entity.name == "Manchester")
+    found = demo["best"].explain("Londres")
+    other = next(one for one in found.others if one.entity.name == "Manchester")
     assert sum(change for _, change in other.differences) == pytest.approx(
-        other.score - told.comparison.score
+        other.score - found.comparison.score
     )
     assert other.differences[0][0] == "name"
 
@@ -316,43 +338,44 @@ def test_unknown_names_are_answered_with_the_nearest(demo):
 
 
 def test_names_are_found_in_any_case(demo):
-    record = record_of(demo["best"])
-    assert find_entity(record, "LONDRES", None) == find_entity(record, "Londres", None)
-    assert find_entity(record, "mexico_city", None)[0] == "right"
+    lookup = Lookup(demo["best"].pair)
+    assert lookup.find("LONDRES", None) == lookup.find("Londres", None)
+    assert lookup.find("mexico_city", None)[0] == "right"
 
 
 def test_paris_is_refused(few):
-    alignment = sameas.align(few, sameas.Options(method="paris"))
+    alignment = sameas.align(few, method="paris")
     with pytest.raises(sameas.OptionError, match="method 'seu', got a run of 'paris'"):
         alignment.explain(few.left.entities[0])
 
 
-def test_entities_that_were_not_in_question_are_told_so(few):
-    pair = few
-    alignment = sameas.align(pair, sameas.Options(among="gold"))
-    outside = next(uri for uri in pair.left.entities if uri not in set(pair.gold["left"]))
-    assert "not among those to be linked" in str(alignment.explain(outside))
+def test_notes_say_what_was_not_in_question(few):
+    alignment = sameas.align(few, among="gold")
+    outside = [
+        next(uri for uri in graph.entities if uri not in set(few.gold[side]))
+        for graph, side in ((few.left, "left"), (few.right, "right"))
+    ]
+    assert alignment.explain(outside[0]).notes == ("entity-not-among",)
+    found = alignment.explain(few.gold["left"][0], outside[1])
+    assert found.notes == ("not-kept", "other-not-among")
+    assert "not among those to be linked" in str(found)
 
 
-def test_rejected_pairs_are_told_so(tmp_path, few):
-    pair = few
-    file = tmp_path / "reject.tsv"
-    link = pair.gold.row(3)
-    pl.DataFrame([link], schema=["left", "right"], orient="row").write_csv(file, separator="\t")
-    alignment = sameas.align(pair, sameas.Options(reject=file))
-    assert "told that these two are not the same" in str(alignment.explain(*link))
-    file.unlink()
-    assert "not there any more" in str(alignment.explain(*link))
+def test_rejected_pairs_have_a_note(few):
+    alignment = sameas.align(few, reject=few.gold[3:4])
+    found = alignment.explain(*few.gold.row(3))
+    assert "rejected" in found.notes
+    assert "option reject" in str(found)
 
 
 def test_the_command_prints_what_python_does(run):
-    told = explain(run, "Londres", "Manchester")
+    found = sameas.read_run(run).explain("Londres", "Manchester")
     result = call("explain", run, "Londres", "Manchester")
     assert result.exit_code == 0
-    assert result.stdout.rstrip("\n") == str(told)
+    assert result.stdout.rstrip("\n") == str(found)
     printed = json.loads(call("explain", run, "Londres", "Manchester", "--json").stdout)
-    assert printed == json.loads(json.dumps(told.asdict()))
-    assert "Londres = London; why not Manchester?" in str(told)
+    assert printed == json.loads(json.dumps(found.asdict()))
+    assert "Londres = London; why not Manchester?" in str(found)
 
 
 @pytest.mark.parametrize(
@@ -401,16 +424,16 @@ def test_hostile_labels_do_no_harm(preset):
         for side in "lr"
     ]
     pair = sameas.GraphPair(left=sides[0], right=sides[1])
-    told = sameas.align(pair, sameas.PRESETS[preset]).explain(f"l:1/{HOSTILE}", f"r:2/{HOSTILE}")
-    assert all(letter.isprintable() or letter == "\n" for letter in str(told))
-    ET.fromstring(draw(told))
+    found = sameas.align(pair, sameas.PRESETS[preset]).explain(f"l:1/{HOSTILE}", f"r:2/{HOSTILE}")
+    assert all(letter.isprintable() or letter == "\n" for letter in str(found))
+    ET.fromstring(draw(found))
     tags = []
 
     class Tags(HTMLParser):
         def handle_starttag(self, tag, attrs):
             tags.append(tag)
 
-    Tags().feed(page(told))
+    Tags().feed(page(found))
     assert "script" not in tags
     assert {"svg", "pre"} <= set(tags)
 
@@ -421,10 +444,10 @@ def test_any_entity_of_any_graph_can_be_explained(pair, preset):
     alignment = sameas.align(pair, sameas.PRESETS[preset])
     other = pair.right.entities[-1]
     for entity in (pair.left.entities[0], pair.right.entities[0]):
-        told = alignment.explain(entity)
-        assert str(told)
-        ET.fromstring(draw(told))
-    told = alignment.explain(pair.left.entities[0], other)
-    assert_adds_up(told.other)
-    assert str(told)
-    json.dumps(told.asdict())
+        found = alignment.explain(entity)
+        assert str(found)
+        ET.fromstring(draw(found))
+    found = alignment.explain(pair.left.entities[0], other)
+    assert_adds_up(found.other)
+    assert str(found)
+    json.dumps(found.asdict())

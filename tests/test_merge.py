@@ -18,7 +18,6 @@ from hostile import ids
 from sameas import Alignment, Graph, GraphPair, Options, OutputError
 from sameas.alignment import Diagnostics
 from sameas.cli import main
-from sameas.graph import graph_from_triples
 from sameas.iri import to_iris, to_property_iris
 from sameas.links import LINK_SCHEMA, SAME_AS
 from strategies import names
@@ -54,7 +53,7 @@ def graph(*triples, names=None, attributes=()):
     literals = pl.DataFrame(
         attributes, schema=dict.fromkeys(("entity", "attribute", "value"), pl.String), orient="row"
     )
-    found = graph_from_triples(table, attributes=literals)
+    found = Graph.from_triples(table, attributes=literals)
     texts = [(names or {}).get(entity, "") for entity in found.entities]
     return Graph(
         entities=found.entities,

@@ -12,13 +12,8 @@ from hypothesis import strategies as st
 
 from folders import LABEL, put, table
 from sameas import InputError
-from sameas.reading.names import (
-    LABELS,
-    choose_names,
-    names_from_attributes,
-    names_from_uris,
-    read_names,
-)
+from sameas.naming import LABELS, choose_names, names_from_attributes, names_from_uris
+from sameas.reading.names import read_names
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import sameas
-from sameas.graph import Graph, graph_from_triples
+from sameas.graph import Graph
 from sameas.paris import THETA, Equivalences, maximal_links, paris
 from sameas.reading.pair import read_pair
 
 
 def graph(names: dict[str, str], *triples: tuple[str, str, str]) -> Graph:
-    return graph_from_triples(
+    return Graph.from_triples(
         pl.DataFrame(
             triples,
             schema={"head": pl.String, "relation": pl.String, "tail": pl.String},

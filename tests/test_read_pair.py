@@ -89,7 +89,7 @@ def test_one_of_two_names_files_that_fits_nobody_is_refused(tmp_path):
 
 def test_three_names_files_are_too_many(tmp_path):
     names = put(tmp_path / "names.tsv", lines([("fr:Londres", "London")]))
-    with pytest.raises(OptionError, match="names must be one file or one a side, got 3 instead"):
+    with pytest.raises(OptionError, match="`names` must be one file or one a side, got 3 instead"):
         read_pair(*two_tables(tmp_path), names=[names] * 3)
 
 

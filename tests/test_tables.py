@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from folders import put, table
 from sameas import InputError
-from sameas.reading.tables import integers, kind_of, numbers, read_table, shortened
+from sameas.errors import shortened
+from sameas.files import kind_of
+from sameas.reading.tables import integers, numbers, read_table
 
 COLUMNS = ("head", "relation", "tail")
 ROWS = [("a", "r", "b"), ("b", "s", "c")]
@@ -227,9 +229,9 @@ def test_parquet_that_is_none_is_refused(tmp_path):
 
 
 def test_parquet_with_other_columns_is_refused(tmp_path):
-    path = table(tmp_path / "t.parquet", ROWS, header=("s", "p", "o"))
+    path = table(tmp_path / "t.parquet", ROWS, header=("x", "y", "z"))
     assert refusal(path) == (
-        f"{path}: columns head, relation, tail expected, found s, p, o; rename them"
+        f"{path}: columns head, relation, tail expected, found x, y, z; rename them"
     )
 
 

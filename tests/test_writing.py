@@ -26,7 +26,7 @@ from sameas import (
     write,
     write_links,
 )
-from sameas.graph import graph_from_triples
+from sameas.graph import Graph
 from sameas.writing import is_run, prepare
 from sameas.writing.run import COLUMNS
 from sameas.writing.run import TABLES as TABLES_OF_A_RUN
@@ -108,7 +108,7 @@ def small_pair():
             {"entity": [f"{side}:a"], "attribute": ["label"], "value": ['tab\tand "quote"']}
         )
         names = pl.Series("name", ["alpha", "beta", ""])
-        sides.append(graph_from_triples(triples, names=names, attributes=attributes))
+        sides.append(Graph.from_triples(triples, names=names, attributes=attributes))
     gold = pl.DataFrame({"left": ["l:a"], "right": ["r:a"]})
     return GraphPair(left=sides[0], right=sides[1], gold=gold)
 

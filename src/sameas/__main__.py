@@ -2,4 +2,5 @@
 
 from sameas.cli import main
 
-main(prog_name="sameas")
+if __name__ == "__main__":
+    main(prog_name="sameas")

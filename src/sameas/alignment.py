@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Literal
@@ -19,30 +19,24 @@ Reason = Literal["no-candidate", "below-threshold", "taken", "unsure", "left-ove
 threshold; that candidate was linked to another entity; the link was not confident enough; the
 other side had no entity left for it."""
 
-LINKS = pl.Schema(
-    {"left": pl.String, "right": pl.String, "score": pl.Float64, "confidence": pl.Float64}
-)
-CANDIDATES = pl.Schema(
-    {"left": pl.String, "right": pl.String, "rank": pl.Float64, "score": pl.Float64}
-)
-UNMATCHED = pl.Schema(
-    {
-        "side": pl.String,
-        "entity": pl.String,
-        "reason": pl.String,
-        "candidate": pl.String,
-        "score": pl.Float64,
-    }
-)
-RELATIONS = pl.Schema(
-    {
-        "left": pl.String,
-        "right": pl.String,
-        "inverse": pl.Boolean,
-        "match": pl.Float64,
-        "edges": pl.Int64,
-    }
-)
+_PAIR = {"left": pl.String, "right": pl.String}
+SCHEMAS = {
+    "links": pl.Schema({**_PAIR, "score": pl.Float64, "confidence": pl.Float64}),
+    "candidates": pl.Schema({**_PAIR, "rank": pl.Float64, "score": pl.Float64}),
+    "unmatched": pl.Schema(
+        {
+            **dict.fromkeys(("side", "entity", "reason", "candidate"), pl.String),
+            "score": pl.Float64,
+        }
+    ),
+    "relations": pl.Schema(
+        {**_PAIR, "inverse": pl.Boolean, "match": pl.Float64, "edges": pl.Int64}
+    ),
+    "anchors": pl.Schema({**_PAIR, "trust": pl.Float64}),
+    "gold_ranks": pl.Schema({**_PAIR, "rank": pl.Float64}),
+    "prices": pl.Schema({"side": pl.String, "entity": pl.String, "price": pl.Float64}),
+}
+"""The columns of each table of a result."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,74 +92,42 @@ class Alignment:
 
     options: Options
     diagnostics: Diagnostics
-    parts: Mapping[str, Any]
-    """The tables, ``pair`` and ``inputs`` by name; a run folder loads each when asked for."""
+    load: Callable[[str], Any]
+    """Gives each attribute below by name, when it is first asked for."""
     seconds: Mapping[str, float] = field(default_factory=dict)
     """Time by phase; not part of the result."""
     resumed: tuple[str, ...] = ()
     """Phases that were taken over from an interrupted run; not part of the result either."""
+    pair: GraphPair = field(init=False)
+    """Both graphs, and gold links where they are known."""
+    inputs: Inputs = field(init=False)
+    """What was given besides the graphs."""
+    links: pl.DataFrame = field(init=False)
+    """left, right, score, confidence. The score is the profit; after refinement, the log-odds of
+    the pair above the threshold."""
+    candidates: pl.DataFrame = field(init=False)
+    """left, right, rank, score: the best right entities of each left one. The best has rank one;
+    equals share their mean rank."""
+    unmatched: pl.DataFrame = field(init=False)
+    """side, entity, reason (a ``Reason``), and the best candidate with its score, if any."""
+    relations: pl.DataFrame | None = field(init=False)
+    """left, right, inverse, match, edges: which relation matches which, where that was learned;
+    ``edges`` is on how many edges between anchors both were seen."""
+    anchors: pl.DataFrame | None = field(init=False)
+    """left, right, trust: the links that refinement learned from in the end."""
+    gold_ranks: pl.DataFrame | None = field(init=False)
+    """left, right, rank of the gold links between candidates; for evaluation alone."""
+    prices: pl.DataFrame | None = field(init=False)
+    """side, entity, price, where the exact solver was used: no pair's profit exceeds the sum of
+    its two prices, which proves the links optimal."""
 
-    @property
-    def pair(self) -> GraphPair:
-        """Both graphs, and gold links where they are known."""
-        pair: GraphPair = self.parts["pair"]
-        return pair
-
-    @property
-    def inputs(self) -> Inputs:
-        """What was given besides the graphs."""
-        inputs: Inputs = self.parts["inputs"]
-        return inputs
-
-    @property
-    def links(self) -> pl.DataFrame:
-        """left, right, score, confidence.
-
-        The score is the profit; after refinement, the log-odds of the pair above the threshold.
-        """
-        links: pl.DataFrame = self.parts["links"]
-        return links
-
-    @property
-    def candidates(self) -> pl.DataFrame:
-        """left, right, rank, score: the best right entities of each left one.
-
-        The best has rank one; equals share their mean rank.
-        """
-        candidates: pl.DataFrame = self.parts["candidates"]
-        return candidates
-
-    @property
-    def unmatched(self) -> pl.DataFrame:
-        """side, entity, reason (a ``Reason``), and the best candidate with its score, if any."""
-        unmatched: pl.DataFrame = self.parts["unmatched"]
-        return unmatched
-
-    @property
-    def relations(self) -> pl.DataFrame | None:
-        """left, right, inverse, match, edges: which relation matches which, where it was learned.
-
-        ``edges`` is on how many edges between anchors both were seen.
-        """
-        return self.parts.get("relations")
-
-    @property
-    def anchors(self) -> pl.DataFrame | None:
-        """left, right, trust: the links that refinement learned from in the end."""
-        return self.parts.get("anchors")
-
-    @property
-    def gold_ranks(self) -> pl.DataFrame | None:
-        """left, right, rank of the gold links between candidates; for evaluation alone."""
-        return self.parts.get("gold_ranks")
-
-    @property
-    def prices(self) -> pl.DataFrame | None:
-        """side, entity, price, where the exact solver was used.
-
-        No pair's profit exceeds the sum of its two prices, which proves the links optimal.
-        """
-        return self.parts.get("prices")
+    def __getattr__(self, name: str) -> Any:
+        """An attribute that is loaded on first use."""
+        if name not in LOADED:
+            raise AttributeError(f"'Alignment' has no attribute {name!r}")
+        value = self.load(name)
+        object.__setattr__(self, name, value)
+        return value
 
     @property
     def ranked(self) -> pl.DataFrame:
@@ -193,7 +155,6 @@ class Alignment:
             candidates=self.candidates,
             unmatched=self.unmatched,
             anchors=self.anchors,
-            relations=self.relations,
             prices=self.prices,
             threshold=self.diagnostics.threshold,
         )
@@ -217,3 +178,6 @@ class Alignment:
             f"Alignment({len(self.links)} links, {self.count_unmatched('left')} left and "
             f"{self.count_unmatched('right')} right entities unmatched)"
         )
+
+
+LOADED = frozenset(each.name for each in fields(Alignment) if not each.init)

@@ -111,7 +111,7 @@ def from_arrays(kind: Any, arrays: Arrays, name: str = "") -> Any:
             arrays[f"{inner}{part}"] for part in ("data", "indices", "indptr", "shape")
         )
         return csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
-    if is_dataclass(kind):
+    if isinstance(kind, type) and is_dataclass(kind):
         hints = _hints(kind)
         return kind(
             **{

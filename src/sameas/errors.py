@@ -47,3 +47,18 @@ class OutputError(SameasError):
 
 class MemoryCeilingError(SameasError):
     """Work that does not fit under the ceiling; known before it starts."""
+
+
+def shortened(text: str, limit: int = 80) -> str:
+    r"""Text for an error message: on one line, escaped where not printable, cut if it is long.
+
+    >>> shortened("31\t7")
+    '31\\t7'
+    """
+    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text[: limit + 1])
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def first_line(error: Exception | str) -> str:
+    """The first line of an error's text."""
+    return (str(error).splitlines() or [type(error).__name__])[0]

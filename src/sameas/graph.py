@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
+import pyoxigraph as ox
 from numpy.typing import NDArray
+
+from sameas.errors import OptionError, shortened
+from sameas.naming import choose_names, names_from_attributes
+from sameas.rdf.assembly import Parts, assemble
+from sameas.rdf.rules import Reading
+from sameas.rdf.statements import Terms, statements_of
+from sameas.tabular import Table, as_series, as_table
 
 Positions: TypeAlias = NDArray[np.int64]
 
@@ -18,6 +28,9 @@ ALTERNATIVE_SCHEMA = pl.Schema({"entity": pl.String, "name": pl.String})
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Graph:
     """One knowledge graph: n entities with names, and m triples between them.
+
+    Make one with ``from_triples``, ``from_rdflib``, ``from_pyoxigraph`` or ``from_networkx``, or
+    read one with ``sameas.read_graph``.
 
     ``triples`` has shape (m, 3): positions of head in ``entities``, relation in ``relations``
     and tail in ``entities``. Duplicates and loops are kept as they were found; the stages
@@ -40,9 +53,140 @@ class Graph:
     """Further names, where an entity has more than one: entity, name; the better first."""
     linkable: Positions | None = None
     """Positions of the entities that may be linked, ascending; None for all. The others (blank
-    nodes, classes) are neighbours and no more."""
+    nodes, classes) are only neighbours."""
     reading_counts: dict[str, int] = field(default_factory=dict)
-    """What there is to tell about reading: statements, malformed ones that were skipped, ..."""
+    """Counters collected while reading: statements, malformed ones that were skipped, ..."""
+
+    @classmethod
+    def from_triples(
+        cls,
+        triples: Table,
+        *,
+        names: Table | None = None,
+        attributes: Table | None = None,
+        alternatives: Table | None = None,
+        entities: Any = None,
+    ) -> Graph:
+        """The graph of a table with the columns head, relation and tail.
+
+        A table is a polars, pandas or Arrow one, a mapping of columns or an iterable of tuples.
+        ``attributes`` is a table of entity, attribute and value, ``alternatives`` one of entity
+        and name (further names). ``names`` is a mapping, a table of entity and name, or a series
+        in the order of ``entities``; names that are not given are the labels among the
+        attributes, else made from URIs. ``entities`` are by default all heads, tails and
+        entities of attributes, in order of first appearance.
+
+        >>> graph = Graph.from_triples([("Paris", "capital of", "France")])
+        >>> graph.names.to_list(), graph.triples.tolist()
+        (['Paris', 'France'], [[0, 0, 1]])
+        """
+        table = as_table(triples, ("head", "relation", "tail"), argument="triples")
+        said = pl.DataFrame(schema=ATTRIBUTE_SCHEMA)
+        if attributes is not None:
+            said = as_table(
+                attributes, tuple(ATTRIBUTE_SCHEMA), argument="attributes", may_be_empty=("value",)
+            ).with_columns(pl.col("value").fill_null(""))
+        further = pl.DataFrame(schema=ALTERNATIVE_SCHEMA)
+        if alternatives is not None:
+            further = as_table(alternatives, tuple(ALTERNATIVE_SCHEMA), argument="alternatives")
+        ends = table.select(pl.concat_list("head", "tail").explode()).to_series()
+        mentioned = pl.concat([ends, said["entity"], further["entity"]]).unique(maintain_order=True)
+        if entities is None:
+            uris = mentioned
+        else:
+            uris = as_series(entities, argument="entities")
+            missing = mentioned.filter(positions_of(mentioned, uris) < 0)
+            if len(missing):
+                raise OptionError(
+                    "`entities` must hold all entities of the triples and attributes, "
+                    f'"{shortened(missing[0])}" is missing'
+                )
+        relations = table["relation"].unique(maintain_order=True)
+        columns = (("head", uris), ("relation", relations), ("tail", uris))
+        if names is None:
+            names = names_from_attributes(said)
+        chosen, given = _names(names, uris)
+        return cls(
+            entities=uris.rename("entity"),
+            names=chosen,
+            names_given=given,
+            relations=relations,
+            triples=np.stack([positions_of(table[name], among) for name, among in columns], axis=1),
+            attributes=said,
+            alternatives=further,
+        )
+
+    @classmethod
+    def from_rdflib(cls, graph: Any, *, reading: Reading | None = None) -> Graph:
+        """The graph of an rdflib ``Graph`` or ``Dataset``, by the rules for RDF files."""
+        dataset = hasattr(graph, "quads")
+        content = graph.serialize(format="nquads" if dataset else "nt", encoding="utf-8")
+        format = ox.RdfFormat.N_QUADS if dataset else ox.RdfFormat.N_TRIPLES
+        try:
+            return cls.from_pyoxigraph(ox.parse(input=content, format=format), reading=reading)
+        except SyntaxError as error:
+            raise OptionError(f"`graph` must be valid RDF: {shortened(error.msg, 200)}") from None
+
+    @classmethod
+    def from_pyoxigraph(cls, store: Iterable[ox.Quad], *, reading: Reading | None = None) -> Graph:
+        """The graph of a pyoxigraph ``Store`` or ``Dataset``, by the rules for RDF files."""
+        terms = Terms()
+        batches = statements_of(store, terms)
+        return cls.from_parts(assemble(batches, terms, reading or Reading(), Counter()))
+
+    @classmethod
+    def from_networkx(cls, graph: Any) -> Graph:
+        """The graph of a networkx ``MultiDiGraph`` or ``DiGraph``.
+
+        The relation of an edge is its attribute "relation", else its key. The node attributes
+        "name" and "label" are names, the better first; all others are attributes.
+        """
+        if not graph.is_directed():
+            raise OptionError("`graph` must be directed, got an undirected one instead")
+        edges = (
+            graph.edges(keys=True, data=True)
+            if graph.is_multigraph()
+            else ((head, tail, None, data) for head, tail, data in graph.edges(data=True))
+        )
+        triples, names, attributes = [], [], []
+        for head, tail, key, data in edges:
+            relation = data.get("relation", key)
+            if relation is None:
+                raise OptionError(
+                    "`graph` must have a relation on each edge (its key, or its attribute "
+                    f'"relation"), got none from {head!r} to {tail!r}'
+                )
+            triples.append((str(head), str(relation), str(tail)))
+        for node, data in graph.nodes(data=True):
+            labels = {name: data[name] for name in ("name", "label") if name in data}
+            names += [(str(node), text) for text in _texts(labels.values())]
+            for name in (name for name in data if name not in labels):
+                attributes += [(str(node), str(name), text) for text in _texts([data[name]])]
+        names = list(dict.fromkeys(names))
+        first = dict(reversed(names))
+        return cls.from_triples(
+            triples,
+            entities=[str(node) for node in graph.nodes],
+            names=first,
+            attributes=attributes,
+            alternatives=[row for row in names if first[row[0]] != row[1]],
+        )
+
+    @classmethod
+    def from_parts(cls, parts: Parts) -> Graph:
+        """The graph that RDF statements were assembled into."""
+        names, given = choose_names(parts.entities, parts.names)
+        return cls(
+            entities=parts.entities,
+            names=names,
+            names_given=given,
+            relations=parts.relations,
+            triples=parts.triples,
+            attributes=parts.attributes,
+            alternatives=parts.alternatives,
+            linkable=parts.linkable,
+            reading_counts=parts.reading_counts,
+        )
 
     def __post_init__(self) -> None:
         """Refuse parts that do not belong together."""
@@ -75,17 +219,6 @@ class Graph:
             f"{len(self.triples)} triples)"
         )
 
-    @staticmethod
-    def from_triples(triples, **k):  # placeholder
-        alternatives = k.pop("alternatives", None)
-        graph = graph_from_triples(triples, **k)
-        from dataclasses import replace
-
-        return graph if alternatives is None else replace(graph, alternatives=alternatives)
-
-    def without(self, entities):  # placeholder
-        raise NotImplementedError
-
     def distinct_triples(self) -> Positions:
         """The triples without duplicates, sorted; shape (k, 3)."""
         if not len(self.triples):
@@ -98,10 +231,30 @@ class Graph:
         """The position of each of these entities, -1 where it is not in the graph."""
         return positions_of(entities, self.entities)
 
+    def without(self, entities: pl.Series) -> Graph:
+        """The graph without these entities and all that is said of them; the others renumbered."""
+        gone = self.entities.is_in(entities.implode())
+        kept = ~gone.to_numpy()
+        number = np.cumsum(kept) - 1
+        head, relation, tail = self.triples.T
+        inside = kept[head] & kept[tail]
+        other = ~pl.col("entity").is_in(entities.implode())
+        linkable = self.linkable
+        return replace(
+            self,
+            entities=self.entities.filter(~gone),
+            names=self.names.filter(~gone),
+            names_given=min(self.names_given, int(kept.sum())),
+            triples=np.stack([number[head], relation, number[tail]], axis=1)[inside],
+            attributes=self.attributes.filter(other),
+            alternatives=self.alternatives.filter(other),
+            linkable=None if linkable is None else number[linkable[kept[linkable]]],
+        )
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GraphPair:
-    """Two graphs that talk about the same things, with gold links where they are known.
+    """Two graphs about the same things, with gold links where they are known.
 
     ``gold`` has the columns left and right: entities, by URI.
     """
@@ -129,33 +282,33 @@ def positions_of(wanted: pl.Series, among: pl.Series) -> Positions:
     return found["position"].fill_null(-1).to_numpy()
 
 
-def graph_from_triples(
-    triples: pl.DataFrame,
-    *,
-    names: pl.Series | None = None,
-    attributes: pl.DataFrame | None = None,
-    entities: pl.Series | None = None,
-) -> Graph:
-    """The graph of a table with the columns head, relation and tail (text).
+def _names(given: Any, entities: pl.Series) -> tuple[pl.Series, int]:
+    """The name of each entity, and how many of them were given."""
+    is_table = hasattr(given, "columns") or hasattr(given, "column_names")
+    if isinstance(given, Mapping):
+        given = list(given.items())
+    elif not is_table and not _has_pairs(given):
+        names = as_series(given, argument="names").rename("name")
+        if len(names) != len(entities):
+            raise OptionError(
+                f"`names` must have one row per entity, got {len(names)} for {len(entities)} "
+                "entities instead"
+            )
+        return names, int((names != "").sum())
+    table = as_table(given, tuple(ALTERNATIVE_SCHEMA), argument="names", may_be_empty=("name",))
+    return choose_names(entities, table.drop_nulls())
 
-    Entities are those given, or all heads and tails (and entities of attributes) in order of
-    first appearance; ``names`` goes with ``entities``.
-    """
-    if entities is None:
-        ends = triples.select(entity=pl.concat_list("head", "tail")).explode("entity")["entity"]
-        if attributes is not None:
-            ends = pl.concat([ends, attributes["entity"]])
-        entities = ends.unique(maintain_order=True)
-    relations = triples["relation"].unique(maintain_order=True)
-    columns = [
-        positions_of(triples["head"], entities),
-        positions_of(triples["relation"], relations),
-        positions_of(triples["tail"], entities),
-    ]
-    return Graph(
-        entities=entities,
-        names=names if names is not None else pl.Series("name", [""] * len(entities)),
-        relations=relations,
-        triples=np.stack(columns, axis=1),
-        attributes=attributes if attributes is not None else pl.DataFrame(schema=ATTRIBUTE_SCHEMA),
-    )
+
+def _has_pairs(given: Any) -> bool:
+    """Whether a value is a list of tuples; an empty one can be."""
+    return isinstance(given, list | tuple) and (not given or isinstance(given[0], list | tuple))
+
+
+def _texts(values: Iterable[Any]) -> list[str]:
+    """Values of node attributes as text; collections hold several, None and "" hold none."""
+    texts = []
+    for value in values:
+        several = isinstance(value, list | tuple | set | frozenset)
+        found = [str(one) for one in (value if several else [value]) if one not in (None, "")]
+        texts += sorted(found) if isinstance(value, set | frozenset) else found
+    return texts

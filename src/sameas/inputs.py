@@ -13,11 +13,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sameas.errors import OptionError
-from sameas.features.words import WordVectors, words_of
+from sameas.features import WordVectors, embedding_rows, words_of
 from sameas.graph import GraphPair, Positions
 from sameas.options import Options, refuse_unused
-from sameas.features import load_word_vectors, read_embeddings
 from sameas.reading import read_gold
+from sameas.reading.embeddings import read_embeddings
+from sameas.reading.vectors import load_word_vectors
 from sameas.rows import Rows
 from sameas.tabular import Table, as_links
 
@@ -71,7 +72,7 @@ def collect_inputs(
         entities = pl.concat([pair.left.entities, pair.right.entities])
         rows = read_embeddings(Path(embeddings), entities)
     elif embeddings is not None:
-        rows = embedding_rows(embeddings, pair)  # noqa: F821
+        rows = embedding_rows(embeddings, pair)
     vectors = None
     if options.method == "seu" and options.features != "char" and rows is None:
         words = words_of(pl.concat([pair.left.names, pair.right.names]))["word"].unique()

@@ -5,9 +5,10 @@ The flags of the command line are made from these fields.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal, get_args
+from types import SimpleNamespace
+from typing import Any, Literal, cast, get_args
 
 from sameas.errors import OptionError
 from sameas.fields import check, option, wrong
@@ -23,6 +24,7 @@ GraphPart = Literal["namesakes", "votes", "lacking", "relations"]
 Part = Literal[TextPart, GraphPart]
 """What ``best`` adds to the method as published."""
 
+INPUTS = ("seeds", "reject", "among", "embeddings", "word_vectors")
 PARIS_OPTIONS = frozenset({"method", "iterations", "top", "memory", "min_confidence", "among"})
 """The options and inputs that PARIS uses."""
 
@@ -95,7 +97,6 @@ class Options:
 
     def __post_init__(self) -> None:
         """Refuse values that cannot be used, and options that have no effect with the others."""
-        object.__setattr__(self, "without", tuple(self.without))
         check(self)
         changed = [
             field.name for field in fields(self) if getattr(self, field.name) != field.default
@@ -112,19 +113,18 @@ def refuse_unused(options: Options, given: Collection[str], *, embeddings: bool 
 
     ``embeddings`` says that feature rows were given, which take the place of names.
     """
-    if options.method == "paris":
-        unused = dict.fromkeys(given, "method 'paris' does not use it")
-        unused = {name: why for name, why in unused.items() if name not in PARIS_OPTIONS}
-    else:
-        unused = _unused_by_seu(options, embeddings)
+    unused = without_effect(options, embeddings=embeddings)
     for name in given:
         if name in unused:
             raise OptionError(f"`{name}` has no effect here: {unused[name]}; leave it out")
 
 
-def _unused_by_seu(options: Options, embeddings: bool) -> dict[str, str]:
-    """The options and inputs that have no effect, and why."""
-    unused = {}
+def without_effect(options: Options, *, embeddings: bool = False) -> dict[str, str]:
+    """The options and inputs that these options make no use of, and why."""
+    if options.method == "paris":
+        names = {*(field.name for field in fields(Options)), *INPUTS} - PARIS_OPTIONS
+        return dict.fromkeys(names, "method 'paris' does not use it")
+    unused: dict[str, str] = {}
     if options.solver != "hungarian":
         unused |= dict.fromkeys(("gap", "time_limit"), "it is for `solver` hungarian")
     if not options.rounds:
@@ -167,3 +167,14 @@ def make_options(preset: Preset = "best", **choices: Any) -> Options:
     options = replace(base, **choices)
     refuse_unused(options, list(choices))
     return options
+
+
+def recorded_options(values: Mapping[str, Any]) -> Options:
+    """The options that a run folder records; one without effect there gets its default.
+
+    Earlier versions let such options pass, and recorded more than is an option today.
+    """
+    defaults = {field.name: field.default for field in fields(Options)}
+    values = {name: value for name, value in values.items() if name in defaults}
+    unused = without_effect(cast(Options, SimpleNamespace(**{**defaults, **values})))
+    return Options(**{name: value for name, value in values.items() if name not in unused})

@@ -1,16 +1,181 @@
-"""Placeholder until the branch reading is merged."""
+"""Tables that a caller gives, of whatever kind, as polars tables with the wanted columns."""
 
-from typing import Any
+from __future__ import annotations
 
-Table = Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import polars as pl
 
+from sameas.errors import OptionError, shortened
 
-def as_links(data: Any, name: str) -> pl.DataFrame:
-    """Links."""
-    return (
-        data
-        if isinstance(data, pl.DataFrame)
-        else pl.DataFrame(list(data), schema=["left", "right"], orient="row")
-    )
+Table: TypeAlias = Any
+"""A table that a caller gives; see ``as_table``."""
+
+OTHER_NAMES = {
+    "head": ("subject", "s", "source", "from"),
+    "relation": ("predicate", "p", "property", "relationship"),
+    "tail": ("object", "o", "target", "to"),
+    "entity": ("uri", "id"),
+    "name": ("label",),
+    "left": ("source", "subject", "subject_id"),
+    "right": ("target", "object", "object_id"),
+}
+"""What tables call our columns, besides their own names."""
+NUMBERS = ("score", "confidence")
+"""Columns of numbers; all others are text."""
+
+
+class TableError(ValueError):
+    """What is wrong with a table, and in which row (the first is 1)."""
+
+    def __init__(self, message: str, row: int | None = None) -> None:
+        """Keep message and row, for an error that also says where the table came from."""
+        super().__init__(message)
+        self.message, self.row = message, row
+
+
+def as_table(
+    data: Table,
+    columns: Sequence[str],
+    *,
+    argument: str,
+    optional: Sequence[str] = (),
+    may_be_empty: Sequence[str] = (),
+) -> pl.DataFrame:
+    """The wanted columns of a table, as text (``score`` and ``confidence`` as numbers).
+
+    ``data`` is a polars table (lazy or not), a pandas one, anything with an Arrow stream, a
+    mapping of columns, or an iterable of tuples. Columns are found by their names or the other
+    names in ``OTHER_NAMES``; where they have none (tuples, or names that are just numbers), they
+    are the wanted ones in their order. An unusable table is an OptionError about ``argument``.
+    """
+    try:
+        table = _polars(data, [*columns, *optional])
+        return wanted_columns(
+            table, columns, optional=optional, filled=[c for c in columns if c not in may_be_empty]
+        )
+    except TableError as error:
+        place = "" if error.row is None else f" in row {error.row}"
+        raise OptionError(
+            f"`{argument}` must be a table of {', '.join(columns)}: {error.message}{place}"
+        ) from None
+
+
+def as_links(data: Table, argument: str) -> pl.DataFrame:
+    """Links that a caller gives: left, right, and score, confidence and predicate if it has them."""
+    optional = (*NUMBERS, "predicate")
+    return as_table(data, ("left", "right"), argument=argument, optional=optional)
+
+
+def wanted_columns(
+    table: pl.DataFrame,
+    columns: Sequence[str],
+    *,
+    optional: Sequence[str] = (),
+    filled: Sequence[str] = (),
+) -> pl.DataFrame:
+    """The wanted columns of a polars table, none of the ``filled`` ones with an empty field."""
+    names = column_names(table.columns, columns)
+    if names is None and all(_is_number(name) for name in table.columns):
+        names = [*columns, *optional][: len(table.columns)]
+    if names is None or not set(columns) <= set(names):
+        found = shortened(", ".join(table.columns), 200) or "none"
+        raise TableError(f"columns {', '.join(columns)} expected, found {found}; rename them")
+    table = table.rename(dict(zip(table.columns, names, strict=True)))
+    table = table.select(*columns, *(name for name in optional if name in names))
+    for name, kind in table.schema.items():
+        if kind.is_nested() or kind == pl.Binary or kind == pl.Object:
+            raise TableError(f'text or numbers expected in column "{name}", found {kind}')
+        if name not in NUMBERS:
+            table = table.with_columns(pl.col(name).cast(pl.String))
+            continue
+        values = table[name].cast(pl.Float64, strict=False)
+        wrong = values.is_null() & table[name].is_not_null()
+        if wrong.any():
+            row = int(wrong.arg_max() or 0)
+            found = shortened(str(table[name][row]))
+            raise TableError(f'a number expected in column "{name}", found "{found}"', row + 1)
+        table = table.with_columns(values)
+    hole = (pl.col(filled).is_null() | (pl.col(filled) == "")) if filled else pl.lit(False)
+    holes = table.select(pl.any_horizontal(hole)).to_series()
+    if holes.any():
+        row = int(holes.arg_max() or 0)
+        raise TableError("a value is missing; fill it or leave the row out", row + 1)
+    return table
+
+
+def column_names(cells: Sequence[str], columns: Sequence[str]) -> list[str] | None:
+    """A header in our words, if it names all the columns wanted and none twice; else None.
+
+    >>> column_names(["Subject", "predicate", "object"], ("head", "relation", "tail"))
+    ['head', 'relation', 'tail']
+    """
+    names = [cell.strip().lower() for cell in cells]
+    ours = {other: name for name in columns for other in OTHER_NAMES.get(name, ())}
+    if not set(columns) <= set(names):
+        names = [ours.get(name, name) for name in names]
+    return names if set(columns) <= set(names) and len(set(names)) == len(names) else None
+
+
+def as_series(data: Any, *, argument: str) -> pl.Series:
+    """A column of text from a polars or pandas series, an array or any iterable."""
+    if isinstance(data, str) or not isinstance(data, Iterable):
+        raise OptionError(f"`{argument}` must be a series of text, got {_described(data)} instead")
+    series = data if isinstance(data, pl.Series) else _column(list(data))
+    if series.dtype.is_nested() or series.null_count():
+        what = "a missing value" if series.null_count() else str(series.dtype)
+        raise OptionError(f"`{argument}` must be a series of text, got {what} instead")
+    text: pl.Series = series.cast(pl.String)
+    return text
+
+
+def _polars(data: Any, names: Sequence[str]) -> pl.DataFrame:
+    if isinstance(data, pl.LazyFrame):
+        return data.collect()
+    if isinstance(data, pl.DataFrame):
+        return data
+    if hasattr(data, "columns") and hasattr(data, "itertuples"):  # pandas, also without pyarrow
+        return _of_columns({name: data[name].tolist() for name in data.columns})
+    if hasattr(data, "__arrow_c_stream__"):
+        return pl.DataFrame(data)
+    if isinstance(data, Mapping):
+        return _of_columns({name: list(column) for name, column in data.items()})
+    if isinstance(data, str | bytes) or not isinstance(data, Iterable):
+        raise TableError(f"a table or an iterable of tuples expected, found {_described(data)}")
+    return _of_rows(list(data), names)
+
+
+def _of_rows(rows: list[Any], names: Sequence[str]) -> pl.DataFrame:
+    width = None
+    for number, row in enumerate(rows, start=1):
+        if isinstance(row, str) or not isinstance(row, Sequence):
+            raise TableError(f"a tuple expected, found {_described(row)}", number)
+        width = width or len(row)
+        if len(row) != width or width > len(names):
+            raise TableError(f"{width} values expected, found {len(row)}", number)
+    columns = zip(*rows, strict=True) if rows else [()] * len(names)
+    return _of_columns({str(place): list(column) for place, column in enumerate(columns)})
+
+
+def _of_columns(columns: Mapping[Any, list[Any]]) -> pl.DataFrame:
+    if len({len(column) for column in columns.values()}) > 1:
+        raise TableError("columns of the same length expected")
+    return pl.DataFrame({str(name): _column(column) for name, column in columns.items()})
+
+
+def _column(values: list[Any]) -> pl.Series:
+    """A column of Python values; a missing one is None or not a number."""
+    present = [None if value is None or value != value else value for value in values]
+    if all(value is None or isinstance(value, float) for value in present):
+        return pl.Series(present, dtype=pl.Float64 if any(present) else None)
+    return pl.Series([None if value is None else str(value) for value in present], dtype=pl.String)
+
+
+def _is_number(name: str) -> bool:
+    """Whether a column's name is only its number."""
+    return name.removeprefix("column_").isdigit()
+
+
+def _described(value: object) -> str:
+    return f"{type(value).__name__} {shortened(repr(value), 60)}"

@@ -19,18 +19,17 @@ if TYPE_CHECKING:
     from sameas.evaluation import Metrics
     from sameas.graph import GraphPair
 
-EXAMPLES = """
-  sameas demo
-  sameas demo --json
-"""
 
-
-@click.command(cls=Command, examples=EXAMPLES)
+@click.command(cls=Command)
 def demo() -> Report:
     """Align two small graphs that ship with the package.
 
     Countries, languages, currencies and cities, in French from CLDR and in English from
     GeoNames; every link is compared with the true one.
+
+    Examples:
+      sameas demo
+      sameas demo --json
     """
     import sameas
 
@@ -105,8 +104,10 @@ def _examples(alignment: Alignment, gold: pl.DataFrame) -> pl.DataFrame:
     rows = links[np.linspace(0, len(links) - 1, 10).round().astype(int).tolist()]
     left, right = alignment.pair.left, alignment.pair.right
     known = gold.with_columns(verdict=pl.lit("yes"))
-    return rows.join(known, on=["left", "right"], how="left", maintain_order="left").with_columns(
+    judged = rows.join(known, on=["left", "right"], how="left", maintain_order="left")
+    table: pl.DataFrame = judged.with_columns(
         pl.col("verdict").fill_null("no"),
         pl.col("left").replace_strict(left.entities, left.names).alias("left name"),
         pl.col("right").replace_strict(right.entities, right.names).alias("right name"),
     )
+    return table

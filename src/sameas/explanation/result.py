@@ -16,10 +16,14 @@ Kind = Literal[
     "left lacks",
     "right lacks",
     "known",
-    "price",
+    "threshold",
 ]
-"""Own name; neighbours; neighbours' neighbours and further hops; neighbours and literal values
-that both share; what one of them lacks; being given as known; the price of staying alone."""
+"""Names; neighbours' names; neighbours of neighbours and further hops; shared neighbours; shared
+literal values; what one of the two lacks; a known link; the threshold that is taken off."""
+Reason = Literal["no-candidate", "below-threshold", "taken", "unsure", "left-over"]
+Note = Literal["entity-not-among", "other-not-among", "not-kept", "rejected"]
+"""The entity (or the other one) was not to be linked, the pair was not among the candidates that
+the run kept, or it was rejected by the user."""
 
 
 @dataclass(frozen=True)
@@ -40,68 +44,60 @@ class Relation:
 
 @dataclass(frozen=True, kw_only=True)
 class Detail:
-    """One thing that a part of a score is made of."""
+    """One term of a part of a score, or the sum of several (``count``)."""
 
     score: float
-    """How much of the score it makes up."""
+    """How much it adds to the score."""
     text: str = ""
-    """An n-gram, a pair of words, a literal value, or what is summed up here."""
+    """An n-gram, a pair of words or a literal value."""
     left: Entity | None = None
+    """A neighbour of the left entity."""
     right: Entity | None = None
     left_relations: tuple[Relation, ...] = ()
     """How the left entity is related to ``left``."""
     right_relations: tuple[Relation, ...] = ()
     left_fans: int | None = None
-    """How many left entities are related in the same way to the same: few are telling."""
+    """How many left entities are related to ``left`` in the same way."""
     right_fans: int | None = None
     amount: float | None = None
-    """How alike two names are, how far a shared neighbour is trusted, what a lacking one weighs."""
+    """The cosine of two names, the share of a shared neighbour, the weight of a lacking one."""
     count: int = 1
-    """How many things are summed up."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """One part of a score, and what it is made of; the details add up to it."""
+    """One part of a score; its details add up to it."""
 
     kind: Kind
-    hop: int | None
+    hop: int | None = None
     score: float
-    amount: float | None
+    amount: float | None = None
     """What was measured: a cosine, votes, or the weight of what is lacking."""
     details: tuple[Detail, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Comparison:
-    """How the score of one pair comes about; the parts add up to it."""
+    """The score of one pair, and the parts that add up to it."""
 
     left: Entity
     right: Entity
     score: float
     parts: tuple[Part, ...]
     listed: float | None
-    """The score that the run recorded, None if it did not keep the pair."""
+    """The score that the run recorded; None if it did not keep the pair."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Considered:
-    """Another candidate, and how it compares with the partner, or with the best candidate."""
+    """Another candidate."""
 
     entity: Entity
     score: float
     linked_with: Entity | None
-    differences: tuple[tuple[str, float], ...]
-    """Kinds of parts by how much they add or take away compared with the partner, most first."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rival:
-    """Another entity of the explained side that might have the same partner."""
-
-    entity: Entity
-    score: float
-    linked_with: Entity | None
+    differences: tuple[tuple[Kind, float], ...] = ()
+    """The parts by how much they differ from those of the partner (or nearest miss), largest
+    difference first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,16 +117,16 @@ class Exchange:
 
     wanted: Entity
     score: float
-    """What the two would score."""
+    """The score of the entity with the wanted partner."""
     holder: Entity | None
-    """Who has the wanted one, and at what score."""
+    """The entity that is linked with the wanted one."""
     holder_score: float
     steps: tuple[Step, ...]
     cost: float
     """By how much the total score would fall; the best way on the candidates that were kept."""
     at_least: float | None
-    """What the exact solver's prices say that it costs at least: the sum of both prices less the
-    score. None without prices."""
+    """A lower bound of the cost over all pairs, from the exact solver's prices: the sum of both
+    prices less the score. None without prices."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,15 +144,15 @@ class Missing:
 
 @dataclass(frozen=True, kw_only=True)
 class Neighbour:
-    """Neighbours in a drawing: two that are linked with each other, or one that stands alone."""
+    """One row of a drawing: two neighbours linked with each other, or one on either side."""
 
-    left: Entity | None
-    left_relations: tuple[Relation, ...]
-    right: Entity | None
-    right_relations: tuple[Relation, ...]
+    left: Entity | None = None
+    left_relations: tuple[Relation, ...] = ()
+    right: Entity | None = None
+    right_relations: tuple[Relation, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Neighbourhood:
     """The neighbours of both, side by side; those left out of the lists are counted."""
 
@@ -176,23 +172,35 @@ class Explanation:
     entity: Entity
     partner: Entity | None
     confidence: float | None
-    reason: str | None
+    reason: Reason | None
     """Why there is no partner."""
+    min_confidence: float
+    """The confidence that a link needs (an option of the run)."""
     scale: Scale
-    """Scores are log-odds beyond the price of staying alone, or mean cosines."""
+    """Scores are log-odds above the threshold, or mean cosines."""
     comparison: Comparison | None
     """The pair that was chosen; for an unmatched entity, its nearest miss."""
     other: Comparison | None
     """The pair that was asked about."""
     others: tuple[Considered, ...]
-    rivals: tuple[Rival, ...]
-    """Who else scores with the partner, or with the nearest miss; best first."""
+    """Other candidates of the entity, best first."""
+    rivals: tuple[Considered, ...]
+    """Other candidates of the partner, or of the nearest miss; best first."""
     wins: tuple[bool, bool]
-    """Whether nobody scores higher with the entity, and nobody with its partner, that was kept."""
+    """Whether no kept candidate scores higher with the entity, and none with its partner."""
     exchange: Exchange | None
     missing: Missing | None
     neighbourhood: Neighbourhood | None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def shown(self) -> Comparison | None:
+        """The pair that the details are about: the one asked about, or else the chosen one."""
+        return self.other or self.comparison
+
+    def far(self, comparison: Comparison) -> Entity:
+        """The entity of a pair that is not on the explained side."""
+        return comparison.right if self.side == "left" else comparison.left
 
     def __str__(self) -> str:
         """The explanation in words."""

@@ -1,17 +1,16 @@
 """Names in, rows of numbers out; both graphs in one space."""
 
-from sameas.features.embeddings import read_embeddings
+from sameas.features.embeddings import embedding_rows
 from sameas.features.folding import folded, sounded
 from sameas.features.ngrams import ngram_rows, ngrams_of
-from sameas.features.words import WordVectors, load_word_vectors, word_rows, words_of
+from sameas.features.words import WordVectors, word_rows, words_of
 
 __all__ = [
     "WordVectors",
+    "embedding_rows",
     "folded",
-    "load_word_vectors",
     "ngram_rows",
     "ngrams_of",
-    "read_embeddings",
     "sounded",
     "word_rows",
     "words_of",

@@ -1,98 +1,56 @@
-"""Feature rows that a user brings: one vector per entity, from NumPy or Parquet files."""
+"""Feature rows that a user brings: one vector per entity."""
 
 from __future__ import annotations
 
-import logging
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sameas.errors import InputError
-from sameas.graph import positions_of
-from sameas.reading.tables import read_parquet, require_file
+from sameas.errors import OptionError
+from sameas.graph import GraphPair
 from sameas.rows import Matrix, Rows, as_rows, unit
 
-log = logging.getLogger(__name__)
 
-
-def read_embeddings(path: Path, entities: pl.Series) -> Rows:
-    """Unit feature rows for these entities (left first, then right), from a user's file.
-
-    ``.npy``: an array with just one row per entity, in that order. Parquet: a column ``entity``
-    and either one column of lists or several columns of numbers; an entity that is not in the
-    file gets a row of zeros.
-    """
-    require_file(path)
-    if path.suffix == ".npy":
-        vectors = _read_npy(path, len(entities))
-    elif path.suffix == ".parquet":
-        vectors = _read_parquet(path, entities)
-    else:
-        raise InputError(path, f'.npy or .parquet expected, found suffix "{path.suffix}"')
-    if not np.isfinite(vectors).all():
-        row = int(np.argmin(np.isfinite(vectors).all(axis=1)))
-        raise InputError(path, f'the vector of "{entities[row]}" is not finite')
+def embedding_rows(embeddings: tuple[Any, Any], pair: GraphPair) -> Rows:
+    """Unit feature rows of all left, then all right entities, from an array for each side."""
+    if not isinstance(embeddings, tuple | list) or len(embeddings) != 2:
+        raise OptionError("`embeddings` must be two arrays, for left and for right entities")
+    entities = (pair.left.entities, pair.right.entities)
+    arrays = []
+    for side, values, uris in zip(("left", "right"), embeddings, entities, strict=True):
+        try:
+            array = np.asarray(values)
+        except ValueError:  # rows of different lengths
+            array = np.zeros(0)
+        if array.dtype.kind not in "fiu" or array.ndim != 2 or len(array) != len(uris):
+            raise OptionError(
+                f"`embeddings` must have numbers of shape ({len(uris)}, d) for the {side} "
+                f"entities, got {array.dtype} of shape {array.shape} instead"
+            )
+        arrays.append(single_precision(array))
+    if arrays[0].shape[1] != arrays[1].shape[1] or not arrays[0].shape[1]:
+        widths = f"{arrays[0].shape[1]} and {arrays[1].shape[1]}"
+        raise OptionError(
+            f"`embeddings` must have as many numbers for left as for right entities, got {widths}"
+        )
+    vectors = np.concatenate(arrays)
+    row = first_not_finite(vectors)
+    if row is not None:
+        raise OptionError(
+            f'`embeddings` must be finite, the vector of "{pl.concat(entities)[row]}" is not'
+        )
     return unit(as_rows(vectors))
 
 
-def _read_npy(path: Path, count: int) -> Matrix:
-    try:
-        vectors = np.load(path, allow_pickle=False)
-    except (ValueError, OSError, EOFError):
-        raise InputError(path, "not a .npy file of numbers; save it with numpy.save") from None
-    right_shape = vectors.ndim == 2 and len(vectors) == count and vectors.shape[1] > 0
-    if not right_shape or vectors.dtype.kind not in "fiu":
-        raise InputError(
-            path,
-            f"numbers of shape ({count}, d) expected, one row per entity, left then right; "
-            f"found {vectors.dtype} of shape {vectors.shape}",
-        )
-    return _single(vectors)
+def first_not_finite(vectors: Matrix) -> int | None:
+    """The first row with a number that is not finite."""
+    finite = np.isfinite(vectors).all(axis=1)
+    return None if finite.all() else int(np.argmin(finite))
 
 
-def _read_parquet(path: Path, entities: pl.Series) -> Matrix:
-    table = read_parquet(path)
-    columns = [name for name in table.columns if name != "entity"]
-    if "entity" not in table.columns or table["entity"].dtype.is_nested() or not columns:
-        raise InputError(
-            path, f"a column entity and numbers expected, found {', '.join(table.columns)}"
-        )
-    repeated = table.filter(~table["entity"].is_first_distinct())
-    if len(repeated):
-        raise InputError(path, f'entity "{repeated["entity"][0]}" was given before')
-    try:
-        if len(columns) == 1 and isinstance(table[columns[0]].dtype, pl.List | pl.Array):
-            vectors = _single(_unlisted(table[columns[0]]))
-        else:
-            vectors = _single(table.select(pl.col(columns).cast(pl.Float64)).to_numpy())
-        if vectors.ndim != 2 or not vectors.shape[1]:
-            raise ValueError("no numbers")
-    except (ValueError, TypeError, pl.exceptions.PolarsError):
-        raise InputError(path, "vectors must be numbers, as many for each entity") from None
-    rows = positions_of(entities, table["entity"].cast(pl.String))
-    missing = int((rows < 0).sum())
-    if missing == len(entities):
-        raise InputError(path, "none of its entities is in the graphs; use their URIs")
-    found: Matrix = np.where(rows[:, None] >= 0, vectors[rows.clip(0)], np.float32(0))
-    if missing and np.isfinite(found).all():
-        log.warning("%d of %d entities have no row in %s", missing, len(entities), path.name)
-    return found
-
-
-def _unlisted(column: pl.Series) -> NDArray[np.float64]:
-    """A column of lists of numbers, all of one length, as a matrix."""
-    if isinstance(column.dtype, pl.List):
-        lengths = column.list.len().unique()
-        if len(lengths) != 1 or column.null_count():
-            raise ValueError("lists of different lengths")
-        column = column.list.to_array(int(lengths[0]))
-    matrix: NDArray[np.float64] = column.to_numpy().astype(np.float64)
-    return matrix
-
-
-def _single(vectors: NDArray[np.generic]) -> Matrix:
-    """Numbers as float32; those too large for it become infinite, and are refused as such."""
+def single_precision(vectors: NDArray[Any]) -> Matrix:
+    """Numbers as float32; those too large for it become infinite."""
     with np.errstate(over="ignore"):
         return vectors.astype(np.float32)

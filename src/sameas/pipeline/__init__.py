@@ -15,7 +15,7 @@ from sameas.checkpoint import Checkpoint, fingerprint
 from sameas.errors import OptionError
 from sameas.graph import Graph, GraphPair
 from sameas.inputs import Task, collect_inputs, make_task
-from sameas.options import Options, Preset, make_options
+from sameas.options import Options, Preset, make_options, refuse_unused
 from sameas.pipeline.by_paris import align_by_paris
 from sameas.pipeline.phases import Phases, Progress
 from sameas.pipeline.published import align_published, verify_published
@@ -65,6 +65,7 @@ def align(
         right, options = None, right
     if options is None:
         options = make_options(preset or "best", **choices)
+        refuse_unused(options, choices, embeddings=embeddings is not None)
     elif choices or preset is not None:
         name = next(iter(choices), "preset")
         raise OptionError(f"`{name}` was given beside an Options object; put it into that")
@@ -100,7 +101,9 @@ def _pair(left: Source, right: Source | None) -> GraphPair:
             f"{type(right if isinstance(left, Graph) else left).__name__!r}; read the other one "
             "with sameas.read_graph"
         )
-    return read_pair(left) if right is None else read_pair(left, right)
+    if isinstance(right, GraphPair):
+        raise OptionError("`right` must be a graph or a file, got a pair of graphs")
+    return read_pair(left, right)
 
 
 def _method(options: Options) -> Callable[[Task, Phases], Outcome]:

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sameas.alignment import CANDIDATES, LINKS, UNMATCHED, Alignment, Diagnostics
+from sameas.alignment import SCHEMAS, Alignment, Diagnostics
 from sameas.graph import Positions, positions_of
 from sameas.inputs import Task
 from sameas.pipeline.phases import Phases
@@ -49,12 +49,12 @@ class Outcome:
 def make_alignment(task: Task, outcome: Outcome, phases: Phases) -> Alignment:
     """The result: links that are confident enough, and everything known about the others."""
     with phases.timed("confidence"):
-        links = _pairs(task, outcome.links, LINKS)
+        links = _pairs(task, outcome.links, "links")
         kept = links.filter(pl.col("confidence") >= task.options.min_confidence)
         threshold = outcome.diagnostics.get("threshold")
         tables = {
             "links": kept,
-            "candidates": _pairs(task, outcome.ranked, CANDIDATES),
+            "candidates": _pairs(task, outcome.ranked, "candidates"),
             "unmatched": _unmatched(task, outcome.nearest, links, kept, threshold),
             "gold_ranks": _gold_ranks(task, outcome),
             "prices": _prices(task, outcome),
@@ -73,14 +73,15 @@ def make_alignment(task: Task, outcome: Outcome, phases: Phases) -> Alignment:
     return Alignment(
         options=task.options,
         diagnostics=diagnostics,
-        parts={"pair": task.pair, "inputs": task.inputs, **tables},
+        load={"pair": task.pair, "inputs": task.inputs, **tables}.get,
         seconds=phases.seconds,
         resumed=tuple(phases.resumed),
     )
 
 
-def _pairs(task: Task, pairs: PairTable, schema: pl.Schema) -> pl.DataFrame:
+def _pairs(task: Task, pairs: PairTable, name: str) -> pl.DataFrame:
     left, right = task.entities
+    schema = SCHEMAS[name]
     weight = next(name for name in schema if name not in ("left", "right", "score"))
     columns = {
         "left": left.gather(pairs.left),
@@ -99,7 +100,7 @@ def _unmatched(
     threshold: float | None,
 ) -> pl.DataFrame:
     """The entities without a link, each with the reason and its best candidate."""
-    unsure = pl.lit(threshold is not None)
+    refined = threshold is not None
     tables = []
     for side, near, other, far in (
         ("left", nearest.left, "right", nearest.right),
@@ -114,26 +115,26 @@ def _unmatched(
                 "score": nearest.score[places].astype(np.float64),
             }
         )
-        dropped = pl.col("entity").is_in(links[side].implode())
+        dropped = pl.col("entity").is_in(links[side].implode()) & (not refined)
         reason = (
             pl.when(pl.col("candidate").is_null())
             .then(pl.lit("no-candidate"))
-            .when((pl.col("score") <= 0) & (threshold is not None))
+            .when((pl.col("score") <= 0) & refined)
             .then(pl.lit("below-threshold"))
+            .when(dropped)
+            .then(pl.lit("unsure"))
             .when(pl.col("candidate").is_in(kept[other].implode()))
             .then(pl.lit("taken"))
-            .when(dropped | unsure)
-            .then(pl.lit("unsure"))
-            .otherwise(pl.lit("left-over"))
+            .otherwise(pl.lit("unsure" if refined else "left-over"))
         )
         tables.append(
             pl.DataFrame({"side": pl.repeat(side, len(entities), eager=True), "entity": entities})
             .filter(~pl.col("entity").is_in(kept[side].implode()))
             .join(best, on="entity", how="left", maintain_order="left")
             .with_columns(reason=reason)
-            .select(list(UNMATCHED))
+            .select(list(SCHEMAS["unmatched"]))
         )
-    return pl.concat(tables).cast(UNMATCHED)
+    return pl.concat(tables).cast(SCHEMAS["unmatched"])
 
 
 def _best_places(groups: NDArray[np.integer], weight: NDArray[np.floating]) -> Positions:

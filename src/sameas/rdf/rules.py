@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from sameas.fields import check, option, wrong
-
-MAX_BYTES = 64 * 2**30
+from sameas.files import MAX_BYTES
 
 RdfKind = Literal["nt", "nq", "ttl", "trig", "rdf", "jsonld"]
 """N-Triples, N-Quads, Turtle, TriG, RDF/XML, JSON-LD."""
@@ -51,7 +50,7 @@ class Reading:
         help="How much one compressed file, standard input or endpoint may hold.",
     )
     format: RdfKind | None = option(
-        None, help="RDF: what standard input holds, and files without a known suffix.  [nq]"
+        None, help="RDF: what standard input holds, and files without a known suffix."
     )
     base: str | None = option(
         None, metavar="IRI", help="RDF: what relative IRIs are resolved against."

@@ -1,8 +1,9 @@
-"""Files and folders in, a GraphPair out."""
+"""Files and folders in; graphs, links and vectors out."""
 
+from sameas.rdf.rules import Reading
+from sameas.reading.benchmark import detect_layout
 from sameas.reading.links import read_links
-from sameas.reading.options import Reading
-from sameas.reading.pair import detect_layout, is_pair, read_gold, read_graph, read_pair
+from sameas.reading.pair import is_pair, read_gold, read_graph, read_pair
 
 __all__ = [
     "Reading",

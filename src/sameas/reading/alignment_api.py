@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import polars as pl
 import pyoxigraph as ox
 
-from sameas.errors import InputError
+from sameas.errors import InputError, shortened
+from sameas.files import open_stream
 from sameas.iri import from_iris, is_iri
 from sameas.links import LINK_SCHEMA, LinkSet
-from sameas.reading.same_as import parse_rdf
-from sameas.reading.tables import read_bytes, shortened
+from sameas.rdf.rules import Reading
+from sameas.reading.rdf import read_quads
 
 ALIGN = "http://knowledgeweb.semanticweb.org/heterogeneity/alignment"
 """The format's namespace; some files leave out the ``#`` that follows it."""
@@ -21,32 +21,27 @@ SCORE = "urn:sameas:terms:score"
 RELATIONS = ("=", "==", "equivalence")
 CELL = ("entity1", "entity2", "measure", "relation", "score")
 SOURCES = {"onto1": "subject_source", "onto2": "object_source"}
-_ENTITY_DEFINITION = re.compile(rb"<!ENTITY\s+(?:%\s+)?\S+\s+(\"[^\"]*\"|'[^']*'|\S+)")
-_LONGEST_ENTITY = 300
 
 
-def read_alignment_api(path: Path) -> LinkSet:
+def read_alignment_api(path: Path, predicate: str | None = None) -> LinkSet:
     """The cells of an alignment whose relation is ``=``; others are counted and left out."""
-    _refuse_entity_bombs(path)
     cells: dict[str, dict[str, str]] = {}
     metadata: dict[str, str] = {}
-    for triple in parse_rdf(path, ".rdf"):
-        name = _term(triple.predicate.value)
-        if name not in CELL and name not in SOURCES:
-            continue
-        subject, thing = triple.subject, triple.object
-        value = "" if isinstance(thing, ox.Triple) else thing.value
-        if name in SOURCES:
-            if is_iri(value):
+    with open_stream(path) as stream:
+        for quad in read_quads(stream, "rdf", Reading()):
+            name = _term(quad.predicate.value)
+            value = "" if isinstance(quad.object, ox.Triple) else quad.object.value
+            if name in SOURCES and is_iri(value):
                 metadata[SOURCES[name]] = value
-            continue
-        if name in ("entity1", "entity2") and not isinstance(thing, ox.NamedNode):
-            raise InputError(
-                path,
-                f'{name} must be an IRI, found "{shortened(value)}"; only simple cells '
-                "(level 0) are read",
-            )
-        cells.setdefault(str(subject), {})[name] = value
+            if name not in CELL:
+                continue
+            if name in ("entity1", "entity2") and not isinstance(quad.object, ox.NamedNode):
+                raise InputError(
+                    path,
+                    f'{name} must be an IRI, found "{shortened(value)}"; only simple cells '
+                    "(level 0) are read",
+                )
+            cells.setdefault(str(quad.subject), {})[name] = value
     return _links(path, list(cells.values()), metadata)
 
 
@@ -87,13 +82,3 @@ def _number(path: Path, row: int, cell: dict[str, str], name: str) -> float | No
     except ValueError:
         found = shortened(cell[name])
         raise InputError(path, f'a number expected in {name}, found "{found}"', row=row) from None
-
-
-def _refuse_entity_bombs(path: Path) -> None:
-    """Refuse XML entities that are made of others, or are long: a few bytes could become many."""
-    for value in _ENTITY_DEFINITION.findall(read_bytes(path)):
-        if b"&" in value or len(value) > _LONGEST_ENTITY:
-            raise InputError(
-                path,
-                "defines an XML entity that is long or made of others; write its text out instead",
-            )

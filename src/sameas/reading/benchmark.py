@@ -6,92 +6,149 @@ OpenEA: ``rel_triples_1``, ``attr_triples_1``, ``ent_links`` and so on, with URI
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import polars as pl
 
-from sameas.errors import InputError
-from sameas.graph import Graph, graph_from_triples, positions_of
+from sameas.errors import InputError, shortened
+from sameas.graph import Graph, Positions, positions_of
+from sameas.naming import choose_names
 from sameas.reading.links import read_gold_links, without_duplicates
-from sameas.reading.names import names_from_attributes, read_names
-from sameas.reading.tables import integers, read_table, shortened
+from sameas.reading.names import read_names
+from sameas.reading.tables import integers, read_table
 
-Side = tuple[Graph, pl.Series | None, pl.DataFrame | None]
-"""A graph without names, the ids of its entities if it has any, and the names given for them."""
+Layout = Literal["dbp15k", "openea"]
+MARKS: dict[Layout, str] = {"dbp15k": "triples_1", "openea": "rel_triples_1"}
+"""The file that a folder in each layout has."""
+TRIPLE = ("head", "relation", "tail")
 
 
-def read_dbp15k(folder: Path) -> tuple[Side, Side]:
-    """Both sides of a folder in the DBP15K layout."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Side:
+    """A graph, the ids of its entities where it has any, and the file that holds its triples."""
+
+    graph: Graph
+    file: str | Path
+    ids: pl.Series | None = None
+
+
+def detect_layout(folder: Path) -> Layout:
+    """Which benchmark layout a folder has, by the files in it."""
+    if not folder.exists():
+        raise InputError(folder, "no such file or folder; check the path")
+    if not folder.is_dir():
+        raise InputError(
+            folder, "one benchmark folder or two files of triples expected, found one file"
+        )
+    for layout, mark in MARKS.items():
+        if (folder / mark).exists():
+            return layout
+    if (folder / "run.json").is_file():
+        raise InputError(folder, "is a run folder; give the benchmark folder or file it came from")
+    held = sorted(entry.name for entry in folder.iterdir())[:6]
+    raise InputError(
+        folder,
+        f"not a known layout: found {', '.join(held) or 'nothing'}; expected triples_1 and "
+        "ent_ids_1 (DBP15K) or rel_triples_1 (OpenEA)",
+    )
+
+
+def read_benchmark(folder: Path) -> tuple[list[Side], pl.DataFrame | None]:
+    """Both sides of a benchmark folder, and its gold links (left, right, file, line), if any."""
+    if detect_layout(folder) == "openea":
+        return [_openea_side(folder, number) for number in (1, 2)], _openea_gold(folder)
     names_file = folder / "translated_names.json"
     names = read_names(names_file) if names_file.exists() else None
-    return _dbp15k_side(folder, 1, names), _dbp15k_side(folder, 2, names)
+    entities = [_entities(folder, number) for number in (1, 2)]
+    sides = [_dbp15k_side(folder, n, entities[n - 1], names) for n in (1, 2)]
+    return sides, _dbp15k_gold(folder, entities)
 
 
-def read_openea(folder: Path) -> tuple[Side, Side]:
-    """Both sides of a folder in the OpenEA layout."""
-    return _openea_side(folder, 1), _openea_side(folder, 2)
+def read_benchmark_gold(folder: Path) -> pl.DataFrame:
+    """The gold links of a benchmark folder (left, right, file, line)."""
+    if detect_layout(folder) == "openea":
+        gold = _openea_gold(folder)
+    else:
+        gold = _dbp15k_gold(folder, [_entities(folder, number) for number in (1, 2)])
+    if gold is None:
+        raise InputError(folder, "holds no gold links (ref_ent_ids or ent_links)")
+    return gold
 
 
-def read_dbp15k_gold(folder: Path) -> pl.DataFrame | None:
-    """The reference and supervision links of a DBP15K folder, or None if it has neither.
-
-    Besides left and right (URIs) the table says where each link stood: file, line.
-    """
+def _dbp15k_gold(folder: Path, entities: list[pl.DataFrame]) -> pl.DataFrame | None:
+    """The reference and supervision links, or None if there are neither."""
     files = [folder / name for name in ("ref_ent_ids", "sup_ent_ids") if (folder / name).exists()]
-    if not files:
-        return None
-    entities = {side: _entities(folder, side) for side in (1, 2)}
     tables = []
     for file in files:
         table = read_table(file, ("left", "right"), kind=".tsv")
-        for column, side in (("left", 1), ("right", 2)):
+        for number, column in enumerate(("left", "right"), start=1):
+            known = entities[number - 1]
             table = integers(table, column, path=file)
-            rows = _known(table, column, entities[side]["id"], path=file, what=f"ent_ids_{side}")
-            table = table.with_columns(entities[side]["uri"].gather(rows).alias(column))
+            rows = _known(table, column, known["id"], path=file, what=f"ent_ids_{number}")
+            table = table.with_columns(known["uri"].gather(rows).alias(column))
         tables.append(table.with_columns(file=pl.lit(str(file))))
-    return without_duplicates(pl.concat(tables))
+    return without_duplicates(pl.concat(tables)) if tables else None
 
 
-def read_openea_gold(folder: Path) -> pl.DataFrame | None:
-    """The links of an OpenEA folder (left, right, file, line), or None if it has none."""
+def _openea_gold(folder: Path) -> pl.DataFrame | None:
     file = folder / "ent_links"
-    if not file.exists():
-        return None
-    return read_gold_links(file, kind=".tsv")
+    return read_gold_links(file, kind=".tsv") if file.exists() else None
 
 
-def _dbp15k_side(folder: Path, side: int, names: pl.DataFrame | None) -> Side:
-    entities = _entities(folder, side)
-    file = folder / f"triples_{side}"
-    triples = read_table(file, ("head", "relation", "tail"), kind=".tsv")
-    for column in ("head", "relation", "tail"):
+def _dbp15k_side(
+    folder: Path, number: int, entities: pl.DataFrame, names: pl.DataFrame | None
+) -> Side:
+    file = folder / f"triples_{number}"
+    triples = read_table(file, TRIPLE, kind=".tsv")
+    for column in TRIPLE:
         triples = integers(triples, column, path=file)
-    relations = _relations(folder, side, triples)
-    what = f"ent_ids_{side}"
+    relations = _relations(folder, number, triples)
+    known = {"head": "ent_ids", "relation": "rel_ids", "tail": "ent_ids"}
     columns = [
-        _known(triples, "head", entities["id"], path=file, what=what),
-        _known(triples, "relation", relations["id"], path=file, what=f"rel_ids_{side}"),
-        _known(triples, "tail", entities["id"], path=file, what=what),
+        _known(
+            triples,
+            column,
+            (relations if column == "relation" else entities)["id"],
+            path=file,
+            what=f"{ids}_{number}",
+        )
+        for column, ids in known.items()
     ]
+    uris = entities["uri"].rename("entity")
+    chosen, given = choose_names(uris, names, ids=entities["id"])
     graph = Graph(
-        entities=entities["uri"].rename("entity"),
-        names=pl.Series("name", [""] * len(entities)),
+        entities=uris,
+        names=chosen,
+        names_given=given,
         relations=relations["uri"].rename("relation"),
         triples=np.stack(columns, axis=1),
     )
-    return graph, entities["id"], names
+    return Side(graph=graph, file=file, ids=entities["id"])
 
 
-def _entities(folder: Path, side: int) -> pl.DataFrame:
-    table = _ids(folder / f"ent_ids_{side}")
-    _refuse_repeated(table, "uri", folder / f"ent_ids_{side}")
+def _openea_side(folder: Path, number: int) -> Side:
+    triples_file = folder / f"rel_triples_{number}"
+    triples = read_table(triples_file, TRIPLE, kind=".tsv")
+    file, attributes = folder / f"attr_triples_{number}", None
+    if file.exists():
+        columns = ("entity", "attribute", "value")
+        attributes = read_table(file, columns, may_be_empty=("value",), kind=".tsv")
+    return Side(graph=Graph.from_triples(triples, attributes=attributes), file=triples_file)
+
+
+def _entities(folder: Path, number: int) -> pl.DataFrame:
+    file = folder / f"ent_ids_{number}"
+    table = _ids(file)
+    _refuse_repeated(table, "uri", file)
     return table
 
 
-def _relations(folder: Path, side: int, triples: pl.DataFrame) -> pl.DataFrame:
+def _relations(folder: Path, number: int, triples: pl.DataFrame) -> pl.DataFrame:
     """Ids and URIs of a side's relations; the id itself where there is no ``rel_ids`` file."""
-    file = folder / f"rel_ids_{side}"
+    file = folder / f"rel_ids_{number}"
     if file.exists():
         return _ids(file)
     ids = triples["relation"].unique().sort()
@@ -115,9 +172,7 @@ def _refuse_repeated(table: pl.DataFrame, column: str, file: Path) -> None:
         )
 
 
-def _known(
-    table: pl.DataFrame, column: str, ids: pl.Series, *, path: Path, what: str
-) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _known(table: pl.DataFrame, column: str, ids: pl.Series, *, path: Path, what: str) -> Positions:
     """Positions of a column's ids; the first that is not known is an InputError."""
     rows = positions_of(table[column], ids)
     if (rows < 0).any():
@@ -128,14 +183,3 @@ def _known(
             line=wrong["line"],
         )
     return rows
-
-
-def _openea_side(folder: Path, side: int) -> Side:
-    triples = read_table(folder / f"rel_triples_{side}", ("head", "relation", "tail"), kind=".tsv")
-    file = folder / f"attr_triples_{side}"
-    if not file.exists():
-        return graph_from_triples(triples), None, None
-    columns = ("entity", "attribute", "value")
-    attributes = read_table(file, columns, may_be_empty=("value",), kind=".tsv").drop("line")
-    graph = graph_from_triples(triples, attributes=attributes)
-    return graph, None, names_from_attributes(attributes)

@@ -1,28 +1,27 @@
-"""Files of links in: gold links, and links that were found earlier; the suffix decides."""
+"""Files of links: gold links, and links that were found earlier; the suffix decides."""
 
 from __future__ import annotations
 
-from os import PathLike
+import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-from sameas.errors import InputError
-from sameas.links import LINK_COLUMNS, LinkSet
-from sameas.reading.tables import (
-    TABLE_SUFFIXES,
-    kind_of,
-    numbers,
-    read_table,
-    require_file,
-    shortened,
-)
+from sameas.errors import InputError, shortened
+from sameas.files import StrPath, kind_of, read_text, require_file
+from sameas.links import LINK_COLUMNS, LINK_SCHEMA, LinkSet
+from sameas.reading.alignment_api import read_alignment_api
+from sameas.reading.names import SURROGATES
+from sameas.reading.same_as import read_same_as
+from sameas.reading.sssom import read_sssom
+from sameas.reading.tables import TABLE_SUFFIXES, numbers, read_table
 
-LINK_SUFFIXES = (*TABLE_SUFFIXES, ".jsonl", ".sssom.tsv", ".nt", ".ttl", ".rdf")
-"""Formats that links are read from."""
+SHAPE = 'one object a line expected: {"left": ..., "right": ..., "score": ..., "confidence": ...}'
 
 
-def read_links(path: str | PathLike[str]) -> pl.DataFrame:
+def read_links(path: StrPath) -> pl.DataFrame:
     """A table of links: left, right, score and confidence (null where the file has none)."""
     return read_link_set(Path(path)).links.select(LINK_COLUMNS)
 
@@ -33,35 +32,23 @@ def read_link_set(path: Path, *, predicate: str | None = None) -> LinkSet:
     Of formats that hold statements of several kinds, those that say that two entities are the
     same are read: by the usual predicates, or by the one given.
     """
-    kind = _known_kind(path)
-    if kind == ".sssom.tsv":
-        from sameas.reading.sssom import read_sssom
-
-        return read_sssom(path, predicate=predicate)
-    if kind in (".nt", ".ttl"):
-        from sameas.reading.same_as import read_same_as
-
-        return read_same_as(path, predicate=predicate)
-    if kind == ".rdf":
-        from sameas.reading.alignment_api import read_alignment_api
-
-        return read_alignment_api(path)
-    if kind == ".jsonl":
-        from sameas.reading.json_lines import read_json_lines
-
-        return read_json_lines(path)
-    return LinkSet(links=_read_link_table(path))
+    require_file(path)
+    kind = kind_of(path)
+    known = (*TABLE_SUFFIXES, *READERS)
+    if kind not in (*known, ".txt", ""):
+        raise InputError(path, f'suffix "{kind}" is not known for links; use {", ".join(known)}')
+    return READERS.get(kind, _read_link_table)(path, predicate)
 
 
 def read_gold_links(path: Path, *, kind: str | None = None) -> pl.DataFrame:
     """Gold links (left, right, file, line) from a file of links; empty or repeated is refused.
 
-    ``kind`` is that of the table, where the name of the file has no suffix to tell it.
+    ``kind`` is that of the table, where the name of the file has no suffix.
     """
-    if kind is None and _known_kind(path) in (".jsonl", ".sssom.tsv", ".nt", ".ttl", ".rdf"):
+    require_file(path)
+    if kind is None and kind_of(path) not in (*TABLE_SUFFIXES, ".txt", ""):
         table = read_link_set(path).links.with_row_index("line", offset=1).cast({"line": pl.Int64})
     else:
-        require_file(path)
         table = read_table(path, ("left", "right"), kind=kind)
     if not len(table):
         raise InputError(path, "holds no links; two columns expected: left, right")
@@ -82,20 +69,65 @@ def without_duplicates(table: pl.DataFrame) -> pl.DataFrame:
     return table.select("left", "right", "file", "line")
 
 
-def _known_kind(path: Path) -> str:
-    require_file(path)
-    kind = kind_of(path)
-    if kind not in (*LINK_SUFFIXES, ".txt", ""):
-        raise InputError(
-            path, f'suffix "{kind}" is not known for links; use {", ".join(LINK_SUFFIXES)}'
-        )
-    return kind
-
-
-def _read_link_table(path: Path) -> pl.DataFrame:
+def _read_link_table(path: Path, predicate: str | None) -> LinkSet:
     table = read_table(path, ("left", "right"), optional=("score", "confidence"))
     for column in ("score", "confidence"):
         if column not in table.columns:
             table = table.with_columns(pl.lit(None, dtype=pl.Float64).alias(column))
         table = numbers(table, column, path=path)
-    return table.select(LINK_COLUMNS)
+    return LinkSet(links=table.select(LINK_COLUMNS))
+
+
+def _read_json_lines(path: Path, predicate: str | None) -> LinkSet:
+    """The links of a JSON Lines file: an object a line."""
+    rows = [
+        _json_row(path, number, line)
+        for number, line in enumerate(read_text(path).split("\n"), start=1)
+        if line.strip()
+    ]
+    return LinkSet(links=pl.DataFrame(rows, schema=LINK_SCHEMA, orient="row"))
+
+
+def _json_row(path: Path, number: int, line: str) -> list[str | float | None]:
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        entry = None
+    if not isinstance(entry, dict):
+        raise InputError(path, f'{SHAPE}, found "{shortened(line)}"', line=number)
+    row = []
+    for name in LINK_COLUMNS:
+        numeric = LINK_SCHEMA[name] == pl.Float64
+        try:
+            row.append(_number(entry.get(name)) if numeric else _text(entry.get(name)))
+        except (ValueError, OverflowError):
+            what = "a number" if numeric else "text"
+            found = "nothing" if name not in entry else shortened(json.dumps(entry[name]))
+            raise InputError(
+                path, f'{what} expected in "{name}", found {found}', line=number
+            ) from None
+    return row
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | None):
+        raise ValueError("not a number")
+    return None if value is None else float(value)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str) or not value or SURROGATES.search(value):
+        raise ValueError("not text")
+    return value
+
+
+READERS: dict[str, Callable[[Path, str | None], LinkSet]] = {
+    ".jsonl": _read_json_lines,
+    ".sssom.tsv": read_sssom,
+    ".nt": read_same_as,
+    ".ttl": read_same_as,
+    ".rdf": read_alignment_api,
+}
+"""The formats besides tables: a reader of a file, given a predicate that also means identity."""

@@ -1,25 +1,32 @@
-"""RDF in: statements from files in any of the usual formats."""
+"""RDF files: which of them a side consists of, and their statements, in any usual format."""
 
 from __future__ import annotations
 
+import glob
+import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import IO, cast
 
 import pyoxigraph as ox
 
-from sameas.errors import InputError
-from sameas.reading.lines import Lines, read_lines
-from sameas.reading.options import RdfKind, Reading
-from sameas.reading.statements import Statements, from_quads
-from sameas.reading.streams import MAGIC, STANDARD_INPUT, Stream, open_stream
-from sameas.reading.syntax import format_hint, guarded, syntax_error
-from sameas.reading.terms import Terms
+from sameas.errors import InputError, OptionError, shortened
+from sameas.files import STANDARD_INPUT, Stream, StrPath, kind_of, open_stream, require_file
+from sameas.graph import Graph
+from sameas.rdf.assembly import assemble
+from sameas.rdf.rules import RdfKind, Reading
+from sameas.rdf.statements import BlankNames, Statements, Terms, from_canonical, statements_of
+from sameas.reading.sparql import endpoint_of, read_endpoint
+from sameas.reading.tables import TABLE_SUFFIXES
 from sameas.reading.xml import XmlStream
+
+log = logging.getLogger(__name__)
+
+Place = StrPath | Sequence[StrPath]
+"""One path (or pattern, or endpoint), or several."""
 
 SUFFIXES: dict[str, RdfKind] = {
     ".nt": "nt",
@@ -39,9 +46,60 @@ FORMATS: dict[RdfKind, ox.RdfFormat] = {
     "rdf": ox.RdfFormat.RDF_XML,
     "jsonld": ox.RdfFormat.JSON_LD,
 }
-StrPath = str | PathLike[str]
-AT_ONCE = 50_000
-"""Statements that are Python objects at the same time."""
+LOOKS: dict[RdfKind, tuple[str, tuple[str, ...], bytes]] = {
+    "rdf": ("RDF/XML", (), rb"\s*<(\?xml|!--|!DOCTYPE|rdf:RDF)"),
+    "jsonld": ("JSON-LD", (), rb"\s*(\{\s*\"|\[\s*[\{\[])"),
+    "ttl": ("Turtle", ("trig",), rb"\s*(#[^\n]*\s+)*@?(prefix|base)\s"),
+    "nt": (
+        "N-Triples",
+        ("nq", "ttl", "trig"),
+        rb"\s*(#[^\n]*\s+)*(<\w+:[^<>\s]*>|_:\S+)\s+<\w+:[^<>\s]*>\s+(<\w+:[^<>\s]*>|_:\S+|\")",
+    ),
+}
+"""The name of a format, the formats that include it, and how files in it begin."""
+BLOCK_BYTES = 2**22
+LONGEST_LINE = 2**24
+"""The longest term that pyoxigraph reads."""
+TOO_LONG = "a line or literal is longer than 16 MiB, which is more than can be read; cut it"
+REMOTE_CONTEXT = (
+    "its JSON-LD context is to be fetched from elsewhere, which is not done; put the context "
+    "into the file, or convert it to N-Triples"
+)
+
+
+def is_rdf(place: Place, reading: Reading) -> bool:
+    """Whether a place is for the RDF reader: by its suffix, or because it holds several files."""
+    if not isinstance(place, str | PathLike):
+        return True
+    if str(place) == STANDARD_INPUT or endpoint_of(place) or Path(place).is_dir():
+        return True
+    return any(rdf_kind(path, reading) for path in _expanded(place))
+
+
+def read_rdf(place: Place, reading: Reading, *, query: Path | None) -> Graph:
+    """The graph of one side that is given as RDF."""
+    terms, tally = Terms(), Counter[str]()
+    if isinstance(place, str | PathLike) and (endpoint := endpoint_of(place)):
+        batches = read_endpoint(endpoint, query, reading, terms, tally)
+    else:
+        batches = _read_files(_files(place, reading), reading, terms, tally)
+    graph = Graph.from_parts(assemble(batches, terms, reading, tally))
+    if tally["malformed"]:
+        log.warning(
+            "%s: malformed statements were skipped: %d", describe(place), tally["malformed"]
+        )
+    if tally["quoted"]:
+        log.warning(
+            "%s: statements about statements were left out: %d", describe(place), tally["quoted"]
+        )
+    return graph
+
+
+def describe(place: Place) -> str:
+    """A place in error messages."""
+    if isinstance(place, str | PathLike):
+        return "standard input" if str(place) == STANDARD_INPUT else str(place)
+    return ",".join(str(path) for path in place)
 
 
 def rdf_kind(path: StrPath, reading: Reading) -> RdfKind | None:
@@ -52,19 +110,69 @@ def rdf_kind(path: StrPath, reading: Reading) -> RdfKind | None:
     """
     if str(path) == STANDARD_INPUT:
         return reading.format or "nq"  # N-Triples are N-Quads too
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    if suffixes and suffixes[-1] in MAGIC:
-        suffixes.pop()
-    return SUFFIXES.get(suffixes[-1] if suffixes else "")
+    kind = kind_of(path)
+    if kind in SUFFIXES:
+        return SUFFIXES[kind]
+    return reading.format if kind not in TABLE_SUFFIXES else None
 
 
-def read_rdf(
-    files: Sequence[tuple[StrPath, RdfKind]],
-    reading: Reading,
-    terms: Terms,
-    tally: Counter[str],
+def _files(place: Place, reading: Reading) -> list[tuple[StrPath, RdfKind]]:
+    """The files of a side with their formats."""
+    paths = [place] if isinstance(place, str | PathLike) else list(place)
+    found: list[tuple[StrPath, RdfKind]] = []
+    for path in (part for one in paths for part in _expanded(one)):
+        if str(path) != STANDARD_INPUT and Path(path).is_dir():
+            found += _in_folder(Path(path), reading)
+            continue
+        if str(path) != STANDARD_INPUT:
+            require_file(Path(path))
+        kind = rdf_kind(path, reading)
+        if kind is None:
+            raise InputError(
+                path,
+                f"its suffix is none of RDF ({', '.join(SUFFIXES)}, plain, .gz, .bz2 or .zst); "
+                "rename it, or say what it holds with `format`",
+            )
+        found.append((path, kind))
+    if not found:
+        raise OptionError("a side must be at least one file, got none")
+    return found
+
+
+def _expanded(place: StrPath) -> list[StrPath]:
+    """The paths that a text stands for: itself, those a pattern fits, or those between commas."""
+    text = str(place)
+    if text == STANDARD_INPUT or endpoint_of(text) or Path(text).exists():
+        return [place]
+    if glob.has_magic(text):
+        found = sorted(glob.glob(text))  # noqa: PTH207 (a pattern, which may be absolute)
+        if not found:
+            raise InputError(text, "fits no file; check the pattern")
+        return list(found)
+    if "," in text:
+        return [part for one in text.split(",") if one for part in _expanded(one)]
+    return [place]
+
+
+def _in_folder(folder: Path, reading: Reading) -> list[tuple[StrPath, RdfKind]]:
+    files = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
+    kinds = [(file, rdf_kind(file, reading) if file.is_file() else None) for file in files]
+    skipped = [file.name for file, kind in kinds if kind is None]
+    found: list[tuple[StrPath, RdfKind]] = [(file, kind) for file, kind in kinds if kind]
+    if not found:
+        held = ", ".join(skipped[:6]) or "nothing"
+        raise InputError(folder, f"holds no RDF files ({', '.join(SUFFIXES)}), found {held}")
+    if skipped:
+        log.warning(
+            "%s: passed over what is not RDF: %d, the first is %s", folder, len(skipped), skipped[0]
+        )
+    return found
+
+
+def _read_files(
+    files: Sequence[tuple[StrPath, RdfKind]], reading: Reading, terms: Terms, tally: Counter[str]
 ) -> Iterator[Statements]:
-    """The statements of some files, in their order; what was met is counted in ``tally``.
+    """The statements of files, in their order.
 
     A blank node belongs to its file: where there are several, its name begins with the number
     of the file.
@@ -80,50 +188,132 @@ def read_stream(
     kind: RdfKind,
     reading: Reading,
     terms: Terms,
-    tally: Counter[str],
+    tally: Counter[str] | None = None,
     *,
     tag: str = "",
 ) -> Iterator[Statements]:
-    """The statements of one stream in a known format."""
+    """The statements of one stream in a known format.
+
+    With ``lenient``, malformed ones are skipped and counted in ``tally``; links have none.
+    """
     if kind in ("nt", "nq"):
-        yield from read_lines(
-            Lines(stream, kind, FORMATS[kind], terms, tag, reading.lenient, tally)
-        )
-        return
-    source: Stream | XmlStream = XmlStream(stream) if kind == "rdf" and stream.head else stream
+        blank = BlankNames(tag)
+        for content in _canonical_blocks(stream, kind, reading, tally):
+            yield from_canonical(content, terms, blank)
+    else:
+        yield from statements_of(read_quads(stream, kind, reading, tally), terms, tag)
+
+
+def read_quads(
+    stream: Stream, kind: RdfKind, reading: Reading, tally: Counter[str] | None = None
+) -> Iterator[ox.Quad]:
+    """The quads of one stream; with ``lenient``, the parser goes on behind an error."""
     if kind == "jsonld" and not stream.head.strip():
         return  # nothing is no JSON, but in no other format is it an error
-
-    def on_error(error: SyntaxError) -> None:
-        if reading.lenient:
-            tally["malformed"] += 1
-            return
-        hint = format_hint(stream.head, kind)
-        line = source.line if isinstance(source, XmlStream) else None
-        raise syntax_error(stream.place, error, line=line, hint=hint) from None
-
+    source: Stream | XmlStream = XmlStream(stream) if kind == "rdf" and stream.head else stream
     try:
         parser = ox.parse(
             input=cast(IO[bytes], source), format=FORMATS[kind], base_iri=reading.base
         )
     except ValueError as error:  # the base is none
-        raise InputError(stream.place, f"{error}; is --base a whole IRI?") from None
-    quads = guarded(parser, on_error, place=stream.place)
-    blank = blank_names(tag)
-    while chunk := list(islice(quads, AT_ONCE)):
-        yield from_quads(chunk, terms, blank=blank)
+        raise InputError(stream.place, f"{error}; is `base` a whole IRI?") from None
+    while True:
+        try:
+            yield from parser
+            return
+        except SyntaxError as error:
+            if tally is None or not reading.lenient:
+                line = source.line if isinstance(source, XmlStream) else error.lineno
+                raise _syntax_error(stream, kind, error, line, tally) from None
+            tally["malformed"] += 1
+        except (MemoryError, RecursionError):
+            raise InputError(stream.place, TOO_LONG) from None
 
 
-def blank_names(tag: str) -> Callable[[str], str]:
-    """A function from labels of blank nodes to terms, the same whenever the same file is read.
+def _canonical_blocks(
+    stream: Stream, kind: RdfKind, reading: Reading, tally: Counter[str] | None
+) -> Iterator[bytes]:
+    """N-Triples or N-Quads in canonical form, some megabytes at a time.
 
-    Parsers give nodes without a label a random one; these are numbered as they come.
+    A block with an error is parsed line by line: the error has its line and column, or is skipped
+    without the lines that follow it.
     """
-    anonymous: dict[str, str] = {}
+    line = 1
+    for block in _blocks(stream):
+        try:
+            content = _canonical(block, kind)
+        except (SyntaxError, MemoryError):
+            parts = []
+            for number, text in enumerate(block.split(b"\n"), start=line):
+                try:
+                    parts.append(_canonical(text, kind))
+                except SyntaxError as error:
+                    if tally is None or not reading.lenient:
+                        raise _syntax_error(stream, kind, error, number, tally) from None
+                    tally["malformed"] += 1
+                except MemoryError:
+                    raise InputError(stream.place, TOO_LONG, line=number) from None
+            content = b"".join(parts)
+        if content:
+            yield content
+        line += block.count(b"\n") + 1
 
-    def name(label: str) -> str:
-        if not re.fullmatch("[0-9a-f]{24,32}", label):
-            return f"_:{tag}{label}"
-        return anonymous.setdefault(label, f"_:{tag}anonymous-{len(anonymous) + 1}")
 
-    return name
+def _canonical(content: bytes, kind: RdfKind) -> bytes:
+    parser = ox.parse(input=content, format=FORMATS[kind])
+    return cast(bytes, ox.serialize(parser, format=ox.RdfFormat.N_QUADS))
+
+
+def _blocks(stream: Stream) -> Iterator[bytes]:
+    """The stream, cut at ends of lines, which are left off."""
+    parts: list[bytes] = []
+    waiting = 0
+    while piece := stream.read(BLOCK_BYTES):
+        cut = piece.rfind(b"\n")
+        if cut >= 0:
+            yield b"".join([*parts, piece[:cut]])
+            parts, waiting = [], 0
+            piece = piece[cut + 1 :]
+        parts.append(piece)
+        waiting += len(piece)
+        if waiting > LONGEST_LINE:
+            raise InputError(stream.place, TOO_LONG)
+    if waiting:
+        yield b"".join(parts)
+
+
+def _syntax_error(
+    stream: Stream,
+    kind: RdfKind,
+    error: SyntaxError,
+    line: int | None,
+    tally: Counter[str] | None,
+) -> InputError:
+    """What a parser found, in our words: the place, the fault, the remedy."""
+    message = re.sub(r"^Parser error [^:]*: ", "", str(error.msg))
+    if "LoadDocumentCallback" in message:
+        return InputError(stream.place, REMOTE_CONTEXT)
+    remedy = _format_hint(stream.head, kind)
+    if "Invalid UTF-8" in message:
+        message, remedy = "not UTF-8 text", "convert the file to UTF-8"
+    if not remedy and tally is None:
+        remedy = "mend it"
+    elif not remedy and "No scheme found" in message:
+        remedy = "if it is a relative IRI, give the one to resolve it against with `base`"
+    elif not remedy:
+        remedy = "mend it, or skip what is malformed with `lenient`"
+    return InputError(
+        stream.place,
+        f"{shortened(message, 200)}; {remedy}",
+        line=line,
+        column=error.offset or None,
+    )
+
+
+def _format_hint(head: bytes, kind: RdfKind) -> str:
+    """The remedy if a file seems to hold another format than its suffix says, or ""."""
+    for other, (name, within, pattern) in LOOKS.items():
+        if re.match(pattern, head, re.IGNORECASE):
+            same = kind in (other, *within)
+            return "" if same else f"it looks like {name}: let its name end in .{other}"
+    return ""

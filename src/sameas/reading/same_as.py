@@ -2,44 +2,43 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import polars as pl
-import pyoxigraph as ox
 
 from sameas.errors import InputError
-from sameas.iri import from_iris
+from sameas.files import kind_of, open_stream
+from sameas.iri import BLANK, from_iris
 from sameas.links import IDENTITY, LINK_SCHEMA, SAME_AS, LinkSet
-from sameas.reading.tables import first_line, kind_of, read_bytes, shortened
-
-FORMATS = {
-    ".nt": ox.RdfFormat.N_TRIPLES,
-    ".ttl": ox.RdfFormat.TURTLE,
-    ".rdf": ox.RdfFormat.RDF_XML,
-}
+from sameas.rdf.rules import Reading
+from sameas.rdf.statements import Terms
+from sameas.reading.rdf import SUFFIXES, read_stream
 
 
-def read_same_as(path: Path, *, predicate: str | None = None) -> LinkSet:
+def read_same_as(path: Path, predicate: str | None = None) -> LinkSet:
     """The links of an N-Triples or Turtle file: its triples with a predicate of identity.
 
     Those are the ones of ``sameas.links.IDENTITY`` and the given one. Triples with another
     predicate, or with a blank node or a literal at an end, are counted and left out.
     """
-    wanted = {*IDENTITY, predicate}
-    rows: list[tuple[str, str, str]] = []
-    others, ends = 0, 0
-    for triple in parse_rdf(path, kind_of(path)):
-        if triple.predicate.value not in wanted:
-            others += 1
-        elif not isinstance(triple.subject, ox.NamedNode) or not isinstance(
-            triple.object, ox.NamedNode
-        ):
-            ends += 1
-        else:
-            rows.append((triple.subject.value, triple.object.value, triple.predicate.value))
-    if others and not rows and not ends:
+    terms = Terms()
+    with open_stream(path) as stream:
+        kind = SUFFIXES[kind_of(path)]
+        batches = list(read_stream(stream, kind, Reading(), terms))
+    codes = np.concatenate([np.zeros((0, 3), np.uint32), *(batch.triples for batch in batches)])
+    wanted = terms.codes(pl.Series([f"<{iri}>" for iri in {*IDENTITY, predicate or SAME_AS}]))
+    is_link = np.isin(codes[:, 1], wanted)
+    literals = sum(
+        int(np.isin(batch.literals["relation"].to_numpy(), wanted).sum()) for batch in batches
+    )
+    found = sum(len(batch.triples) + len(batch.literals) + batch.quoted for batch in batches)
+    others = found - int(is_link.sum()) - literals
+    left, said, right = (terms.iris(column) for column in codes[is_link].T)
+    table = pl.DataFrame({"left": left, "right": right, "predicate": said})
+    links = table.filter(~pl.any_horizontal(pl.col("left", "right").str.starts_with(BLANK)))
+    ends = literals + len(table) - len(links)
+    if others and not len(links) and not ends:
         raise InputError(
             path,
             f"holds no links: none of its {others} triples has a predicate such as owl:sameAs, "
@@ -50,39 +49,12 @@ def read_same_as(path: Path, *, predicate: str | None = None) -> LinkSet:
         skipped.append(f"triples that say something else than that two things are one: {others}")
     if ends:
         skipped.append(f"links with a blank node or a literal at an end: {ends}")
-    table = pl.DataFrame(
-        rows, schema={"left": pl.String, "right": pl.String, "predicate": pl.String}, orient="row"
-    )
     return LinkSet(
-        links=table.select(
-            from_iris(table["left"]).alias("left"),
-            from_iris(table["right"]).alias("right"),
-            *(
-                pl.lit(None, dtype=LINK_SCHEMA[name]).alias(name)
-                for name in ("score", "confidence")
-            ),
+        links=links.select(
+            from_iris(links["left"]).alias("left"),
+            from_iris(links["right"]).alias("right"),
+            *(pl.lit(None, LINK_SCHEMA[name]).alias(name) for name in ("score", "confidence")),
             pl.when(pl.col("predicate") != SAME_AS).then("predicate").alias("predicate"),
         ),
         skipped=tuple(skipped),
     )
-
-
-def parse_rdf(path: Path, kind: str) -> Iterator[ox.Triple | ox.Quad]:
-    """The triples of a file, in order; what cannot be parsed is an InputError that says where."""
-    content = read_bytes(path)
-    try:
-        for statement in ox.parse(input=io.BytesIO(content), format=FORMATS[kind]):
-            if not isinstance(statement.predicate, ox.NamedNode):  # pragma: no cover
-                continue
-            yield statement
-    except SyntaxError as error:
-        raise InputError(
-            path,
-            f"cannot be parsed as {FORMATS[kind].name} ({shortened(first_line(error.msg), 200)})",
-            line=error.lineno,
-        ) from None
-    except (ValueError, OSError) as error:
-        raise InputError(
-            path,
-            f"cannot be parsed as {FORMATS[kind].name} ({shortened(first_line(error), 200)})",
-        ) from None

@@ -12,17 +12,14 @@ from collections.abc import Iterator
 from http.client import HTTPException
 from os import PathLike
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 import pyoxigraph as ox
 
-from sameas.errors import InputError
-from sameas.reading.options import Reading
-from sameas.reading.rdf import FORMATS
-from sameas.reading.statements import Statements, from_quads
-from sameas.reading.streams import Stream
-from sameas.reading.tables import first_line, read_text, shortened
-from sameas.reading.terms import Terms
+from sameas.errors import InputError, first_line, shortened
+from sameas.files import read_text, too_large
+from sameas.rdf.rules import Reading
+from sameas.rdf.statements import Statements, Terms, statements_of
 
 QUERY = "SELECT ?s ?p ?o WHERE { ?s ?p ?o } ORDER BY ?s ?p ?o"
 """Everything in the default graph; in order, for only then do pages fit together."""
@@ -55,21 +52,27 @@ def read_endpoint(
     text = QUERY if query is None else read_text(query).strip()
     once = re.search(r"\b(LIMIT|OFFSET)\s+\d+\s*", text, re.IGNORECASE) is not None
     offset, page = 0, 0
-    budget = [reading.max_bytes]
+    budget = reading.max_bytes
     while True:
         page += 1
         asked = text if once else f"{text}\nLIMIT {PAGE} OFFSET {offset}"
-        rows, selected = _answer(address, asked, budget)
-        if rows:
-            yield from_quads(rows, terms, blank=f"_:{page}.{{}}".format)
+        kind, content = _answer(address, asked, budget)
+        budget -= len(content)
+        if budget < 0:
+            raise too_large(address, reading.max_bytes)
+        rows, selected = _rows(address, kind, content)
+        quads = [ox.Quad(*row) for row in rows if not isinstance(row[0], ox.Triple)]
+        for what in ("statements", "quoted"):  # statements about statements
+            tally[what] += len(rows) - len(quads)
+        yield from statements_of(quads, terms, tag=f"{page}.")
         if once or not rows:
             return
         # Of a SELECT an endpoint may give fewer rows than were asked for, and more are left.
         offset += len(rows) if selected else PAGE
 
 
-def _answer(address: str, query: str, budget: list[int]) -> tuple[list[Any], bool]:
-    """The rows of one page, and whether they are those of a SELECT."""
+def _answer(address: str, query: str, budget: int) -> tuple[str, bytes]:
+    """The media type and the content of the answer to a query."""
     try:
         request = urllib.request.Request(
             address,
@@ -77,10 +80,10 @@ def _answer(address: str, query: str, budget: list[int]) -> tuple[list[Any], boo
             headers={"Accept": ACCEPT, "Content-Type": "application/x-www-form-urlencoded"},
         )
         with urllib.request.urlopen(request, timeout=SECONDS) as response:
-            kind = response.headers.get_content_type()
-            stream = Stream(address, cast(IO[bytes], response), budget[0])
-            content = _whole(stream)
-            budget[0] -= stream.count
+            kind: str = response.headers.get_content_type()
+            content = io.BytesIO()
+            while content.tell() <= budget and (piece := response.read(2**20)):
+                content.write(piece)
     except urllib.error.HTTPError as error:
         said = shortened(" ".join(error.read(2000).decode(errors="replace").split()), 200)
         raise InputError(address, f"answers {error.code} {error.reason}: {said}") from None
@@ -89,14 +92,7 @@ def _answer(address: str, query: str, budget: list[int]) -> tuple[list[Any], boo
         raise InputError(
             address, f"cannot be asked ({first_line(str(reason))}); is the address right?"
         ) from None
-    return _rows(address, kind, content)
-
-
-def _whole(stream: Stream) -> bytes:
-    content = io.BytesIO()
-    while piece := stream.read(2**20):
-        content.write(piece)
-    return content.getvalue()
+    return kind, content.getvalue()
 
 
 def _rows(address: str, kind: str, content: bytes) -> tuple[list[Any], bool]:
@@ -116,7 +112,7 @@ def _rows(address: str, kind: str, content: bytes) -> tuple[list[Any], bool]:
                     )
             return rows, True
         format = ox.RdfFormat.from_media_type(kind)
-        if format is None or format not in FORMATS.values():
+        if format is None:
             raise InputError(
                 address, f"answers with {kind or 'nothing'}, which is no RDF; is it an endpoint?"
             )

@@ -10,10 +10,11 @@ from typing import Any
 import polars as pl
 import yaml
 
-from sameas.errors import InputError
+from sameas.errors import InputError, first_line, shortened
+from sameas.files import read_text
 from sameas.iri import from_iris
 from sameas.links import IDENTITY, SAME_AS, LinkSet
-from sameas.reading.tables import first_line, numbers, read_text, shortened
+from sameas.reading.tables import POLARS_ERRORS, numbers
 
 BUILT_IN = {
     "owl": "http://www.w3.org/2002/07/owl#",
@@ -31,10 +32,10 @@ EXTENSIONS = {
     "ext_confidence": "confidence",
 }
 """Our own columns, for values that SSSOM's cannot hold, and the column of links that each is."""
-NOBODY = "https://w3id.org/sssom/NoTermFound"
+NO_TERM = "https://w3id.org/sssom/NoTermFound"
 
 
-def read_sssom(path: Path, *, predicate: str | None = None) -> LinkSet:
+def read_sssom(path: Path, predicate: str | None = None) -> LinkSet:
     """The mappings of an SSSOM file that say of two entities that they are the same.
 
     Those with another predicate (broader, close, ...), with the modifier "Not" or without a
@@ -58,14 +59,14 @@ def read_sssom(path: Path, *, predicate: str | None = None) -> LinkSet:
     wanted = links.filter(
         pl.col("predicate").is_in([*IDENTITY, predicate or SAME_AS])
         & (pl.col("predicate_modifier") != "Not")
-        & ~pl.any_horizontal(pl.col("left", "right").fill_null(NOBODY).is_in(["", NOBODY]))
+        & ~pl.any_horizontal(pl.col("left", "right").fill_null(NO_TERM).is_in(["", NO_TERM]))
     ).drop("predicate_modifier")
     skipped = []
     if len(wanted) < len(links):
         count = len(links) - len(wanted)
         skipped.append(f"mappings that do not say that two entities are the same: {count}")
     return LinkSet(
-        links=_in_our_words(path, wanted),
+        links=_link_columns(path, wanted),
         metadata=_without_our_extensions(metadata),
         prefixes=prefixes,
         skipped=tuple(skipped),
@@ -84,26 +85,19 @@ def _parts(text: str) -> tuple[list[str], str]:
 def _metadata(path: Path, block: list[str]) -> dict[str, Any]:
     try:
         found = yaml.safe_load("\n".join(block))
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as error:  # also bad dates
         mark = getattr(error, "problem_mark", None)
+        problem = str(getattr(error, "problem", None) or first_line(error))
         raise InputError(
             path,
-            f"the metadata block is not YAML ({shortened(_problem(error))})",
+            f"the metadata block is not YAML ({shortened(problem)})",
             line=mark.line + 1 if mark else None,
-        ) from None
-    except (ValueError, RecursionError, OverflowError) as error:  # an impossible date and the like
-        raise InputError(
-            path, f"the metadata block is not YAML ({shortened(first_line(error))})"
         ) from None
     if found is None:
         return {}
     if not isinstance(found, dict) or not all(isinstance(name, str) for name in found):
         raise InputError(path, "the metadata block must hold names and values, such as license: x")
     return found
-
-
-def _problem(error: yaml.YAMLError) -> str:
-    return str(getattr(error, "problem", None) or first_line(error))
 
 
 def _prefixes(path: Path, found: object) -> dict[str, str]:
@@ -128,7 +122,7 @@ def _table(path: Path, body: str, above: int) -> pl.DataFrame:
         raise InputError(
             path, "holds no table; columns subject_id, predicate_id, object_id expected"
         ) from None
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+    except POLARS_ERRORS as error:
         reader = csv.reader(io.StringIO(body, newline=""), delimiter="\t")
         begin, width = 1, None
         try:
@@ -165,7 +159,7 @@ def _expanded(curies: pl.Series, prefixes: dict[str, str]) -> pl.Series:
     return iris
 
 
-def _in_our_words(path: Path, table: pl.DataFrame) -> pl.DataFrame:
+def _link_columns(path: Path, table: pl.DataFrame) -> pl.DataFrame:
     """SSSOM's columns as those of links, and the further ones behind them."""
     table = table.with_columns(
         from_iris(table["left"]).alias("left"), from_iris(table["right"]).alias("right")

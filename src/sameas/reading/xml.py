@@ -1,8 +1,8 @@
-"""RDF/XML on its way to the parser, looked through for what the parser does not mind.
+"""A guard in front of the RDF/XML parser.
 
-Expat reads along: it knows line and column, minds when a file is cut off, and tells about
-entities before they are used. An entity that stands for much text is refused, for by a few
-of them that refer to each other a small file could fill any memory.
+Expat reads the same bytes first. It gives the line and column of errors, notices when a file is
+truncated, and reports entities before they are used. An entity that stands for much text is
+refused: a few entities that refer to each other could make a small file fill any memory.
 """
 
 from __future__ import annotations
@@ -11,25 +11,25 @@ import re
 from xml.parsers import expat
 
 from sameas.errors import InputError
-from sameas.reading.streams import Stream
+from sameas.files import Stream
 
 LONGEST_ENTITY = 4096
-"""Characters that an entity may stand for; it is there to shorten IRIs."""
+"""Characters that an entity may stand for; entities are for shortening IRIs."""
 FEED_BYTES = 2**16
 
 
 class XmlStream:
-    """The bytes of a stream, no more than a line at a time, and never one that is not XML."""
+    """The bytes of a stream, at most a line at a time; malformed XML is an InputError."""
 
     def __init__(self, stream: Stream) -> None:
-        """Refuse what cannot be UTF-8 at once."""
+        """Refuse UTF-16."""
         self._stream = stream
         self._lines: list[bytes] = []
         self._lengths: dict[str, int] = {}
         self._ended = False
         self._line_done = True
         self.line = 0
-        """The line that was handed out last, or begun to be."""
+        """The line that was handed out last, whole or in part."""
         self._parser = expat.ParserCreate(namespace_separator=" ")
         self._parser.EntityDeclHandler = self._entity
         self._parser.XmlDeclHandler = self._declaration

@@ -12,8 +12,9 @@ from typing import Any
 
 import sameas
 from sameas.errors import InputError, OptionError, OutputError
-from sameas.features.words import BUNDLE, dimension_of
+from sameas.files import require_file
 from sameas.options import Preset
+from sameas.reading.vectors import BUNDLE, dimension_of
 from sameas.reproduction.datasets import Dataset, find_datasets
 from sameas.reproduction.experiments import EXPERIMENTS, Experiment, forget
 from sameas.reproduction.plots import require_matplotlib

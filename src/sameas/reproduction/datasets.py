@@ -14,7 +14,7 @@ import polars as pl
 from sameas.errors import InputError
 from sameas.graph import GraphPair, Positions
 from sameas.reading import read_pair
-from sameas.reading.pair import MARKS
+from sameas.reading.benchmark import MARKS
 from sameas.reproduction.figures import DATASETS, by_dataset, published
 
 TOLERANCE = 0.02

@@ -15,11 +15,11 @@ import zstandard
 
 from sameas.alignment import Alignment
 from sameas.atomic import replacing_file
+from sameas.files import kind_of
 from sameas.graph import Graph, GraphPair
 from sameas.iri import MINTED, Side, are_blank, are_iris, bracketed, to_iris, to_property_iris
 from sameas.links import SAME_AS
-from sameas.reading.names import LABELS, names_from_uris
-from sameas.reading.tables import kind_of
+from sameas.naming import LABELS, names_from_uris
 from sameas.writing.links import check_place
 from sameas.writing.same_as import write_triples
 

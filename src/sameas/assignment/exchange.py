@@ -1,0 +1,121 @@
+"""What changes if one pair is forced: its former partners are placed by augmenting paths.
+
+Links need not be optimal, so there are no prices to search with as in the exact solver: the
+search follows the gain itself. If the links have the largest total among the candidates, so have
+those afterwards among all that hold the pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from heapq import heappop, heappush
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sameas.candidates import Candidates
+
+LIMIT = 20_000
+"""Entities visited before the best path found so far is taken."""
+ROUNDING = 1e-9
+"""Gains below this are rounding."""
+
+Mates: TypeAlias = dict[int, int]
+Values: TypeAlias = Callable[[int], dict[int, float]]
+
+
+def force_pair(
+    candidates: Candidates, links: Mapping[int, int], left: int, right: int
+) -> dict[int, int]:
+    """The new partner of each left entity whose partner changes if a pair is forced; -1 for none.
+
+    ``links`` maps left to right positions, one to one. They and the forced pair must be among the
+    candidates. Having no partner is worth zero. First the left entity that loses its partner is
+    placed, then the right one.
+    """
+    if links.get(left) == right:
+        return {}
+    mates = dict(links), {theirs: mine for mine, theirs in links.items()}
+    free_right, free_left = mates[0].pop(left, None), mates[1].pop(right, None)
+    if free_right is not None:
+        del mates[1][free_right]
+    if free_left is not None:
+        del mates[0][free_left]
+        _place(free_left, _values(candidates), *mates, {right, free_right})
+    if free_right is not None:
+        _place(free_right, _values(candidates, turned=True), *mates[::-1], {left})
+    mates[0][left] = right
+    changed = sorted(
+        entity for entity in {*mates[0], *links} if mates[0].get(entity) != links.get(entity)
+    )
+    return {entity: mates[0].get(entity, -1) for entity in changed}
+
+
+def _values(candidates: Candidates, *, turned: bool = False) -> Values:
+    """A function that gives the partners of an entity with their values."""
+    known: dict[int, dict[int, float]] = {}
+
+    def values(entity: int) -> dict[int, float]:
+        if entity not in known:
+            starts, order = candidates.by_right if turned else (candidates.starts, None)
+            places = np.arange(starts[entity], starts[entity + 1])
+            if order is None:
+                partners: NDArray[np.integer] = candidates.right[places]
+            else:
+                places = order[places]
+                partners = np.searchsorted(candidates.starts, places, side="right") - 1
+            pairs = zip(partners.tolist(), candidates.values[places].tolist(), strict=True)
+            known[entity] = dict(pairs)
+        return known[entity]
+
+    return values
+
+
+def _place(
+    start: int, values: Values, mates: Mates, other_mates: Mates, closed: set[int | None]
+) -> None:
+    """Give a free entity its best place, and those that it displaces theirs; changes both mates."""
+    gains: dict[int, float] = {start: 0.0}
+    reached: dict[int, tuple[int, int]] = {}
+    best, end, last = 0.0, start, -1
+    heap, visits = [(0.0, start)], 0
+    while heap and visits < LIMIT:
+        visits += 1
+        loss, entity = heappop(heap)
+        if -loss < gains[entity]:
+            continue  # a better path to it was found later
+        if gains[entity] > best + ROUNDING:
+            best, end, last = gains[entity], entity, -1
+        for partner, value in values(entity).items():
+            if partner in closed or mates.get(entity) == partner:
+                continue
+            gain, displaced = gains[entity] + value, other_mates.get(partner)
+            if displaced is None:
+                if gain > best + ROUNDING:
+                    best, end, last = gain, entity, partner
+                continue
+            gain -= values(displaced)[partner]
+            hopeful = gain + max(values(displaced).values()) > best + ROUNDING
+            better = gain > gains.get(displaced, -float("inf")) + ROUNDING
+            if hopeful and better and displaced not in _path(reached, entity):
+                gains[displaced] = gain
+                reached[displaced] = (entity, partner)
+                heappush(heap, (-gain, displaced))
+    if last < 0 and end != start:
+        del other_mates[mates.pop(end)]
+    while True:
+        if last >= 0:
+            mates[end], other_mates[last] = last, end
+        if end == start:
+            break
+        end, last = reached[end]
+
+
+def _path(reached: dict[int, tuple[int, int]], entity: int) -> set[int]:
+    """An entity and all those before it on its path."""
+    path = {entity}
+    while entity in reached:
+        entity = reached[entity][0]
+        path.add(entity)
+    return path

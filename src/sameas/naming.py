@@ -1,0 +1,141 @@
+"""Names of entities: which label is the name, and names made from URIs where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from urllib.parse import unquote
+
+import polars as pl
+
+SKOS = "http://www.w3.org/2004/02/skos/core#"
+LABELS = (
+    "http://www.w3.org/2000/01/rdf-schema#label",
+    f"{SKOS}prefLabel",
+    "http://schema.org/name",
+    "https://schema.org/name",
+    "http://xmlns.com/foaf/0.1/name",
+    "http://dbpedia.org/ontology/name",
+    "http://purl.org/dc/elements/1.1/title",
+    "http://purl.org/dc/terms/title",
+)
+"""Properties that hold names, best first."""
+ALTERNATIVES = (
+    f"{SKOS}altLabel",
+    "http://schema.org/alternateName",
+    "https://schema.org/alternateName",
+    "http://purl.org/dc/terms/alternative",
+)
+"""Properties that hold further names."""
+
+
+def names_from_uris(uris: pl.Series) -> pl.Series:
+    """A readable name for each URI: its last part, decoded, with its words apart.
+
+    What follows ``/resource/`` is one part, as in DBpedia's ``AC/DC``. Words joined by camel
+    case are split only where nothing else separates them.
+
+    >>> names_from_uris(pl.Series(["http://a.org/x#Saint_%C3%89tienne", "b:BirthPlace"])).to_list()
+    ['Saint Étienne', 'b:Birth Place']
+    """
+    trimmed = uris.str.strip_chars_end("/#")
+    part = pl.DataFrame({"uri": uris, "trimmed": trimmed}).select(
+        pl.coalesce(
+            pl.col("trimmed").str.extract(r"/resource/(.+)$"),
+            pl.col("trimmed").str.extract(r"([^/#]+)$"),
+            pl.col("uri"),
+        )
+    )["trimmed"]
+    escaped = part.str.contains("%", literal=True)
+    if escaped.any():
+        decoded = part.filter(escaped).map_elements(unquote, return_dtype=pl.String)
+        part = part.scatter(escaped.arg_true(), decoded)
+    spaced = part.str.replace_all(r"[_\s]+", " ").str.strip_chars()
+    split = spaced.str.replace_all(r"(\p{Ll}|\d)(\p{Lu})", "${1} ${2}").str.replace_all(
+        r"(\p{Lu})(\p{Lu}\p{Ll})", "${1} ${2}"
+    )
+    joined = ~spaced.str.contains(r"[ \-,.(]")
+    names: pl.Series = split.zip_with(joined, spaced)
+    return names.rename("name")
+
+
+def names_from_attributes(attributes: pl.DataFrame) -> pl.DataFrame:
+    """One name per entity that has a label attribute (table entity, name), the best label first."""
+    order = pl.DataFrame({"attribute": LABELS, "order": range(len(LABELS))})
+    return (
+        attributes.with_row_index("position")
+        .join(order, on="attribute", how="inner")
+        .sort("order", "position")
+        .unique("entity", keep="first", maintain_order=True)
+        .select("entity", name="value")
+    )
+
+
+def choose_names(
+    entities: pl.Series, given: pl.DataFrame | None, *, ids: pl.Series | None = None
+) -> tuple[pl.Series, int]:
+    """The name of each entity, from a table (entity, name) or else its URI; and how many are given.
+
+    A row of the table belongs to an entity if it names its URI or, where ``ids`` are given, its id.
+    Of several names of one entity the first counts.
+    """
+    names = names_from_uris(entities)
+    if given is None or not len(given):
+        return names, 0
+    first = given.unique("entity", keep="first", maintain_order=True).select("entity", "name")
+    chosen = None
+    for keys in (entities, ids):
+        if keys is not None:
+            table = pl.DataFrame({"entity": keys.cast(pl.String)})
+            found = table.join(first, on="entity", how="left", maintain_order="left")["name"]
+            chosen = found if chosen is None else chosen.zip_with(chosen.is_not_null(), found)
+    assert chosen is not None
+    given_names = int(chosen.is_not_null().sum())
+    return chosen.zip_with(chosen.is_not_null(), names).rename("name"), given_names
+
+
+def label_table(preferred: Sequence[str]) -> pl.DataFrame:
+    """The properties that hold names: property, rank (the best is 0), whether for further names."""
+    properties = list(dict.fromkeys([*preferred, *LABELS, *ALTERNATIVES]))
+    further = [iri in ALTERNATIVES and iri not in preferred for iri in properties]
+    return pl.DataFrame({"property": properties, "further": further}).with_row_index("rank")
+
+
+def choose_labels(
+    labels: pl.DataFrame, languages: Sequence[str]
+) -> tuple[pl.DataFrame, pl.DataFrame, int]:
+    """Names and alternatives (tables head, name), and how many labels were left out.
+
+    ``labels`` has the columns head, value, language, rank (of the property) and further (whether
+    the property holds further names). The best label is one in the language preferred most; of
+    these, the one whose property ranks first; equal ones are sorted by the alphabet, so that the
+    order of statements does not matter. An entity that has only further names is named by the
+    first of them. Labels in languages that were not asked for are left out where there are others.
+    """
+    ordered = (
+        labels.with_columns(
+            name=pl.col("value").str.strip_chars(), language=pl.col("language").str.to_lowercase()
+        )
+        .filter(pl.col("name") != "")
+        .with_columns(preference=_preference(languages))
+        .sort("head", "further", "preference", "rank", "language", "name")
+        .unique(["head", "name"], keep="first", maintain_order=True)
+    )
+    first = ordered["head"].is_first_distinct()
+    names, others = ordered.filter(first), ordered.filter(~first)
+    kept = others.filter(pl.col("preference") <= len(languages)) if languages else others
+    return names.select("head", "name"), kept.select("head", "name"), len(others) - len(kept)
+
+
+def _preference(languages: Sequence[str]) -> pl.Expr:
+    """A rank for each language: those preferred, none at all, English, the others."""
+    language, count = pl.col("language"), len(languages)
+    rank = pl.when(_is_language("en")).then(count + 1).otherwise(count + 2)
+    rank = pl.when(language == "").then(count).otherwise(rank)
+    for place, tag in reversed(list(enumerate(languages))):
+        rank = pl.when(_is_language(tag.lower())).then(place).otherwise(rank)
+    return rank
+
+
+def _is_language(tag: str) -> pl.Expr:
+    """Whether a language is that one or a kind of it, as en-GB is of en."""
+    return (pl.col("language") == tag) | pl.col("language").str.starts_with(f"{tag}-")

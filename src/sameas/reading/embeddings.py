@@ -1,0 +1,94 @@
+"""Embeddings: files with one vector per entity, NumPy or Parquet."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sameas.errors import InputError
+from sameas.features.embeddings import first_not_finite, single_precision
+from sameas.files import require_file
+from sameas.graph import positions_of
+from sameas.reading.tables import read_parquet
+from sameas.rows import Matrix, Rows, as_rows, unit
+
+log = logging.getLogger(__name__)
+
+
+def read_embeddings(path: Path, entities: pl.Series) -> Rows:
+    """Unit feature rows for these entities (left first, then right), from a user's file.
+
+    ``.npy``: an array with just one row per entity, in that order. Parquet: a column ``entity``
+    and either one column of lists or several columns of numbers; an entity that is not in the
+    file gets a row of zeros.
+    """
+    require_file(path)
+    if path.suffix == ".npy":
+        vectors = _read_npy(path, len(entities))
+    elif path.suffix == ".parquet":
+        vectors = _read_parquet(path, entities)
+    else:
+        raise InputError(path, f'.npy or .parquet expected, found suffix "{path.suffix}"')
+    row = first_not_finite(vectors)
+    if row is not None:
+        raise InputError(path, f'the vector of "{entities[row]}" is not finite')
+    return unit(as_rows(vectors))
+
+
+def _read_npy(path: Path, count: int) -> Matrix:
+    try:
+        vectors = np.load(path, allow_pickle=False)
+    except (ValueError, OSError, EOFError):
+        raise InputError(path, "not a .npy file of numbers; save it with numpy.save") from None
+    right_shape = vectors.ndim == 2 and len(vectors) == count and vectors.shape[1] > 0
+    if not right_shape or vectors.dtype.kind not in "fiu":
+        raise InputError(
+            path,
+            f"numbers of shape ({count}, d) expected, one row per entity, left then right; "
+            f"found {vectors.dtype} of shape {vectors.shape}",
+        )
+    return single_precision(vectors)
+
+
+def _read_parquet(path: Path, entities: pl.Series) -> Matrix:
+    table = read_parquet(path)
+    columns = [name for name in table.columns if name != "entity"]
+    if "entity" not in table.columns or table["entity"].dtype.is_nested() or not columns:
+        raise InputError(
+            path, f"a column entity and numbers expected, found {', '.join(table.columns)}"
+        )
+    repeated = table.filter(~table["entity"].is_first_distinct())
+    if len(repeated):
+        raise InputError(path, f'entity "{repeated["entity"][0]}" was given before')
+    try:
+        vectors = single_precision(_matrix(table.select(columns)))
+        if vectors.ndim != 2 or not vectors.shape[1]:
+            raise ValueError("no numbers")
+    except (ValueError, TypeError, pl.exceptions.PolarsError):
+        raise InputError(path, "vectors must be numbers, as many for each entity") from None
+    rows = positions_of(entities, table["entity"].cast(pl.String))
+    missing = int((rows < 0).sum())
+    if missing == len(entities):
+        raise InputError(path, "none of its entities is in the graphs; use their URIs")
+    found: Matrix = np.where(rows[:, None] >= 0, vectors[rows.clip(0)], np.float32(0))
+    if missing and np.isfinite(found).all():
+        log.warning("%d of %d entities have no row in %s", missing, len(entities), path.name)
+    return found
+
+
+def _matrix(table: pl.DataFrame) -> NDArray[Any]:
+    """One column of lists of numbers, all of one length, or columns of numbers, as a matrix."""
+    first = table.to_series(0)
+    if table.width > 1 or not isinstance(first.dtype, pl.List | pl.Array):
+        return table.cast(pl.Float64).to_numpy()
+    if isinstance(first.dtype, pl.List):
+        lengths = first.list.len().unique()
+        if len(lengths) != 1 or first.null_count():
+            raise ValueError("lists of different lengths")
+        first = first.list.to_array(int(lengths[0]))
+    return first.to_numpy().astype(np.float64)
