@@ -66,12 +66,6 @@ def compare(pair: Path, *, repeat: int, from_rows: bool) -> dict[str, Any]:
             matrix,
             repeat,
         )
-        runs["sameas, from rows and matrix"], _ = ours(
-            "sameas, from rows and matrix",
-            lambda: assign(replace(profit, screen=matrix), candidates),
-            matrix,
-            repeat,
-        )
     costs = -matrix.astype(np.float64)
     runs["scipy"] = theirs("scipy", lambda: linear_sum_assignment(costs), matrix, repeat)
     runs["lapx"] = theirs("lapx", lambda: lapx(costs), matrix, repeat)
@@ -107,11 +101,10 @@ def first_call(profit: Profit) -> float:
     """The seconds that compiled loops take when first called: to be compiled, or loaded."""
     some = [side.take(np.arange(min(SMALL, len(side)))) for side in (profit.left, profit.right)]
     few = make_profit(some[0], some[1])
-    seen = replace(few, screen=few.toarray())
 
     def small() -> None:
         assign(StoredProfit(few.toarray()))
-        assign(seen, candidates_of(few))
+        assign(few, candidates_of(few))
 
     return max(clocked(small)[0] - clocked(small)[0], 0.0)
 

@@ -11,6 +11,7 @@ import pytest
 import sameas
 from sameas import GraphPair, MemoryCeilingError, Options, budget
 from sameas.adjacency import adjacency_matrices
+from sameas.assignment import problem
 from sameas.budget import BASE, plan_memory
 from sameas.features.words import WordVectors
 from sameas.fields import parse_size
@@ -57,7 +58,6 @@ def plan_many(pair, options, size=LARGE, inputs=NO_INPUTS):
 def test_small_problems_are_complete(demo):
     found = plan(demo, paper())
     assert found.form == "complete"
-    assert found.spare_matrix
     assert BASE < found.needed <= paper().memory
     assert f"{1162 * 1222:,} pairs" in found.reason
 
@@ -67,51 +67,37 @@ def test_small_problems_are_complete(demo):
 def test_refinement_takes_candidates_however_small_the_problem(demo, solver, candidates):
     found = plan(demo, Options(solver=solver, candidates=candidates))
     assert found.form == "candidates"
-    assert not found.spare_matrix
 
 
 @pytest.mark.parametrize("options", [Options(), paper()], ids=["best", "paper"])
 def test_large_problems_take_candidates(demo, options):
     found = plan_many(demo, replace(options, memory=2**40))
     assert found.form == "candidates"
-    assert not found.spare_matrix
     assert found.needed < 4 * LARGE * LARGE
     assert "pairs would take" in found.reason
 
 
-def test_what_is_small_follows_from_the_number_of_pairs(demo, monkeypatch):
+def test_what_is_complete_follows_from_the_number_of_pairs(demo, monkeypatch):
     pairs = 1162 * 1222
-    monkeypatch.setattr(budget, "SMALL", pairs)
+    monkeypatch.setattr(problem, "COMPLETE_UP_TO", pairs)
     assert plan(demo, paper()).form == "complete"
-    monkeypatch.setattr(budget, "SMALL", pairs - 1)
+    monkeypatch.setattr(problem, "COMPLETE_UP_TO", pairs - 1)
     assert plan(demo, paper()).form == "candidates"
     assert plan(demo, paper(candidates=1222)).form == "complete"
     assert plan(demo, paper(candidates=1221)).form == "candidates"
 
 
-def test_the_ceiling_decides_between_one_matrix_two_and_none(demo):
+def test_the_ceiling_decides_between_all_pairs_and_candidates(demo):
     """From much memory to little: what does not fit gives way to what takes less."""
     forms, memory = [], paper().memory
-    for _ in range(3):
+    for _ in range(2):
         found = plan(demo, paper(memory=memory, candidates=2))
         assert found.needed <= memory
-        forms.append((found.form, found.spare_matrix))
+        forms.append(found.form)
         memory = found.needed - 1
-    assert forms == [("complete", True), ("complete", False), ("candidates", False)]
+    assert forms == ["complete", "candidates"]
     with pytest.raises(MemoryCeilingError):
         plan(demo, paper(memory=memory, candidates=2))
-
-
-@pytest.mark.parametrize(("solver", "spare"), [("sinkhorn", False), ("hungarian", True)])
-def test_only_the_exact_solver_looks_through_all_pairs(demo, monkeypatch, solver, spare):
-    monkeypatch.setattr(budget, "SMALL", 0)
-    found = plan(demo, paper(solver=solver))
-    assert found.form == "candidates"
-    assert found.spare_matrix == spare
-    tight = plan(demo, paper(solver=solver, memory=found.needed - spare))
-    assert tight.form == "candidates"
-    assert not tight.spare_matrix
-    assert tight.needed <= found.needed
 
 
 @pytest.mark.parametrize("more", [{"depth": 3}, {"candidates": 500}])

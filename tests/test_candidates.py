@@ -426,7 +426,7 @@ def aligned(demo):
 def sparsely(patch, way):
     """Treat small problems as if they were large."""
     if way != "complete":
-        patch.setattr(sameas.budget, "SMALL", 0)
+        patch.setattr("sameas.assignment.problem.COMPLETE_UP_TO", 0)
     if way == "clues":
         patch.setattr(sameas.pipeline.stages, "COMPARE_ALL_UP_TO", 0)
 
@@ -541,7 +541,7 @@ def test_every_pair_can_be_aligned_by_candidates(way, pair, solver, k, depth):
     chosen = paper(solver=solver, candidates=k, depth=depth)
     with pytest.MonkeyPatch.context() as patch:
         sparsely(patch, way)
-        form = Budget("candidates", 0, solver == "hungarian", "for the test")
+        form = Budget("candidates", 0, "for the test")
         patch.setattr(sameas.pipeline.as_published, "plan_memory", lambda *given: form)
         found = align(pair, chosen)
     fewer = min(len(pair.left.entities), len(pair.right.entities))

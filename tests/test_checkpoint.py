@@ -24,7 +24,7 @@ import sameas.pipeline.phases
 import sameas.pipeline.stages
 from folders import openea
 from sameas import GraphPair, Options, OutputError, align
-from sameas.assignment import CompleteProblem, SparseProblem, solve
+from sameas.assignment import Problem, solve
 from sameas.candidates import every_pair, find_candidates
 from sameas.checkpoint import Checkpoint, fingerprint, from_arrays, to_arrays
 from sameas.features.words import words_of
@@ -329,9 +329,9 @@ def test_candidates_are_given_back(checkpoint, shape, recall):
 def test_solutions_are_given_back(checkpoint, solver, form, shape):
     rng = np.random.default_rng(1)
     profit = make_profit(*(as_rows(rng.random((size, 3))) for size in shape))
-    problem = CompleteProblem(StoredProfit(profit.toarray()))
+    problem = Problem(StoredProfit(profit.toarray()))
     if form == "sparse":
-        problem = SparseProblem(profit, find_candidates(profit, 2, first=2))
+        problem = Problem(profit, find_candidates(profit, 2, first=2))
     solution = solve(problem, solver, temperature=0.02, iterations=5)
     assert (solution.gap is None) == (form == "sparse" and solver == "sinkhorn")
     assert (solution.exact is None) == (solver == "sinkhorn")
@@ -457,7 +457,7 @@ def patient(request):
         yield
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sameas.budget, "SMALL", 0)
+        patch.setattr("sameas.assignment.problem.COMPLETE_UP_TO", 0)
         patch.setattr(sameas.checkpoint, "WORTH_SECONDS", 0)
         yield
 
@@ -481,7 +481,7 @@ def uninterrupted(pair):
         if how not in known:
             told = []
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(sameas.budget, "SMALL", 0)
+                patch.setattr("sameas.assignment.problem.COMPLETE_UP_TO", 0)
                 by_clues(patch, how)
                 alignment = align(pair, OPTIONS[how], progress=lambda *step: told.append(step))
             known[how] = alignment, told
@@ -727,11 +727,11 @@ def test_features_that_took_long_are_kept_with_the_neighbours(pair, tmp_path, mo
 PROGRAM = """
 import os, signal, sys
 from dataclasses import replace
-import sameas, sameas.budget, sameas.checkpoint, sameas.pipeline.stages
+import sameas, sameas.assignment.problem, sameas.checkpoint, sameas.pipeline.stages
 
 folder, preset, phase, count, checkpoint = sys.argv[1:]
 left = int(count)
-sameas.budget.SMALL = sameas.checkpoint.WORTH_SECONDS = 0
+sameas.assignment.problem.COMPLETE_UP_TO = sameas.checkpoint.WORTH_SECONDS = 0
 if preset == "best":
     sameas.pipeline.stages.COMPARE_ALL_UP_TO = 0
 

@@ -24,7 +24,6 @@ from sameas.cli import main
 from sameas.fields import declared, parse_size
 from sameas.inputs import Inputs
 from sameas.options import Part
-from sameas.rdf.rules import RdfKind
 
 DEMO = str(sameas.DEMO)
 COMMANDS = ("align", "convert", "demo", "evaluate", "explain", "inspect", "merge")
@@ -182,7 +181,7 @@ def test_help_tells_the_choices_and_defaults_of_every_option():
             assert tuple(flags[one.name].type.choices) == one.choices
         if isinstance(one.default, bool) or one.default in (None, ()):
             continue
-        elif one.metavar == "SIZE":
+        if one.metavar == "SIZE":
             assert parse_size(told[1]) == one.default
         else:
             assert told[1] == str(one.default)

@@ -17,7 +17,7 @@ import reference
 from sameas import profit as profit_module
 from sameas.assignment import assign, certify, exact
 from sameas.candidates import every_pair, from_pairs
-from sameas.profit import Profit, StoredProfit, make_profit
+from sameas.profit import StoredProfit, make_profit
 from sameas.rows import Rows, as_rows, unit
 from strategies import matrices
 
@@ -613,10 +613,6 @@ def entries(profit):
     return profit.of(left, right).reshape(profit.shape)
 
 
-def screened(profit):
-    return Profit(profit.left, profit.right, screen=profit.toarray())
-
-
 def assert_none_is_missing(profit, left, right):
     matrix = entries(profit)
     over = matrix.astype(np.float64) - left[:, None] - right
@@ -633,7 +629,6 @@ def assert_none_is_missing(profit, left, right):
     assert (over[found] > -2e-5 * size).all()  # "only nearly"
 
 
-@pytest.mark.parametrize("screen", [False, True])
 @settings(deadline=None, max_examples=30)
 @given(
     sides=st.one_of(rows(), rows(lengths=[0.01, 1.0])),
@@ -642,13 +637,12 @@ def assert_none_is_missing(profit, left, right):
     step=st.sampled_from([1e-7, 1e-3, 0.1]),
     seed=seeds,
 )
-def test_no_pair_above_its_prices_is_missing(screen, sides, columns, block, step, seed):
+def test_no_pair_above_its_prices_is_missing(sides, columns, block, step, seed):
     rng = np.random.default_rng(seed)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(profit_module, "BOUND_COLUMNS", columns)
         patch.setattr(profit_module, "BLOCK_BYTES", block)
         profit = make_profit(*sides)
-        profit = screened(profit) if screen else profit
         # Each row has a pair that hardly exceeds its prices.
         right = profit.ceiling * rng.standard_normal(profit.shape[1])
         chosen = rng.integers(0, profit.shape[1], profit.shape[0])
@@ -685,16 +679,6 @@ def test_no_pair_of_long_rows_is_missing(length, monkeypatch):
         assert_none_is_missing(profit, np.zeros(40), prices)
 
 
-def test_no_pair_of_a_screen_of_small_differences_is_missing():
-    rng = np.random.default_rng(0)
-    one, other, little = (rng.standard_normal((30, 64)) for _ in range(3))
-    left, right = np.hstack([one, one]), np.hstack([other, 1e-6 * little - other])
-    profit = screened(make_profit(as_rows(left), as_rows(right)))
-    middle = np.full(30, np.median(entries(profit)).astype(np.float64))
-    assert_none_is_missing(profit, middle, np.zeros(30))
-
-
-@pytest.mark.parametrize("screen", [False, True])
 @settings(deadline=None, max_examples=20)
 @given(
     sides=st.one_of(rows(), rows(lengths=[1e-3, 1.0, 1e3])),
@@ -702,14 +686,11 @@ def test_no_pair_of_a_screen_of_small_differences_is_missing():
     start=st.sampled_from(list(STARTS)),
     seed=seeds,
 )
-def test_a_profit_is_solved_as_a_whole_though_candidates_are_few(
-    screen, sides, columns, start, seed
-):
+def test_a_profit_is_solved_as_a_whole_though_candidates_are_few(sides, columns, start, seed):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(profit_module, "BOUND_COLUMNS", columns)
         patch.setattr(profit_module, "BLOCK_BYTES", 100)
         profit = make_profit(*sides)
-        profit = screened(profit) if screen else profit
         matrix = entries(profit)
         candidates = some_pairs(matrix, STARTS[start](np.random.default_rng(seed), matrix))
         found = assign(profit, candidates)
@@ -724,8 +705,7 @@ def test_a_profit_is_solved_as_a_whole_though_candidates_are_few(
     assert proof.bound - proof.objective <= TINY * matrix.size * size
 
 
-@pytest.mark.parametrize("screen", [False, True])
-def test_a_larger_profit_with_more_columns_than_the_bound_has(screen, monkeypatch):
+def test_a_larger_profit_with_more_columns_than_the_bound_has(monkeypatch):
     monkeypatch.setattr(profit_module, "BOUND_COLUMNS", 30)
     rng = np.random.default_rng(6)
     hidden = rng.standard_normal((120, 20)) @ rng.standard_normal((20, 100))
@@ -733,7 +713,6 @@ def test_a_larger_profit_with_more_columns_than_the_bound_has(screen, monkeypatc
         unit(as_rows(hidden + 1.5 * rng.standard_normal(hidden.shape))) for _ in range(2)
     )
     profit = make_profit(left, right.take(rng.permutation(120)))
-    profit = screened(profit) if screen else profit
     matrix = entries(profit)
     found = assign(profit, some_pairs(matrix, rng.random(matrix.shape) < 0.02))
     assert found.pairs < matrix.size

@@ -18,7 +18,6 @@ from hostile import ids
 from sameas import Alignment, Graph, GraphPair, Options, OutputError
 from sameas.alignment import Diagnostics
 from sameas.cli import main
-from sameas.graph import Graph
 from sameas.iri import to_iris, to_property_iris
 from sameas.links import LINK_SCHEMA, SAME_AS
 from strategies import names

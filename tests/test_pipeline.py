@@ -88,7 +88,8 @@ def assert_sound(alignment, left, right):
 
 def with_parts(alignment, **parts):
     """The alignment with other tables."""
-    return replace(alignment, parts={**alignment.parts, **parts})
+    load = alignment.load
+    return replace(alignment, load=lambda name: parts[name] if name in parts else load(name))
 
 
 def assert_same(found, expected):

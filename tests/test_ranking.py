@@ -10,8 +10,8 @@ from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 
 import reference
-from sameas.assignment import assign, sinkhorn
-from sameas.assignment.ranking import best_left, ranked, ranks_of, shares, upper_bound
+from sameas.assignment import Plan, assign, sinkhorn
+from sameas.assignment.ranking import mutual, ranked, ranks_of, shares, upper_bound
 from sameas.profit import StoredProfit
 from strategies import matrices
 
@@ -94,16 +94,16 @@ def test_many_tiles_give_what_one_gives():
     top = np.take_along_axis(worth, order, axis=1)[:, :, None]
     better, equal = (worth[:, None] > top).sum(axis=2), (worth[:, None] == top).sum(axis=2)
     assert_array_equal(found.rank, (better + (equal + 1) / 2).ravel())
-    charges = rng.integers(0, 3, 900).astype(np.float64)
-    assert_array_equal(best_left(profit, charges), (profit - charges[:, None]).argmax(axis=0))
 
 
 @settings(deadline=None, max_examples=50)
 @given(priced())
-def test_the_best_left_entity_is_the_first_largest_of_its_column(drawn):
-    profit, prices, _ = drawn
-    worth = profit - prices[:, None]
-    assert_array_equal(best_left(profit, prices), worth.argmax(axis=0))
+def test_mutual_pairs_are_the_first_largest_of_row_and_column(drawn):
+    profit, left, right = drawn
+    places = mutual(profit, Plan(left, right, 0.1, 1, 0.0))
+    best = (profit - right).argmax(axis=1)
+    rows = np.flatnonzero((profit - left[:, None]).argmax(axis=0)[best] == np.arange(len(best)))
+    assert_array_equal(places, rows * profit.shape[1] + best[rows])
 
 
 @pytest.mark.parametrize("k", [1, 3])
@@ -123,7 +123,7 @@ def test_shares_are_the_lesser_part_of_row_and_column(profit, temperature, itera
         entries.sum(axis=1, keepdims=True), entries.sum(axis=0, keepdims=True)
     )
     left, right = (index.ravel() for index in np.indices(profit.shape))
-    found = shares(profit, plan, left, right)
+    found = shares(profit, plan, left, right, profit.ravel())
     assert_allclose(found.reshape(profit.shape), lesser, rtol=1e-3, atol=1e-5)
 
 
@@ -136,7 +136,8 @@ def test_shares_lie_between_zero_and_one_at_every_temperature(
 ):
     profit = profit * np.float32(size)
     plan = sinkhorn(profit, temperature=temperature, iterations=iterations)
-    found = shares(profit, plan, *(index.ravel() for index in np.indices(profit.shape)))
+    left, right = (index.ravel() for index in np.indices(profit.shape))
+    found = shares(profit, plan, left, right, profit.ravel())
     assert np.isfinite(found).all()
     assert (found >= 0).all()
     assert (found <= 1).all()

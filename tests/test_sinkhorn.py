@@ -40,14 +40,6 @@ def test_the_plan_of_random_profits_equals_the_padded_one(shape, low):
     assert_allclose(plan.values(profit), reference.sinkhorn(profit, 0.05, 10), rtol=1e-3, atol=1e-6)
 
 
-@settings(deadline=None, max_examples=40)
-@given(matrices(), st.sampled_from([0.005, 0.05, 1.0]), st.integers(0, 30))
-def test_a_stored_plan_changes_nothing_but_the_speed(profit, temperature, iterations):
-    method = {"temperature": temperature, "iterations": iterations}
-    stored, fresh = (sinkhorn(profit, **method, store=store) for store in (True, False))
-    assert_allclose(stored.values(profit), fresh.values(profit), rtol=1e-2, atol=1e-5)
-
-
 def test_a_matrix_of_several_tiles_gives_the_same_plan():
     profit = np.random.default_rng(1).random((700, 600), dtype=np.float32)
     plan = sinkhorn(profit, temperature=0.1, iterations=5)

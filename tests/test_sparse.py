@@ -10,12 +10,12 @@ from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 
 import reference
-from sameas.assignment import Plan, ranking, sinkhorn, sparse
+from sameas.assignment import Plan, lines, mutual, ranked, ranks_of, shares, sinkhorn
 from sameas.candidates import Candidates, every_pair, from_pairs
 from strategies import matrices
 
 TEMPERATURES = [1e-4, 1e-3, 0.02, 0.1, 1.0, 10.0]
-parts = st.sampled_from([2, sparse.PART])
+parts = st.sampled_from([2, lines.PART])
 """Pairs treated at once."""
 
 
@@ -47,9 +47,9 @@ def all_pairs(shape):
     return tuple(index.ravel() for index in np.indices(shape))
 
 
-def rows_of(ranked):
-    """(left, right, rank, profit) of each that was ranked."""
-    columns = (ranked.left, ranked.right, ranked.rank, ranked.values)
+def rows_of(found):
+    """(left, right, rank, value) of each that was ranked."""
+    columns = (found.left, found.right, found.rank, found.values)
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
@@ -162,9 +162,9 @@ def assert_same_plan(plan, dense, *, scale=1.0):
 def test_on_every_pair_the_plan_is_the_dense_one(temperature, profit, iterations, size):
     method = {"temperature": temperature, "iterations": iterations}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sparse, "PART", size)
-        plan = sparse.sinkhorn(every_pair(profit), **method)
-    dense = sinkhorn(profit, **method, store=False)
+        patch.setattr(lines, "PART", size)
+        plan = sinkhorn(every_pair(profit), **method)
+    dense = sinkhorn(profit, **method)
     assert_same_plan(plan, dense)
 
 
@@ -173,9 +173,7 @@ def test_on_every_pair_the_plan_is_the_dense_one(temperature, profit, iterations
 def test_on_every_pair_of_random_profits_the_plan_is_the_dense_one(shape, temperature):
     profit = np.random.default_rng(7).uniform(-1, 1, shape).astype(np.float32)
     method = {"temperature": temperature, "iterations": 10}
-    assert_same_plan(
-        sparse.sinkhorn(every_pair(profit), **method), sinkhorn(profit, **method, store=False)
-    )
+    assert_same_plan(sinkhorn(every_pair(profit), **method), sinkhorn(profit, **method))
 
 
 @settings(deadline=None, max_examples=40)
@@ -186,8 +184,8 @@ def test_on_few_pairs_the_plan_is_that_of_a_matrix_with_nothing_elsewhere(
     profit, kept = drawn
     candidates = candidates_of(profit, kept)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sparse, "PART", size)
-        plan = sparse.sinkhorn(candidates, temperature=temperature, iterations=iterations)
+        patch.setattr(lines, "PART", size)
+        plan = sinkhorn(candidates, temperature=temperature, iterations=iterations)
     expected, sums = reference.sparse_sinkhorn(
         np.where(kept, profit.astype(np.float64), -np.inf), temperature, iterations
     )
@@ -204,7 +202,7 @@ def test_a_row_without_candidates_does_not_deviate_by_more_than_one():
     candidates = from_pairs(
         (2, 2), np.array([0, 0]), np.array([0, 1]), np.array([0.9, 0.1], dtype=np.float32)
     )
-    plan = sparse.sinkhorn(candidates, temperature=0.001, iterations=1)
+    plan = sinkhorn(candidates, temperature=0.001, iterations=1)
     assert plan.deviation == pytest.approx(1.0)
 
 
@@ -215,35 +213,34 @@ def test_a_row_without_candidates_does_not_deviate_by_more_than_one():
 def test_nothing_but_finite_numbers_at_every_temperature(size, temperature, drawn, iterations):
     profit, kept = drawn[0] * np.float32(size), drawn[1]
     candidates = candidates_of(profit, kept)
-    plan = sparse.sinkhorn(candidates, temperature=temperature, iterations=iterations)
+    plan = sinkhorn(candidates, temperature=temperature, iterations=iterations)
     assert np.isfinite(plan.left).all()
     assert np.isfinite(plan.right).all()
     assert not np.isnan(plan.deviation)
     pairs = all_pairs(profit.shape)
-    shares = sparse.shares(candidates, plan, *pairs, profit[pairs])
-    assert np.isfinite(shares).all()
-    assert ((shares >= 0) & (shares <= 1)).all()
-    ranked = sparse.ranked(candidates, plan.right, 3)
-    assert not np.isnan(ranked.rank).any()
+    found = shares(candidates, plan, *pairs, profit[pairs])
+    assert np.isfinite(found).all()
+    assert ((found >= 0) & (found <= 1)).all()
+    assert not np.isnan(ranked(candidates, plan.right, 3).rank).any()
 
 
 @pytest.mark.parametrize("iterations", [0, 3])
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (2, 2)])
 def test_no_candidates_at_all_give_a_finite_plan(shape, iterations):
     nothing = candidates_of(np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=bool))
-    plan = sparse.sinkhorn(nothing, temperature=0.02, iterations=iterations)
+    plan = sinkhorn(nothing, temperature=0.02, iterations=iterations)
     assert (len(plan.left), len(plan.right)) == shape
     assert np.isfinite(plan.left).all()
     assert np.isfinite(plan.right).all()
     assert np.isfinite(plan.deviation)
-    assert len(sparse.ranked(nothing, plan.right, 3).left) == 0
-    assert len(sparse.mutual(nothing, plan, np.zeros(0, dtype=bool))) == 0
+    assert len(ranked(nothing, plan.right, 3).left) == 0
+    assert len(mutual(nothing, plan)) == 0
 
 
 def test_candidates_are_not_changed_and_progress_reaches_the_end():
     profit = np.random.default_rng(0).random((5, 4), dtype=np.float32)
     candidates, told = every_pair(profit), []
-    sparse.sinkhorn(candidates, temperature=0.02, iterations=4, progress=told.append)
+    sinkhorn(candidates, temperature=0.02, iterations=4, progress=told.append)
     assert_array_equal(candidates.values, profit.ravel())
     assert told == sorted(told)
     assert 0 < told[0] <= told[-1] <= 1
@@ -263,11 +260,11 @@ def test_on_every_pair_the_ranked_are_the_dense_ones(profit, k, paired, size, da
         )
     pairs = all_pairs(profit.shape)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sparse, "PART", size)
-        found = sparse.ranked(every_pair(profit), prices, k, partner=partner)
-        ranks = sparse.ranks_of(every_pair(profit), prices, *pairs, partner=partner)
-    assert rows_of(found) == rows_of(ranking.ranked(profit, prices, k, partner=partner))
-    assert_array_equal(ranks, ranking.ranks_of(profit, prices, *pairs, partner=partner))
+        patch.setattr(lines, "PART", size)
+        found = ranked(every_pair(profit), prices, k, partner=partner)
+        ranks = ranks_of(every_pair(profit), prices, *pairs, partner=partner)
+    assert rows_of(found) == rows_of(ranked(profit, prices, k, partner=partner))
+    assert_array_equal(ranks, ranks_of(profit, prices, *pairs, partner=partner))
 
 
 @settings(deadline=None, max_examples=40)
@@ -282,10 +279,10 @@ def test_on_few_pairs_the_ranked_equal_sorting_and_counting(drawn, k, paired, si
     candidates = candidates_of(profit, kept)
     left, right = all_pairs(profit.shape) if len(candidates) else all_pairs((0, 0))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sparse, "PART", size)
+        patch.setattr(lines, "PART", size)
         method = {"partner": partner if paired else None}
-        found = sparse.ranked(candidates, prices, k, **method)
-        ranks = sparse.ranks_of(candidates, prices, left, right, **method)
+        found = ranked(candidates, prices, k, **method)
+        ranks = ranks_of(candidates, prices, left, right, **method)
     expected, expected_ranks = [], np.full(profit.shape, np.nan)
     for i, row in enumerate((profit - prices.astype(np.float32)).tolist()):
         if partner[i] >= 0:
@@ -304,7 +301,7 @@ def test_on_few_pairs_the_ranked_equal_sorting_and_counting(drawn, k, paired, si
 
 def test_without_any_candidates_no_pair_has_a_rank():
     nothing = candidates_of(np.zeros((2, 2), dtype=np.float32), np.zeros((2, 2), dtype=bool))
-    ranks = sparse.ranks_of(nothing, np.zeros(2), np.array([0, 1]), np.array([1, 1]))
+    ranks = ranks_of(nothing, np.zeros(2), np.array([0, 1]), np.array([1, 1]))
     assert np.isnan(ranks).all()
 
 
@@ -316,11 +313,11 @@ def test_many_parts_rank_as_one_does():
     prices = rng.integers(0, 3, 200).astype(np.float64)
     candidates = candidates_of(profit, kept)
     answers = []
-    for size in (sparse.PART, 700):
+    for size in (lines.PART, 700):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sparse, "PART", size)
-            plan = sparse.sinkhorn(candidates, temperature=5, iterations=5)
-            answers.append((plan, rows_of(sparse.ranked(candidates, prices, 10))))
+            patch.setattr(lines, "PART", size)
+            plan = sinkhorn(candidates, temperature=5, iterations=5)
+            answers.append((plan, rows_of(ranked(candidates, prices, 10))))
     assert_allclose(answers[0][0].left, answers[1][0].left, atol=1e-12)
     assert_allclose(answers[0][0].right, answers[1][0].right, atol=1e-12)
     assert answers[0][1] == answers[1][1]
@@ -336,12 +333,11 @@ def test_mutual_pairs_are_the_first_largest_of_row_and_column(drawn, size, data)
     left, right = (data.draw(prices_of(count)) for count in profit.shape)
     plan = Plan(left, right, temperature=0.1, iterations=1, deviation=0.0)
     candidates = candidates_of(profit, kept)
-    open_pairs = data.draw(hnp.arrays(np.bool_, len(candidates)))
+    free = [data.draw(hnp.arrays(np.bool_, size)) for size in profit.shape]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sparse, "PART", size)
-        places = sparse.mutual(candidates, plan, open_pairs)
-    here = np.zeros(profit.shape, dtype=bool)
-    here[candidates.left[open_pairs], candidates.right[open_pairs]] = True
+        patch.setattr(lines, "PART", size)
+        places = mutual(candidates, plan, *free)
+    here = kept & free[0][:, None] & free[1]
     by_row = np.where(here, profit - plan.right, -np.inf)
     by_column = np.where(here, profit - plan.left[:, None], -np.inf)
     expected = [
@@ -354,25 +350,12 @@ def test_mutual_pairs_are_the_first_largest_of_row_and_column(drawn, size, data)
 
 
 @settings(deadline=None, max_examples=40)
-@given(matrices(), st.data())
-def test_on_every_pair_mutual_pairs_are_the_dense_ones(profit, data):
-    left, right = (data.draw(prices_of(count)) for count in profit.shape)
-    plan = Plan(left, right, temperature=0.1, iterations=1, deviation=0.0)
-    candidates = every_pair(profit)
-    places = sparse.mutual(candidates, plan, np.ones(len(candidates), dtype=bool))
-    best = ranking.ranked(profit, plan.right, 1).right
-    mutual = np.flatnonzero(ranking.best_left(profit, plan.left)[best] == np.arange(len(profit)))
-    assert_array_equal(np.sort(candidates.left[places]), mutual)
-    assert_array_equal(candidates.right[np.sort(places)], best[mutual])
-
-
-@settings(deadline=None, max_examples=40)
 @given(matrices(), st.sampled_from([0.02, 0.2, 2.0]), st.integers(0, 8))
 def test_on_every_pair_shares_are_the_dense_ones(profit, temperature, iterations):
     plan = sinkhorn(profit, temperature=temperature, iterations=iterations)
     pairs = all_pairs(profit.shape)
-    found = sparse.shares(every_pair(profit), plan, *pairs, profit[pairs])
-    assert_allclose(found, ranking.shares(profit, plan, *pairs), rtol=1e-3, atol=1e-6)
+    found = shares(every_pair(profit), plan, *pairs, profit[pairs])
+    assert_allclose(found, shares(profit, plan, *pairs, profit[pairs]), rtol=1e-3, atol=1e-6)
 
 
 def expected_shares(profit, kept, plan):
@@ -395,10 +378,10 @@ def test_on_few_pairs_shares_count_the_pair_and_candidates(drawn, temperature, i
     profit, kept = drawn
     candidates = candidates_of(profit, kept)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sparse, "PART", size)
-        plan = sparse.sinkhorn(candidates, temperature=temperature, iterations=iterations)
+        patch.setattr(lines, "PART", size)
+        plan = sinkhorn(candidates, temperature=temperature, iterations=iterations)
         pairs = all_pairs(profit.shape)
-        found = sparse.shares(candidates, plan, *pairs, profit[pairs]).reshape(profit.shape)
+        found = shares(candidates, plan, *pairs, profit[pairs]).reshape(profit.shape)
     # What has candidates in its row and in its column; of the others see below.
     filled = kept.any(axis=1)[:, None] & kept.any(axis=0)
     expected = expected_shares(profit, kept, plan)
@@ -409,9 +392,9 @@ def test_a_pair_whose_entities_have_no_candidates_has_all_of_the_mass():
     profit = np.array([[1.0, 0.0], [0.0, 0.3]], dtype=np.float32)
     kept = np.array([[True, False], [False, False]])
     candidates = candidates_of(profit, kept)
-    plan = sparse.sinkhorn(candidates, temperature=0.5, iterations=5)
+    plan = sinkhorn(candidates, temperature=0.5, iterations=5)
     pairs = all_pairs(profit.shape)
-    found = sparse.shares(candidates, plan, *pairs, profit[pairs]).reshape(profit.shape)
+    found = shares(candidates, plan, *pairs, profit[pairs]).reshape(profit.shape)
     assert_allclose(found[1, 1], 1.0)
     assert_allclose(found, expected_shares(profit, kept, plan))
 

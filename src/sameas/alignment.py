@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Literal
@@ -19,30 +19,24 @@ Reason = Literal["no-candidate", "below-threshold", "taken", "unsure", "left-ove
 threshold; that candidate was linked to another entity; the link was not confident enough; the
 other side had no entity left for it."""
 
-LINKS = pl.Schema(
-    {"left": pl.String, "right": pl.String, "score": pl.Float64, "confidence": pl.Float64}
-)
-CANDIDATES = pl.Schema(
-    {"left": pl.String, "right": pl.String, "rank": pl.Float64, "score": pl.Float64}
-)
-UNMATCHED = pl.Schema(
-    {
-        "side": pl.String,
-        "entity": pl.String,
-        "reason": pl.String,
-        "candidate": pl.String,
-        "score": pl.Float64,
-    }
-)
-RELATIONS = pl.Schema(
-    {
-        "left": pl.String,
-        "right": pl.String,
-        "inverse": pl.Boolean,
-        "match": pl.Float64,
-        "edges": pl.Int64,
-    }
-)
+_PAIR = {"left": pl.String, "right": pl.String}
+SCHEMAS = {
+    "links": pl.Schema({**_PAIR, "score": pl.Float64, "confidence": pl.Float64}),
+    "candidates": pl.Schema({**_PAIR, "rank": pl.Float64, "score": pl.Float64}),
+    "unmatched": pl.Schema(
+        {
+            **dict.fromkeys(("side", "entity", "reason", "candidate"), pl.String),
+            "score": pl.Float64,
+        }
+    ),
+    "relations": pl.Schema(
+        {**_PAIR, "inverse": pl.Boolean, "match": pl.Float64, "edges": pl.Int64}
+    ),
+    "anchors": pl.Schema({**_PAIR, "trust": pl.Float64}),
+    "gold_ranks": pl.Schema({**_PAIR, "rank": pl.Float64}),
+    "prices": pl.Schema({"side": pl.String, "entity": pl.String, "price": pl.Float64}),
+}
+"""The columns of each table of a result."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,8 +92,8 @@ class Alignment:
 
     options: Options
     diagnostics: Diagnostics
-    parts: Mapping[str, Any]
-    """The attributes below by name; a run folder loads each when it is first asked for."""
+    load: Callable[[str], Any]
+    """Gives each attribute below by name, when it is first asked for."""
     seconds: Mapping[str, float] = field(default_factory=dict)
     """Time by phase; not part of the result."""
     resumed: tuple[str, ...] = ()
@@ -128,10 +122,10 @@ class Alignment:
     its two prices, which proves the links optimal."""
 
     def __getattr__(self, name: str) -> Any:
-        """A part, on first use."""
-        if name not in PARTS:
+        """An attribute that is loaded on first use."""
+        if name not in LOADED:
             raise AttributeError(f"'Alignment' has no attribute {name!r}")
-        value = self.parts.get(name)
+        value = self.load(name)
         object.__setattr__(self, name, value)
         return value
 
@@ -186,4 +180,4 @@ class Alignment:
         )
 
 
-PARTS = frozenset(each.name for each in fields(Alignment) if not each.init)
+LOADED = frozenset(each.name for each in fields(Alignment) if not each.init)

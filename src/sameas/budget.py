@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sameas.assignment import COMPLETE_BYTES, prefers_complete
 from sameas.errors import MemoryCeilingError
 from sameas.features import folded, ngram_rows
 from sameas.graph import Graph, GraphPair, Positions
@@ -23,8 +24,6 @@ Form = Literal["complete", "candidates"]
 
 BASE = 440 * 2**20
 """Python with its libraries, compiled code, and blocks in the making."""
-SMALL = 25_000_000
-"""Up to so many pairs, all of them are considered unless the ceiling forbids."""
 SAMPLE = 5000
 """Names from which the number of distinct n-grams is projected."""
 
@@ -36,9 +35,6 @@ class Budget:
     form: Form
     needed: int
     """Bytes at the peak, about."""
-    spare_matrix: bool
-    """Whether there is room for one more matrix of all pairs, for speed: Sinkhorn's second one, or
-    one for the exact solver to look through."""
     reason: str
 
     def diagnostics(self) -> dict[str, Any]:
@@ -55,28 +51,19 @@ def plan_memory(task: Task, sides: Sides) -> Budget:
     options, (left, right) = task.options, sides
     rows = BASE + _graph_bytes(task.pair) + _row_bytes(task, sides)
     pairs = len(left) * len(right)
-    stored, sparse = rows + 4 * pairs, rows + _candidate_bytes(len(left), len(right), options)
+    stored = rows + COMPLETE_BYTES * pairs
+    sparse = rows + _candidate_bytes(len(left), len(right), options)
     asked = options.candidates >= max(len(left), len(right), 1)
-    if not options.rounds and (asked or pairs <= SMALL):
-        if stored <= options.memory:
-            why = "all were asked for" if asked else f"no more than {SMALL:,}"
-            second = stored + 4 * pairs <= options.memory
-            needed = stored + 4 * pairs if second else stored
-            return Budget("complete", needed, second, f"{pairs:,} pairs, {why}")
+    if not options.rounds:
+        if prefers_complete(pairs, options.memory - rows) or (asked and stored <= options.memory):
+            why = "all were asked for" if asked else "all fit under the ceiling"
+            return Budget("complete", stored, f"{pairs:,} pairs, {why}")
         if asked:
             raise _too_little(stored, f"all {pairs:,} pairs", options)
     if sparse > options.memory:
         what = f"{len(left):,} x {len(right):,} entities with {options.candidates} candidates each"
         raise _too_little(sparse, what, options)
-    spare = (
-        options.solver == "hungarian"
-        and not options.rounds
-        and sparse + 4 * pairs <= options.memory
-    )
-    needed = sparse + 4 * pairs if spare else sparse
-    return Budget(
-        "candidates", needed, spare, f"{pairs:,} pairs would take {stored / 2**30:.1f} GiB"
-    )
+    return Budget("candidates", sparse, f"{pairs:,} pairs would take {stored / 2**30:.1f} GiB")
 
 
 def _too_little(needed: int, what: str, options: Options) -> MemoryCeilingError:

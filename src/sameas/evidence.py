@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sameas.candidates import Candidates
 from sameas.graph import Graph, GraphPair, Positions, positions_of
-from sameas.kernels import gather_votes
+from sameas.kernels import Anchored, LeftEdges, Matches, PairIndex, RightEdges, gather_votes
 from sameas.parallel import even_slices, in_parallel
 
 Vector = NDArray[np.float64]
@@ -282,29 +282,28 @@ def gather_evidence(
     totals = _totals(left, worths[0], trusts[0]), _totals(right, worths[1], trusts[1])
     partner = _partners(left, right, anchors)
     match_starts = np.searchsorted(relations.left, np.arange(left.relations + 1))
-    others = _by_far(right, worths[1])
     found = np.zeros((3, len(candidates)))
+    ours = LeftEdges(left.starts, left.far, left.relation, left.fans, worths[0])
+    theirs = _by_far(right, worths[1])
+    matches = Matches(match_starts, relations.right, relations.match)
+    anchored = Anchored(partner, trusts[0])
+    pairs = PairIndex(candidates.starts, candidates.right)
+    others = len(right.starts) - 1
 
     def gather_rows(rows: slice) -> tuple[Positions, Vector]:
         result: tuple[Positions, Vector] = gather_votes(
-            np.array([rows.start, rows.stop]),
-            *(left.starts, left.far, left.relation, left.fans, worths[0]),
-            *(partner, trusts[0]),
-            *(match_starts, relations.right, relations.match),
-            *others,
-            *(CAP, enter),
-            *(candidates.starts, candidates.right, found[0], found[1], found[2]),
-            len(right.starts) - 1,
+            *(rows.start, rows.stop, ours, theirs, matches, anchored, pairs),
+            *(CAP, enter, others, found),
         )
         return result
 
     slices = list(even_slices(left.starts, PART)) or [slice(0, 0)]
     parts = in_parallel(gather_rows, slices)
-    pairs = np.concatenate([new for new, _ in parts])
+    new_pairs = np.concatenate([new for new, _ in parts])
     values = np.concatenate([value for _, value in parts])
-    by_pair = np.lexsort((pairs[:, 1], pairs[:, 0]))
-    pairs, values = pairs[by_pair], values[by_pair]
-    left_new, right_new = pairs.T
+    by_pair = np.lexsort((new_pairs[:, 1], new_pairs[:, 0]))
+    values = values[by_pair]
+    left_new, right_new = new_pairs[by_pair].T
     return (
         _evidence(candidates.left, candidates.right, found, totals),
         NewPairs(left_new, right_new, _evidence(left_new, right_new, values.T, totals)),
@@ -328,11 +327,12 @@ def _partners(left: Edges, right: Edges, anchors: Anchors) -> Positions:
     return partner
 
 
-def _by_far(edges: Edges, worth: Vector) -> tuple[Positions, Numbers, Numbers, Numbers, Vector]:
-    """The edges by far node and relation, and where those of each far node start."""
+def _by_far(edges: Edges, worth: Vector) -> RightEdges:
+    """The edges by far node and relation."""
     order = np.lexsort((edges.entity, edges.relation, edges.far))
     starts = np.searchsorted(edges.far[order], np.arange(edges.nodes + 1))
-    return starts, edges.relation[order], edges.entity[order], edges.fans[order], worth[order]
+    columns = (edges.relation, edges.entity, edges.fans, worth)
+    return RightEdges(starts, *(column[order] for column in columns))
 
 
 def _evidence(

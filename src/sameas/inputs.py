@@ -16,9 +16,9 @@ from sameas.errors import OptionError
 from sameas.features import WordVectors, embedding_rows, words_of
 from sameas.graph import GraphPair, Positions
 from sameas.options import Options, refuse_unused
+from sameas.reading import read_gold
 from sameas.reading.embeddings import read_embeddings
 from sameas.reading.vectors import load_word_vectors
-from sameas.reading import read_gold
 from sameas.rows import Rows
 from sameas.tabular import Table, as_links
 

@@ -1,93 +1,271 @@
-"""Loops that array operations have no words for, compiled by Numba when first used.
+"""Numba kernels, compiled when first used.
 
-Compiled code is kept beside this file (or in the user's cache), so that it is made only once.
-All of them let go of Python's lock: call them from threads.
+Compiled code is cached beside this file (or in the user's cache). All kernels release the global
+interpreter lock: call them from threads.
+
+Many take lines: the pairs of entity i are at starts[i]:starts[i + 1] of ``others``, positions of
+the other side, and of ``values``. ``others`` is None where each line has the whole other side.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numba import njit
 
 Array = Any
-"""A NumPy array; Numba finds out the rest."""
+"""A NumPy array; Numba infers the rest."""
+Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 
-def _pair_products(
-    starts: Array,
-    right: Array,
-    left_dense: Array,
-    left_starts: Array,
-    left_columns: Array,
-    left_values: Array,
-    right_dense: Array,
-    right_starts: Array,
-    right_columns: Array,
-    right_values: Array,
-    width: int,
-    out: Array,
+def kernel(function: Kernel) -> Kernel:
+    """The function, compiled."""
+    compiled: Any = njit(cache=True, nogil=True)(function)
+    return cast(Kernel, compiled)
+
+
+class RowArrays(NamedTuple):
+    """Feature rows: dense columns and sparse ones (CSR)."""
+
+    dense: Array
+    starts: Array
+    columns: Array
+    values: Array
+
+
+@kernel
+def pair_products(
+    starts: Array, partners: Array, left: RowArrays, right: RowArrays, width: int, out: Array
 ) -> None:
-    """Dot products of row i of the left with rows right[starts[i]:starts[i + 1]] of the right.
+    """Dot products of left row i with the right rows partners[starts[i]:starts[i + 1]].
 
-    Rows have a dense and a sparse (CSR) part, the latter of ``width`` columns. A left row is
-    spread out once and then met by all its partners.
+    A left row, sparse of ``width`` columns, is spread out once for all its partners.
     """
     spread = np.zeros(width, dtype=np.float32)
     for i in range(len(starts) - 1):
         if starts[i] == starts[i + 1]:
             continue
-        for e in range(left_starts[i], left_starts[i + 1]):
-            spread[left_columns[e]] = left_values[e]
+        for e in range(left.starts[i], left.starts[i + 1]):
+            spread[left.columns[e]] = left.values[e]
         for pair in range(starts[i], starts[i + 1]):
-            j = right[pair]
+            j = partners[pair]
             total = 0.0
-            for e in range(right_starts[j], right_starts[j + 1]):
-                total += np.float64(spread[right_columns[e]]) * np.float64(right_values[e])
-            for c in range(left_dense.shape[1]):
-                total += np.float64(left_dense[i, c]) * np.float64(right_dense[j, c])
+            for e in range(right.starts[j], right.starts[j + 1]):
+                total += np.float64(spread[right.columns[e]]) * np.float64(right.values[e])
+            for c in range(left.dense.shape[1]):
+                total += np.float64(left.dense[i, c]) * np.float64(right.dense[j, c])
             out[pair] = total
-        for e in range(left_starts[i], left_starts[i + 1]):
-            spread[left_columns[e]] = 0.0
+        for e in range(left.starts[i], left.starts[i + 1]):
+            spread[left.columns[e]] = 0.0
 
 
-def _augment(
+@kernel
+def add_products(
+    starts: Array,
+    columns: Array,
+    values: Array,
+    other_starts: Array,
+    others: Array,
+    other_values: Array,
+    out: Array,
+) -> None:
+    """Add the product of two sparse matrices (CSR) to a dense one."""
+    for i in range(len(starts) - 1):
+        row = out[i]
+        for e in range(starts[i], starts[i + 1]):
+            c, value = columns[e], values[e]
+            for k in range(other_starts[c], other_starts[c + 1]):
+                row[others[k]] += value * other_values[k]
+
+
+@kernel
+def log_sums(
+    starts: Array,
+    others: Array,
+    values: Array,
+    potentials: Array,
+    heat: float,
+    first: int,
+    last: int,
+    out: Array,
+) -> None:
+    """heat * ln(sum of exp((value - potential) / heat)) of lines first..last.
+
+    The largest term is taken out of the sum, so that nothing overflows. With no heat the result
+    is that term; an empty line gives -inf.
+    """
+    for i in range(first, last):
+        peak = -np.inf
+        for e in range(starts[i], starts[i + 1]):
+            j = e - starts[i] if others is None else others[e]
+            peak = max(peak, values[e] - potentials[j])
+        out[i] = peak
+        if heat == 0 or peak == -np.inf:
+            continue
+        total = 0.0
+        for e in range(starts[i], starts[i + 1]):
+            j = e - starts[i] if others is None else others[e]
+            total += np.exp((values[e] - potentials[j] - peak) / heat)
+        out[i] += heat * np.log(total)
+
+
+@kernel
+def best_of_lines(
+    starts: Array,
+    others: Array,
+    values: Array,
+    prices: Array,
+    partner: Array,
+    ends: Array,
+    first: int,
+    last: int,
+    places: Array,
+    ranks: Array,
+) -> None:
+    """The best few of lines first..last by value less price, ties by position.
+
+    Those of line i get ends[i]:ends[i + 1] in ``places`` and ``ranks``. Equals share the mean of
+    their ranks. partner[i], unless it is None, comes first.
+    """
+    for i in range(first, last):
+        k, size = ends[i + 1] - ends[i], 0
+        if k == 0:
+            continue
+        top = np.empty(k, dtype=np.float32)
+        for e in range(starts[i], starts[i + 1]):
+            j = e - starts[i] if others is None else others[e]
+            worth = values[e] - prices[j]
+            if partner is not None and partner[i] == j:
+                worth = np.float32(np.inf)
+            if size == k and worth <= top[k - 1]:
+                continue
+            size = min(size + 1, k)
+            place = size - 1
+            while place > 0 and top[place - 1] < worth:
+                top[place], places[ends[i] + place] = top[place - 1], places[ends[i] + place - 1]
+                place -= 1
+            top[place], places[ends[i] + place] = worth, e
+        ties = 0  # of the last one, which may have equals among the others
+        for e in range(starts[i], starts[i + 1]):
+            j = e - starts[i] if others is None else others[e]
+            worth = values[e] - prices[j]
+            if partner is not None and partner[i] == j:
+                worth = np.float32(np.inf)
+            ties += worth == top[k - 1]
+        begin = 0
+        while begin < k:
+            end = begin + 1
+            while end < k and top[end] == top[begin]:
+                end += 1
+            equals = ties if end == k else end - begin
+            ranks[ends[i] + begin : ends[i] + end] = begin + (equals + 1) / 2
+            begin = end
+
+
+@kernel
+def count_ranks(
+    starts: Array,
+    others: Array,
+    values: Array,
+    prices: Array,
+    partner: Array,
+    left: Array,
+    places: Array,
+    out: Array,
+) -> None:
+    """The rank of each pair in its line by value less price; equals share the mean rank.
+
+    Pair q is at places[q] in line left[q]; -1 gives NaN. A partner comes first as above.
+    """
+    for q in range(len(left)):
+        i = left[q]
+        if places[q] < 0:
+            out[q] = np.nan
+            continue
+        better, equal = 0, 0
+        p = -1 if partner is None else partner[i]
+        own = places[q] - starts[i] if others is None else others[places[q]]
+        limit = values[places[q]] - prices[own] if own != p else np.float32(np.inf)
+        for e in range(starts[i], starts[i + 1]):
+            j = e - starts[i] if others is None else others[e]
+            worth = values[e] - prices[j] if j != p else np.float32(np.inf)
+            better += worth > limit
+            equal += worth == limit
+        out[q] = better + (equal + 1) / 2
+
+
+@kernel
+def best_places(
+    starts: Array,
+    others: Array,
+    values: Array,
+    left: Array,
+    right: Array,
+    open_left: Array,
+    open_right: Array,
+    row_best: Array,
+    column_best: Array,
+) -> None:
+    """The places of the first largest open pair of each row and of each column, -1 for none.
+
+    In a row, values count less the potential ``right``; in a column, less ``left``.
+    """
+    row_best[:] = -1
+    column_best[:] = -1
+    peaks = np.full(len(right), -np.inf)
+    for i in range(len(starts) - 1):
+        if not open_left[i]:
+            continue
+        peak = -np.inf
+        for e in range(starts[i], starts[i + 1]):
+            j = e - starts[i] if others is None else others[e]
+            if not open_right[j]:
+                continue
+            if values[e] - right[j] > peak:
+                peak, row_best[i] = values[e] - right[j], e
+            if values[e] - left[i] > peaks[j]:
+                peaks[j], column_best[j] = values[e] - left[i], e
+
+
+@kernel
+def augment(
     free: Array,
     starts: Array,
-    partners: Array,
+    others: Array,
     profit: Array,
-    stay: Array,
-    own_price: Array,
+    alone: Array,
     price: Array,
+    other_price: Array,
     mate: Array,
     other_mate: Array,
 ) -> None:
-    """Give each free entity its place, by one shortest augmenting path after the other.
+    """Place each free entity by one shortest augmenting path; changes prices and mates.
 
-    Entity i may take partner partners[e] at profit[e], e in starts[i]..starts[i + 1], or stay
-    alone at stay[i]. Before and after: own_price[i] + price[j] >= profit for every pair, equal
-    for mates, and own_price[i] >= stay[i], equal for those who stay. All is in whole numbers,
+    Entity i may take partner others[e] at profit[e], e in starts[i]..starts[i + 1], or stay
+    alone at alone[i]. Before and after: price[i] + other_price[j] >= profit for every pair, equal
+    for mates, and price[i] >= alone[i], equal for entities that stay alone. All numbers are whole,
     so "equal" means equal. Prices of partners only rise; those of free partners do not change.
     """
-    distance = np.empty(len(price), dtype=np.int64)
-    reached_from = np.empty(len(price), dtype=np.int64)
-    seen = np.full(len(price), -1, dtype=np.int64)
-    settled = np.empty(len(price), dtype=np.int64)
+    distance = np.empty(len(other_price), dtype=np.int64)
+    reached_from = np.empty(len(other_price), dtype=np.int64)
+    seen = np.full(len(other_price), -1, dtype=np.int64)
+    settled = np.empty(len(other_price), dtype=np.int64)
     # A binary heap of partners by distance; an entry that was beaten later is skipped.
     keys = np.empty(1024, dtype=np.int64)
     items = np.empty(1024, dtype=np.int64)
     for turn in range(len(free)):
         start = free[turn]
         size, count = 0, 0
-        # The nearest end found so far: a free partner, or an entity that had better stay.
-        nearest = own_price[start] - stay[start]
+        # The nearest end found so far: a free partner, or an entity that had better stay alone.
+        nearest = price[start] - alone[start]
         end_partner, end_entity = -1, start
         i, travelled = start, np.int64(0)
         while True:
             for e in range(starts[i], starts[i + 1]):
-                j = partners[e]
-                d = travelled + own_price[i] + price[j] - profit[e]
+                j = others[e]
+                d = travelled + price[i] + other_price[j] - profit[e]
                 if d >= nearest or (seen[j] == turn and d >= distance[j]):
                     continue
                 seen[j] = turn
@@ -135,14 +313,14 @@ def _augment(
             settled[count] = next_partner
             count += 1
             i, travelled = other_mate[next_partner], d
-            if travelled + own_price[i] - stay[i] < nearest:
-                nearest, end_partner, end_entity = travelled + own_price[i] - stay[i], -1, i
-        own_price[start] -= nearest
+            if travelled + price[i] - alone[i] < nearest:
+                nearest, end_partner, end_entity = travelled + price[i] - alone[i], -1, i
+        price[start] -= nearest
         for place in range(count):
             j = settled[place]
             gain = nearest - distance[j]
-            price[j] += gain
-            own_price[other_mate[j]] -= gain
+            other_price[j] += gain
+            price[other_mate[j]] -= gain
         if end_partner < 0 and end_entity == start:
             continue
         j = end_partner
@@ -159,96 +337,127 @@ def _augment(
             j = before
 
 
-def _gather_votes(
-    rows: Array,
-    starts: Array,
-    far: Array,
-    relation: Array,
-    fans: Array,
-    worth: Array,
-    partner: Array,
-    trust: Array,
-    match_starts: Array,
-    match_relation: Array,
-    match_value: Array,
-    other_starts: Array,
-    other_relation: Array,
-    other_entity: Array,
-    other_fans: Array,
-    other_worth: Array,
+class LeftEdges(NamedTuple):
+    """Edges by entity, then far node; ``worth`` is that of sharing the far node."""
+
+    starts: Array
+    far: Array
+    relation: Array
+    fans: Array
+    worth: Array
+
+
+class RightEdges(NamedTuple):
+    """Edges by far node, then relation."""
+
+    starts: Array
+    relation: Array
+    entity: Array
+    fans: Array
+    worth: Array
+
+
+class Matches(NamedTuple):
+    """The right relations that match each left relation, and how well."""
+
+    starts: Array
+    right: Array
+    match: Array
+
+
+class Anchored(NamedTuple):
+    """For each left far node the right one that it is, or -1, and how sure that is."""
+
+    partner: Array
+    trust: Array
+
+
+class PairIndex(NamedTuple):
+    """The right entities of the known pairs of each left entity."""
+
+    starts: Array
+    right: Array
+
+
+@kernel
+def gather_votes(
+    first: int,
+    last: int,
+    left: LeftEdges,
+    right: RightEdges,
+    matches: Matches,
+    anchored: Anchored,
+    pairs: PairIndex,
     cap: float,
     enter: float,
-    pair_starts: Array,
-    pair_right: Array,
-    votes: Array,
-    left_shared: Array,
-    right_shared: Array,
     others: int,
+    out: Array,
 ) -> Any:
-    """What anchored neighbours say about the pairs of left entities rows[0]..rows[1].
+    """The votes of anchored neighbours for the pairs of left entities first..last.
 
-    Left edges (far, relation) are sorted by entity, then far; those of the right by far, then
-    relation. Far node y of the left is far node partner[y] of the right, with so much trust. A
-    neighbour speaks once for a pair, through the relations that say most. Known pairs get their
-    sums in votes, left_shared and right_shared; others with votes of at least ``enter`` come out.
+    A neighbour votes once for a pair, through its best matching relations, with at most ``cap``.
+    Known pairs get three sums in ``out``: votes, left worth shared, right worth shared. Pairs
+    that are not known, with votes of at least ``enter``, are returned with the same sums.
+    ``others`` is the number of right entities.
     """
     group_of = np.full(others, -1, dtype=np.int64)
     row_of = np.full(others, -1, dtype=np.int64)
-    said = np.empty(others)
-    shown = np.empty(others)
+    share_of = np.empty(others)
+    worth_of = np.empty(others)
     total = np.empty((others, 3))
-    heard = np.empty(others, dtype=np.int64)
+    voted = np.empty(others, dtype=np.int64)
     met = np.empty(others, dtype=np.int64)
     new_pairs = np.empty((1024, 2), dtype=np.int64)
     new_values = np.empty((1024, 3))
     count = 0
-    for i in range(rows[0], rows[1]):
+    for i in range(first, last):
         met_count = 0
-        e = starts[i]
-        while e < starts[i + 1]:
-            y = far[e]
-            first = e
-            heard_count = 0
-            z = partner[y]
-            while e < starts[i + 1] and far[e] == y:
+        e = left.starts[i]
+        while e < left.starts[i + 1]:
+            y = left.far[e]
+            edge = e
+            voted_count = 0
+            z = anchored.partner[y]
+            while e < left.starts[i + 1] and left.far[e] == y:
                 if z >= 0:
-                    for k in range(match_starts[relation[e]], match_starts[relation[e] + 1]):
-                        wanted = match_relation[k]
-                        low, high = other_starts[z], other_starts[z + 1]
+                    r = left.relation[e]
+                    for k in range(matches.starts[r], matches.starts[r + 1]):
+                        wanted = matches.right[k]
+                        low, high = right.starts[z], right.starts[z + 1]
                         while low < high:
                             middle = (low + high) // 2
-                            if other_relation[middle] < wanted:
+                            if right.relation[middle] < wanted:
                                 low = middle + 1
                             else:
                                 high = middle
-                        while low < other_starts[z + 1] and other_relation[low] == wanted:
-                            share = match_value[k] / np.sqrt(fans[e] * np.float64(other_fans[low]))
-                            share = min(share, cap) * trust[y]
-                            j = other_entity[low]
-                            if group_of[j] != first:
-                                group_of[j] = first
-                                said[j] = share
-                                shown[j] = other_worth[low]
-                                heard[heard_count] = j
-                                heard_count += 1
-                            elif share > said[j]:
-                                said[j] = share
+                        while low < right.starts[z + 1] and right.relation[low] == wanted:
+                            fans = left.fans[e] * np.float64(right.fans[low])
+                            share = min(matches.match[k] / np.sqrt(fans), cap) * anchored.trust[y]
+                            j = right.entity[low]
+                            if group_of[j] != edge:
+                                group_of[j] = edge
+                                share_of[j] = share
+                                worth_of[j] = right.worth[low]
+                                voted[voted_count] = j
+                                voted_count += 1
+                            elif share > share_of[j]:
+                                share_of[j] = share
                             low += 1
                 e += 1
-            for h in range(heard_count):
-                j = heard[h]
+            for h in range(voted_count):
+                j = voted[h]
                 if row_of[j] != i:
                     row_of[j] = i
                     total[j, 0] = total[j, 1] = total[j, 2] = 0.0
                     met[met_count] = j
                     met_count += 1
-                total[j, 0] -= np.log1p(-said[j])
-                total[j, 1] += worth[first] * trust[y]
-                total[j, 2] += shown[j] * trust[y]
-        for p in range(pair_starts[i], pair_starts[i + 1]):
-            j = pair_right[p]
+                total[j, 0] -= np.log1p(-share_of[j])
+                total[j, 1] += left.worth[edge] * anchored.trust[y]
+                total[j, 2] += worth_of[j] * anchored.trust[y]
+        for p in range(pairs.starts[i], pairs.starts[i + 1]):
+            j = pairs.right[p]
             if row_of[j] == i:
-                votes[p], left_shared[p], right_shared[p] = total[j, 0], total[j, 1], total[j, 2]
+                out[0, p], out[1, p], out[2, p] = total[j, 0], total[j, 1], total[j, 2]
                 row_of[j] = -1
         for h in range(met_count):
             j = met[h]
@@ -262,8 +471,3 @@ def _gather_votes(
                 new_values[count, c] = total[j, c]
             count += 1
     return new_pairs[:count], new_values[:count]
-
-
-pair_products = njit(cache=True, nogil=True)(_pair_products)
-augment = njit(cache=True, nogil=True)(_augment)
-gather_votes = njit(cache=True, nogil=True)(_gather_votes)

@@ -14,9 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sameas.assignment import sparse
-from sameas.assignment.open import BASE, open_plan
-from sameas.assignment.sinkhorn import Plan
+from sameas.assignment import BASE, Plan, mutual, open_plan, sinkhorn
 from sameas.candidates import Candidates, from_pairs
 from sameas.evidence import (
     Anchors,
@@ -125,7 +123,7 @@ def refine(
     plan, made from profits alone; there is at least one round.
     """
     pairs = _first_pairs(candidates, profit, names, known)
-    plan = sparse.sinkhorn(pairs.candidates, temperature=temperature, iterations=iterations)
+    plan = sinkhorn(pairs.candidates, temperature=temperature, iterations=iterations)
     anchors = _anchors(pairs.candidates, plan, weights)
     changes: list[int] = []
     for turn in range(rounds):
@@ -257,7 +255,7 @@ def _floor(candidates: Candidates, left: NDArray[np.integer], right: NDArray[np.
 
 def _anchors(candidates: Candidates, plan: Plan, weights: Weights) -> Anchors:
     """The pairs that are each other's best, without a tie, and likely enough."""
-    places = sparse.mutual(candidates, plan, np.ones(len(candidates), dtype=np.bool_))
+    places = mutual(candidates, plan)
     left, right = candidates.left[places], candidates.right[places]
     logarithms = (candidates.values[places] - plan.left[left] - plan.right[right]) / (
         plan.temperature

@@ -1,28 +1,41 @@
-"""The assignment problem: who is given to whom, so that the total profit is largest."""
+"""The assignment problem: one-to-one links of largest total profit."""
 
 from sameas.assignment.exact import Assignment, Certificate, assign, bounded, certify
+from sameas.assignment.exchange import force_pair
+from sameas.assignment.open import BASE, OpenPlan, gap_to_bound, open_links, open_plan
 from sameas.assignment.problem import (
-    CompleteProblem,
+    COMPLETE_BYTES,
     Problem,
     Solution,
-    SparseProblem,
+    prefers_complete,
     solve,
 )
-from sameas.assignment.ranking import Ranked
+from sameas.assignment.ranking import Ranked, first_best, mutual, ranked, ranks_of, shares
 from sameas.assignment.sinkhorn import Plan, sinkhorn
 
 __all__ = [
+    "BASE",
+    "COMPLETE_BYTES",
     "Assignment",
     "Certificate",
-    "CompleteProblem",
+    "OpenPlan",
     "Plan",
     "Problem",
     "Ranked",
     "Solution",
-    "SparseProblem",
     "assign",
     "bounded",
     "certify",
+    "first_best",
+    "force_pair",
+    "gap_to_bound",
+    "mutual",
+    "open_links",
+    "open_plan",
+    "prefers_complete",
+    "ranked",
+    "ranks_of",
+    "shares",
     "sinkhorn",
     "solve",
 ]

@@ -1,11 +1,11 @@
 """The assignment of largest total profit, exactly, with prices that prove it.
 
-The problem is solved on the candidates alone. The prices that come out of it are then held
-against all pairs, block by block: a pair whose profit exceeds the sum of its two prices could
+The problem is solved on the candidates alone. The prices that come out of it are then compared
+with all pairs, block by block: a pair whose profit exceeds the sum of its two prices could
 improve the answer and joins the candidates; when there is none left, the answer is the best of
 the full problem, and the prices are the proof (linear programming duality). Profits are rounded
-to whole multiples of a tiny quantum, in which all sums are exact: ties and rounding cannot keep
-the algorithm from its end, nor the proof from being one.
+to whole multiples of a tiny quantum, in which all sums are exact: neither ties nor rounding can
+keep the algorithm from ending or the proof from holding.
 """
 
 from __future__ import annotations
@@ -18,43 +18,42 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sameas.assignment import sparse
+from sameas.assignment.lines import Vector, line_sums, rows_of
+from sameas.assignment.sinkhorn import sinkhorn
 from sameas.candidates import Candidates, SparseProfit, every_pair, from_pairs
 from sameas.graph import Positions
 from sameas.kernels import augment
-from sameas.parallel import in_parallel
-from sameas.profit import Profit, StoredProfit, row_blocks
+from sameas.profit import Profit, StoredProfit
 from sameas.rows import Matrix
 
-Vector = NDArray[np.float64]
 Whole = NDArray[np.int64]
 Progress = Callable[[float], None]
 Profits = Profit | StoredProfit | SparseProfit
 """A profit, however it is kept."""
+Alone = Vector | float | None
+"""What entities are worth without a partner; None if they must have one."""
 
 DIGITS = 40
 """Binary digits of the largest profit that count; 23 more are room for sums."""
 NEAR = 0.02
 """Pairs that miss the sum of their prices by so little, in parts of the largest profit, join the
-candidates too: prices move while the problem is solved anew, and every look at all pairs counts."""
+candidates too: prices move between rounds, and comparing all pairs is expensive."""
 MOST = 64
 """Pairs of one left entity that join the candidates in one round, the best first; from the fifth
 round on, twice as many each time."""
 SMALL = 2**22
 """Up to so many pairs of a stored matrix, all are candidates from the start."""
-PATIENCE = 0.02
+TEMPERATURE = 0.02
 """Temperature of the rough plan whose potentials are the first prices."""
-FIRST = 24
-"""Partners of each row and of each column of a stored matrix that are the first candidates."""
-SLACK = 0.15
-"""Partners that far below the best are left out of the first candidates."""
+FIRST_NEAR, FIRST_MOST = 0.1, 24
+"""NEAR and MOST for the first candidates of a stored matrix."""
 
 
 @dataclass(frozen=True, eq=False)
 class Assignment:
     """One-to-one links, left ascending, and the prices that bound every other assignment.
 
-    ``objective`` is the total profit of the links, plus what those who stay alone are worth if
+    ``objective`` is the total profit of the links, plus what entities without one are worth if
     that was given. ``bound`` is what no assignment exceeds; ``gap`` is the distance to it, as
     a share of it: zero if the links are proven to be the best.
     """
@@ -74,7 +73,7 @@ class Assignment:
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """What prices prove about an assignment, found by looking at every pair once."""
+    """What prices prove about an assignment, found by comparing every pair once."""
 
     objective: float
     bound: float
@@ -88,24 +87,20 @@ def assign(
     candidates: Candidates | None = None,
     *,
     prices: Vector | None = None,
-    left_alone: Vector | float | None = None,
-    right_alone: Vector | float | None = None,
+    left_alone: Alone = None,
+    right_alone: Alone = None,
     gap: float = 0.0,
     seconds: float = math.inf,
     progress: Progress | None = None,
 ) -> Assignment:
     """The links of largest total profit.
 
-    ``candidates`` and right ``prices`` to start from make it faster and change nothing.
+    ``candidates`` and right ``prices`` to start from make it faster and do not change the total.
     ``left_alone`` and ``right_alone`` are what entities are worth without a partner; without
-    them, everyone of the smaller side gets one. It stops early once the answer is proven to
-    be within ``gap`` of the best, or when ``seconds`` are over.
+    them, every entity of the smaller side gets one. It stops early once the answer is proven to
+    be within ``gap`` of the best, or after ``seconds``.
     """
     begin = time.perf_counter()
-    if candidates is None:
-        candidates = _first_candidates(profit)
-    if prices is None:
-        prices = sparse.sinkhorn(candidates, temperature=PATIENCE, iterations=10).right
     market = _open_market(profit, candidates, prices, left_alone, right_alone)
     rounds = 0
     while True:
@@ -113,20 +108,20 @@ def assign(
         rounds += 1
         if progress:
             progress(1 - 0.5**rounds)
-        checked = _check(profit, market, MOST << min(max(rounds - 4, 0), 20), begin + seconds)
-        forced_out = market.forced_out()
-        if checked.proven and forced_out:
+        most = MOST << min(max(rounds - 4, 0), 20)
+        checked = _check(profit, market, NEAR, most, begin + seconds)
+        incomplete = market.incomplete()
+        if checked.proven and incomplete:
             market.force()
         elif checked.proven or checked.late or checked.gap(profit, market) <= gap:
             break
         else:
             market.join(checked)
-    if forced_out:  # there was no time to find out who is best for whom
+    if incomplete:  # there was no time to find the best
         market.pair_up(profit)
     left = np.flatnonzero(market.mate >= 0)
     objective, bound = market.value(profit), checked.bound(market)
-    # Profits that candidates came with are not taken on trust; what rounding to whole numbers
-    # takes away is no gap.
+    # The values of given candidates are not trusted. Rounding to whole numbers makes no gap.
     proven = checked.proven and bound - objective <= 2 * sum(profit.shape) / market.scale
     return Assignment(
         left=left,
@@ -148,34 +143,27 @@ def certify(
     left_prices: Vector,
     right_prices: Vector,
     *,
-    left_alone: Vector | float | None = None,
-    right_alone: Vector | float | None = None,
+    left_alone: Alone = None,
+    right_alone: Alone = None,
 ) -> Certificate:
     """Check prices against every pair: what they prove about these links.
 
-    Nothing is taken on trust: prices that are too low for some pair are made good for in the
-    bound, so that wrong prices give a worse bound, never a false one; and links that are not
-    one to one, or leave out who must not be, are a ValueError.
+    Nothing is trusted: prices that are too low for some pair make the bound worse, never false.
+    Links that are not one to one, or leave out entities that must be linked, are a ValueError.
     """
     n, m = profit.shape
     if len(np.unique(left)) < len(left) or len(np.unique(right)) < len(right):
         raise ValueError("links must be one to one")
-    alone = [
-        _worth_alone(given, size, other)
-        for given, size, other in ((left_alone, n, m), (right_alone, m, n))
-    ]
-    if len(left) < min(n, m) and any(own is None for own in alone):
+    alone = _worth_alone(left_alone, n, m), _worth_alone(right_alone, m, n)
+    if len(left) < min(n, m) and any(worth is None for worth in alone):
         raise ValueError("links must leave nobody of the smaller side out")
-    lonely = [np.setdiff1d(np.arange(size), linked) for size, linked in ((n, left), (m, right))]
-    objective = float(profit.of(left, right).sum(dtype=np.float64)) + sum(
-        float(own[some].sum()) for own, some in zip(alone, lonely, strict=True) if own is not None
-    )
-    return bounded(
-        profit,
-        left_prices if alone[0] is None else np.maximum(left_prices, alone[0]),
-        right_prices if alone[1] is None else np.maximum(right_prices, alone[1]),
-        objective=objective,
-    )
+    objective = float(profit.of(left, right).sum(dtype=np.float64))
+    prices = [left_prices, right_prices]
+    for side, (worth, linked) in enumerate(zip(alone, (left, right), strict=True)):
+        if worth is not None:
+            objective += float(np.delete(worth, linked).sum())
+            prices[side] = np.maximum(prices[side], worth)
+    return bounded(profit, prices[0], prices[1], objective=objective)
 
 
 def bounded(
@@ -187,13 +175,13 @@ def bounded(
         over = profit.of(rows, columns) - left_prices[rows] - right_prices[columns]
         np.maximum.at(excess, rows, over)
     bound = float((left_prices + excess).sum() + right_prices.sum())
-    short = _share(bound - objective, bound)
-    return Certificate(objective, bound, short, float(excess.max(initial=0.0)))
+    gap = _share(bound - objective, bound)
+    return Certificate(objective, bound, gap, float(excess.max(initial=0.0)))
 
 
 @dataclass(eq=False)
 class _Market:
-    """The state of a solution: candidates and prices in whole numbers, and who has whom."""
+    """The state of a solution: candidates and prices in whole numbers, and the links."""
 
     candidates: Candidates
     profit: Whole
@@ -203,44 +191,27 @@ class _Market:
     left_price: Whole
     right_price: Whole
     mate: Positions
+    """The partner of each left entity, or -1."""
     other_mate: Positions
     forced: tuple[bool, bool]
-    """Whether left, and right, entities must not stay alone: it is just very dear then."""
+    """Whether left, and right, entities must not stay alone: staying alone is very expensive."""
 
     def settle(self) -> None:
         """Solve the problem on the candidates, from the prices at hand."""
-        starts, partners = self.candidates.starts, self.candidates.right
-        self._raise_left()
+        self._lower_left()
+        prices, mates = (self.left_price, self.right_price), (self.mate, self.other_mate)
         free = np.flatnonzero(self.mate < 0)
-        augment(
-            free,
-            starts,
-            partners,
-            self.profit,
-            self.left_alone,
-            self.left_price,
-            self.right_price,
-            self.mate,
-            self.other_mate,
-        )
-        # Right entities that nobody took must not cost anything: the same from their side.
+        lines = self.candidates.starts, self.candidates.right, self.profit
+        augment(free, *lines, self.left_alone, *prices, *mates)
+        # Right entities without a partner must not have a price: the same from their side.
         idle = np.flatnonzero((self.other_mate < 0) & (self.right_price > self.right_alone))
         if len(idle):
             starts, order = self.candidates.by_right
-            augment(
-                idle,
-                starts,
-                self.candidates.left[order],
-                self.profit[order],
-                self.right_alone,
-                self.right_price,
-                self.left_price,
-                self.other_mate,
-                self.mate,
-            )
+            lines = starts, self.candidates.left[order], self.profit[order]
+            augment(idle, *lines, self.right_alone, *prices[::-1], *mates[::-1])
 
-    def _raise_left(self) -> None:
-        """Left prices as low as the candidates allow; who has not his best gives it back."""
+    def _lower_left(self) -> None:
+        """Left prices as low as the candidates allow; unmatch rows whose partner is not optimal."""
         starts = self.candidates.starts
         worth = self.profit - self.right_price[self.candidates.right]
         filled = np.flatnonzero(np.diff(starts))
@@ -256,7 +227,7 @@ class _Market:
         self._take_free(worth)
 
     def _take_free(self, worth: Whole) -> None:
-        """Left entities take a free partner that is as good as any to them, first come."""
+        """Match left entities with free partners that are optimal for them, first come."""
         left, right = self.candidates.left, self.candidates.right
         places = np.flatnonzero(worth == self.left_price[left])
         places = places[np.argsort(_spread(left[places], right[places]), kind="stable")]
@@ -270,34 +241,32 @@ class _Market:
             self.other_mate[columns] = rows[chosen]
 
     def join(self, checked: _Checked) -> None:
-        """Take up pairs that could improve the answer."""
+        """Add pairs that could improve the answer."""
         self.candidates = self.candidates.joined(checked.left, checked.right, checked.profit)
         self.profit = _whole(self.candidates.values, self.scale)
 
     def correct(self, places: Positions, profit: Matrix) -> None:
-        """Take up the profits of candidates that were given with others."""
+        """Correct the profits of candidates that were given with others."""
         if len(places):
             values = self.candidates.values.copy()
             values[places] = profit
             self.candidates = replace(self.candidates, values=values)
             self.profit = _whole(values, self.scale)
 
-    def forced_out(self) -> bool:
-        """Whether someone is without partner who must have one."""
-        mates = (self.mate, self.other_mate)
-        return any(
-            must and bool((own < 0).any()) for must, own in zip(self.forced, mates, strict=True)
-        )
+    def incomplete(self) -> bool:
+        """Whether an entity is without a partner that must have one."""
+        alone = bool((self.mate < 0).any()), bool((self.other_mate < 0).any())
+        return (self.forced[0] and alone[0]) or (self.forced[1] and alone[1])
 
     def force(self) -> None:
-        """Make it dearer to stay alone for those who must not."""
+        """Make staying alone more expensive where it is not allowed."""
         self.left_alone = self.left_alone * (8 if self.forced[0] else 1)
         self.right_alone = self.right_alone * (8 if self.forced[1] else 1)
         if -int(min(self.left_alone.min(), self.right_alone.min())) > 2**58:
             raise RuntimeError("no full assignment was found; please report this")
 
     def pair_up(self, profit: Profits) -> None:
-        """Give those who must not stay alone any partner that is left."""
+        """Link entities that must not stay alone with any partners that are left."""
         rows, columns = np.flatnonzero(self.mate < 0), np.flatnonzero(self.other_mate < 0)
         count = min(len(rows), len(columns))
         rows, columns = rows[:count], columns[:count]
@@ -308,7 +277,7 @@ class _Market:
         self.mate[rows], self.other_mate[columns] = columns, rows
 
     def value(self, profit: Profits) -> float:
-        """The total profit, with that of those who stay alone if it counts."""
+        """The total profit, with the worth of entities without a partner if it counts."""
         linked = np.flatnonzero(self.mate >= 0)
         total = float(profit.of(linked, self.mate[linked]).sum(dtype=np.float64))
         if not self.forced[0]:
@@ -331,13 +300,13 @@ class _Checked:
     late: bool
 
     def bound(self, market: _Market) -> float:
-        """What no assignment exceeds."""
+        """A bound on the value of any assignment."""
         prices = np.concatenate([market.left_price, market.right_price]) / market.scale
         return float(prices.sum() + self.excess.sum())
 
     def gap(self, profit: Profits, market: _Market) -> float:
         """How far the answer can be from the best, as a share of it."""
-        if market.forced_out():
+        if market.incomplete():
             return math.inf
         bound = self.bound(market)
         return _share(bound - market.value(profit), bound)
@@ -345,54 +314,72 @@ class _Checked:
 
 def _open_market(
     profit: Profits,
-    candidates: Candidates,
-    prices: Vector,
-    left_alone: Vector | float | None,
-    right_alone: Vector | float | None,
+    candidates: Candidates | None,
+    prices: Vector | None,
+    left_alone: Alone,
+    right_alone: Alone,
 ) -> _Market:
-    n, m = profit.shape
+    (n, m), matrix = profit.shape, None
+    if candidates is None:
+        if not isinstance(profit, StoredProfit):
+            raise TypeError("candidates are needed for a profit that is not stored")
+        small = profit.matrix.size <= SMALL
+        matrix = None if small else profit.matrix
+        none = np.empty(0, dtype=np.int64)
+        candidates = (
+            every_pair(profit.matrix)
+            if small
+            else from_pairs((n, m), none, none, none.astype(np.float32))
+        )
+    if prices is None:
+        pairs = candidates if matrix is None else matrix
+        prices = sinkhorn(pairs, temperature=TEMPERATURE, iterations=10).right
     ceiling = max(
         profit.ceiling,
         *(float(np.abs(a).max(initial=0.0)) for a in (left_alone, right_alone) if a is not None),
         1e-30,
     )
     scale = 2.0 ** (DIGITS - math.ceil(math.log2(ceiling)))
-    ours, theirs = (
-        _worth_alone(given, size, other)
-        for given, size, other in ((left_alone, n, m), (right_alone, m, n))
-    )
-    # Whoever must not stay alone pays dearly for it: more than any exchange of one pair gains.
-    floor = _whole(np.full(m, -4 * ceiling) if theirs is None else theirs, scale)
-    right_price = _whole(np.clip(prices, -ceiling, ceiling), scale)
-    return _Market(
+    alone = _worth_alone(left_alone, n, m), _worth_alone(right_alone, m, n)
+    # Where staying alone is not allowed, it costs more than any exchange of one pair gains.
+    floors = [
+        _whole(np.full(size, -4 * ceiling) if worth is None else worth, scale)
+        for worth, size in zip(alone, (n, m), strict=True)
+    ]
+    market = _Market(
         candidates=candidates,
         profit=_whole(candidates.values, scale),
         scale=scale,
-        left_alone=_whole(np.full(n, -4 * ceiling) if ours is None else ours, scale),
-        right_alone=floor,
+        left_alone=floors[0],
+        right_alone=floors[1],
         left_price=np.zeros(n, dtype=np.int64),
-        right_price=np.maximum(right_price, floor),
+        right_price=np.maximum(_whole(np.clip(prices, -ceiling, ceiling), scale), floors[1]),
         mate=np.full(n, -1, dtype=np.int64),
         other_mate=np.full(m, -1, dtype=np.int64),
-        forced=(ours is None, theirs is None),
+        forced=(alone[0] is None, alone[1] is None),
     )
+    if matrix is not None:  # the first candidates are the best of each row at these prices
+        peaks = line_sums(rows_of(matrix), market.right_price / scale, 0.0)
+        market.left_price = _whole(peaks, scale)
+        market.join(_check(profit, market, FIRST_NEAR, FIRST_MOST, math.inf))
+    return market
 
 
-def _worth_alone(given: Vector | float | None, size: int, others: int) -> Vector | None:
+def _worth_alone(given: Alone, size: int, others: int) -> Vector | None:
     """What each entity of a side is worth without partner; None where it must have one."""
     if given is not None:
         return np.zeros(size) + given
     return None if size <= others else np.zeros(size)
 
 
-def _check(profit: Profits, market: _Market, most: int, deadline: float) -> _Checked:
-    """Hold the prices against every pair."""
+def _check(profit: Profits, market: _Market, near: float, most: int, deadline: float) -> _Checked:
+    """Compare the prices with every pair."""
     left_price, right_price = market.left_price / market.scale, market.right_price / market.scale
-    found = []
+    none = np.empty(0, dtype=np.int64)
+    found = [(none, none, none.astype(np.float32))]
     excess = np.zeros(profit.shape[0])
     stop, proven = 0, True
-    near = NEAR * profit.ceiling
-    for rows, left, right in profit.above(left_price - near, right_price):
+    for rows, left, right in profit.above(left_price - near * profit.ceiling, right_price):
         values = profit.of(left, right)
         over = _whole(values, market.scale) - market.left_price[left] - market.right_price[right]
         better = over > 0
@@ -407,14 +394,9 @@ def _check(profit: Profits, market: _Market, most: int, deadline: float) -> _Che
         if time.perf_counter() > deadline:
             break
     late = time.perf_counter() > deadline
-    # Rows that there was no time for could have anything.
+    # Rows that were not compared could have any profit.
     highest = profit.ceiling - right_price.min(initial=0.0)
     excess[stop:] = np.maximum(highest - left_price[stop:], 0.0)
-    if not found:
-        none = np.empty(0, dtype=np.int64)
-        return _Checked(
-            none, none, np.empty(0, dtype=np.float32), excess, proven and not late, late
-        )
     columns = [np.concatenate(column) for column in zip(*found, strict=True)]
     return _Checked(columns[0], columns[1], columns[2], excess, proven and not late, late)
 
@@ -435,48 +417,6 @@ def _spread(left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np
     mixed = (mixed ^ (mixed >> np.uint32(13))) * np.uint32(3266489917)
     spread: NDArray[np.uint32] = mixed ^ (mixed >> np.uint32(16))
     return spread
-
-
-def _first_candidates(profit: Profits) -> Candidates:
-    """Likely pairs of a stored matrix: the best of each row, and of each column."""
-    if not isinstance(profit, StoredProfit):
-        raise TypeError("candidates are needed for a profit that is not stored")
-    matrix = profit.matrix
-    if matrix.size <= SMALL:
-        return every_pair(matrix)
-    keys = [_best_of_rows(matrix), _best_of_rows(matrix.T)]
-    flat = np.union1d(
-        keys[0][0] * profit.shape[1] + keys[0][1], keys[1][1] * profit.shape[1] + keys[1][0]
-    )
-    left, right = np.divmod(flat, max(profit.shape[1], 1))
-    return from_pairs(profit.shape, left, right, profit.of(left, right))
-
-
-def _best_of_rows(matrix: Matrix) -> tuple[Positions, Positions]:
-    """The best few of each row, by profit less a guess at the column's price."""
-    if not matrix.size:
-        none = np.empty(0, dtype=np.int64)
-        return none, none
-    crowd = matrix[:: max(1, len(matrix) // 500)]
-    few = min(8, len(crowd))
-    prices = np.partition(crowd, len(crowd) - few, axis=0)[len(crowd) - few :].mean(axis=0)
-    size = float(np.abs(crowd).max())
-    span, blur = SLACK * size, np.float32(1e-5 * size)
-
-    def some(rows: slice) -> tuple[Positions, Positions]:
-        worth = matrix[rows] - prices
-        near = worth >= worth.max(axis=1, keepdims=True) - span
-        for row in np.flatnonzero(near.sum(axis=1) > FIRST):
-            places = np.flatnonzero(near[row])
-            # Of equals, each row takes others.
-            mixed = _spread(np.full(len(places), rows.start + row), places) * np.float32(2**-32)
-            best = np.argpartition(worth[row, places] + blur * mixed, -FIRST)[:-FIRST]
-            near[row, places[best]] = False
-        left, right = np.divmod(np.flatnonzero(near), matrix.shape[1])
-        return left + rows.start, right
-
-    parts = in_parallel(some, row_blocks((matrix.shape[0], matrix.shape[1]), 2**21))
-    return np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])
 
 
 def _whole(values: NDArray[np.floating], scale: float) -> Whole:

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from sameas.assignment import sparse
+from sameas.assignment.lines import line_sums, rows_of
+from sameas.assignment.ranking import mutual
 from sameas.assignment.sinkhorn import Plan
 from sameas.candidates import Candidates
 from sameas.graph import Positions
@@ -109,17 +110,12 @@ def _sums(
 
 def open_links(candidates: Candidates, plan: OpenPlan) -> Positions:
     """The places of one-to-one links: pairs that are each other's best, again and again."""
-    ranking, left, right = plan.ranking, candidates.left, candidates.right
-    available = np.ones(len(candidates), dtype=np.bool_)
+    free = [np.ones(size, dtype=np.bool_) for size in candidates.shape]
+    ranking, left = plan.ranking, candidates.left
     found: list[Positions] = [np.empty(0, dtype=np.int64)]
-    while available.any():
-        places = sparse.mutual(candidates, ranking, available)
-        if not len(places):
-            break
+    while len(places := mutual(candidates, ranking, *free)):
         found.append(places)
-        taken = [np.zeros(size, dtype=np.bool_) for size in candidates.shape]
-        taken[0][left[places]], taken[1][right[places]] = True, True
-        available &= ~taken[0][left] & ~taken[1][right]
+        free[0][left[places]], free[1][candidates.right[places]] = False, False
     return np.concatenate(found)
 
 
@@ -129,8 +125,7 @@ def gap_to_bound(candidates: Candidates, prices: Vector, objective: float) -> fl
     Weak duality: with right prices v >= 0 no total exceeds sum v_j + sum max(0, max_j s_ij - v_j).
     """
     prices = np.maximum(prices, 0.0)
-    gains = np.zeros(candidates.shape[0])
-    np.maximum.at(gains, candidates.left, candidates.values - prices[candidates.right])
+    gains = np.maximum(line_sums(rows_of(candidates), prices, 0.0), 0.0)
     bound = float(prices.sum() + gains.sum())
     short = max(bound - objective, 0.0)
     # Links that are worth less than staying alone may make the total negative.

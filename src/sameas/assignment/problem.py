@@ -1,4 +1,4 @@
-"""The assignment problem in its two forms, complete and sparse, and one front door to both."""
+"""The assignment problem, over all pairs or over candidates, and its solution."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sameas.assignment import ranking, sparse
+from sameas.assignment import ranking
 from sameas.assignment.exact import SMALL, Assignment, assign
+from sameas.assignment.lines import Pairs, Vector
 from sameas.assignment.ranking import Ranked
-from sameas.assignment.sinkhorn import Plan, Vector, sinkhorn
+from sameas.assignment.sinkhorn import Plan, sinkhorn
 from sameas.candidates import Candidates
 from sameas.graph import Positions
-from sameas.options import Solver
-from sameas.profit import Profit, StoredProfit, make_profit
+from sameas.profit import Profit, StoredProfit
 from sameas.rows import Matrix
 
 Progress = Callable[[float], None]
@@ -23,6 +23,16 @@ Links = tuple[Positions, Positions]
 
 FEW = 4000
 """Leftovers of a plan up to this many a side are solved exactly at once."""
+COMPLETE_BYTES = 8
+"""Memory for each pair if all pairs count: the profit, and Sinkhorn's plan."""
+COMPLETE_UP_TO = 10**9
+"""Pairs up to which all count if memory allows: the exact answer, at little more than the cost of
+finding candidates."""
+
+
+def prefers_complete(pairs: int, memory: int) -> bool:
+    """Whether a problem of so many pairs is best solved with all of them, given free memory."""
+    return pairs <= COMPLETE_UP_TO and COMPLETE_BYTES * pairs <= memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +55,8 @@ class Solution:
     def partner(self) -> Positions | None:
         """The right position of each left entity (or -1), where the partner comes first in rank.
 
-        An exact assignment may give an entity another than its dearest; the partner is the
-        method's first answer all the same, and the others follow as in the plan.
+        An exact assignment may give an entity another partner than the best of its row. That
+        partner is the method's first answer; the others follow as in the plan.
         """
         if self.exact is None:
             return None
@@ -56,157 +66,100 @@ class Solution:
 
 
 @dataclass(frozen=True, eq=False)
-class CompleteProblem:
-    """Every pair counts, and the profit matrix is there as a whole."""
+class Problem:
+    """A profit to assign: a stored matrix of which every pair counts, or one with candidates."""
 
-    profit: StoredProfit
-    store: bool = True
-    """Whether a second matrix of that size may be used, for speed."""
-    candidates: None = None
+    profit: Profit | StoredProfit
+    candidates: Candidates | None = None
 
-    def sinkhorn(
-        self, *, temperature: float, iterations: int, progress: Progress | None = None
-    ) -> Plan:
-        """Sinkhorn's plan."""
-        return sinkhorn(
-            self.profit.matrix,
-            temperature=temperature,
-            iterations=iterations,
-            store=self.store,
-            progress=progress,
-        )
+    @property
+    def pairs(self) -> Pairs:
+        """The pairs that count."""
+        if self.candidates is not None:
+            return self.candidates
+        assert isinstance(self.profit, StoredProfit), "a profit that is not stored needs candidates"
+        return self.profit.matrix
 
     def rounded(self, plan: Plan) -> Links:
-        """One-to-one links that leave nobody of the smaller side out.
+        """One-to-one links: pairs that are each other's best, again and again.
 
-        First pairs that are each other's best. The rows and columns that are left over form a
-        problem of their own. While it is large, pairs that are each other's best in it are
-        taken; once it is small, it is solved exactly, so that the sum of the plan's logarithms
-        is largest. (Where hardly any are, because all is equal, it is solved in pieces.)
+        Once few entities are left over, all pairs between them count and are solved exactly, so
+        that nobody of the smaller side stays without a partner. Where many are left over, those
+        of a matrix are solved in pieces; those whose candidates are all taken stay without.
         """
-        matrix = self.profit.matrix
-        if not matrix.size:
-            return _no_links()
-        chosen = np.full(len(matrix), -1, dtype=np.int64)
-        rows, columns = np.arange(len(matrix)), np.arange(matrix.shape[1])
-        left, right = _mutual(matrix, plan, rows, columns)
+        chosen = np.full(self.profit.shape[0], -1, dtype=np.int64)
+        free = np.ones(self.profit.shape[1], dtype=np.bool_)
+        enough = 0 if self.candidates is not None else 0.05
         while True:
-            chosen[rows[left]] = columns[right]
-            rows = np.flatnonzero(chosen < 0)
-            columns = np.setdiff1d(np.arange(matrix.shape[1]), chosen)
-            if not len(rows) or not len(columns):
+            before = min((chosen < 0).sum(), free.sum())
+            places = ranking.mutual(self.pairs, plan, chosen < 0, free)
+            left, right = self._positions(places)
+            chosen[left], free[right] = right, False
+            rows, columns = np.flatnonzero(chosen < 0), np.flatnonzero(free)
+            if max(len(rows), len(columns)) <= FEW or len(places) <= enough * before:
                 break
-            left, right = self._leftovers(plan, rows, columns)
-        return _links_of(chosen)
-
-    def _leftovers(self, plan: Plan, rows: Positions, columns: Positions) -> Links:
-        """Pairs between these rows and columns: at least one, and all if they are few."""
-        if max(len(rows), len(columns)) > FEW:
-            left, right = _mutual(self.profit.matrix[np.ix_(rows, columns)], plan, rows, columns)
-            if len(left) > 0.05 * min(len(rows), len(columns)):
-                return left, right
+        while len(rows) and len(columns):
+            if self.candidates is not None and max(len(rows), len(columns)) > FEW:
+                break
             rows, columns = rows[:FEW], columns[:FEW]
-        return _solved(self.profit.matrix[np.ix_(rows, columns)], plan, rows, columns)
+            left, right = _solved(self.profit.between(rows, columns), plan, rows, columns)
+            chosen[rows[left]], free[columns[right]] = columns[right], False
+            rows, columns = np.flatnonzero(chosen < 0), np.flatnonzero(free)
+        linked = np.flatnonzero(chosen >= 0)
+        return linked, chosen[linked]
+
+    def _positions(self, places: Positions) -> Links:
+        if self.candidates is None:
+            left, right = np.divmod(places, max(self.profit.shape[1], 1))
+            return left, right
+        pairs = self.candidates
+        return pairs.left[places].astype(np.int64), pairs.right[places].astype(np.int64)
 
     def gap(self, plan: Plan, objective: float) -> float | None:
-        """How far a total profit can be from the best, as far as the plan tells."""
-        bound = ranking.upper_bound(self.profit.matrix, plan.right)
+        """How far a total profit can be from the best; None if not all pairs are at hand."""
+        if self.candidates is not None:
+            return None
+        bound = ranking.upper_bound(self.pairs, plan.right)
         short = max(bound - objective, 0.0)
         return short / max(abs(bound), abs(objective), short, 1e-12)
 
     def ranked(self, prices: Vector, k: int, partner: Positions | None) -> Ranked:
         """The k best right entities of each left one."""
-        return ranking.ranked(self.profit.matrix, prices, k, partner=partner)
+        return ranking.ranked(self.pairs, prices, k, partner=partner)
 
     def ranks_of(
         self, prices: Vector, left: Positions, right: Positions, partner: Positions | None
     ) -> Vector:
-        """The rank of some pairs among all."""
-        return ranking.ranks_of(self.profit.matrix, prices, left, right, partner=partner)
+        """The rank of pairs among those that count, NaN for others."""
+        return ranking.ranks_of(self.pairs, prices, left, right, partner=partner)
 
     def shares(self, plan: Plan, left: Positions, right: Positions) -> Vector:
         """Each pair's share of the plan's mass."""
-        return ranking.shares(self.profit.matrix, plan, left, right)
-
-
-@dataclass(frozen=True, eq=False)
-class SparseProblem:
-    """Only candidates count; other profits are computed where they are asked for."""
-
-    profit: Profit
-    candidates: Candidates
-
-    def sinkhorn(
-        self, *, temperature: float, iterations: int, progress: Progress | None = None
-    ) -> Plan:
-        """Sinkhorn's plan."""
-        return sparse.sinkhorn(
-            self.candidates, temperature=temperature, iterations=iterations, progress=progress
-        )
-
-    def rounded(self, plan: Plan) -> Links:
-        """One-to-one links: candidates that are each other's best, again and again.
-
-        Once few entities are left over, all pairs between them count, and nobody of the smaller
-        side stays without; where many are, those whose candidates have gone to others do.
-        """
-        chosen = np.full(self.profit.shape[0], -1, dtype=np.int64)
-        taken = np.zeros(self.profit.shape[1], dtype=np.bool_)
-        left = self.candidates.left
-        available = np.ones(len(self.candidates), dtype=np.bool_)
-        while True:
-            places = sparse.mutual(self.candidates, plan, available)
-            chosen[left[places]] = self.candidates.right[places]
-            taken[self.candidates.right[places]] = True
-            rows, columns = np.flatnonzero(chosen < 0), np.flatnonzero(~taken)
-            if not len(places) or max(len(rows), len(columns)) <= FEW:
-                break
-            available &= (chosen[left] < 0) & ~taken[self.candidates.right]
-        if len(rows) and len(columns) and max(len(rows), len(columns)) <= FEW:
-            rest = make_profit(self.profit.left.take(rows), self.profit.right.take(columns))
-            own, other = _solved(rest.toarray(), plan, rows, columns)
-            chosen[rows[own]] = columns[other]
-        return _links_of(chosen)
-
-    def gap(self, plan: Plan, objective: float) -> float | None:
-        """Not known: that would take a look at all pairs."""
-        return None
-
-    def ranked(self, prices: Vector, k: int, partner: Positions | None) -> Ranked:
-        """The k best candidates of each left entity."""
-        return sparse.ranked(self.candidates, prices, k, partner=partner)
-
-    def ranks_of(
-        self, prices: Vector, left: Positions, right: Positions, partner: Positions | None
-    ) -> Vector:
-        """The rank of some pairs among the candidates, NaN for others."""
-        return sparse.ranks_of(self.candidates, prices, left, right, partner=partner)
-
-    def shares(self, plan: Plan, left: Positions, right: Positions) -> Vector:
-        """Each pair's share of the plan's mass."""
-        return sparse.shares(self.candidates, plan, left, right, self.profit.of(left, right))
-
-
-Problem = CompleteProblem | SparseProblem
+        return ranking.shares(self.pairs, plan, left, right, self.profit.of(left, right))
 
 
 def solve(
     problem: Problem,
-    solver: Solver,
     *,
+    exact: bool,
     temperature: float,
     iterations: int,
     gap: float = 0.0,
     seconds: float = math.inf,
     progress: Progress | None = None,
 ) -> Solution:
-    """The links of a problem. ``gap`` and ``seconds`` let the exact solver stop early."""
-    plan = problem.sinkhorn(temperature=temperature, iterations=iterations, progress=progress)
-    if solver == "sinkhorn":
+    """The links of a problem, of largest total profit (exact) or by the plan.
+
+    ``gap`` and ``seconds`` let the exact solver stop early.
+    """
+    plan = sinkhorn(
+        problem.pairs, temperature=temperature, iterations=iterations, progress=progress
+    )
+    if not exact:
         left, right = problem.rounded(plan)
         objective = float(problem.profit.of(left, right).sum(dtype=np.float64))
         return Solution(left, right, objective, problem.gap(plan, objective), plan)
-    exact = assign(
+    best = assign(
         problem.profit,
         problem.candidates,
         prices=plan.right,
@@ -214,33 +167,17 @@ def solve(
         seconds=seconds,
         progress=progress,
     )
-    return Solution(exact.left, exact.right, exact.objective, exact.gap, plan, exact)
-
-
-def _mutual(matrix: Matrix, plan: Plan, rows: Positions, columns: Positions) -> Links:
-    """The pairs of a part of the matrix that are each other's best in it."""
-    best = ranking.ranked(matrix, plan.right[columns], 1).right
-    mutual = ranking.best_left(matrix, plan.left[rows])[best] == np.arange(len(rows))
-    return np.flatnonzero(mutual), best[mutual]
+    return Solution(best.left, best.right, best.objective, best.gap, plan, best)
 
 
 def _solved(matrix: Matrix, plan: Plan, rows: Positions, columns: Positions) -> Links:
     """The pairs of a part of the matrix for which the plan's logarithms sum up to most."""
     logarithms = matrix - plan.left[rows, None] - plan.right[columns]
-    logarithms -= logarithms.mean()  # whoever is linked, as many are
+    logarithms -= logarithms.mean()  # the same for all, as the number of links is given
     if logarithms.size <= SMALL and np.abs(logarithms).max() < 10:  # single precision will do
         best = assign(StoredProfit(logarithms.astype(np.float32)))
         return best.left, best.right
-    from scipy.optimize import linear_sum_assignment  # it takes a while to import
+    from scipy.optimize import linear_sum_assignment  # slow to import
 
     left, right = linear_sum_assignment(-logarithms)
     return left, right
-
-
-def _links_of(chosen: Positions) -> Links:
-    linked = np.flatnonzero(chosen >= 0)
-    return linked, chosen[linked]
-
-
-def _no_links() -> Links:
-    return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)

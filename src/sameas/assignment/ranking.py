@@ -1,7 +1,4 @@
-"""Who else was in question: the best partners of each entity, and its share of the mass.
-
-For a profit matrix that is there as a whole; ``sparse`` answers the same for candidates.
-"""
+"""The best partners of each entity, ranks, pairs that are each other's best, and shares."""
 
 from __future__ import annotations
 
@@ -10,10 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sameas.assignment.sinkhorn import TILE_BYTES, Plan, Vector, usable
+from sameas.assignment.lines import Pairs, Vector, line_sums, rows_of
+from sameas.assignment.sinkhorn import Plan, usable
+from sameas.candidates import Candidates
 from sameas.graph import Positions
-from sameas.parallel import in_parallel
-from sameas.profit import row_blocks
+from sameas.kernels import best_of_lines, best_places, count_ranks
+from sameas.parallel import in_parallel, slices
 from sameas.rows import Matrix
 
 
@@ -22,158 +21,120 @@ class Ranked:
     """The best right entities of each left one: pairs by left position, best first.
 
     ``rank`` is one for the best; entities that are worth the same share the mean of their
-    places ("realistic" ranks), counted over all that were in question, not just these.
+    places ("realistic" ranks), counted over all pairs, not just these.
     """
 
     left: Positions
     right: Positions
-    rank: NDArray[np.float64]
+    rank: Vector
     values: Matrix
 
 
-def ranked(profit: Matrix, prices: Vector, k: int, *, partner: Positions | None = None) -> Ranked:
-    """The k right entities of largest profit less price for each left one, ties by position.
+def ranked(pairs: Pairs, prices: Vector, k: int, *, partner: Positions | None = None) -> Ranked:
+    """The k right entities of largest value less price for each left one, ties by position.
 
-    ``partner`` holds each left entity's partner, or -1; where there is one it comes first.
+    ``partner`` holds each left entity's partner, or -1; where it is among the pairs it comes first.
     """
-    k = min(k, profit.shape[1])
-    right = np.empty((profit.shape[0], k), dtype=np.int64)
-    rank = np.empty((profit.shape[0], k))
+    lines = rows_of(pairs)
+    counts = np.minimum(np.diff(lines.starts), k)
+    ends = np.concatenate([[0], np.cumsum(counts)])
+    places, ranks = np.empty(ends[-1], dtype=np.int64), np.empty(ends[-1])
+    single = prices.astype(np.float32)
 
-    def tile(rows: slice) -> None:
-        right[rows], rank[rows] = _top(_worth(profit, prices, rows, partner), k)
+    def part(rows: slice) -> None:
+        best_of_lines(*lines, single, partner, ends, rows.start, rows.stop, places, ranks)
 
-    if k:
-        in_parallel(tile, row_blocks(profit.shape, TILE_BYTES))
-    left = np.repeat(np.arange(profit.shape[0]), k)
-    return Ranked(left, right.ravel(), rank.ravel(), profit[left, right.ravel()])
+    in_parallel(part, lines.parts())
+    left = np.repeat(np.arange(pairs.shape[0]), counts)
+    right = places - lines.starts[left] if lines.others is None else lines.others[places]
+    return Ranked(left, right.astype(np.int64), ranks, lines.values[places])
 
 
 def ranks_of(
-    profit: Matrix,
+    pairs: Pairs,
     prices: Vector,
     left: Positions,
     right: Positions,
     *,
     partner: Positions | None = None,
-) -> NDArray[np.float64]:
-    """The realistic rank of each pair's right entity among all, seen from its left one."""
-    ranks = np.empty(len(left))
+) -> Vector:
+    """The realistic rank of each pair among those of its left entity, NaN if it is none of them."""
+    lines, ranks = rows_of(pairs), np.empty(len(left))
+    if isinstance(pairs, Candidates):
+        places = pairs.find(left, right)
+    else:
+        places = lines.starts[left] + right
+    single = prices.astype(np.float32)
 
-    def tile(some: slice) -> None:
-        worth = _worth(profit, prices, left[some], partner)
-        own = worth[np.arange(len(worth)), right[some], None]
-        ranks[some] = (worth > own).sum(axis=1) + ((worth == own).sum(axis=1) + 1) / 2
+    def part(queries: slice) -> None:
+        count_ranks(*lines, single, partner, left[queries], places[queries], ranks[queries])
 
-    in_parallel(tile, row_blocks((len(left), profit.shape[1]), TILE_BYTES))
+    in_parallel(part, slices(len(left), 1000))
     return ranks
 
 
-def _worth(
-    profit: Matrix, prices: Vector, rows: slice | Positions, partner: Positions | None
-) -> Matrix:
-    """Profit less price of some rows, infinite for a partner."""
-    worth: Matrix = profit[rows] - prices.astype(np.float32)
-    if partner is not None:
-        own = partner[rows]
-        paired = np.flatnonzero(own >= 0)
-        worth[paired, own[paired]] = np.inf
-    return worth
+def mutual(
+    pairs: Pairs,
+    plan: Plan,
+    open_left: NDArray[np.bool_] | None = None,
+    open_right: NDArray[np.bool_] | None = None,
+) -> Positions:
+    """The places of the pairs that are both their left and their right entity's best.
+
+    Only pairs between open entities count; all are open by default. The place of a pair in a
+    matrix is left * width + right.
+    """
+    lines, (n, m) = rows_of(pairs), pairs.shape
+    open_left = np.ones(n, dtype=np.bool_) if open_left is None else open_left
+    open_right = np.ones(m, dtype=np.bool_) if open_right is None else open_right
+    by_row, by_column = np.empty(n, dtype=np.int64), np.empty(m, dtype=np.int64)
+    best_places(*lines, plan.left, plan.right, open_left, open_right, by_row, by_column)
+    places = by_row[by_row >= 0]
+    right = places % max(m, 1) if lines.others is None else lines.others[places]
+    chosen: Positions = places[by_column[right] == places]
+    return chosen
 
 
-def _top(worth: Matrix, k: int) -> tuple[Positions, NDArray[np.float64]]:
-    """The columns of the k largest values of each row, best first, and their realistic ranks."""
-    limit = np.partition(worth, worth.shape[1] - k, axis=1)[:, -k]
-    rows = np.arange(len(worth))[:, None]
-    # All that beat the limit are in; of those that meet it, the first ones.
-    above = worth > limit[:, None]
-    level = worth == limit[:, None]
-    missing = k - above.sum(axis=1)
-    chosen = above | (level & (np.cumsum(level, axis=1) <= missing[:, None]))
-    columns = np.nonzero(chosen)[1].reshape(len(worth), k)
-    values = worth[rows, columns]
-    order = np.argsort(-values, axis=1, kind="stable")
-    columns, values = columns[rows, order], values[rows, order]
-    first = _first_of_run(values)
-    last = k - 1 - _first_of_run(values[:, ::-1])[:, ::-1]
-    ties = (last - first + 1).astype(np.float64)
-    # Those that meet the limit may have equals among the columns that were left out.
-    ties = np.where(values == limit[:, None], level.sum(axis=1)[:, None], ties)
-    return columns, first + (ties + 1) / 2
-
-
-def _first_of_run(values: Matrix) -> Positions:
-    """For sorted rows, the place where the run of values equal to each begins."""
-    begins = np.ones(values.shape, dtype=np.bool_)
-    begins[:, 1:] = values[:, 1:] != values[:, :-1]
-    places = np.where(begins, np.arange(values.shape[1]), 0)
-    first: Positions = np.maximum.accumulate(places, axis=1)
-    return first
-
-
-def best_left(profit: Matrix, prices: Vector) -> Positions:
-    """The left entity of largest profit less price for each right one, ties by position."""
-    best = np.zeros(profit.shape[1], dtype=np.int64)
-    peak = np.full(profit.shape[1], -np.inf)
-    columns = np.arange(profit.shape[1])
-    for rows in row_blocks(profit.shape, TILE_BYTES):
-        # In double precision: prices may be large, and equals must stay equal.
-        worth = profit[rows] - prices[rows, None]
-        top = worth.argmax(axis=0)
-        value = worth[top, columns]
-        better = value > peak
-        best[better] = top[better] + rows.start
-        peak[better] = value[better]
+def first_best(starts: Positions, values: Vector) -> Positions:
+    """The place of the first largest value of each line, -1 for an empty one."""
+    best = np.full(len(starts) - 1, -1, dtype=np.int64)
+    filled = np.flatnonzero(np.diff(starts))
+    if len(filled):
+        peaks = np.repeat(np.maximum.reduceat(values, starts[filled]), np.diff(starts)[filled])
+        places = np.flatnonzero(values == peaks)[::-1]
+        best[np.searchsorted(starts, places, side="right") - 1] = places
     return best
 
 
-def upper_bound(profit: Matrix, prices: Vector) -> float:
-    """What no one-to-one assignment can exceed, from any prices of the right entities.
+def upper_bound(pairs: Pairs, prices: Vector) -> float:
+    """A bound on the total of any one-to-one assignment, from any prices of the right entities.
 
     Weak duality: with prices v >= 0 the total is at most sum v_j + sum max_j (X_ij - v_j); where
-    all right entities must be given away (the sides are of equal size) v may have any sign.
-    With fewer right entities than left ones, only as many rows as can be served count.
+    all right entities must be linked (the sides are of equal size) v may have any sign.
+    With fewer right entities than left ones, only as many rows as can be linked count.
     """
-    n, m = profit.shape
+    n, m = pairs.shape
     if not n or not m:
         return 0.0
     if n != m:
         prices = np.maximum(prices - prices.min(), 0)
-    gains = np.concatenate(
-        [
-            (profit[rows] - prices.astype(np.float32)).max(axis=1).astype(np.float64)
-            for rows in row_blocks(profit.shape, TILE_BYTES)
-        ]
-    )
-    if n > m:
-        gains = np.sort(gains)[-m:]
-    return float(prices.sum() + gains.sum())
+    gains = line_sums(rows_of(pairs), prices, 0.0)
+    return float(prices.sum() + np.sort(gains)[-m:].sum())
 
 
-def shares(profit: Matrix, plan: Plan, left: Positions, right: Positions) -> Vector:
-    """Each pair's share of the plan's mass in its row and in its column, the lesser of both."""
-    if not len(left):
-        return np.zeros(0)
+def shares(pairs: Pairs, plan: Plan, left: Positions, right: Positions, values: Matrix) -> Vector:
+    """Each pair's share of the plan's mass in its row and in its column, the lesser of both.
+
+    ``values`` are those of the pairs. A pair that is no candidate counts as one more in its row
+    and its column.
+    """
+    assert plan.left_mass is not None
+    assert plan.right_mass is not None
     heat = usable(plan.temperature)
-    row_mass, column_mass = _log_masses(profit, plan, heat)
-    entries = (profit[left, right] - plan.left[left] - plan.right[right]) / heat
-    logs = entries - np.maximum(row_mass[left], column_mass[right])
-    shares: Vector = np.exp(np.minimum(logs, 0.0))  # above zero only by rounding
-    return shares
-
-
-def _log_masses(profit: Matrix, plan: Plan, heat: float) -> tuple[Vector, Vector]:
-    """The logarithms of the plan's row sums and column sums."""
-    rows_log = np.empty(profit.shape[0])
-    peak = np.full(profit.shape[1], -np.inf)
-    total = np.zeros(profit.shape[1])
-    for rows in row_blocks(profit.shape, TILE_BYTES):
-        entries = profit[rows] - plan.left[rows, None].astype(np.float32)
-        entries -= plan.right.astype(np.float32)
-        entries *= np.float32(1 / heat)
-        top = entries.max(axis=1, keepdims=True)
-        rows_log[rows] = (top[:, 0] + np.log(np.exp(entries - top).sum(axis=1))).astype(np.float64)
-        new = np.maximum(peak, entries.max(axis=0))
-        total = total * np.exp(peak - new) + np.exp(entries - new.astype(np.float32)).sum(axis=0)
-        peak = new
-    return rows_log, peak + np.log(total)
+    entries = values - plan.left[left] - plan.right[right]
+    mass = np.maximum(plan.left_mass[left], plan.right_mass[right])
+    if isinstance(pairs, Candidates):
+        with_pair = heat * np.logaddexp(mass / heat, entries / heat)
+        mass = np.where(pairs.find(left, right) >= 0, mass, with_pair)
+    found: Vector = np.exp(np.minimum((entries - mass) / heat, 0.0))  # above one by rounding only
+    return found

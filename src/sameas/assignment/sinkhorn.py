@@ -1,36 +1,27 @@
 """Sinkhorn's algorithm: a soft assignment by dividing by row sums and column sums in turn.
 
-The plan is S_ij = exp((X_ij - a_i - b_j) / temperature), so the two vectors of potentials a and
-b say all about it: they are what is computed and kept. Every sum is taken in a form that cannot
-overflow, and a sum that underflows is taken again with its own largest term drawn out, so that
-no temperature gives NaN.
-
-Exponentials are dear and a product is cheap: where memory allows, the plan of an exact round is
-kept and the following rounds only multiply it with two vectors of factors, until these leave the
-range in which float32 is safe.
+The plan is S_ij = exp((X_ij - a_i - b_j) / temperature). The two vectors of potentials a and b
+determine it, so they are what is computed and kept. Sums are taken as logarithms with the largest
+term taken out, so that no temperature overflows.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sameas.parallel import WORKERS
+from sameas.assignment.lines import Lines, Pairs, Vector, columns_of, line_sums, rows_of
+from sameas.parallel import in_parallel, slices
 from sameas.profit import row_blocks
 from sameas.rows import Matrix
 
-Vector: TypeAlias = NDArray[np.float64]
-
 COLDEST, HOTTEST = 1e-5, 1e6
-"""Beyond these, float32 profits cannot tell one temperature from another."""
-TILE_BYTES = 2**20
-"""A tile of the matrix that stays in the cache while all is done to it that a round does."""
+"""Beyond these, float32 values cannot tell one temperature from another."""
+TILE_BYTES = 2**19
+"""A tile of the matrix that stays in the cache."""
 TINY = 1e-30
 SAFE = 30.0
 """Logarithm of the largest factor by which a stored plan is scaled; e^30 is about 10^13."""
@@ -38,11 +29,11 @@ SAFE = 30.0
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Sinkhorn's soft answer, as potentials in units of profit.
+    """Sinkhorn's soft assignment, as potentials in units of the values.
 
-    ``deviation`` is the largest distance of a row sum from one (columns sum to one exactly, as
-    they are divided last; with fewer left than right entities, invisible left entities of
-    profit zero make up the number, and the other way round).
+    ``deviation`` is the largest distance of a row sum from one. Columns are divided last, so they
+    sum to one. (The smaller side is padded with entities whose pairs are worth zero.) The masses
+    are the row and column sums without padding: temperature times logarithm.
     """
 
     left: Vector
@@ -50,201 +41,184 @@ class Plan:
     temperature: float
     iterations: int
     deviation: float
+    left_mass: Vector | None = None
+    right_mass: Vector | None = None
 
-    def values(self, profit: Matrix, rows: slice = slice(None)) -> Matrix:
-        """The plan's entries for these rows of the profit."""
-        centred = profit[rows] - self.left[rows, None] - self.right
+    def values(self, matrix: Matrix, rows: slice = slice(None)) -> Matrix:
+        """The plan's entries for these rows of the matrix."""
+        centred = matrix[rows] - self.left[rows, None] - self.right
         return np.exp(centred / usable(self.temperature)).astype(np.float32)
 
 
-@dataclass(frozen=True, eq=False)
-class Ghosts:
-    """The imagined entities that make up the number on the smaller side, all alike.
-
-    Their profit to everybody is zero; ``left`` and ``right`` are their potentials.
-    """
-
-    left_count: int
-    right_count: int
-    left: float = 0.0
-    right: float = 0.0
-
-
-@dataclass(frozen=True, eq=False)
-class _Kernel:
-    """The plan as it was for some potentials, to be scaled to others."""
-
-    values: Matrix
-    left: Vector
-    right: Vector
-
-
 def sinkhorn(
-    profit: Matrix,
+    pairs: Pairs,
     *,
     temperature: float,
     iterations: int,
-    store: bool = True,
     progress: Callable[[float], None] | None = None,
 ) -> Plan:
     """The plan after so many rounds of dividing by row sums, then by column sums.
 
-    Sides of unequal size are treated as if the smaller were padded with entities of profit
-    zero to everybody, without storing them. ``store`` allows a second matrix of the size of the
-    profit, which makes it several times faster.
+    A pair that is no candidate has no mass. Sides of unequal size are treated as if the smaller
+    were padded with entities whose pairs are worth zero. A second matrix of the size of the first
+    is needed while it runs.
     """
     heat = usable(temperature)
-    missing = max(profit.shape) - np.array(profit.shape)
-    ghosts = Ghosts(*missing.tolist())
-    left, right = _row_peaks(profit, ghosts), np.zeros(profit.shape[1])
-    memory = np.empty(profit.shape if store and iterations > 1 else (0, 0), dtype=np.float32)
-    kernel: _Kernel | None = None
-    with ThreadPoolExecutor(WORKERS) as pool:
-        for done in range(iterations):
-            scaled = _scaled_round(kernel, right, heat, ghosts, pool) if kernel else None
-            if scaled is None:
-                new, sums = _round(profit, left, right, heat, ghosts, pool, memory)
-                kernel = _Kernel(memory, new, right) if memory.size else None
-            else:
-                new, sums = scaled
-            left, right, ghosts = _columns(profit, new, right, sums, heat, ghosts)
-            if progress:
-                progress((done + 1) / (iterations + 1))
-        new, _ = _round(profit, left, right, heat, ghosts, pool)
+    n, m = pairs.shape
+    sums = _sums(pairs, heat)
+    # How many entities pad each side, and their common potential.
+    pad_left, pad_right = _Padding(max(m - n, 0), heat), _Padding(max(n - m, 0), heat)
+    left, right = np.zeros(n), np.zeros(m)
+    for done in range(iterations):
+        left = _finite(pad_right.added(sums.rows(right)))
+        pad_left.update(right)
+        right = _finite(pad_left.added(sums.columns(left)))
+        pad_right.update(left)
+        # Adding to one side what is taken from the other changes nothing; small numbers lose least.
+        shift = float(right.mean()) if m else 0.0
+        left, right = left + shift, right - shift
+        pad_left.potential, pad_right.potential = (
+            pad_left.potential + shift,
+            pad_right.potential - shift,
+        )
+        if progress:
+            progress((done + 1) / (iterations + 1))
+    if not iterations:
+        left = _finite(np.maximum(line_sums(rows_of(pairs), right, 0.0), pad_right.term))
+    rows = sums.rows(right)
     with np.errstate(over="ignore"):
-        deviation = float(np.abs(np.expm1((new - left) / heat)).max(initial=0.0))
-    return Plan(left, right, temperature, iterations, deviation)
+        deviation = np.abs(np.expm1((pad_right.added(rows) - left) / heat)).max(initial=0.0)
+    masses = rows - left, sums.columns(left) - right
+    return Plan(left, right, temperature, iterations, float(deviation), *masses)
 
 
 def usable(temperature: float) -> float:
-    """The nearest temperature that float32 profits can feel."""
+    """The nearest temperature that float32 values can represent."""
     return min(max(temperature, COLDEST), HOTTEST)
 
 
-def log_sum(values: Vector, heat: float) -> float:
-    """heat * ln(sum of exp(values / heat)), the soft maximum of the values."""
-    peak = float(values.max())
-    return peak + heat * float(np.log(np.exp((values - peak) / heat).sum()))
+def _finite(potentials: Vector) -> Vector:
+    """An entity without pairs has no part in the plan: its potential is zero."""
+    potentials[np.isneginf(potentials)] = 0.0
+    return potentials
 
 
-def _row_peaks(profit: Matrix, ghosts: Ghosts) -> Vector:
-    """The largest profit of each row, that of the imagined entities included."""
-    if not profit.size:
-        return np.zeros(len(profit))
-    peaks: Vector = profit.max(axis=1).astype(np.float64)
-    floor = 0.0 if ghosts.right_count else -np.inf
-    peaks[peaks < floor] = floor
-    return peaks
+@dataclass
+class _Padding:
+    """Entities that pad one side; all alike, their pairs are worth zero."""
+
+    count: int
+    heat: float
+    potential: float = 0.0
+
+    @property
+    def term(self) -> float:
+        """What they add to the sum of a line of the other side."""
+        return self.heat * float(np.log(self.count)) - self.potential if self.count else -np.inf
+
+    def added(self, sums: Vector) -> Vector:
+        """The sums of lines with these entities."""
+        return self.heat * np.logaddexp(sums / self.heat, self.term / self.heat)
+
+    def update(self, others: Vector) -> None:
+        """Divide their own lines by their sums."""
+        if self.count:
+            peak = float(-others.min())
+            terms = np.exp((-others - peak) / self.heat)
+            self.potential = peak + self.heat * float(np.log(terms.sum()))
 
 
-def _columns(
-    profit: Matrix, left: Vector, right: Vector, sums: Vector, heat: float, ghosts: Ghosts
-) -> tuple[Vector, Vector, Ghosts]:
-    """The potentials after the columns, too, have been divided by their sums."""
-    ghost_left, ghost_right = ghosts.left, ghosts.right
-    extra = np.full(0, 0.0)
-    if ghosts.left_count:
-        ghost_left = log_sum(-right, heat)
-        sums = sums + ghosts.left_count * np.exp((-ghost_left - right) / heat)
-        extra = np.array([-ghost_left + heat * np.log(ghosts.left_count)])
-    starved = sums <= TINY
-    new = right + heat * np.log(sums, out=np.zeros_like(sums), where=~starved)
-    for column in np.flatnonzero(starved):
-        new[column] = log_sum(np.append(profit[:, column] - left, extra), heat)
-    if ghosts.right_count:
-        ghost_right = log_sum(-left, heat)
-    # Adding to one side what is taken from the other changes nothing; small numbers lose least.
-    shift = float(new.mean()) if len(new) else 0.0
-    moved = replace(ghosts, left=ghost_left + shift, right=ghost_right - shift)
-    return left + shift, new - shift, moved
+class _Sums(Protocol):
+    """Logarithms of the sums of rows and of columns, for potentials of the other side."""
+
+    def rows(self, right: Vector) -> Vector: ...
+
+    def columns(self, left: Vector) -> Vector: ...
 
 
-def _scaled_round(
-    kernel: _Kernel, right: Vector, heat: float, ghosts: Ghosts, pool: ThreadPoolExecutor
-) -> tuple[Vector, Vector] | None:
-    """What ``_round`` gives, by scaling a stored plan; None where the factors leave their range."""
-    logs = (kernel.right - right) / heat
-    # The potentials are free up to a constant; the middle of the range is the safest.
-    shift = (logs.max() + logs.min()) / 2
-    if not logs.max() - shift < SAFE:
-        return None
-    factors = np.exp(logs - shift).astype(np.float32)
-    ghost_mass = np.zeros(len(kernel.left))
-    if ghosts.right_count:
-        exponent = (-kernel.left - ghosts.right) / heat - shift
-        if not exponent.max() < SAFE:
-            return None
-        ghost_mass = ghosts.right_count * np.exp(exponent)
-
-    def tile(rows: slice) -> tuple[slice, Vector, Vector]:
-        values = kernel.values[rows]
-        sums = (values @ factors).astype(np.float64) + ghost_mass[rows]
-        safe = np.maximum(sums, TINY)
-        return rows, sums, ((1 / safe).astype(np.float32) @ values).astype(np.float64)
-
-    masses, sums = np.empty_like(kernel.left), np.zeros_like(right)
-    for rows, mass, columns in pool.map(tile, row_blocks(kernel.values.shape, TILE_BYTES)):
-        masses[rows] = mass
-        sums += columns
-    if not (masses.min() > np.exp(-SAFE) and masses.max() < np.exp(SAFE)):
-        return None
-    return kernel.left + heat * (np.log(masses) + shift), sums * factors
+def _sums(pairs: Pairs, heat: float) -> _Sums:
+    if isinstance(pairs, np.ndarray):
+        return _MatrixSums(pairs, heat)
+    return _CandidateSums(rows_of(pairs), columns_of(pairs), heat)
 
 
-def _round(
-    profit: Matrix,
-    left: Vector,
-    right: Vector,
-    heat: float,
-    ghosts: Ghosts,
-    pool: ThreadPoolExecutor,
-    memory: Matrix | None = None,
-) -> tuple[Vector, Vector]:
-    """New left potentials, and the column sums under them (with the old right ones).
+@dataclass(frozen=True, eq=False)
+class _CandidateSums:
+    by_row: Lines
+    by_column: Lines
+    heat: float
 
-    One pass over the matrix: a tile's exponentials serve both the row sums and, divided by
-    them, the column sums. The divided ones are kept in ``memory`` if it has the room.
+    def rows(self, right: Vector) -> Vector:
+        return line_sums(self.by_row, right, self.heat)
+
+    def columns(self, left: Vector) -> Vector:
+        return line_sums(self.by_column, left, self.heat)
+
+
+class _MatrixSums:
+    """Sums of a whole matrix, by scaling a stored plan.
+
+    Exponentials are expensive and products are cheap. The plan exp((X - a - b) / heat) is stored
+    once; the sums for other potentials are its products with a vector of factors, until these
+    leave the range in which float32 is safe.
     """
-    scratch = threading.local()
-    single = right.astype(np.float32)
-    others = np.full(0, 0.0)
-    if ghosts.right_count:
-        others = np.array([-ghosts.right + heat * np.log(ghosts.right_count)])
 
-    def tile(rows: slice) -> tuple[slice, Vector, Vector]:
-        entries = _buffer(scratch, rows, len(right))
-        np.subtract(profit[rows], single, out=entries)
-        entries -= left[rows, None].astype(np.float32)
-        entries *= np.float32(1 / heat)
-        # At most one, as each column has just been divided by its sum; but for rounding.
-        np.minimum(entries, 0, out=entries)
-        np.exp(entries, out=entries)
-        sums = entries.sum(axis=1, dtype=np.float64)
-        if ghosts.right_count:
-            sums += ghosts.right_count * np.exp((-left[rows] - ghosts.right) / heat)
-        starved = sums <= TINY
-        potentials = left[rows] + heat * np.log(np.where(starved, 1.0, sums))
-        entries *= (1 / np.where(starved, 1.0, sums)).astype(np.float32)[:, None]
-        for row in np.flatnonzero(starved):
-            values = profit[rows][row] - right
-            potentials[row] = log_sum(np.append(values, others), heat)
-            entries[row] = np.exp((values - potentials[row]) / heat)
-        if memory is not None and memory.size:
-            memory[rows] = entries
-        ones = np.ones(len(entries), dtype=np.float32)  # a product is faster than a sum here
-        return rows, potentials, (ones @ entries).astype(np.float64)
+    def __init__(self, matrix: Matrix, heat: float) -> None:
+        self.matrix, self.heat = matrix, heat
+        self.plan: Matrix | None = None
+        self.left: Vector = np.zeros(matrix.shape[0])
+        self.right: Vector = np.zeros(matrix.shape[1])
 
-    potentials, sums = np.empty_like(left), np.zeros_like(right)
-    for rows, new, columns in pool.map(tile, row_blocks(profit.shape, TILE_BYTES)):
-        potentials[rows] = new
-        sums += columns
-    return potentials, sums
+    def rows(self, right: Vector) -> Vector:
+        if not self.matrix.size:
+            return np.full(len(self.left), -np.inf)
+        if self.plan is not None:
+            sums: Vector = self.left + _scaled(self.plan, self.right - right, self.heat)
+            if np.isfinite(sums).all():
+                return sums
+        self._store(right)
+        return self.left.copy()
+
+    def columns(self, left: Vector) -> Vector:
+        if not self.matrix.size:
+            return np.full(len(self.right), -np.inf)
+        assert self.plan is not None, "rows come first"
+        sums = self.right + _scaled(self.plan.T, self.left - left, self.heat)
+        lost = np.flatnonzero(~np.isfinite(sums))
+        for part in slices(len(lost), 256):
+            columns = np.ascontiguousarray(self.matrix[:, lost[part]].T)
+            sums[lost[part]] = line_sums(rows_of(columns), left, self.heat)
+        return sums
+
+    def _store(self, right: Vector) -> None:
+        """Store the plan for these right potentials, and left ones such that rows sum to one."""
+        self.right = right
+        plan = self.plan = np.empty_like(self.matrix) if self.plan is None else self.plan
+        single = right.astype(np.float32)
+        ones = np.ones(self.matrix.shape[1], dtype=np.float32)
+
+        def tile(rows: slice) -> None:
+            entries = np.subtract(self.matrix[rows], single, out=plan[rows])
+            peaks = entries.max(axis=1)
+            entries -= peaks[:, None]
+            entries *= np.float32(1 / self.heat)
+            np.exp(entries, out=entries)
+            sums = entries @ ones
+            entries *= (1 / sums)[:, None]
+            self.left[rows] = peaks + self.heat * np.log(sums, dtype=np.float64)
+
+        in_parallel(tile, row_blocks(self.matrix.shape, TILE_BYTES))
 
 
-def _buffer(scratch: threading.local, rows: slice, width: int) -> Matrix:
-    """Memory for one tile, used again by its thread: fresh pages cost more than the work."""
-    height = rows.stop - rows.start
-    if not hasattr(scratch, "tile"):
-        scratch.tile = np.empty((height, width), dtype=np.float32)
-    tile: Matrix = scratch.tile[:height]
-    return tile if len(tile) == height else np.empty((height, width), dtype=np.float32)
+def _scaled(plan: Matrix, logs: Vector, heat: float) -> Vector:
+    """heat * ln(plan @ exp(logs / heat)); not finite where float32 is not safe."""
+    logs = logs / heat
+    # Sums are free up to a constant factor; the middle of the range is the safest.
+    shift = (logs.max() + logs.min()) / 2
+    span = logs.max() - shift
+    if not span < SAFE:
+        return np.full(len(plan), np.nan)
+    sums = (plan @ np.exp(logs - shift).astype(np.float32)).astype(np.float64)
+    sums[sums <= TINY * np.exp(span)] = np.nan
+    scaled: Vector = heat * (np.log(sums) + shift)
+    return scaled

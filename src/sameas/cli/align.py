@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from sameas.cli.command import FILE, Command, Function, Report, flags, given
+from sameas.cli.command import Command, Function, Report, flags, given, out_option
 from sameas.cli.terminal import START, print_table, progress_display, warn
 from sameas.errors import OptionError
 from sameas.options import Options, Preset, make_options, refuse_unused
@@ -24,13 +24,6 @@ if TYPE_CHECKING:
     from sameas.alignment import Alignment
     from sameas.graph import Graph
 
-EXAMPLES = r"""
-  sameas align zh_en -o links.tsv
-  sameas align left.tsv right.parquet --names names.tsv -o run
-  sameas align left.nt.gz right.ttl --language en,de -o links.tsv
-  sameas align zh_en --preset paper --features hybrid \
-      --word-vectors glove.6B.300d.txt --among gold -o run
-"""
 INPUTS = {
     "word_vectors": "GloVe or word2vec text file; else the vectors of the extra sameas[glove].",
     "embeddings": "Feature rows to use instead of names: .npy or .parquet.",
@@ -51,16 +44,11 @@ def _input_flags(function: Function) -> Function:
     return function
 
 
-@click.command(cls=Command, examples=EXAMPLES)
+@click.command(cls=Command)
 @click.argument("inputs", nargs=-1, required=True, metavar="LEFT RIGHT | PAIR")
-@click.option(
-    "-o",
-    "--out",
-    required=True,
-    type=FILE,
-    metavar="OUT",
-    help="Where the links go: .tsv, .csv, .parquet, .jsonl, .sssom.tsv, .nt, .ttl or .rdf; "
-    "no suffix for a run folder.",
+@out_option(
+    "Where the links go: .tsv, .csv, .parquet, .jsonl, .sssom.tsv, .nt, .ttl or .rdf; "
+    "no suffix for a run folder."
 )
 @click.option(
     "--predicate",
@@ -93,12 +81,19 @@ def align(
     names: tuple[str, ...],
     **chosen: Any,
 ) -> Report:
-    """Link the entities of two graphs.
+    r"""Link the entities of two graphs.
 
     LEFT and RIGHT are RDF (.nt, .nq, .ttl, .trig, .rdf, .owl, .xml, .jsonld, plain or .gz, .bz2
     or .zst; a folder of such files, a pattern in quotes, files with commas between them, - for
     standard input, or sparql+http://... for an endpoint), or tables of triples (head, relation,
     tail: .tsv, .csv, .parquet); PAIR is a benchmark folder in the DBP15K or OpenEA layout.
+
+    Examples:
+      sameas align zh_en -o links.tsv
+      sameas align left.tsv right.parquet --names names.tsv -o run
+      sameas align left.nt.gz right.ttl --language en,de -o links.tsv
+      sameas align zh_en --preset paper --features hybrid \
+          --word-vectors glove.6B.300d.txt --among gold -o run
     """
     from sameas.budget import peak_memory
     from sameas.reading import read_pair

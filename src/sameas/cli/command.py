@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -14,6 +15,11 @@ from sameas.fields import Declared, declared
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 FILE = click.Path(path_type=Path)
+
+
+def out_option(text: str) -> Callable[[Function], Function]:
+    """The option -o, which is required."""
+    return click.option("-o", "--out", required=True, type=FILE, metavar="OUT", help=text)
 
 
 class Report(NamedTuple):
@@ -28,13 +34,14 @@ class Report(NamedTuple):
 
 
 class Command(click.Command):
-    """A command with examples in its help, whose function returns a Report; takes --json."""
+    """A command whose function returns a Report; its docstring ends with examples."""
 
-    def __init__(self, *, examples: str, **rest: Any) -> None:
-        """Add the option and the examples, which are indented lines."""
-        super().__init__(epilog=f"\b\nExamples:{examples}", **rest)
-        text = "Print one JSON object on standard output, nothing else."
-        self.params.append(click.Option(["--json", "as_json"], is_flag=True, help=text))
+    def __init__(self, *, help: str, **rest: Any) -> None:
+        """Add --json; examples come after the options."""
+        text, _, examples = cleandoc(help).partition("Examples:\n")
+        super().__init__(help=text, epilog=f"\b\nExamples:\n{examples}", **rest)
+        note = "Print one JSON object on standard output, nothing else."
+        self.params.append(click.Option(["--json", "as_json"], is_flag=True, help=note))
 
     def invoke(self, ctx: click.Context) -> None:
         """Run the function and print its report."""

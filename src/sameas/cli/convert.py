@@ -9,15 +9,8 @@ import click
 from sameas.cli.command import FILE, Command, Report
 from sameas.cli.terminal import say
 
-EXAMPLES = """
-  sameas convert run links.tsv
-  sameas convert run links.sssom.tsv --meta license=https://example.org/cc0
-  sameas convert links.parquet links.nt --predicate exactMatch
-  sameas convert oaei.rdf links.jsonl
-"""
 
-
-@click.command(cls=Command, examples=EXAMPLES)
+@click.command(cls=Command)
 @click.argument("source", metavar="IN", type=FILE)
 @click.argument("target", metavar="OUT", type=FILE)
 @click.option(
@@ -38,6 +31,12 @@ def convert(source: Path, target: Path, predicate: str | None, meta: tuple[str, 
     IN is a file of links or a run folder. The suffixes of IN and OUT decide: .tsv, .csv,
     .parquet, .jsonl, .sssom.tsv, .nt, .ttl or .rdf (Alignment API). What OUT cannot hold is
     said on standard error.
+
+    Examples:
+      sameas convert run links.tsv
+      sameas convert run links.sssom.tsv --meta license=https://example.org/cc0
+      sameas convert links.parquet links.nt --predicate exactMatch
+      sameas convert oaei.rdf links.jsonl
     """
     from sameas.links import predicate_iri
     from sameas.reading.links import read_link_set

@@ -19,18 +19,17 @@ if TYPE_CHECKING:
     from sameas.evaluation import Metrics
     from sameas.graph import GraphPair
 
-EXAMPLES = """
-  sameas demo
-  sameas demo --json
-"""
 
-
-@click.command(cls=Command, examples=EXAMPLES)
+@click.command(cls=Command)
 def demo() -> Report:
     """Align two small graphs that ship with the package.
 
     Countries, languages, currencies and cities, in French from CLDR and in English from
     GeoNames; every link is compared with the true one.
+
+    Examples:
+      sameas demo
+      sameas demo --json
     """
     import sameas
 

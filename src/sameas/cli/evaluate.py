@@ -14,14 +14,8 @@ from sameas.cli.terminal import print_table, say, score, warn
 if TYPE_CHECKING:
     from sameas.evaluation import Metrics
 
-EXAMPLES = """
-  sameas evaluate run zh_en
-  sameas evaluate links.tsv gold.tsv --json
-  sameas evaluate run gold.tsv --no-match nobody.txt
-"""
 
-
-@click.command(cls=Command, examples=EXAMPLES)
+@click.command(cls=Command)
 @click.argument("out", type=FILE)
 @click.argument("gold", type=FILE)
 @click.option(
@@ -38,6 +32,11 @@ def evaluate(out: Path, gold: Path, no_match: Path | None) -> Report:
     which gold mentions, strict precision over all links. The calibration error says how far the
     confidence of those links is from the share of them that is right. With --no-match, unmatched
     recall is the share of those entities that have no link.
+
+    Examples:
+      sameas evaluate run zh_en
+      sameas evaluate links.tsv gold.tsv --json
+      sameas evaluate run gold.tsv --no-match nobody.txt
     """
     import sameas
     from sameas.reading.tables import read_table

@@ -15,16 +15,8 @@ from sameas.errors import OptionError
 if TYPE_CHECKING:
     from sameas.explanation import Explanation
 
-EXAMPLES = """
-  sameas explain run http://fr.dbpedia.org/resource/Londres
-  sameas explain run Londres
-  sameas explain run Londres "London, Ontario"
-  sameas explain run London --side right --json
-  sameas explain run Londres --drawing londres.svg
-"""
 
-
-@click.command(cls=Command, examples=EXAMPLES)
+@click.command(cls=Command)
 @click.argument("run", type=FILE)
 @click.argument("entity")
 @click.argument("other", required=False)
@@ -50,6 +42,13 @@ def explain(
 
     RUN is a run folder that sameas align wrote. Entities are given by URI, or by a name (or the
     last part of the URI) that only they have. The score is taken apart: the parts add up to it.
+
+    Examples:
+      sameas explain run http://fr.dbpedia.org/resource/Londres
+      sameas explain run Londres
+      sameas explain run Londres "London, Ontario"
+      sameas explain run London --side right --json
+      sameas explain run Londres --drawing londres.svg
     """
     import sameas
 

@@ -17,14 +17,8 @@ from sameas.rdf.rules import Reading
 if TYPE_CHECKING:
     from sameas.inspection import GraphInspection
 
-EXAMPLES = """
-  sameas inspect zh_en
-  sameas inspect left.tsv right.csv.gz
-  sameas inspect dump.ttl.gz --lenient
-"""
 
-
-@click.command(cls=Command, examples=EXAMPLES)
+@click.command(cls=Command)
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @flags(Reading)
 def inspect(inputs: tuple[str, ...], **chosen: Any) -> Report:
@@ -32,6 +26,11 @@ def inspect(inputs: tuple[str, ...], **chosen: Any) -> Report:
 
     An INPUT is a benchmark folder (two graphs), a table of triples or RDF (one graph): what
     sameas align takes as a side.
+
+    Examples:
+      sameas inspect zh_en
+      sameas inspect left.tsv right.csv.gz
+      sameas inspect dump.ttl.gz --lenient
     """
     from sameas.inspection import inspect as inspect_pair
     from sameas.inspection import inspect_graph, warnings_of_pair

@@ -7,25 +7,13 @@ from typing import Literal
 
 import click
 
-from sameas.cli.command import FILE, Command, Report
+from sameas.cli.command import FILE, Command, Report, out_option
 from sameas.cli.terminal import say
 
-EXAMPLES = """
-  sameas merge run -o merged.nt
-  sameas merge run -o merged.nq.gz --keep right
-"""
 
-
-@click.command(cls=Command, examples=EXAMPLES)
+@click.command(cls=Command)
 @click.argument("run", type=FILE)
-@click.option(
-    "-o",
-    "--out",
-    required=True,
-    type=FILE,
-    metavar="OUT",
-    help="Where the graph goes: .nt, .ttl or .nq, plain, .gz or .zst.",
-)
+@out_option("Where the graph goes: .nt, .ttl or .nq, plain, .gz or .zst.")
 @click.option(
     "--keep",
     type=click.Choice(["left", "right"]),
@@ -39,6 +27,10 @@ def merge(run: Path, out: Path, keep: Literal["left", "right"]) -> Report:
     RUN is a run folder. A linked entity has the IRI of the left graph (or of the right one),
     and an owl:sameAs triple leads from there to the IRI that was replaced. In N-Quads (.nq)
     every triple says which graph it came from.
+
+    Examples:
+      sameas merge run -o merged.nt
+      sameas merge run -o merged.nq.gz --keep right
     """
     import sameas
 

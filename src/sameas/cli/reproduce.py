@@ -12,14 +12,8 @@ import click
 from sameas.cli.command import FILE, Command, Report
 from sameas.cli.terminal import START, say, show_task
 
-EXAMPLES = """
-  sameas reproduce data
-  sameas reproduce data --report report --word-vectors glove.6B.300d.txt
-  sameas reproduce data --only main --only srprs/de_en
-"""
 
-
-@click.command(cls=Command, examples=EXAMPLES)
+@click.command(cls=Command)
 @click.argument("data", type=FILE)
 @click.option(
     "--report",
@@ -48,6 +42,11 @@ def reproduce(data: Path, report: Path, only: tuple[str, ...], word_vectors: Pat
 
     DATA holds dataset folders at any depth. What is in the report already is not run again
     unless data, settings or code have changed, so an interrupted run goes on where it stopped.
+
+    Examples:
+      sameas reproduce data
+      sameas reproduce data --report report --word-vectors glove.6B.300d.txt
+      sameas reproduce data --only main --only srprs/de_en
     """
     from sameas.reproduction import reproduce as run
 

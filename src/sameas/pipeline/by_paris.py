@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from sameas.alignment import RELATIONS
+from sameas.alignment import SCHEMAS
 from sameas.inputs import Task
 from sameas.paris import maximal_links, paris
 from sameas.pipeline.phases import Phases
@@ -40,7 +40,7 @@ def align_by_paris(task: Task, phases: Phases) -> Outcome:
             relations=found.relations.with_columns(
                 match=pl.max_horizontal("left_in_right", "right_in_left"),
                 edges=pl.lit(None, dtype=pl.Int64),
-            ).select(*RELATIONS, "left_in_right", "right_in_left"),
+            ).select(*SCHEMAS["relations"], "left_in_right", "right_in_left"),
             diagnostics={
                 "solver": "paris",
                 "objective": float(probability.sum()),

@@ -9,15 +9,7 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from sameas.alignment import Alignment
-from sameas.assignment import (
-    Certificate,
-    CompleteProblem,
-    Problem,
-    Solution,
-    SparseProblem,
-    bounded,
-    solve,
-)
+from sameas.assignment import Certificate, Problem, Solution, bounded, solve
 from sameas.budget import Budget, plan_memory
 from sameas.inputs import Task
 from sameas.pipeline.phases import Phases
@@ -41,7 +33,7 @@ def align_published(task: Task, phases: Phases) -> Outcome:
         with phases.timed("assignment") as report:
             return solve(
                 problem,
-                options.solver,
+                exact=options.solver == "hungarian",
                 temperature=options.temperature,
                 iterations=options.iterations,
                 gap=options.gap,
@@ -74,13 +66,10 @@ def _make_problem(task: Task, budget: Budget, phases: Phases) -> tuple[Problem, 
     if complete:
         with phases.timed("profit") as report:
             matrix = profit.toarray(progress=report)
-        return CompleteProblem(StoredProfit(matrix), budget.spare_matrix), rows.counts
+        return Problem(StoredProfit(matrix)), rows.counts
     found = choose_candidates(rows, proposed, task, phases)
-    if budget.spare_matrix:
-        with phases.timed("profit") as report:
-            profit = replace(profit, screen=profit.toarray(progress=report))
     counts = replace(rows.counts, candidate_pairs=len(found), search_recall=found.recall)
-    return SparseProblem(profit, found), counts
+    return Problem(profit, found), counts
 
 
 def _outcome(

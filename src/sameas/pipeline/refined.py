@@ -10,8 +10,18 @@ import numpy as np
 import polars as pl
 
 from sameas.alignment import Alignment
-from sameas.assignment import Assignment, Certificate, assign, bounded, sparse
-from sameas.assignment.open import OpenPlan, gap_to_bound, open_links, open_plan
+from sameas.assignment import (
+    Assignment,
+    Certificate,
+    OpenPlan,
+    assign,
+    bounded,
+    gap_to_bound,
+    open_links,
+    open_plan,
+    ranked,
+    ranks_of,
+)
 from sameas.budget import Budget, plan_memory
 from sameas.candidates import Candidates, SparseProfit, from_pairs
 from sameas.evidence import Relations, attributes_of, edges_of
@@ -153,21 +163,17 @@ def _outcome(
     left, right, prices = surplus.left[places], surplus.right[places], plan.ranking.right
     partner = np.full(surplus.shape[0], -1, dtype=np.int64)
     partner[left] = right
-    ranked = sparse.ranked(surplus, prices, options.top, partner=partner)
+    best = ranked(surplus, prices, options.top, partner=partner)
     objective = float(surplus.values[places].sum(dtype=np.float64))
     return Outcome(
         links=PairTable(
             left=left, right=right, score=surplus.values[places], weight=plan.probability[places]
         ),
-        ranked=PairTable(
-            left=ranked.left, right=ranked.right, score=ranked.values, weight=ranked.rank
-        ),
+        ranked=PairTable(left=best.left, right=best.right, score=best.values, weight=best.rank),
         nearest=PairTable(
             left=surplus.left, right=surplus.right, score=surplus.values, weight=plan.probability
         ),
-        gold_ranks=lambda rows, columns: sparse.ranks_of(
-            surplus, prices, rows, columns, partner=partner
-        ),
+        gold_ranks=lambda rows, columns: ranks_of(surplus, prices, rows, columns, partner=partner),
         prices=None if exact is None else (exact.left_prices, exact.right_prices),
         relations=relation_table(task.pair, refinement.relations),
         anchors=_anchor_table(task.pair, refinement),

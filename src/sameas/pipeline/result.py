@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sameas.alignment import CANDIDATES, LINKS, UNMATCHED, Alignment, Diagnostics
+from sameas.alignment import SCHEMAS, Alignment, Diagnostics
 from sameas.graph import Positions, positions_of
 from sameas.inputs import Task
 from sameas.pipeline.phases import Phases
@@ -49,12 +49,12 @@ class Outcome:
 def make_alignment(task: Task, outcome: Outcome, phases: Phases) -> Alignment:
     """The result: links that are confident enough, and everything known about the others."""
     with phases.timed("confidence"):
-        links = _pairs(task, outcome.links, LINKS)
+        links = _pairs(task, outcome.links, "links")
         kept = links.filter(pl.col("confidence") >= task.options.min_confidence)
         threshold = outcome.diagnostics.get("threshold")
         tables = {
             "links": kept,
-            "candidates": _pairs(task, outcome.ranked, CANDIDATES),
+            "candidates": _pairs(task, outcome.ranked, "candidates"),
             "unmatched": _unmatched(task, outcome.nearest, links, kept, threshold),
             "gold_ranks": _gold_ranks(task, outcome),
             "prices": _prices(task, outcome),
@@ -73,14 +73,15 @@ def make_alignment(task: Task, outcome: Outcome, phases: Phases) -> Alignment:
     return Alignment(
         options=task.options,
         diagnostics=diagnostics,
-        parts={"pair": task.pair, "inputs": task.inputs, **tables},
+        load={"pair": task.pair, "inputs": task.inputs, **tables}.get,
         seconds=phases.seconds,
         resumed=tuple(phases.resumed),
     )
 
 
-def _pairs(task: Task, pairs: PairTable, schema: pl.Schema) -> pl.DataFrame:
+def _pairs(task: Task, pairs: PairTable, name: str) -> pl.DataFrame:
     left, right = task.entities
+    schema = SCHEMAS[name]
     weight = next(name for name in schema if name not in ("left", "right", "score"))
     columns = {
         "left": left.gather(pairs.left),
@@ -131,9 +132,9 @@ def _unmatched(
             .filter(~pl.col("entity").is_in(kept[side].implode()))
             .join(best, on="entity", how="left", maintain_order="left")
             .with_columns(reason=reason)
-            .select(list(UNMATCHED))
+            .select(list(SCHEMAS["unmatched"]))
         )
-    return pl.concat(tables).cast(UNMATCHED)
+    return pl.concat(tables).cast(SCHEMAS["unmatched"])
 
 
 def _best_places(groups: NDArray[np.integer], weight: NDArray[np.floating]) -> Positions:

@@ -18,8 +18,8 @@ import polars as pl
 
 from sameas.adjacency import adjacency_matrices
 from sameas.alignment import Alignment
-from sameas.assignment import CompleteProblem, Plan, assign, sinkhorn
-from sameas.assignment.ranking import ranks_of
+from sameas.assignment import Plan, assign, ranks_of, sinkhorn
+from sameas.assignment import Problem as AssignmentProblem
 from sameas.evaluation import BINS, Bin, Metrics, calibration, evaluate, hide_half
 from sameas.options import Adjacency, Options, Part
 from sameas.pipeline.refined import Material
@@ -96,7 +96,7 @@ def solvers(dataset: Dataset, setup: Setup) -> Figures:
     times.append(time.perf_counter())
     exact = assign(stored, prices=plan.right)  # it starts from the plan
     times.append(time.perf_counter())
-    links = CompleteProblem(stored).rounded(plan)
+    links = AssignmentProblem(stored).rounded(plan)
     partner = np.full(len(problem.profit), -1)
     partner[exact.left] = exact.right
     return {

@@ -13,9 +13,9 @@ import polars as pl
 from sameas.alignment import Alignment
 from sameas.atomic import replacing_file
 from sameas.errors import OutputError
+from sameas.files import kind_of
 from sameas.iri import are_blank, are_iris, is_iri, to_iris
 from sameas.links import LINK_SCHEMA, SAME_AS, LinkSet, predicate_iri, saying
-from sameas.files import kind_of
 from sameas.tabular import Table, as_links
 from sameas.writing.alignment_api import SOURCES, write_alignment_api
 from sameas.writing.run import is_run, write_run

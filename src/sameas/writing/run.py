@@ -23,17 +23,16 @@ Nothing in it depends on the clock: the same input gives the same bytes.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import polars as pl
 
 from sameas._version import __version__
-from sameas.alignment import Alignment, Diagnostics
+from sameas.alignment import SCHEMAS, Alignment, Diagnostics, Reason
 from sameas.atomic import recover, replacing_folder
 from sameas.errors import InputError
 from sameas.features.words import WordVectors
@@ -44,29 +43,23 @@ from sameas.reading.tables import read_parquet
 from sameas.rows import as_rows
 
 FORMAT = 1
-TEXT, NUMBER, FLAG = "text", "number", "flag"
-COLUMNS: dict[str, dict[str, str]] = {
-    "links": {"left": TEXT, "right": TEXT, "score": NUMBER, "confidence": NUMBER},
-    "candidates": {"left": TEXT, "right": TEXT, "rank": NUMBER, "score": NUMBER},
-    "unmatched": {
-        **dict.fromkeys(("side", "entity", "reason"), TEXT),
-        **{"candidate": f"{TEXT} or null", "score": NUMBER},
+TABLES = (*SCHEMAS, "gold", "seeds", "reject", "among")
+COLUMNS: dict[str, pl.Schema] = {
+    **SCHEMAS,
+    **{
+        name: pl.Schema((column, pl.String) for column in columns)
+        for name, columns in {
+            **dict.fromkeys(TABLES[len(SCHEMAS) :], ("left", "right")),
+            "entities": ("entity", "name"),
+            "triples": ("head", "relation", "tail"),
+            "attributes": ("entity", "attribute", "value"),
+            "alternatives": ("entity", "name"),
+            "linkable": ("entity",),
+        }.items()
     },
-    "relations": {"left": TEXT, "right": TEXT, "inverse": FLAG, "match": NUMBER, "edges": NUMBER},
-    "anchors": {"left": TEXT, "right": TEXT, "trust": NUMBER},
-    "prices": {"side": TEXT, "entity": TEXT, "price": NUMBER},
-    "gold_ranks": {"left": TEXT, "right": TEXT, "rank": NUMBER},
-    **{name: {"left": TEXT, "right": TEXT} for name in ("gold", "seeds", "reject", "among")},
-    "word_vectors": {"word": TEXT, "vector": "vector"},
-    "entities": {"entity": TEXT, "name": TEXT},
-    "triples": {"head": TEXT, "relation": TEXT, "tail": TEXT},
-    "attributes": {"entity": TEXT, "attribute": TEXT, "value": TEXT},
-    "alternatives": {"entity": TEXT, "name": TEXT},
-    "linkable": {"entity": TEXT},
+    "word_vectors": pl.Schema([("word", pl.String), ("vector", pl.List(pl.Float32))]),
 }
-"""The columns that each table must have, and what they hold."""
-TABLES = ("links", "candidates", "unmatched", "relations", "anchors", "gold_ranks", "prices")
-PARTS = ("pair", "inputs", *TABLES)
+"""The columns that each table must have."""
 REQUIRED = ("links", "candidates", "unmatched", "entities", "triples", "attributes")
 LINK_INPUTS = ("seeds", "reject", "among")
 
@@ -89,7 +82,7 @@ def write_run(alignment: Alignment, path: Path) -> None:
         "summary": alignment.summary(),
     }
     inputs = alignment.inputs
-    tables = {name: alignment.parts.get(name) for name in TABLES}
+    tables = {name: getattr(alignment, name) for name in SCHEMAS}
     tables |= {name: getattr(inputs, name) for name in LINK_INPUTS}
     tables["gold"] = alignment.pair.gold
     if inputs.word_vectors is not None:
@@ -129,11 +122,18 @@ def read_run(path: str | PathLike[str]) -> Alignment:
         diagnostics = Diagnostics(**{k: v for k, v in summary.items() if k in known_figures})
     except (TypeError, ValueError):
         raise InputError(path / "run.json", "is damaged; run sameas align again") from None
-    parts = _Parts(path, options, record["options"], diagnostics, {})
-    for name in ("links", "candidates", "unmatched"):
+    for name in REQUIRED[:3]:
         if not (path / f"{name}.parquet").is_file():
-            parts[name]  # raises the error about a missing table now
-    return Alignment(options=options, diagnostics=diagnostics, parts=parts)
+            _read_table(path / f"{name}.parquet")  # raises the error about it now
+
+    def load(name: str) -> Any:
+        if name == "pair":
+            return _read_pair(path)
+        if name == "inputs":
+            return _read_inputs(path, options, record["options"], diagnostics)
+        return _read_table(path / f"{name}.parquet")
+
+    return Alignment(options=options, diagnostics=diagnostics, load=load)
 
 
 def _read_record(path: Path) -> dict[str, Any]:
@@ -162,68 +162,32 @@ def _read_record(path: Path) -> dict[str, Any]:
     return record
 
 
-@dataclass(frozen=True, eq=False)
-class _Parts(Mapping[str, Any]):
-    """The parts of an alignment in a run folder, each read when it is first asked for."""
+def _read_pair(path: Path) -> GraphPair:
+    gold = _read_table(path / "gold.parquet")
+    return GraphPair(left=_read_graph(path / "left"), right=_read_graph(path / "right"), gold=gold)
 
-    path: Path
-    options: Options
-    recorded: dict[str, Any]
-    """The options as run.json has them; earlier versions kept paths of inputs there."""
-    diagnostics: Diagnostics
-    loaded: dict[str, Any]
 
-    def __getitem__(self, name: str) -> Any:
-        if name not in PARTS:
-            raise KeyError(name)
-        if name not in self.loaded:
-            self.loaded[name] = self._load(name)
-        return self.loaded[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(PARTS)
-
-    def __len__(self) -> int:
-        return len(PARTS)
-
-    def _load(self, name: str) -> Any:
-        if name == "pair":
-            return GraphPair(
-                left=_read_graph(self.path / "left"),
-                right=_read_graph(self.path / "right"),
-                gold=_read_table(self.path / "gold.parquet"),
-            )
-        if name == "inputs":
-            return self._inputs()
-        table = _read_table(self.path / f"{name}.parquet")
-        if name == "unmatched" and table is not None:
-            codes = set(EARLIER_REASONS.values()) | {"unsure"}
-            reasons = {code: code for code in codes} | EARLIER_REASONS
-            table = table.with_columns(
-                pl.col("reason").replace_strict(reasons, default="unsure", return_dtype=pl.String)
-            )
-        return table
-
-    def _inputs(self) -> Inputs:
-        if "among" in self.recorded:  # an earlier version, which recorded paths
-            given = {name: self.recorded.get(name) for name in INPUTS}
-            unused = without_effect(self.options, embeddings=given["embeddings"] is not None)
-            given = {name: value for name, value in given.items() if name not in unused}
-            return collect_inputs(self["pair"], self.options, **given)
-        links = {name: _read_table(self.path / f"{name}.parquet") for name in LINK_INPUTS}
-        vectors = _read_table(self.path / "word_vectors.parquet")
-        rows = self.path / "embeddings.npy"
-        return Inputs(
-            **links,
-            embeddings=as_rows(np.load(rows, allow_pickle=False)) if rows.is_file() else None,
-            word_vectors=None
-            if vectors is None
-            else WordVectors(
-                vectors["word"],
-                np.array(vectors["vector"].to_list(), dtype=np.float32),
-                (self.diagnostics.word_vectors or "").rpartition(",")[0],
-            ),
-        )
+def _read_inputs(
+    path: Path, options: Options, recorded: dict[str, Any], diagnostics: Diagnostics
+) -> Inputs:
+    """The inputs of a run; an earlier version recorded their paths among the options."""
+    if "among" in recorded:
+        given = {name: recorded.get(name) for name in INPUTS}
+        unused = without_effect(options, embeddings=given["embeddings"] is not None)
+        given = {name: value for name, value in given.items() if name not in unused}
+        return collect_inputs(_read_pair(path), options, **given)
+    links = {name: _read_table(path / f"{name}.parquet") for name in LINK_INPUTS}
+    rows, vectors = path / "embeddings.npy", _read_table(path / "word_vectors.parquet")
+    word_vectors = None
+    if vectors is not None:
+        matrix = np.array(vectors["vector"].to_list(), dtype=np.float32)
+        source = (diagnostics.word_vectors or "").rpartition(",")[0]
+        word_vectors = WordVectors(vectors["word"], matrix, source)
+    return Inputs(
+        **links,
+        embeddings=as_rows(np.load(rows, allow_pickle=False)) if rows.is_file() else None,
+        word_vectors=word_vectors,
+    )
 
 
 def _read_table(path: Path) -> pl.DataFrame | None:
@@ -236,20 +200,16 @@ def _read_table(path: Path) -> pl.DataFrame | None:
     except (InputError, pl.exceptions.PolarsError):
         raise InputError(path, "is missing or damaged; run sameas align again") from None
     for name, kind in COLUMNS[path.stem].items():
-        if not _holds(columns[name], kind):
+        numeric, found = kind.is_numeric(), columns[name].dtype
+        may_lack = numeric or name == "candidate"
+        fits = (numeric and (found.is_numeric() or found == pl.Null)) or found == kind
+        if not fits or (not may_lack and columns[name].has_nulls()):
             raise InputError(path, f'is damaged (column "{name}"); run sameas align again')
+    if path.stem == "unmatched":  # earlier versions wrote sentences
+        codes = {code: code for code in get_args(Reason)} | EARLIER_REASONS
+        reason = pl.col("reason").replace_strict(codes, default="unsure", return_dtype=pl.String)
+        table = table.with_columns(reason)
     return table
-
-
-def _holds(column: pl.Series, kind: str) -> bool:
-    """Whether a column has the type that it must have."""
-    if kind == NUMBER:
-        return column.dtype.is_numeric() or column.dtype == pl.Null
-    if kind == "vector":
-        return column.dtype == pl.List(pl.Float32)
-    if column.has_nulls() and not kind.endswith("or null"):
-        return False
-    return column.dtype == (pl.Boolean if kind == FLAG else pl.String)
 
 
 def _write_graph(graph: Graph, folder: Path) -> None:

@@ -74,16 +74,13 @@ def check_meta(meta: Mapping[str, str]) -> Mapping[str, str]:
 
 def described(alignment: Alignment) -> LinkSet:
     """The links of an alignment with the names of their entities and how they were found."""
-    labels = {
-        f"{slot}_label": pl.col(side).replace_strict(graph.entities, graph.names, default=None)
-        for slot, side, graph in (
-            ("subject", "left", alignment.pair.left),
-            ("object", "right", alignment.pair.right),
-        )
-    }
+    left, right = alignment.pair.left, alignment.pair.right
+    label = pl.col("left").replace_strict(left.entities, left.names, default=None)
+    other = pl.col("right").replace_strict(right.entities, right.names, default=None)
     table = alignment.links.select(
         *LINK_COLUMNS,
-        *(pl.when(label != "").then(label).alias(name) for name, label in labels.items()),
+        subject_label=pl.when(label != "").then(label),
+        object_label=pl.when(other != "").then(other),
         mapping_justification=pl.lit("semapv:CompositeMatching"),
     )
     return LinkSet(
