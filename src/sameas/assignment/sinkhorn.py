@@ -99,8 +99,7 @@ def usable(temperature: float) -> float:
 
 def _finite(potentials: Vector) -> Vector:
     """An entity without pairs has no part in the plan: its potential is zero."""
-    potentials[np.isneginf(potentials)] = 0.0
-    return potentials
+    return np.where(np.isneginf(potentials), 0.0, potentials)
 
 
 @dataclass
@@ -118,6 +117,8 @@ class _Padding:
 
     def added(self, sums: Vector) -> Vector:
         """The sums of lines with these entities."""
+        if not self.count:
+            return sums
         return self.heat * np.logaddexp(sums / self.heat, self.term / self.heat)
 
     def update(self, others: Vector) -> None:
@@ -163,11 +164,13 @@ class _MatrixSums:
     leave the range in which float32 is safe.
     """
 
+    left: Vector
+    right: Vector
+
     def __init__(self, matrix: Matrix, heat: float) -> None:
         self.matrix, self.heat = matrix, heat
         self.plan: Matrix | None = None
-        self.left: Vector = np.zeros(matrix.shape[0])
-        self.right: Vector = np.zeros(matrix.shape[1])
+        self.left, self.right = np.zeros(matrix.shape[0]), np.zeros(matrix.shape[1])
 
     def rows(self, right: Vector) -> Vector:
         if not self.matrix.size:
@@ -177,7 +180,7 @@ class _MatrixSums:
             if np.isfinite(sums).all():
                 return sums
         self._store(right)
-        return self.left.copy()
+        return self.left
 
     def columns(self, left: Vector) -> Vector:
         if not self.matrix.size:
@@ -192,7 +195,7 @@ class _MatrixSums:
 
     def _store(self, right: Vector) -> None:
         """Store the plan for these right potentials, and left ones such that rows sum to one."""
-        self.right = right
+        self.left, self.right = np.empty(len(self.left)), right
         plan = self.plan = np.empty_like(self.matrix) if self.plan is None else self.plan
         single = right.astype(np.float32)
         ones = np.ones(self.matrix.shape[1], dtype=np.float32)
