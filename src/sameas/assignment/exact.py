@@ -322,12 +322,10 @@ def _open_market(
     right_alone: Alone,
 ) -> _Market:
     n, m = profit.shape
-    if prices is None:
-        pairs = profit.matrix if isinstance(profit, StoredProfit) else candidates
-        assert pairs is not None, "candidates are needed for a profit that is not stored"
-        prices = sinkhorn(pairs, temperature=TEMPERATURE, iterations=10).right
     if candidates is None:
         candidates = _first_candidates(profit)
+    if prices is None:
+        prices = sinkhorn(candidates, temperature=TEMPERATURE, iterations=10).right
     ceiling = max(
         profit.ceiling,
         *(float(np.abs(a).max(initial=0.0)) for a in (left_alone, right_alone) if a is not None),

@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from sameas.assignment.lines import Lines, Pairs, Vector, columns_of, line_sums, rows_of
+from sameas.candidates import every_pair
 from sameas.parallel import in_parallel, slices
 from sameas.profit import row_blocks
 from sameas.rows import Matrix
@@ -22,6 +23,8 @@ COLDEST, HOTTEST = 1e-5, 1e6
 """Beyond these, float32 values cannot tell one temperature from another."""
 TILE_BYTES = 2**19
 """A tile of the matrix that stays in the cache."""
+PRECISION = 1e-6
+"""Differences below this, in parts of the largest value, are lost in float32."""
 TINY = 1e-30
 SAFE = 30.0
 """Logarithm of the largest factor by which a stored plan is scaled; e^30 is about 10^13."""
@@ -139,7 +142,10 @@ class _Sums(Protocol):
 
 def _sums(pairs: Pairs, heat: float) -> _Sums:
     if isinstance(pairs, np.ndarray):
-        return _MatrixSums(pairs, heat)
+        ceiling = max(pairs.max(initial=0), -pairs.min(initial=0))
+        if pairs.size and PRECISION * ceiling < heat:
+            return _MatrixSums(pairs, heat)
+        pairs = every_pair(pairs)
     return _CandidateSums(rows_of(pairs), columns_of(pairs), heat)
 
 
@@ -173,8 +179,6 @@ class _MatrixSums:
         self.left, self.right = np.zeros(matrix.shape[0]), np.zeros(matrix.shape[1])
 
     def rows(self, right: Vector) -> Vector:
-        if not self.matrix.size:
-            return np.full(len(self.left), -np.inf)
         if self.plan is not None:
             sums: Vector = self.left + _scaled(self.plan, self.right - right, self.heat)
             if np.isfinite(sums).all():
@@ -183,8 +187,6 @@ class _MatrixSums:
         return self.left
 
     def columns(self, left: Vector) -> Vector:
-        if not self.matrix.size:
-            return np.full(len(self.right), -np.inf)
         assert self.plan is not None, "rows come first"
         sums = self.right + _scaled(self.plan.T, self.left - left, self.heat)
         lost = np.flatnonzero(~np.isfinite(sums))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from sameas.alignment import Alignment
+from sameas.budget import BASE
 from sameas.graph import GraphPair
 from sameas.options import Options
 from sameas.paris import maximal_links, paris
@@ -17,7 +18,13 @@ def align_by_paris(pair: GraphPair, options: Options, clock: Clock) -> Alignment
     """The links that PARIS's probabilities give."""
     left, right = candidate_positions(pair, options)
     with clock.phase("paris") as report:
-        found = paris(pair.left, pair.right, iterations=max(options.iterations, 1), progress=report)
+        found = paris(
+            pair.left,
+            pair.right,
+            iterations=max(options.iterations, 1),
+            memory=options.memory - BASE,
+            progress=report,
+        )
     with clock.phase("links"):
         found = found.among(left, right)
         rows, columns, probability = maximal_links(found)
