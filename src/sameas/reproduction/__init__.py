@@ -130,12 +130,14 @@ def _chosen(plan: dict[Task, Experiment], only: Sequence[str]) -> list[Task]:
         if name not in experiments | datasets:
             names = ", ".join(sorted(experiments | datasets))
             raise OptionError(f"`only` must name one of {names}, got {name!r} instead")
-    names = experiments & set(only) or experiments
-    names |= {
-        need for task, each in plan.items() if task.experiment in names for need in each.needs
+    wanted = experiments & set(only) or experiments, datasets & set(only) or datasets
+    chosen = {
+        (name, task.dataset)
+        for task, experiment in plan.items()
+        if task.experiment in wanted[0] and task.dataset in wanted[1]
+        for name in (task.experiment, *experiment.needs)
     }
-    places = datasets & set(only) or datasets
-    return [task for task in plan if task.experiment in names and task.dataset in places]
+    return [task for task in plan if (task.experiment, task.dataset) in chosen]
 
 
 def _command(only: Sequence[str], word_vectors: Path | None) -> str:

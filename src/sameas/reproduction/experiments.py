@@ -83,7 +83,7 @@ def plain_procedure(dataset: Dataset, setup: Setup) -> Figures:
 
 def _of_process(found: dict[str, Any]) -> Figures:
     names = ("hits@1", "hits@10", "mrr", "total_seconds", "peak_memory_bytes")
-    rest = found["total_seconds"] - sum(found["seconds"].values())
+    rest = max(found["total_seconds"] - sum(found["seconds"].values()), 0.0)
     return {"": {name: found[name] for name in names}, "phases": {**found["seconds"], "rest": rest}}
 
 
@@ -133,7 +133,7 @@ def depth(dataset: Dataset, setup: Setup) -> Figures:
         if hops == setup.options.depth:
             figures[str(hops)] = shared_scores(dataset, setup, tau, k)
         else:  # the mean over hops at temperature t is their sum at (hops + 1) t
-            problem = Problem(total, *dataset.gold_places)
+            problem = Problem(total, *dataset.gold_places[1])
             figures[str(hops)] = problem.scores(problem.plan(tau * (hops + 1), k))
     return figures
 
@@ -278,7 +278,7 @@ def make_problem(dataset: Dataset, setup: Setup, kind: Adjacency) -> Problem:
     hops, sums = setup.options.depth, hop_sums(dataset, setup, kind)
     total = [next(sums) for _ in range(hops + 1)][-1]
     total /= hops + 1
-    return Problem(total, *dataset.gold_places)
+    return Problem(total, *dataset.gold_places[1])
 
 
 @lru_cache(maxsize=1)
@@ -324,7 +324,7 @@ def shared_rows(dataset: Dataset, setup: Setup) -> tuple[Rows, Rows]:
 
 
 def _gold_cosines(dataset: Dataset, rows: tuple[Rows, Rows]) -> Iterable[tuple[slice, Matrix]]:
-    left, right = (side.take(gold) for side, gold in zip(rows, dataset.gold_sides, strict=True))
+    left, right = (side.take(gold) for side, gold in zip(rows, dataset.gold_places[0], strict=True))
     return make_profit(left, right).blocks()
 
 

@@ -11,7 +11,6 @@ from sameas.reproduction.rendering import (
     NOTHING,
     Document,
     Section,
-    Table,
     count,
     gib,
     markdown,
@@ -54,53 +53,36 @@ def _document(results: Results, folder: Path) -> Document:
 
 def _making(results: Results) -> Section:
     """What is needed to make the same again."""
-    text = (
-        f"Made by `{results.content['command']}`. Unless a table says otherwise: depth 2, 10 "
-        "rounds of Sinkhorn, temperature 0.02, relational adjacency, as in the paper. "
-        f"{results.comparability}"
-    )
-    entries = results.content["results"]
-    hashes = {entry["dataset"]: entry["dataset_sha256"] for entry in entries}
-    read = [[title(dataset), hashes[dataset]] for dataset in by_dataset(hashes)]
-    tables = [
-        _origin(results),
-        _experiments(entries),
-        table_of("Datasets read", ["dataset", "SHA-256"], read, labels=2),
-    ]
-    return Section("How it was made", text, tables)
-
-
-def _origin(results: Results) -> Table:
-    content = results.content
-    machine, vectors = content["machine"], content["word_vectors"]
-    versions = {entry["sameas"] for entry in content["results"]} | {content["sameas"]}
-    packages = ("numpy", "scipy")
-    rows = {
+    content, machine = results.content, results.content["machine"]
+    versions = {content["sameas"], *(entry["sameas"] for entry in content["results"])}
+    origin = {
         "command": f"`{content['command']}`",
         "sameas": ", ".join(sorted(versions)),
-        "system": machine["system"],
+        "system": f"{machine['system']}, Python {machine['python']}",
         "processor": f"{machine['processor']}, {machine['cores']} cores",
         "memory": f"{gib(machine['memory_bytes'])} GiB",
-        "Python, NumPy, SciPy": ", ".join(
-            [machine["python"], *(str(machine["packages"][name]) for name in packages)]
-        ),
+        **{name: version for name, version in machine["packages"].items() if version},
         "word vectors": results.vectors.removeprefix("word vectors "),
+        "word vectors, SHA-256": (content["word_vectors"] or {}).get("sha256", NOTHING),
     }
-    if vectors is not None:
-        rows["word vectors, SHA-256"] = vectors["sha256"]
-    return table_of("Software, machine and word vectors", ["what", "which"], rows.items(), labels=2)
-
-
-def _experiments(entries: list[dict[str, Any]]) -> Table:
-    """Which experiments were run, with which settings, and how long they took."""
-    runs: dict[tuple[str, str], list[float]] = {}
-    for entry in entries:
-        settings = ", ".join(
-            f"{name} {FEATURES.get(value, value)}"
-            for name, value in sorted(entry["settings"].items())
-        )
-        runs.setdefault((entry["experiment"], settings or NOTHING), []).append(entry["seconds"])
-    rows = [[*key, count(len(taken)), seconds(sum(taken))] for key, taken in runs.items()]
-    total = seconds(sum(entry["seconds"] for entry in entries))
+    taken: dict[tuple[str, str], list[float]] = {}
+    for entry in content["results"]:
+        settings = (f"{name} {FEATURES.get(v, v)}" for name, v in sorted(entry["settings"].items()))
+        key = entry["experiment"], ", ".join(settings) or NOTHING
+        taken.setdefault(key, []).append(entry["seconds"])
+    runs = [[*key, count(len(times)), seconds(sum(times))] for key, times in taken.items()]
+    total = seconds(sum(entry["seconds"] for entry in content["results"]))
+    hashes = {entry["dataset"]: entry["dataset_sha256"] for entry in content["results"]}
+    read = [[title(dataset), hashes[dataset]] for dataset in by_dataset(hashes)]
     header = ["experiment", "settings", "datasets", "seconds"]
-    return table_of(f"Experiments; {total} seconds in all", header, rows, labels=2)
+    return Section(
+        "How it was made",
+        f"Made by `{content['command']}`. Unless a table says otherwise: depth 2, 10 rounds of "
+        "Sinkhorn, temperature 0.02, relational adjacency, as in the paper. "
+        f"{results.comparability}",
+        [
+            table_of("Software, machine and word vectors", ["what", "which"], origin.items()),
+            table_of(f"Experiments; {total} seconds in all", header, runs, labels=2),
+            table_of("Datasets read", ["dataset", "SHA-256"], read, labels=2),
+        ],
+    )
