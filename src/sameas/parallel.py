@@ -1,4 +1,4 @@
-"""The same work on many parts at once, in threads; NumPy, SciPy and our kernels allow it."""
+"""The same work on many parts at once, in threads: NumPy, SciPy and the kernels release the GIL."""
 
 from __future__ import annotations
 
@@ -15,7 +15,15 @@ from sameas.graph import Positions
 Part = TypeVar("Part")
 Result = TypeVar("Result")
 
-WORKERS = min(os.cpu_count() or 1, 8)
+
+def cores() -> int:
+    """The number of processor cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+WORKERS = min(cores(), 8)
 
 
 def in_parallel(work: Callable[[Part], Result], parts: Iterable[Part]) -> list[Result]:

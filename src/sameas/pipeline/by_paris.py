@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from sameas.alignment import SCHEMAS
+from sameas.budget import BASE
 from sameas.inputs import Task
 from sameas.paris import maximal_links, paris
 from sameas.pipeline.phases import Phases
@@ -16,7 +17,13 @@ def align_by_paris(task: Task, phases: Phases) -> Outcome:
     """The links that PARIS's probabilities give."""
     pair, options = task.pair, task.options
     with phases.timed("paris") as report:
-        found = paris(pair.left, pair.right, iterations=max(options.iterations, 1), progress=report)
+        found = paris(
+            pair.left,
+            pair.right,
+            iterations=max(options.iterations, 1),
+            memory=options.memory - BASE,
+            progress=report,
+        )
     with phases.timed("links"):
         found = found.among(*task.sides)
         left, right = (
