@@ -14,17 +14,18 @@ from scipy.sparse import csr_array
 
 import sameas
 import sameas.budget
-import sameas.pipeline.as_published
+import sameas.pipeline.published
 import sameas.pipeline.stages
 from sameas import DEMO, Graph, GraphPair, Options, align, evaluate
 from sameas.assignment import certify
 from sameas.budget import Budget
 from sameas.candidates import COMPARED, Candidates, every_pair, find_candidates, from_pairs
 from sameas.graph import positions_of
-from sameas.pipeline import clues, neighbourhood_rows, text_features
+from sameas.inputs import Inputs
 from sameas.profit import make_profit
 from sameas.proposals import Clues, likely, nearest
 from sameas.rows import Rows, as_rows, unit
+from sameas.scoring import clues, name_features, neighbourhood_rows
 from strategies import pairs, paper
 
 SIZE = 2000
@@ -237,7 +238,7 @@ def generated(script):
 
 @pytest.fixture(scope="module")
 def generated_clues(generated):
-    return clues(generated, everyone(generated), Options())
+    return clues(generated, Options(), everyone(generated))
 
 
 def everyone(pair):
@@ -245,7 +246,8 @@ def everyone(pair):
 
 
 def profit_of(pair, options):
-    rows = neighbourhood_rows(pair, text_features(pair, options, {}), options)
+    features = name_features(pair, options, Inputs()).rows
+    rows = neighbourhood_rows(pair, features, options, everyone(pair))
     return make_profit(*rows)
 
 
@@ -346,7 +348,7 @@ def test_neighbours_propose_entities_without_a_name():
     names = ["", "Tallinn", "Riga", "Vilnius", "Helsinki", "Stockholm", "Oslo", "Reykjavik"]
     triples = [(0, 0, i) for i in (1, 2, 3)]
     pair = GraphPair(left=graph("l", names, triples), right=graph("r", names, triples))
-    found = likely(clues(pair, everyone(pair), Options()), 2, progress=ignore)
+    found = likely(clues(pair, Options(), everyone(pair)), 2, progress=ignore)
     assert 0 in found
     assert set(range(0, 64, 9)) <= set(found.tolist())
 
@@ -354,7 +356,7 @@ def test_neighbours_propose_entities_without_a_name():
 def test_both_sides_propose_by_clues():
     names = [f"{a}{b}{c}" for a in "abcdef" for b in "ghijkl" for c in "mnopqr"]
     pair = GraphPair(left=graph("l", names[::27]), right=graph("r", names))
-    found = likely(clues(pair, everyone(pair), Options()), 2, progress=ignore)
+    found = likely(clues(pair, Options(), everyone(pair)), 2, progress=ignore)
     shared = [{name[:2], name[1:]} for name in names]
     left = set().union(*shared[::27])
     able = [j for j, own in enumerate(shared) if own & left]
@@ -380,7 +382,7 @@ def test_little_to_go_by(case, linked):
         for side, names in zip("lr", CASES[case], strict=True)
     )
     pair = GraphPair(left=left, right=right)
-    hints = clues(pair, everyone(pair), Options())
+    hints = clues(pair, Options(), everyone(pair))
     found = by_clues(profit_of(pair, Options()), 2, hints)
     assert found.recall is None or 0 <= found.recall <= 1
     assert (found.find(*(side.astype(np.int64) for side in (found.left, found.right))) >= 0).all()
@@ -392,7 +394,7 @@ def test_little_to_go_by(case, linked):
 def test_an_empty_side_has_no_candidates_by_clues(n, m):
     names = ["paris", "london", "riga"]
     pair = GraphPair(left=graph("l", names[:n]), right=graph("r", names[:m]))
-    hints = clues(pair, everyone(pair), Options())
+    hints = clues(pair, Options(), everyone(pair))
     found = by_clues(profit_of(pair, Options()), 2, hints)
     assert len(found) == 0
     assert found.recall is None
@@ -542,7 +544,7 @@ def test_every_pair_can_be_aligned_by_candidates(way, pair, solver, k, depth):
     with pytest.MonkeyPatch.context() as patch:
         sparsely(patch, way)
         form = Budget("candidates", 0, "for the test")
-        patch.setattr(sameas.pipeline.as_published, "plan_memory", lambda *given: form)
+        patch.setattr(sameas.pipeline.published, "plan_memory", lambda *given: form)
         found = align(pair, chosen)
     fewer = min(len(pair.left.entities), len(pair.right.entities))
     assert len(found.links) == fewer
