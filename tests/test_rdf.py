@@ -366,7 +366,7 @@ def test_blank_nodes_are_not_proposed_as_links(tmp_path):
         alignment = sameas.align(pair, sameas.PRESETS["paper"])
         linked = alignment.links["left"].str.starts_with("_:").sum()
         assert linked == (4 if blank else 0)
-        assert alignment.facts["left_candidates"] == (9 if blank else 5)
+        assert alignment.diagnostics.left_candidates == (9 if blank else 5)
 
 
 def test_classes_are_linked_only_if_something_is_said_of_them(tmp_path):
