@@ -132,7 +132,7 @@ def _lines(axes: Axes, panel: Panel) -> None:
     for axis in panel.logarithmic:
         getattr(axes, f"set_{axis}scale")("log")
     places = sorted({place for values in panel.series.values() for place in values})
-    axes.set_xticks(_apart(places, panel))
+    axes.set_xticks(places[:: math.ceil(len(places) / panel.ticks)])
     axes.set_xticks([], minor=True)
     axes.xaxis.set_major_formatter(lambda value, _: panel.x_show(value))
     axes.yaxis.set_major_formatter(lambda value, _: panel.y_show(value))
@@ -190,17 +190,6 @@ def _fill(label: str, number: int) -> dict[str, Any]:
     styles = list(FILLS.values())
     colour, hatch = FILLS.get(label, styles[number % len(styles)])
     return {"facecolor": colour, "hatch": hatch, "edgecolor": "#000000"}
-
-
-def _apart(places: Sequence[float], panel: Panel) -> list[float]:
-    """Of the places on an axis, those whose labels do not overlap."""
-    position = {x: math.log(x) if "x" in panel.logarithmic else x for x in places}
-    span = (position[places[-1]] - position[places[0]]) or 1.0
-    kept: list[float] = []
-    for x in places:
-        if not kept or position[x] - position[kept[-1]] >= span / panel.ticks:
-            kept.append(x)
-    return kept
 
 
 def _save(figure: Figure, folder: Path, name: str) -> str:

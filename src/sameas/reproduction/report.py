@@ -18,7 +18,7 @@ from sameas.reproduction.rendering import (
     seconds,
     table_of,
 )
-from sameas.reproduction.sections import make_sections
+from sameas.reproduction.sections import make_sections, specification
 
 
 def write_report(content: dict[str, Any], folder: Path) -> None:
@@ -32,18 +32,8 @@ def write_report(content: dict[str, Any], folder: Path) -> None:
 
 def _document(results: Results, folder: Path) -> Document:
     sections = make_sections(results, folder)
-    text = [
-        f"Every table and figure published for SEU ({SOURCE}), beside the same measured with "
-        f"sameas {results.content['sameas']}. Rows of other methods are quoted from there, those "
-        "of later ones from their own papers.",
-        "Scores have three decimals, seconds one. Bold marks the best figure of a column within "
-        "its block of rows: published figures and ours are marked separately, since word vectors "
-        f"and machines differ. A dash ({NOTHING}) means that there is no figure. Differences are "
-        "ours less published, of the figures as shown.",
-        "Up to PARIS, sameas does what the paper does (preset paper) unless a row says best. From "
-        "Preset best on, it does the best we know: names weighted and folded, refinement from the "
-        "graph itself, and entities that may stay unmatched.",
-    ]
+    words = {"source": SOURCE, "version": results.content["sameas"]}
+    text = [paragraph.format(**words) for paragraph in specification()["introduction"]]
     left_out = [name for name, section in sections.items() if section is None]
     if left_out:
         text.append(f"Not run, and so left out: {', '.join(left_out)}.")
