@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sameas import evidence
 from sameas.adjacency import adjacency_matrices
 from sameas.candidates import Candidates, from_pairs
-from sameas.evidence import Anchors, Edges, Evidence, Relations
+from sameas.evidence import Anchors, Edges, Relations
 from sameas.explanation.result import (
     Comparison,
     Detail,
@@ -124,7 +124,7 @@ class Scores:
 
     @cached_property
     def _values(self) -> pl.Series:
-        return evidence.common_values(self.pair)
+        return evidence.common_values(*evidence.literal_values(self.pair))
 
     @cached_property
     def _relation_names(self) -> list[list[Relation]]:
@@ -371,13 +371,14 @@ class Scores:
             np.zeros(n + m, dtype=np.float32),
         )
         sides = left, right, self.sure_links, self.relations
-        lacking, met = evidence.gather_evidence(*sides, alone, enter=0.0)
-        votes = met.left, met.right, met.evidence.votes
-        return votes, (lacking.right_lacks[:n], lacking.left_lacks[n:])
+        (_, left_lacks, right_lacks), met, (votes, *_) = evidence.gather_evidence(
+            *sides, alone, enter=0.0
+        )
+        return (met[0], met[1], votes), (right_lacks[:n], left_lacks[n:])
 
     def _evidence_parts(self, weights: Weights, terms: NeighbourTerms, details: bool) -> list[Part]:
         sums = terms.sums
-        worth = weights.evidence(Evidence(*np.diag(sums)))  # of each of the three sums alone
+        worth = weights.evidence(np.diag(sums))  # of each of the three sums alone
         each = np.divide(worth, sums, out=np.zeros(3), where=sums > 0)
 
         def part(kind: Kind, each: float, terms: Vector, describe: Callable[[int], Fields]) -> Part:
@@ -464,7 +465,7 @@ class Scores:
         after = before.copy()
         after[0] += votes
         after[1 + side] = np.maximum(after[1 + side] - weight[had], 0.0)
-        gains = weights.evidence(Evidence(*after)) - weights.evidence(Evidence(*before))
+        gains = weights.evidence(after) - weights.evidence(before)
         best = int(np.argmax(gains))
         fields = self._lacked(side, lacked[had[best]])
         fields[f"{SIDES[side]}_relations"] = (self._relation_names[side][relation[added[best]]],)

@@ -22,7 +22,7 @@ from sameas.assignment import Plan, assign, ranks_of, sinkhorn
 from sameas.assignment import Problem as AssignmentProblem
 from sameas.evaluation import BINS, Bin, Metrics, calibration, evaluate, hide_half
 from sameas.options import Adjacency, Options, Part
-from sameas.pipeline.refined import Material
+from sameas.pipeline.stages import Material
 from sameas.profit import StoredProfit, make_profit
 from sameas.propagation import hop
 from sameas.refinement import Weights
