@@ -12,9 +12,9 @@ an interrupted ladder goes on with the sizes that are missing.
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,13 @@ import polars as pl
 import speed
 import tables
 from generate import parse_size
+from tables import Check
 
-from sameas.reproduction.plots import COLOURS, DASHES, MARKERS
+from sameas.reproduction.plots import Panel, draw
+from sameas.reproduction.rendering import NOTHING, Table, count, gib, score, table_of
+from sameas.reproduction.store import machine
 
+TITLE = "The scale ladder"
 GENERATE = Path(__file__).parent / "generate.py"
 SIZES = ("15k", "50k", "100k", "200k", "500k", "1M")
 MAIN = 0.05
@@ -139,7 +143,7 @@ def climb(
             kept = {**kept, name: measured(folder, size, settings)}
         kept = dict(sorted(kept.items(), key=lambda item: item[1]["size"]))
         record = {
-            "machine": tables.machine(),
+            "machine": machine(),
             "settings": settings,
             "exponents": growth(kept, settings["fit_from"]),
             "sizes": kept,
@@ -153,73 +157,98 @@ def compared(settings: Settings) -> Settings:
     return {name: value for name, value in settings.items() if name != "fit_from"}
 
 
-def draw(record: Mapping[str, Any], file: Path) -> None:
-    """Write a picture of time and memory over size, on log axes, with the fitted slopes."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
+def draw_ladder(record: Mapping[str, Any], file: Path) -> None:
+    """Write a picture of time and memory over size, on log axes; labels tell the fitted slopes."""
     runs = list(record["sizes"].values())
-    settings: Any = {
-        # The defaults first: a user's matplotlibrc must not change the picture.
-        **{key: value for key, value in matplotlib.rcParamsDefault.items() if key != "backend"},
-        "svg.hashsalt": file.stem,
-        "svg.fonttype": "none",
-        "font.size": 9,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
+    largest = runs[-1]
+    phases = [p for p, s in largest["seconds"].items() if s >= MAIN * largest["total_seconds"]]
+    times = {"total": {run["size"]: run["total_seconds"] for run in runs}}
+    for phase in phases:
+        taken = {run["size"]: run["seconds"].get(phase, 0.0) for run in runs}
+        times[phase] = {size: value for size, value in taken.items() if value > 0}
+    peaks = {"memory": {run["size"]: run["peak_memory_bytes"] / tables.GIB for run in runs}}
+    panel = Panel("lines", {}, x_label="entities a side", logarithmic="xy", x_show=_size_label)
+    panel = replace(panel, y_show="{:g}".format)
+    panels = []
+    for values, unit in ((times, "seconds"), (peaks, "peak memory, GiB")):
+        series = _with_slopes(values, record)
+        panels.append(replace(panel, series=series, title=next(iter(series)), y_label=unit))
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draw(file.parent, file.stem, panels, height=4.0)
+
+
+def _size_label(size: float) -> str:
+    return tables.label(round(size))
+
+
+def _with_slopes(
+    series: Mapping[str, Mapping[float, float]], record: Mapping[str, Any]
+) -> dict[str, Mapping[float, float]]:
+    slopes = record["exponents"]
+    return {
+        f"{name} (size^{slopes[name]:.2f})" if name in slopes else name: values
+        for name, values in series.items()
     }
-    with matplotlib.rc_context(settings):
-        figure = Figure(figsize=(9.6, 4.6), layout="constrained")
-        time, memory = figure.subplots(1, 2, width_ratios=(3, 2))
-        largest = runs[-1]
-        phases = [p for p, s in largest["seconds"].items() if s >= MAIN * largest["total_seconds"]]
-        lines = {"total": [run["total_seconds"] for run in runs]}
-        lines |= {phase: [run["seconds"].get(phase, 0.0) for run in runs] for phase in phases}
-        _panel(time, record, lines, "seconds")
-        peaks = [run["peak_memory_bytes"] / tables.GIB for run in runs]
-        _panel(memory, record, {"memory": peaks}, "peak memory, GiB")
-        nobody = {"Date": None, "Creator": None, "Format": None, "Type": None}
-        file.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(file, format="svg", metadata=nobody)
 
 
-def _panel(
-    axes: Any, record: Mapping[str, Any], lines: Mapping[str, Sequence[float]], y_label: str
-) -> None:
-    """One line for each series, and a broad pale one for the fit to the first."""
-    from matplotlib.ticker import LogLocator
-
-    sizes = [run["size"] for run in record["sizes"].values()]
-    start = record["settings"]["fit_from"]
-    for number, (name, values) in enumerate(lines.items()):
+def tables_of(record: Mapping[str, Any]) -> list[Table]:
+    """What each size takes, and how good the links are; then the seconds by phase."""
+    runs = dict(sorted(record["sizes"].items(), key=lambda item: item[1]["size"]))
+    scores = ("hits@1", "mrr", "precision", "recall", "f1", "candidate_recall", "search_recall")
+    headers = ("Hits@1", "MRR", "precision", "recall", "F1", "gold links among candidates")
+    columns = {
+        "total_seconds": ("seconds", tables.seconds),
+        "peak_memory_bytes": ("peak GiB", gib),
+        **{
+            name: (header, score)
+            for name, header in zip(scores, (*headers, "recall of the search"), strict=True)
+        },
+        "candidate_pairs": ("candidate pairs", count),
+        "optimality_gap": ("gap", tables.tiny),
+    }
+    settings = record["settings"]
+    caption = (
+        f"{settings['solver']}, noise {settings['noise']:g}, overlap {settings['overlap']:g}, "
+        f"seed {settings['seed']}, memory ceiling {settings['memory']}"
+    )
+    phases = dict.fromkeys(phase for run in runs.values() for phase in run["seconds"])
+    rows = {phase: {n: run["seconds"].get(phase) for n, run in runs.items()} for phase in phases}
+    rows["total"] = {name: run["total_seconds"] for name, run in runs.items()}
+    rows["memory"] = {name: run["peak_memory_bytes"] for name, run in runs.items()}
+    texts = []
+    for name, row in rows.items():
+        show = gib if name == "memory" else tables.seconds
+        cells = [NOTHING if value is None else show(value) for value in row.values()]
         slope = record["exponents"].get(name)
-        axes.plot(
-            sizes,
-            [value if value > 0 else math.nan for value in values],
-            label=name if slope is None else f"{name} (size^{slope:.2f})",
-            color=COLOURS[number % len(COLOURS)],
-            marker=MARKERS[number % len(MARKERS)],
-            linestyle=DASHES[number % len(DASHES)],
-            linewidth=2.0 if number == 0 else 1.2,
-            markersize=5,
-        )
-        if number == 0 and slope is not None:
-            fitted = [(x, y) for x, y in zip(sizes, values, strict=True) if x >= start]
-            middle = np.mean(np.log(fitted), axis=0)
-            ends = np.array([fitted[0][0], fitted[-1][0]])
-            line = np.exp(middle[1] + slope * (np.log(ends) - middle[0]))
-            axes.plot(ends, line, color="#999999", linewidth=5, alpha=0.4, zorder=0, label="fit")
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xticks(sizes, [tables.label(size) for size in sizes])
-    axes.set_xticks([], minor=True)
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.yaxis.set_minor_formatter(lambda value, _: "")
-    axes.set_xlabel("entities a side")
-    axes.set_ylabel(y_label)
-    axes.grid(visible=True, which="major", color="#dddddd", linewidth=0.6)
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, frameon=False, handlelength=3.2)
+        texts.append([name, *cells, NOTHING if slope is None else f"{slope:.2f}"])
+    fit = tables.label(settings["fit_from"])
+    by_phase = f"Seconds by phase, memory in GiB, and the exponents they grow with from {fit} up"
+    return [
+        tables.rows_of(caption, runs, columns, first="entities a side"),
+        table_of(by_phase, ["phase", *runs, "exponent"], texts),
+    ]
+
+
+def checks_of(record: Mapping[str, Any]) -> list[Check]:
+    """Time, memory and recall at 100k; the exponent; a million under 90 minutes and 20 GiB."""
+    found = []
+    for name, minutes, ceiling in (("100k", 6, 8), ("1M", 90, 20)):
+        run = record["sizes"].get(name)
+        if run is None:
+            continue
+        taken, peak = run["total_seconds"] / 60, run["peak_memory_bytes"]
+        found += [
+            Check(f"{name}: at most {minutes} minutes", f"{taken:.1f}", taken <= minutes),
+            Check(f"{name}: at most {ceiling} GiB", gib(peak), peak <= ceiling * tables.GIB),
+        ]
+        if name == "100k":
+            recall = run["candidate_recall"]
+            found.append(Check("100k: .99 of gold among candidates", score(recall), recall >= 0.99))
+    exponent = record["exponents"].get("total")
+    if exponent is not None and {"100k", "1M"} <= set(record["sizes"]):
+        asked = "time grows with at most size^1.5 from 100k to 1M"
+        found.append(Check(asked, f"{exponent:.2f}", exponent <= 1.5))
+    return found
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -254,7 +283,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         record = climb(
             options.sizes, options.folder, options.results, settings, again=options.again
         )
-    draw(record, options.results.with_suffix(".svg"))
+    draw_ladder(record, options.results.with_suffix(".svg"))
     print(tables.report("ladder", record))
     if "total" in record["exponents"]:
         print(f"Time grows with size to the power {record['exponents']['total']:.2f}.")

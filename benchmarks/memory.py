@@ -12,16 +12,20 @@ from __future__ import annotations
 import argparse
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import speed
 import tables
+from tables import Check
 
 from sameas.fields import parse_size
+from sameas.reproduction.rendering import Table, count, gib
+from sameas.reproduction.store import machine
 
+TITLE = "The memory ceiling"
 OPTIONS = "--preset paper --among gold"
 
 
@@ -80,12 +84,43 @@ def compare(pair: Path, folder: Path, options: str, ceilings: Sequence[str]) -> 
             runs[ceiling]["other_links"] = len(links.join(first, on=["left", "right"], how="anti"))
             runs[ceiling]["same_links"] = links.equals(first)
     return {
-        "machine": tables.machine(),
+        "machine": machine(),
         "pair": pair.name,
         "options": options,
         "same_links": all(run.get("same_links", True) for run in runs.values()),
         "runs": runs,
     }
+
+
+def tables_of(record: Mapping[str, Any]) -> list[Table]:
+    """The resident memory under each ceiling."""
+    columns = {
+        "peak_memory_bytes": ("peak GiB", gib),
+        "of_ceiling": ("of the ceiling", "{:.0%}".format),
+        "expected_bytes": ("estimated GiB", gib),
+        "total_seconds": ("seconds", tables.seconds),
+        "links": ("links", count),
+        "other_links": ("unlike the first run's", count),
+        "form": ("form", str),
+        "reason": ("why", str),
+    }
+    runs = {ceiling: {"form": "refused", **run} for ceiling, run in record["runs"].items()}
+    caption = f"{record['pair']}, {record['options']}"
+    return [tables.rows_of(caption, runs, columns, first="ceiling")]
+
+
+def checks_of(record: Mapping[str, Any]) -> list[Check]:
+    """Below 1.3 GiB under a ceiling of 1G, and the same links."""
+    run = record["runs"].get("1G")
+    if run is None:
+        return []
+    if "peak_memory_bytes" not in run:
+        return [Check("a run with --memory 1G", "refused", met=False)]
+    peak, same = run["peak_memory_bytes"], record["same_links"]
+    return [
+        Check("below 1.3 GiB with --memory 1G", f"{gib(peak)} GiB", peak < 1.3 * tables.GIB),
+        Check("the same links", "the same" if same else "not the same", same),
+    ]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

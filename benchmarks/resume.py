@@ -23,7 +23,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,12 @@ from typing import Any
 import polars as pl
 import speed
 import tables
+from tables import Check, seconds
 
+from sameas.reproduction.rendering import NOTHING, Table, table_of
+from sameas.reproduction.store import machine
+
+TITLE = "Interrupted and resumed"
 OPTIONS = "--preset paper --memory 8G"
 SIGNALS = ("SIGINT", "SIGKILL")
 TRIES = 4
@@ -93,7 +98,7 @@ class Run:
         draft = self.out.with_name(f".{self.out.name}.{self.process.pid}.draft")
         return "writing" if draft.exists() else self.screen.phase
 
-    def wait_for(self, phase: str, seconds: float) -> bool:
+    def wait_for(self, phase: str, least: float) -> bool:
         """Wait until a phase has lasted so long; False if it never does."""
         since = None
         while self.process.poll() is None:
@@ -101,7 +106,7 @@ class Run:
                 since = None
             elif since is None:
                 since = time.perf_counter()
-            if since is not None and time.perf_counter() - since >= seconds:
+            if since is not None and time.perf_counter() - since >= least:
                 return True
             time.sleep(PATIENCE)
         return False
@@ -185,14 +190,14 @@ def tried(job: Job, phase: str, how: str, usual: float) -> dict[str, Any]:
     }
 
 
-def _killed(job: Job, phase: str, how: str, seconds: float) -> dict[str, Any] | None:
+def _killed(job: Job, phase: str, how: str, after: float) -> dict[str, Any] | None:
     """What a killed run leaves behind; None if it could not be killed in that phase."""
     job.clear()
     run = Run(speed.align_command(job.pair, job.out, job.options), job.out)
     try:
-        if not run.wait_for(phase, seconds):
+        if not run.wait_for(phase, after):
             return None
-        after = time.perf_counter() - run.begin
+        killed_after = time.perf_counter() - run.begin
         taken = run.end(getattr(signal, how))
     finally:
         run.close()
@@ -201,7 +206,7 @@ def _killed(job: Job, phase: str, how: str, seconds: float) -> dict[str, Any] | 
         return None
     kept = job.out.with_name(f".{job.out.name}.resume")
     return {
-        "after_seconds": round(after, 3),
+        "after_seconds": round(killed_after, 3),
         "stop_seconds": round(taken, 3),
         "exit_code": code,
         "output": state(job.out, job.reference),
@@ -251,7 +256,7 @@ def interrupt_all(
     known = record is not None and record["settings"] == settings and job.reference.exists()
     if record is None or again or not known:
         record = {
-            "machine": tables.machine(),
+            "machine": machine(),
             "settings": settings,
             "reference": unharmed(job),
             "cases": {},
@@ -268,6 +273,46 @@ def interrupt_all(
             record["cases"][case] = tried(job, phase, how, usual[phase])
             tables.save(results, record)
     return record
+
+
+def tables_of(record: Mapping[str, Any]) -> list[Table]:
+    """The outcome of each interrupted run."""
+    order = list(record["reference"]["seconds"])
+    cases = sorted(record["cases"].values(), key=lambda case: order.index(case["phase"]))
+    header = (
+        *("killed in", "by", "after s", "gone after s", "exit code", "output then"),
+        *("phases not done again", "second run s", "same links"),
+    )
+    rows = [
+        (
+            *(case["phase"], case["signal"], seconds(case["after_seconds"])),
+            *(seconds(case["stop_seconds"]), str(case["exit_code"]), case["output"]),
+            *(", ".join(case["resumed"]) or NOTHING, seconds(case["second_seconds"])),
+            "yes" if case["same_links"] else "NO",
+        )
+        for case in cases
+    ]
+    settings, whole = record["settings"], record["reference"]["total_seconds"]
+    caption = f"{settings['pair']}, {settings['options']}; uninterrupted: {seconds(whole)} s"
+    return [table_of(caption, header, rows)]
+
+
+def checks_of(record: Mapping[str, Any]) -> list[Check]:
+    """An interrupted run gives the same links afterwards, and nothing half-written."""
+    cases = list(record["cases"].values())
+    same = sum(case["same_links"] for case in cases)
+    clean = sum(case["output"] in ("none", "whole") and not case["left_over"] for case in cases)
+    wanted = {(phase, name) for phase in record["reference"]["seconds"] for name in SIGNALS}
+    done = wanted & {(case["phase"], case["signal"]) for case in cases}
+    return [
+        Check(
+            "every phase interrupted by SIGINT and by SIGKILL",
+            f"{len(done)} of {len(wanted)}",
+            done == wanted,
+        ),
+        Check("the same links after going on", f"{same} of {len(cases)}", same == len(cases)),
+        Check("no half-written output", f"{clean} of {len(cases)}", clean == len(cases)),
+    ]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

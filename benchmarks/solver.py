@@ -15,8 +15,7 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,15 +24,29 @@ import numpy as np
 import tables
 from scipy.optimize import linear_sum_assignment
 from speed import say
+from tables import Check
 
 import sameas
 from sameas.assignment.exact import Assignment, assign, certify
 from sameas.candidates import find_candidates
-from sameas.pipeline import candidate_positions, neighbourhood_rows, text_features
+from sameas.inputs import collect_inputs, make_task
+from sameas.options import make_options
 from sameas.profit import Profit, StoredProfit, make_profit
+from sameas.reproduction.rendering import Table, count, table_of
+from sameas.reproduction.store import machine
 from sameas.rows import Matrix
+from sameas.scoring import name_features, neighbourhood_rows
 
-OPTIONS = replace(sameas.PRESETS["paper"], among="gold")
+OPTIONS = make_options("paper")
+TITLE = "The exact solver against SciPy and lapx"
+BESIDE = {
+    "rows": "features and neighbourhoods",
+    "matrix": "all profits",
+    "first_call": "first call of the solver: its loops compiled, or loaded if they were",
+    "certify": "checking prices against all pairs",
+    "candidates": "finding candidates, for the solver from rows",
+}
+"""What is timed besides the solvers."""
 SMALL = 300
 """Entities a side of what is solved once before the clock counts."""
 
@@ -74,7 +87,7 @@ def compare(pair: Path, *, repeat: int, from_rows: bool) -> dict[str, Any]:
         run["ratio"] = run["median_seconds"] / peer["median_seconds"]
         run["difference"] = (run["objective"] - peer["objective"]) / abs(peer["objective"])
     return {
-        "machine": tables.machine(),
+        "machine": machine(),
         "pair": pair.name,
         "shape": list(matrix.shape),
         "repeat": repeat,
@@ -87,9 +100,9 @@ def compare(pair: Path, *, repeat: int, from_rows: bool) -> dict[str, Any]:
 def make_rows(folder: Path) -> Profit:
     """The profit of a pair, as the pipeline makes it."""
     pair = sameas.read_pair(folder)
-    features = text_features(pair, OPTIONS, {})
-    left, right = neighbourhood_rows(pair, features, OPTIONS, candidate_positions(pair, OPTIONS))
-    return make_profit(left, right)
+    task = make_task(pair, OPTIONS, collect_inputs(pair, OPTIONS, among="gold"))
+    rows = name_features(pair, OPTIONS, task.inputs).rows
+    return make_profit(*neighbourhood_rows(pair, rows, OPTIONS, task.sides))
 
 
 def candidates_of(profit: Profit) -> Any:
@@ -156,6 +169,41 @@ def clocked(work: Callable[[], Result]) -> tuple[float, Result]:
     begin = time.perf_counter()
     result = work()
     return time.perf_counter() - begin, result
+
+
+def tables_of(record: Mapping[str, Any]) -> list[Table]:
+    """How long each solver takes on the same matrix, and what it finds."""
+    columns = {
+        "median_seconds": ("seconds", tables.seconds),
+        "ratio": ("of SciPy's", tables.ratio),
+        "objective": ("objective", "{:,.4f}".format),
+        "difference": ("relative difference", tables.tiny),
+        "gap": ("proven gap", tables.tiny),
+        "rounds": ("rounds", count),
+        "pairs": ("pairs", count),
+    }
+    left, right = record["shape"]
+    caption = f"{record['pair']}, the same {left:,} x {right:,} profits for all"
+    beside = [
+        (words, tables.seconds(record["beside"][name]))
+        for name, words in BESIDE.items()
+        if record["beside"].get(name) is not None
+    ]
+    return [
+        tables.rows_of(caption, record["solvers"], columns, first="solver"),
+        table_of("Not in these seconds", ("what", "seconds"), beside),
+    ]
+
+
+def checks_of(record: Mapping[str, Any]) -> list[Check]:
+    """A fifteenth of SciPy's time, the same objective, gap zero."""
+    ours = record["solvers"]["sameas"]
+    share, off, gap = ours["ratio"], ours["difference"], ours["gap"]
+    return [
+        Check("at most 1/15 of SciPy's time", tables.ratio(share), share <= 1 / 15),
+        Check("the same objective to 1e-6", f"{tables.tiny(off)} off", abs(off) <= 1e-6),
+        Check("a proven gap of 0", tables.tiny(gap), gap == 0),
+    ]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

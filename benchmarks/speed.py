@@ -29,8 +29,12 @@ from pathlib import Path
 from typing import Any
 
 import tables
+from tables import Check, seconds
 
-START = "from sameas.cli import main; main(prog_name='sameas')"
+from sameas.reproduction.rendering import Table, gib, score, table_of
+from sameas.reproduction.store import machine
+
+TITLE = "Speed against the yardstick"
 EVERY = 0.02
 """Seconds between two looks at a running process."""
 OURS = "--preset paper --among gold --solver sinkhorn"
@@ -75,12 +79,12 @@ def timed(
             process.kill()
             process.wait()
             raise
-        seconds = time.perf_counter() - begin
+        taken = time.perf_counter() - begin
         process.returncode = os.waitstatus_to_exitcode(status)
         output.seek(0)
         errors.seek(0)
         return Finished(
-            output.read(), errors.read(), process.returncode, seconds, usage.ru_maxrss * 1024
+            output.read(), errors.read(), process.returncode, taken, usage.ru_maxrss * 1024
         )
 
 
@@ -94,7 +98,7 @@ def checked(finished: Finished, what: str) -> dict[str, Any]:
 
 def sameas(*words: str) -> list[str]:
     """A sameas command, run by the Python that runs this."""
-    return [sys.executable, "-c", START, *words]
+    return [sys.executable, "-m", "sameas", *words]
 
 
 def align_command(pair: Path, out: Path, options: str) -> list[str]:
@@ -138,7 +142,7 @@ def compare(pair: Path, yardstick: Path, folder: Path, *, repeat: int) -> dict[s
             runs[name].append(_ours(pair, folder / "run", options, variables))
     limit = statistics.median(run["total_seconds"] for run in runs["yardstick"])
     return {
-        "machine": tables.machine(),
+        "machine": machine(),
         "pair": pair.name,
         "repeat": repeat,
         "first_seconds": first["process_seconds"],
@@ -181,8 +185,44 @@ def _summary(runs: Sequence[dict[str, Any]], limit: float) -> dict[str, Any]:
 
 
 def say(message: str) -> None:
-    """Tell whoever waits what is under way."""
+    """Print what is being done to standard error."""
     print(message, file=sys.stderr, flush=True)
+
+
+def tables_of(record: Mapping[str, Any]) -> list[Table]:
+    """How long each program takes, next to the yardstick."""
+    runs = {
+        name: {**run, "range": f"{seconds(min(run['seconds']))}–{seconds(max(run['seconds']))}"}
+        for name, run in record["runs"].items()
+    }
+    columns = {
+        "median_seconds": ("seconds", seconds),
+        "range": ("from–to", str),
+        "ratio": ("of the yardstick", tables.ratio),
+        "peak_memory_bytes": ("peak GiB", gib),
+        "hits@1": ("Hits@1", score),
+    }
+    caption = (
+        f"{record['pair']}, median of {record['repeat']}; our seconds are those of the whole "
+        "process, the yardstick's those it prints"
+    )
+    phases = [(name, seconds(value)) for name, value in runs["sameas"]["phases"].items()]
+    return [
+        tables.rows_of(caption, runs, columns, first="program"),
+        table_of("Where sameas spends them (the last run)", ("phase", "seconds"), phases),
+    ]
+
+
+def checks_of(record: Mapping[str, Any]) -> list[Check]:
+    """An eighth of the time, 2 GiB, Hits@1 within .003 of the dense answer."""
+    ours, dense = record["runs"]["sameas"], record["runs"]["sameas, all pairs"]
+    share, peak = ours["ratio"], ours["peak_memory_bytes"]
+    off = abs(ours["hits@1"] - dense["hits@1"])
+    return [
+        Check("at most 1/8 of the yardstick's time", tables.ratio(share), share <= 1 / 8),
+        Check("peak memory at most 2 GiB", f"{gib(peak)} GiB", peak <= 2 * tables.GIB),
+        Check("Hits@1 within .003 of the dense answer", f"{off:.4f} off", off <= 0.003),
+    ]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -250,9 +250,9 @@ def test_no_results_are_no_page(scripts, tmp_path, capsys):
 
 def test_what_was_not_met_is_said(scripts):
     record = {"runs": {"1G": {"peak_memory_bytes": 2 * 2**30}}, "same_links": True}
-    assert [check.met for check in scripts.tables.memory_checks(record)] == [False, True]
+    assert [check.met for check in scripts.memory.checks_of(record)] == [False, True]
     refused = {"runs": {"1G": {"reason": "too little"}}, "same_links": True}
-    assert [check.met for check in scripts.tables.memory_checks(refused)] == [False]
+    assert [check.met for check in scripts.memory.checks_of(refused)] == [False]
 
 
 def test_reading_is_timed_against_bare_parsing(scripts, tmp_path, capsys):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import signal
 import subprocess
@@ -28,6 +27,7 @@ from sameas import GraphPair, Options, OutputError, align
 from sameas.assignment import Problem, solve
 from sameas.candidates import every_pair, find_candidates
 from sameas.checkpoint import Checkpoint, fingerprint, from_arrays, to_arrays
+from sameas.features.words import words_of
 from sameas.inputs import Inputs, collect_inputs, make_task
 from sameas.pipeline.refined import prepare, refine_material
 from sameas.pipeline.stages import Counts, SideRows
@@ -422,11 +422,12 @@ def test_everything_that_matters_is_in_the_fingerprint(pair):
         {"seeds": pair.gold.head(4)},
         {"reject": pair.gold.head(3)},
         {"embeddings": rows},
-        {"embeddings": (2 * rows[0], rows[1])},
+        {"embeddings": (rows[0][::-1], rows[1])},
     ):
         assert known.setdefault(fingerprint_of(pair, **given), given) is given
     hybrid = Options(features="hybrid")
-    for vectors in ({"a": [1.0, 2.0]}, {"a": [1.0, 3.0]}):
+    word = words_of(pair.left.names)["word"][0]
+    for vectors in ({word: [1.0, 2.0]}, {word: [1.0, 3.0]}):
         found = fingerprint_of(pair, hybrid, word_vectors=vectors)
         assert known.setdefault(found, vectors) is vectors
 
@@ -724,35 +725,24 @@ def test_features_that_took_long_are_kept_with_the_neighbours(pair, tmp_path, mo
 # --- Killed -----------------------------------------------------------------------------------
 
 PROGRAM = """
-import json, os, signal, sys
+import os, signal, sys
 from dataclasses import replace
-import sameas, sameas.budget, sameas.checkpoint, sameas.pipeline.stages
+import sameas, sameas.assignment.problem, sameas.checkpoint, sameas.pipeline.stages
 
+folder, preset, phase, count, checkpoint = sys.argv[1:]
+left = int(count)
 sameas.assignment.problem.COMPLETE_UP_TO = sameas.checkpoint.WORTH_SECONDS = 0
-pair = sameas.read_pair(sys.argv[1])
-options = replace(sameas.PRESETS[sys.argv[2]], candidates=10, solver="hungarian")
-if sys.argv[2] == "best":
+if preset == "best":
     sameas.pipeline.stages.COMPARE_ALL_UP_TO = 0
 
-def killed_at(phase, count):
-    def progress(name, share):
-        nonlocal count
-        count -= name == phase
-        if not count:
-            os.kill(os.getpid(), signal.SIGKILL)
-    return progress
+def progress(name, share):
+    global left
+    left -= name == phase
+    if not left:
+        os.kill(os.getpid(), signal.SIGKILL)
 
-if sys.argv[3] == "kill":
-    progress = killed_at(sys.argv[4], int(sys.argv[5]))
-    sameas.align(pair, options, progress=progress, checkpoint=sys.argv[6])
-else:
-    for folder in sys.argv[4:]:
-        found = sameas.align(pair, options, checkpoint=folder)
-        print(json.dumps({
-            "links": found.links.rows(),
-            "unmatched": found.unmatched.rows(),
-            "resumed": found.resumed,
-        }))
+options = replace(sameas.PRESETS[preset], candidates=10, solver="hungarian")
+sameas.align(folder, options, progress=progress, checkpoint=checkpoint)
 """
 
 
@@ -765,29 +755,20 @@ else:
     ],
 )
 def test_a_killed_run_goes_on_in_another_process(
-    folder, uninterrupted, tmp_path, how, preset, phases
+    folder, pair, uninterrupted, tmp_path, monkeypatch, how, preset, phases
 ):
-    """Killed half way through a phase; then resumed."""
+    """Killed half way through a phase; resumed here."""
+    by_clues(monkeypatch, how)
     expected, told = uninterrupted(how)
-    base = [sys.executable, "-c", PROGRAM, str(folder), preset]
     # On a busy machine, threads that wait for each other take longer than the work.
     lean = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     running = []
     for phase in phases:
         middle = (sum(name == phase for name, _ in told) + 1) // 2
-        arguments = ["kill", phase, str(middle), str(tmp_path / phase)]
-        running.append(subprocess.Popen([*base, *arguments], env=lean))
+        arguments = [str(folder), preset, phase, str(middle), str(tmp_path / phase)]
+        running.append(subprocess.Popen([sys.executable, "-c", PROGRAM, *arguments], env=lean))
     assert [process.wait() for process in running] == [-signal.SIGKILL] * len(phases)
-    done = subprocess.run(
-        [*base, "resume", *(str(tmp_path / phase) for phase in phases)],
-        env=lean,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    lines = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(lines) == len(phases)
-    for phase, found in zip(phases, lines, strict=True):
-        assert tuple(found["resumed"]) == finished_before(told, phase)
-        assert [tuple(row) for row in found["links"]] == expected.links.rows()
-        assert [tuple(row) for row in found["unmatched"]] == expected.unmatched.rows()
+    for phase in phases:
+        found = align(pair, OPTIONS[how], checkpoint=tmp_path / phase)
+        assert found.resumed == finished_before(told, phase)
+        assert_same_answer(found, expected)

@@ -7,74 +7,73 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import get_args
 
 import numpy as np
+import polars as pl
 import pytest
 from click.testing import CliRunner
 
 import sameas
 from sameas.cli import main
-from sameas.options import Part
-from sameas.pipeline.refined import align_prepared, prepare
+from sameas.options import Options, Part
 from sameas.refinement import Weights
-from sameas.reproduction import experiments_best, plain, plan_tasks, reproduce
-from sameas.reproduction.datasets import find_datasets
+from sameas.reproduction import experiments, plain, plan_tasks, reproduce, runs
+from sameas.reproduction.datasets import Dataset, find_datasets
 from sameas.reproduction.experiments import EXPERIMENTS
-from sameas.reproduction.runs import options_for
+from sameas.reproduction.runs import make_setup
 from sameas.reproduction.store import Store, Task
-from strategies import paper
 
-FAST = ("datasets", "main", "solvers", "iterations", "depth", "adjacency", "paris", "open")
-
-
-BEST = options_for(preset="best")
-WHOLE = replace(BEST, among=None)
+SETUP = make_setup("best")
 
 
-@pytest.fixture(scope="module")
-def demo():
-    return find_datasets(sameas.DEMO)[0]
-
-
-@pytest.fixture(scope="module")
-def material(demo):
-    return prepare(demo.pair, WHOLE)
-
-
-@pytest.fixture(scope="module")
-def alignments(demo):
-    """In the paper and in the open protocol."""
-    return {options: sameas.align(demo.pair, options) for options in (BEST, WHOLE)}
+@pytest.fixture(scope="session")
+def small(tmp_path_factory):
+    """A benchmark folder: 150 links of the demo, and what it says about their entities."""
+    folder = tmp_path_factory.mktemp("small") / "world"
+    folder.mkdir()
+    links = (sameas.DEMO / "ent_links").read_text(encoding="utf8").splitlines()[::6][:150]
+    (folder / "ent_links").write_text("\n".join(links) + "\n", encoding="utf8")
+    for number in (1, 2):
+        kept = {link.split("\t")[number - 1] for link in links}
+        for name in ("rel_triples", "attr_triples"):
+            lines = (sameas.DEMO / f"{name}_{number}").read_text(encoding="utf8").splitlines()
+            text = "".join(f"{line}\n" for line in lines if line.split("\t")[0] in kept)
+            (folder / f"{name}_{number}").write_text(text, encoding="utf8")
+    return folder
 
 
 @pytest.fixture
-def shared(monkeypatch, material):
-    """Experiments find the material made already."""
-    monkeypatch.setattr(experiments_best, "_material", lambda dataset, options: material)
-
-
-@pytest.fixture
-def data(tmp_path):
-    """A folder of datasets: the demo, at some depth."""
+def data(small, tmp_path):
+    """A folder of datasets: the small one, at some depth."""
     folder = tmp_path / "data"
-    shutil.copytree(sameas.DEMO, folder / "deep" / "world")
+    shutil.copytree(small, folder / "deep" / "world")
     (folder / "empty").mkdir()
     return folder
 
 
-def without_time(results):
-    """Figures without seconds."""
-    return json.loads(
-        json.dumps(results["results"]), object_hook=lambda d: {k: d[k] for k in d if "sec" not in k}
-    )
+@pytest.fixture(scope="module")
+def dataset(small):
+    yield find_datasets(small)[0]
+    experiments.forget()
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch):
+    """Fewer variants than in earnest."""
+    monkeypatch.setattr(experiments, "SEEDS", (1, 2))
+    monkeypatch.setattr(experiments, "TEMPERATURES", (0.01, 0.02))
+    monkeypatch.setattr(experiments, "ITERATIONS", (1, 10))
+
+
+def scores_of(pair, setup):
+    return sameas.evaluate(runs.run(pair, setup), pair.gold)
 
 
 def test_datasets_are_found_by_looking(data):
     found = find_datasets(data)
     assert [dataset.key for dataset in found] == ["deep/world"]
-    assert found[0].published is None
     assert len(found[0].sha256) == 64
 
 
@@ -85,296 +84,279 @@ def test_a_folder_without_datasets_is_refused(tmp_path):
         find_datasets(tmp_path / "nowhere")
 
 
-def test_everything_runs_and_a_second_run_finds_all_done(data, tmp_path, monkeypatch, alignments):
-    variants = [v for v in experiments_best._variants(BEST) if v.name in ("names", "base")]
-    monkeypatch.setattr(experiments_best, "_variants", lambda options: variants)
-    for name, few in (("SEEDS", (1,)), ("ROUNDS", (1,)), ("PARTS", ("folding", "votes"))):
-        monkeypatch.setattr(experiments_best, name, few)
+def test_everything_runs_and_a_second_run_finds_all_done(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(experiments, "PARTS", ("folding", "votes"))
+    monkeypatch.setattr(experiments, "VARIED_OPTIONS", ())
+    monkeypatch.setattr(experiments, "fields", lambda _: fields(Weights)[-1:])
     report = tmp_path / "report"
     first = reproduce(data, report)
-    assert {entry["experiment"] for entry in first["results"]} == set(EXPERIMENTS)
-    told = []
-    second = reproduce(data, report, progress=lambda done, total, what: told.append((total, what)))
-    assert told == [(0, "report")]
+    assert {entry["experiment"] for entry in first["results"]} == {e.name for e in EXPERIMENTS}
+    calls = []
+    second = reproduce(data, report, progress=lambda done, total, task: calls.append((total, task)))
+    assert calls == [(0, "report")]
     assert second["results"] == first["results"]
     for name in ("report.md", "report.html", "results.json"):
         assert (report / name).stat().st_size > 1000
-    assert list(report.glob("*.png"))
-    assert list(report.glob("*.svg"))
-    (best,) = (e["figures"] for e in first["results"] if e["experiment"] == "best")
-    metrics = sameas.evaluate(alignments[BEST], alignments[BEST].pair.gold)
-    assert (best["hits@1"], best["mrr"]) == (metrics.hits_at_1, pytest.approx(metrics.mrr))
-    assert best["peak_memory_bytes"] > 2**26
-
-
-def test_figures_are_those_of_the_package(data, tmp_path):
-    results = reproduce(data, tmp_path / "report", only=FAST)
-    figures = {
-        (entry["experiment"], entry["settings"].get("features")): entry["figures"]
-        for entry in results["results"]
-        if "preset" not in entry["settings"]
-    }
-    pair = sameas.read_pair(sameas.DEMO)
-    scores = sameas.evaluate(sameas.align(pair, paper(among="gold")), pair.gold)
-    assert figures["main", "char"]["hits@1"] == scores.hits_at_1
-    assert figures["main", "char"]["mrr"] == pytest.approx(scores.mrr)
+    text = (report / "report.md").read_text(encoding="utf8")
+    assert "Not run" not in text
+    figures = {(e["experiment"], *e["settings"].values()): e["figures"] for e in first["results"]}
+    pair = sameas.read_pair(data / "deep" / "world")
+    for key, setup in ((("main", "char"), make_setup()), (("best", "char", "best"), SETUP)):
+        scores = scores_of(pair, setup).asdict()
+        for metric in ("hits@1", "mrr"):
+            assert figures[key][""][metric] == pytest.approx(scores[metric])
+    assert figures["best", "char", "best"][""]["peak_memory_bytes"] > 2**26
     used = "hybrid" if ("main", "hybrid") in figures else "char"  # without word vectors
-    main_row = figures["main", used]
-    two = next(row for row in figures["depth", used]["curve"] if row["depth"] == 2)
-    ten = next(row for row in figures["iterations", used]["curve"] if row["iterations"] == 10)
-    for row in (two, ten, figures["adjacency", used]["relational"]):
-        assert row["hits@1"] == pytest.approx(main_row["hits@1"], abs=0.002)
-        assert row["mrr"] == pytest.approx(main_row["mrr"], abs=0.002)
-    adjacency = figures["adjacency", used]
-    assert adjacency["plain"] == pytest.approx(adjacency["random-walk"], abs=0.002)
+    curves = {name: figures[name, used] for name in ("depth", "iterations", "temperature")}
+    usual = curves["depth"]["2"]
+    assert usual == curves["iterations"]["10"] == curves["temperature"]["0.02"]
+    assert usual == figures["adjacency", used]["relational"]
+    for metric in ("hits@1", "mrr"):
+        assert usual[metric] == pytest.approx(figures["main", used][""][metric], abs=0.01)
+        kinds = (figures["adjacency", used][kind][metric] for kind in ("plain", "random-walk"))
+        assert next(kinds) == pytest.approx(next(kinds), abs=0.01)
     solvers = figures["solvers", used]
     assert solvers["hungarian"]["objective"] >= solvers["sinkhorn"]["objective"]
-    assert figures["paris", used]["paris"]["precision"] > 0.9
-    assert figures["open", used]["precision"] > 0.8
+    assert figures["ablation", "char", "best"]["best"]["f1"] == pytest.approx(
+        figures["open", "char", "best"][""]["f1"]
+    )
 
 
-def test_shared_material_gives_what_a_whole_run_gives(demo, material, alignments):
-    for options, expected in alignments.items():
-        found = align_prepared(demo.pair, material, options)
+def test_shared_material_gives_what_a_whole_run_gives(dataset):
+    for setup in (SETUP, SETUP.whole):
+        expected = runs.run(dataset.pair, setup)
+        found = runs.run_prepared(dataset.pair, experiments.material(dataset, setup), setup)
         assert found.links.equals(expected.links)
         assert found.ranked.equals(expected.ranked)
 
 
-def test_what_only_refinement_uses_changes_no_material(demo, material):
-    less = prepare(demo.pair, replace(BEST, without=experiments_best.IN_REFINEMENT))
-    for name in ("left", "right", "values"):
-        one, other = (getattr(each.candidates, name) for each in (material, less))
-        np.testing.assert_array_equal(one, other)
-
-
-def test_material_is_made_once_for_each_dataset(demo, monkeypatch):
+def test_material_is_made_once_for_all_that_only_refinement_uses(dataset, monkeypatch):
     made = []
-    monkeypatch.setattr(experiments_best, "prepare", lambda pair, options: made.append(options))
-    experiments_best._material.cache_clear()
-    for _ in range(3):
-        experiments_best._material(demo, WHOLE)
-    assert made == [WHOLE]
-    experiments_best._material.cache_clear()
+    monkeypatch.setattr(runs, "prepare_run", lambda pair, setup: made.append(setup.options))
+    experiments.forget()
+    refined = [SETUP.changed(without=(part,)) for part in experiments.IN_REFINEMENT]
+    refined += [SETUP.changed(rounds=1), SETUP.changed(temperature=0.1), SETUP.whole]
+    for setup in refined:
+        experiments.material(dataset, setup)
+    assert made == [Options()]
+    for setup in (SETUP.changed(candidates=25), SETUP.changed(without=("folding",)), SETUP):
+        experiments.material(dataset, setup)
+    assert made[1:] == [Options(candidates=25), Options(without=("folding",))]
+    experiments.forget()
 
 
-def test_the_open_protocol_is_that_of_the_preset(demo, alignments, shared):
-    figures = experiments_best.open_protocol(demo, BEST)
-    metrics = sameas.evaluate(alignments[WHOLE], demo.pair.gold)
-    assert (figures["precision"], figures["recall"]) == (metrics.precision, metrics.recall)
-    assert figures["links"] == len(alignments[WHOLE].links)
-    assert figures["calibration_error"] == pytest.approx(metrics.calibration_error)
-    made = [each for each in figures["bins"] if each["low"] >= 0.5]
-    assert sum(each["count"] for each in made) == metrics.links_judged
-
-
-def test_hidden_halves_are_judged_with_those_who_lost_their_partners(demo, monkeypatch):
-    found = []
-
-    def aligned(pair, options):
-        found.append(sameas.align(pair, options))
-        return found[-1]
-
-    monkeypatch.setattr(experiments_best, "SEEDS", (5, 6))
-    monkeypatch.setattr(experiments_best, "align", aligned)
-    figures = experiments_best.hidden_half(demo, BEST)
-    assert [half["seed"] for half in figures["halves"]] == [5, 6]
-    counts = []
-    for seed, half, alignment in zip((5, 6), figures["halves"], found, strict=True):
-        pair, alone = sameas.hide_half(demo.pair, seed=seed)
-        assert alignment.options.among is None
-        links = alignment.links.filter(alignment.links["confidence"] >= 0.5)
-        metrics = sameas.evaluate(links, pair.gold, no_match=alone)
-        for name in ("precision", "recall", "f1", "unmatched_recall", "calibration_error"):
-            assert half[name] == getattr(metrics, name)
-        every = sameas.calibration(alignment, pair.gold, alone)
-        counts.append({each.low: each.count for each in every.bins})
-    assert figures["halves"][0]["precision"] != figures["halves"][1]["precision"]
-    pooled = {each["low"]: each["count"] for each in figures["bins"]}
-    assert pooled == {k: counts[0].get(k, 0) + counts[1].get(k, 0) for k in pooled}
-
-
-def test_the_ablation_leaves_out_every_part(demo, monkeypatch):
-    asked = []
-    monkeypatch.setattr(experiments_best, "_material", lambda dataset, options: "usual")
-    monkeypatch.setattr(experiments_best, "prepare", lambda pair, options: options.without)
-    monkeypatch.setattr(
-        experiments_best, "_both", lambda pair, material, options: asked.append((material, options))
+def test_what_only_refinement_uses_changes_no_material(dataset):
+    usual, less = (
+        runs.prepare_run(dataset.pair, setup).candidates
+        for setup in (SETUP, SETUP.changed(without=experiments.IN_REFINEMENT))
     )
-    figures = experiments_best.ablation(demo, BEST)
+    for name in ("left", "right", "values"):
+        np.testing.assert_array_equal(getattr(usual, name), getattr(less, name))
+
+
+def test_the_open_protocol_is_that_of_the_preset(dataset):
+    figures = experiments.open_protocol(dataset, SETUP)
+    metrics = scores_of(dataset.pair, SETUP.whole)
+    for name in ("precision", "recall", "links", "calibration_error"):
+        assert figures[""][name] == pytest.approx(getattr(metrics, name))
+    counts = [bin["count"] for middle, bin in figures.items() if middle > "0.5"]
+    assert sum(counts) == metrics.links_judged
+
+
+def test_hidden_halves_are_judged_with_those_that_lost_their_partners(dataset):
+    figures = experiments.hidden_half(dataset, SETUP)
+    counts = dict.fromkeys((name for name in figures if not name.startswith("half")), 0)
+    for seed in experiments.SEEDS:
+        pair, alone = sameas.hide_half(dataset.pair, seed=seed)
+        every = runs.run(pair, SETUP.whole.changed(min_confidence=0.0))
+        made = every.links.filter(pl.col("confidence") >= 0.5)
+        metrics = sameas.evaluate(made, pair.gold, no_match=alone)
+        for name in ("precision", "recall", "f1", "unmatched_recall", "calibration_error"):
+            assert figures[f"half {seed}"][name] == getattr(metrics, name)
+        for each in sameas.calibration(every, pair.gold, alone).bins:
+            counts[f"{each.low + 0.05:.2f}"] += each.count
+    assert {name: figures[name]["count"] for name in counts} == counts
+
+
+def test_the_ablation_leaves_out_every_part(dataset, monkeypatch):
+    asked = []
+    monkeypatch.setattr(experiments, "_both", lambda dataset, setup: asked.append(setup))
+    figures = experiments.ablation(dataset, SETUP)
+    parts = get_args(Part)
     assert list(figures) == [
-        "best",
-        *(f"without {part}" for part in get_args(Part)),
-        *("rounds 2", "rounds 1", "rounds 0"),
+        *("best", *(f"without {part}" for part in parts), "rounds 2", "rounds 1", "rounds 0")
     ]
-    assert asked[0] == ("usual", BEST)
-    for part, (material, options) in zip(get_args(Part), asked[1:], strict=False):
-        assert options == replace(BEST, without=(part,))
-        assert material in ("usual", (part,))
-    assert asked[-1] == (None, replace(BEST, rounds=0))
+    assert asked[0] == SETUP
+    assert asked[1 : len(parts) + 1] == [SETUP.changed(without=(part,)) for part in parts]
+    assert asked[-1] == SETUP.changed(rounds=0)
 
 
-def test_every_setting_is_halved_and_doubled_and_nothing_else_changes(demo):
-    variants = list(experiments_best._variants(BEST))
-    names = [*(field.name for field in fields(Weights)), *experiments_best.OF_OPTIONS]
-    assert [(v.name, v.size) for v in variants] == [
-        (name, size) for name in names for size in ("half", "double")
-    ]
-    for variant in variants:
-        of_weights = hasattr(Weights(), variant.name)
-        changed = variant.weights if of_weights else variant.options
-        usual = Weights() if of_weights else BEST
-        assert getattr(usual, variant.name) == variant.usual != variant.value
-        assert replace(changed, **{variant.name: variant.usual}) == usual
-        if variant.name == "base":
-            assert abs(variant.value - variant.usual) == pytest.approx(np.log(2))
+def test_every_setting_is_halved_and_doubled_and_nothing_else_changes(dataset, monkeypatch):
+    asked = []
+
+    def judge(dataset, setup, weights):
+        asked.append((setup, weights))
+        return scores
+
+    scores = scores_of(dataset.pair, SETUP)
+    monkeypatch.setattr(experiments, "judge", judge)
+    figures = experiments.sensitivity(dataset, SETUP)
+    names = [*(field.name for field in fields(Weights)), *experiments.VARIED_OPTIONS]
+    for name in names:
+        assert {name, f"{name}, half", f"{name}, double"} <= set(figures)
+        usual, half, double = figures[name].values()
+        if name == "base":
+            assert (usual - half, double - usual) == pytest.approx((np.log(2), np.log(2)))
+            assert set(figures["base, half"]) == {"hits@1", "f1"}
         else:
-            assert variant.value / variant.usual == {"half": 0.5, "double": 2}[variant.size]
+            assert (half, double) == (usual / 2, 2 * usual)
+            assert set(figures[f"{name}, half"]) == {"hits@1"}
+    changed = [
+        [x for x in fields(kind) if getattr(found, x.name) != getattr(usual, x.name)]
+        for setup, weights in asked[2:]
+        for kind, found, usual in (
+            (Options, setup.options, SETUP.options),
+            (Weights, weights or Weights(), Weights()),
+        )
+    ]
+    assert sum(map(len, changed)) == len(asked) - 2 == 2 * len(names) + 2
 
 
-def test_sensitivity_figures_are_those_of_the_changed_setting(
-    demo, alignments, shared, monkeypatch
-):
-    few = [v for v in experiments_best._variants(BEST) if v.name in ("base", "rounds")]
-    monkeypatch.setattr(experiments_best, "_variants", lambda options: few)
-    figures = experiments_best.sensitivity(demo, BEST)
-    assert list(figures["settings"]) == ["base", "rounds"]
-    halved = sameas.align(demo.pair, replace(BEST, rounds=2))
-    expected = sameas.evaluate(halved, demo.pair.gold).hits_at_1
-    assert figures["settings"]["rounds"]["half"] == {"value": 2, "hits@1": expected}
-    assert set(figures["settings"]["base"]["half"]) == {"value", "hits@1", "f1"}
-    closed, whole = (sameas.evaluate(found, demo.pair.gold) for found in alignments.values())
-    assert figures["usual"] == {"hits@1": closed.hits_at_1, "f1": whole.f1}
-
-
-def test_best_is_planned_without_word_vectors_and_dataset_by_dataset(data):
+def test_tasks_are_planned_dataset_by_dataset_and_best_without_word_vectors(data):
     shutil.copytree(data / "deep" / "world", data / "other")
-    vectors = {"file": "v", "dimensions": 9, "sha256": "s"}
-    tasks = plan_tasks(find_datasets(data), vectors)
+    tasks = [
+        task
+        for task, _ in plan_tasks(
+            find_datasets(data), {"file": "v", "dimensions": 9, "sha256": "s"}
+        )
+    ]
+    assert [task.dataset for task in tasks] == sorted(task.dataset for task in tasks)
     best = [task for task in tasks if task.settings.get("preset") == "best"]
     assert {task.settings["features"] for task in best} == {"char"}
-    order = [task.dataset for task in best]
-    assert order == sorted(order)
-    experiments = {"best", "open", "hidden", "ablation", "sensitivity"}
+    names = {"best", "open", "hidden", "ablation", "sensitivity"}
     assert {(task.experiment, task.dataset) for task in best} == {
-        (name, dataset) for name in experiments for dataset in ("deep/world", "other")
+        (name, dataset) for name in names for dataset in ("deep/world", "other")
     }
     assert len({task.key for task in tasks}) == len(tasks)
+    assert sum(task.experiment == "main" for task in tasks) == 6
 
 
 def test_changed_data_is_run_again_and_other_results_stay(data, tmp_path):
-    report = tmp_path / "report"
+    report, place = tmp_path / "report", data / "other" / "ent_links"
     shutil.copytree(data / "deep" / "world", data / "other")
     reproduce(data, report, only=["datasets"])
-    links = (data / "other" / "ent_links").read_text(encoding="utf8").splitlines()
-    (data / "other" / "ent_links").write_text("\n".join(links[:-9]) + "\n", encoding="utf8")
-    told = []
+    links = place.read_text(encoding="utf8").splitlines()
+    place.write_text("\n".join(links[:-9]) + "\n", encoding="utf8")
+    calls = []
     after = reproduce(
-        data, report, only=["datasets"], progress=lambda done, total, what: told.append(what)
+        data, report, only=["datasets"], progress=lambda done, total, task: calls.append(task)
     )
-    assert told == ["datasets other", "report"]
-    counts = {entry["dataset"]: entry["figures"]["links"] for entry in after["results"]}
+    assert calls == ["datasets other", "report"]
+    counts = {entry["dataset"]: entry["figures"][""]["links"] for entry in after["results"]}
     assert counts == {"deep/world": len(links), "other": len(links) - 9}
 
 
 def test_only_takes_experiments_and_datasets(data, tmp_path):
-    results = reproduce(data, tmp_path / "report", only=["datasets"])
-    assert [entry["experiment"] for entry in results["results"]] == ["datasets"]
-    with pytest.raises(sameas.OptionError, match=r"only must name one of .* got 'nothing' instead"):
+    shutil.copytree(data / "deep" / "world", data / "other")
+    shown = reproduce(data, tmp_path / "report", only=["datasets", "other"])
+    assert [(e["experiment"], e["dataset"]) for e in shown["results"]] == [("datasets", "other")]
+    with pytest.raises(sameas.OptionError, match=r"must name one of .* got 'nothing' instead"):
         reproduce(data, tmp_path / "report", only=["nothing"])
+
+
+def test_what_is_shown_beside_an_experiment_is_run_with_it(data, tmp_path):
+    results = reproduce(data, tmp_path / "report", only=["paris"])["results"]
+    assert {entry["experiment"] for entry in results} == {"main", "paris"}
+
+
+@pytest.fixture(scope="module")
+def counted(small, tmp_path_factory):
+    """The text of results.json after one experiment."""
+    report = tmp_path_factory.mktemp("counted")
+    reproduce(small, report, only=["datasets"])
+    return (report / "results.json").read_text(encoding="utf8")
 
 
 @pytest.mark.parametrize(
     "damage",
     [
         lambda text: text[: len(text) // 2],
-        lambda text: text.replace('"links": 920', '"links": 921'),
-        lambda text: text.replace('"format": 1', '"format": 7'),
+        lambda text: text.replace('"links": 150', '"links": 151'),
+        lambda text: text.replace('"format": 2', '"format": 7'),
         lambda text: "[]",
         lambda text: "",
     ],
 )
-def test_a_damaged_results_file_is_an_error_never_a_wrong_table(data, tmp_path, damage):
-    report = tmp_path / "report"
-    reproduce(data, report, only=["datasets"])
-    file = report / "results.json"
-    text = damage(file.read_text(encoding="utf8"))
-    file.write_text(text, encoding="utf8")
-    outcome = CliRunner().invoke(
-        main, ["reproduce", str(data), "--report", str(report), "--only", "datasets"]
-    )
+def test_a_damaged_results_file_is_an_error_never_a_wrong_table(counted, small, tmp_path, damage):
+    text = damage(counted)
+    assert text != counted
+    (tmp_path / "results.json").write_text(text, encoding="utf8")
+    words = ["reproduce", str(small), "--report", str(tmp_path), "--only", "datasets"]
+    outcome = CliRunner().invoke(main, words)
     assert outcome.exit_code == 2
     assert "results.json" in outcome.stderr
     assert "remove it to start afresh" in outcome.stderr
-    assert file.read_text(encoding="utf8") == text
+    assert (tmp_path / "results.json").read_text(encoding="utf8") == text
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
 def test_killed_half_way_it_goes_on_where_it_stopped(data, tmp_path):
-    report = tmp_path / "report"
-    code = "from sameas.cli import main; main()"
-    arguments = [sys.executable, "-c", code, "reproduce", str(data), "--report", str(report)]
-    arguments += [part for name in FAST for part in ("--only", name)]
-    process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    report, only = tmp_path / "report", ["datasets", "main", "solvers", "depth", "adjacency"]
+    words = ["reproduce", str(data), "--report", str(report), "--only", ",".join(only)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sameas", *words],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     file = report / "results.json"
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline and process.poll() is None:
-        if file.exists() and len(json.loads(file.read_text(encoding="utf8"))["results"]) >= 3:
+    while process.poll() is None:
+        if file.exists() and len(json.loads(file.read_text(encoding="utf8"))["results"]) >= 2:
+            os.kill(process.pid, signal.SIGKILL)
             break
-        time.sleep(0.01)
-    os.kill(process.pid, signal.SIGKILL)
+        time.sleep(0.002)
     process.wait()
     kept = json.loads(file.read_text(encoding="utf8"))["results"]
-    assert 3 <= len(kept) < 10
-    told = []
+    calls = []
     results = reproduce(
-        data, report, only=FAST, progress=lambda done, total, what: told.append((total, what))
+        data, report, only=only, progress=lambda done, total, task: calls.append(total)
     )
-    assert told[0][0] + len(kept) == len(results["results"])
+    assert calls[0] + len(kept) == len(results["results"])
     assert results["results"][: len(kept)] == kept
-    whole = reproduce(data, tmp_path / "whole", only=FAST)
-    assert without_time(results) == without_time(whole)
+    assert len(kept) >= 2
 
 
 def test_a_task_is_known_by_all_it_depends_on(tmp_path):
     store = Store(tmp_path / "results.json")
     task = Task("main", "d", {"features": "char"}, ("hash",))
-    store.put(task, {"hits@1": 0.5}, 1.0, {})
+    store.put(task, {"": {"hits@1": 0.5}}, 1.0, {})
     again = Store(tmp_path / "results.json")
-    assert again.get(task)["figures"] == {"hits@1": 0.5}
+    assert again.get(task)["figures"] == {"": {"hits@1": 0.5}}
     assert again.get(Task("main", "d", {"features": "char"}, ("other",))) is None
     assert again.get(Task("main", "d", {"features": "word"}, ("hash",))) is None
 
 
 def test_the_plain_procedure_agrees_on_the_demo():
-    pair = sameas.read_pair(sameas.DEMO)
-    ours = sameas.evaluate(sameas.align(pair, paper(among="gold")), pair.gold)
+    ours = scores_of(sameas.read_pair(sameas.DEMO), make_setup())
     theirs = plain.measure(str(sameas.DEMO))
     np.testing.assert_allclose(ours.hits_at_1, theirs["hits@1"], atol=0.005)
     np.testing.assert_allclose(ours.mrr, theirs["mrr"], atol=0.005)
 
 
 def test_results_of_other_data_in_the_same_report_are_kept(data, tmp_path):
-    report = tmp_path / "report"
+    report, other = tmp_path / "report", tmp_path / "other"
     reproduce(data, report, only=["datasets"])
-    other = tmp_path / "other"
     shutil.copytree(data / "deep" / "world", other / "another")
     shown = reproduce(other, report, only=["datasets"])
     assert [entry["dataset"] for entry in shown["results"]] == ["another"]
-    told = []
+    calls = []
     again = reproduce(
-        data, report, only=["datasets"], progress=lambda done, total, what: told.append(what)
+        data, report, only=["datasets"], progress=lambda done, total, task: calls.append(task)
     )
-    assert told == ["report"]
+    assert calls == ["report"]
     assert [entry["dataset"] for entry in again["results"]] == ["deep/world"]
 
 
-def test_an_experiment_and_a_dataset_together_narrow_the_choice(data, tmp_path):
-    shutil.copytree(data / "deep" / "world", data / "other")
-    shown = reproduce(data, tmp_path / "report", only=["datasets", "other"])
-    assert [(e["experiment"], e["dataset"]) for e in shown["results"]] == [("datasets", "other")]
-
-
-def test_every_figure_says_what_it_came_from(data, tmp_path):
+def test_every_figure_has_its_origin(data, tmp_path):
     reproduce(data, tmp_path / "report", only=["main"])
     kept = json.loads((tmp_path / "report" / "results.json").read_text(encoding="utf8"))["results"]
     for entry in kept:
@@ -389,3 +371,18 @@ def test_a_report_that_cannot_be_made_is_the_users_error(data, tmp_path, place):
     outcome = CliRunner().invoke(main, ["reproduce", str(data), "--report", str(tmp_path / place)])
     assert outcome.exit_code == 2
     assert "cannot be made a folder" in outcome.stderr
+
+
+def test_the_papers_datasets_are_recognised_by_their_sizes_on_either_side():
+    from types import SimpleNamespace
+
+    from sameas.reproduction.datasets import _recognise
+
+    def graph(entities, triples):
+        return SimpleNamespace(entities=range(entities), triples=range(triples))
+
+    english, german = graph(15000, 38363), graph(15000, 37377)
+    assert _recognise(SimpleNamespace(left=german, right=english)) == ("srprs/de_en", False)
+    assert _recognise(SimpleNamespace(left=english, right=german)) == ("srprs/de_en", True)
+    assert _recognise(SimpleNamespace(left=german, right=german)) == (None, False)
+    assert isinstance(Dataset("key", sameas.DEMO, False, "").pair, sameas.GraphPair)

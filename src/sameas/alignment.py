@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from typing import Any, Literal
 
@@ -79,10 +79,9 @@ class Diagnostics:
 
     def asdict(self) -> dict[str, Any]:
         """The figures that apply, and the gap in any case, as plain values."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
         return {
             name: value
-            for name, value in values.items()
+            for name, value in asdict(self).items()
             if value is not None or name == "optimality_gap"
         }
 

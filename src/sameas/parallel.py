@@ -1,4 +1,4 @@
-"""The same work on many parts at once, in threads; NumPy, SciPy and our kernels allow it."""
+"""The same work on many parts at once, in threads: NumPy, SciPy and the kernels release the GIL."""
 
 from __future__ import annotations
 
@@ -9,13 +9,20 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 import numpy as np
-
-from sameas.graph import Positions
+from numpy.typing import NDArray
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
 
-WORKERS = min(os.cpu_count() or 1, 8)
+
+def cores() -> int:
+    """The number of processor cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+WORKERS = min(cores(), 8)
 
 
 def in_parallel(work: Callable[[Part], Result], parts: Iterable[Part]) -> list[Result]:
@@ -45,7 +52,7 @@ def slices(length: int, size: int) -> Iterator[slice]:
         yield slice(start, min(start + size, length))
 
 
-def even_slices(starts: Positions, size: int) -> Iterator[slice]:
+def even_slices(starts: NDArray[np.int64], size: int) -> Iterator[slice]:
     """Slices of rows that each hold about ``size`` entries, given where each row starts."""
     length = len(starts) - 1
     targets = np.arange(0, int(starts[-1]) + size, max(size, 1))

@@ -31,6 +31,7 @@ in turn, until the best counterparts stay the same. What is done where the paper
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -40,12 +41,15 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from sameas.errors import MemoryCeilingError
 from sameas.graph import Graph, Positions
 
 Values: TypeAlias = NDArray[np.float64]
 
 THETA = 0.1
 """The first round's P(r in r'), and the value below which evidence counts as none."""
+PAIR_BYTES = 60
+"""Memory for each pair of facts, or of entities, that a round compares."""
 SETTLED = 0.01
 """Rounds end when at most this share of the entities gets other best counterparts."""
 ROUNDING = 1e-9
@@ -94,11 +98,13 @@ def paris(
     right: Graph,
     *,
     iterations: int = 10,
+    memory: float = math.inf,
     progress: Callable[[float], None] | None = None,
 ) -> Equivalences:
-    """The pairs of entities that PARIS finds in at most this many rounds.
+    """The pairs of entities and of relations that PARIS finds in at most this many rounds.
 
-    ``progress`` is told the finished share of the rounds.
+    A round that needs more than ``memory`` bytes is a MemoryCeilingError. ``progress`` gets the
+    finished share of the rounds.
     """
     if iterations < 1:
         raise ValueError(f"iterations must be at least 1, got {iterations} instead")
@@ -107,7 +113,7 @@ def paris(
     best = _no_pairs()
     converged = False
     for done in range(1, iterations + 1):
-        pairs = _equivalences(*facts, _with_literals(best, *facts), matches)
+        pairs = _equivalences(*facts, _with_literals(best, *facts), matches, memory)
         if done > 1:
             pairs = pairs.where(pairs.evidence >= -np.log1p(-THETA) * (1 - ROUNDING))
         before, best = best, _maximal(pairs)
@@ -258,13 +264,18 @@ def _with_literals(pairs: _Pairs, left: _Facts, right: _Facts) -> _Pairs:
     )
 
 
-def _equivalences(left: _Facts, right: _Facts, equal: _Pairs, matches: _Matches) -> _Pairs:
+def _equivalences(
+    left: _Facts, right: _Facts, equal: _Pairs, matches: _Matches, memory: float
+) -> _Pairs:
     """The evidence for every pair of entities with a fact in common.
 
     The two facts r(x, y) and r'(x', y') add the same evidence for all x at the door (r, y) and
-    all x' at the door (r', y'), so it is worked out once for the two doors, and a product of
+    all x' at the door (r', y'), so it is computed once for the two doors, and a product of
     sparse matrices sums it up for the entities.
     """
+    doors = [np.bincount(side.door_tail, minlength=side.nodes) for side in (left, right)]
+    joined = float((doors[0][equal.left] * doors[1][equal.right].astype(np.float64)).sum())
+    _check_memory("facts", joined, memory)
     pair, door = _join(equal.left, left.door_tail)
     again, other_door = _join(equal.right[pair], right.door_tail)
     pair, door = pair[again], door[again]
@@ -274,13 +285,26 @@ def _equivalences(left: _Facts, right: _Facts, equal: _Pairs, matches: _Matches)
     via_left = left.inverse_functionality[relation[found]] * matches.right_in_left[match]
     via_right = right.inverse_functionality[other[found]] * matches.left_in_right[match]
     evidence = _evidence(via_left * equality) + _evidence(via_right * equality)
-    some = evidence > 0
+    known = evidence > 0
+    door, other_door = door[found][known], other_door[found][known]
+    crowds = [np.diff(side.through.tocsc().indptr).astype(np.float64) for side in (left, right)]
+    _check_memory("entities", float((crowds[0][door] * crowds[1][other_door]).sum()), memory)
     between = csr_array(
-        (evidence[some], (door[found][some], other_door[found][some])),
+        (evidence[known], (door, other_door)),
         shape=(len(left.door_tail), len(right.door_tail)),
     )
     total = (left.through @ between @ right.through.T).tocoo()
     return _Pairs(total.row.astype(np.int64), total.col.astype(np.int64), total.data)
+
+
+def _check_memory(what: str, pairs: float, memory: float) -> None:
+    needed = PAIR_BYTES * pairs
+    if needed > memory:
+        raise MemoryCeilingError(
+            f"PARIS compares {pairs:,.0f} pairs of {what}, which need about "
+            f"{needed / 2**30:.2f} GiB, but {max(memory, 0) / 2**30:.2f} GiB are left under the "
+            "ceiling; raise `memory`"
+        )
 
 
 def _maximal(pairs: _Pairs) -> _Pairs:

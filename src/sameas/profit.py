@@ -188,6 +188,8 @@ class Profit:
             )
 
         in_parallel(add, row_blocks(self.shape, BLOCK_BYTES // 8))
+        if progress:
+            progress(1.0)
         return matrix
 
     @cached_property

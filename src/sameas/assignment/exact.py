@@ -18,12 +18,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sameas.assignment.lines import Vector, line_sums, rows_of
+from sameas.assignment.lines import Vector
 from sameas.assignment.sinkhorn import sinkhorn
 from sameas.candidates import Candidates, SparseProfit, every_pair, from_pairs
 from sameas.graph import Positions
 from sameas.kernels import augment
-from sameas.profit import Profit, StoredProfit
+from sameas.parallel import in_parallel
+from sameas.profit import Profit, StoredProfit, row_blocks
 from sameas.rows import Matrix
 
 Whole = NDArray[np.int64]
@@ -45,8 +46,9 @@ SMALL = 2**22
 """Up to so many pairs of a stored matrix, all are candidates from the start."""
 TEMPERATURE = 0.02
 """Temperature of the rough plan whose potentials are the first prices."""
-FIRST_NEAR, FIRST_MOST = 0.1, 24
-"""NEAR and MOST for the first candidates of a stored matrix."""
+FIRST, SLACK = 24, 0.15
+"""The first candidates of a stored matrix: so many partners of each row and of each column, but
+none that is so far below the best, in parts of the largest profit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +111,7 @@ def assign(
         if progress:
             progress(1 - 0.5**rounds)
         most = MOST << min(max(rounds - 4, 0), 20)
-        checked = _check(profit, market, NEAR, most, begin + seconds)
+        checked = _check(profit, market, most, begin + seconds)
         incomplete = market.incomplete()
         if checked.proven and incomplete:
             market.force()
@@ -319,21 +321,11 @@ def _open_market(
     left_alone: Alone,
     right_alone: Alone,
 ) -> _Market:
-    (n, m), matrix = profit.shape, None
+    n, m = profit.shape
     if candidates is None:
-        if not isinstance(profit, StoredProfit):
-            raise TypeError("candidates are needed for a profit that is not stored")
-        small = profit.matrix.size <= SMALL
-        matrix = None if small else profit.matrix
-        none = np.empty(0, dtype=np.int64)
-        candidates = (
-            every_pair(profit.matrix)
-            if small
-            else from_pairs((n, m), none, none, none.astype(np.float32))
-        )
+        candidates = _first_candidates(profit)
     if prices is None:
-        pairs = candidates if matrix is None else matrix
-        prices = sinkhorn(pairs, temperature=TEMPERATURE, iterations=10).right
+        prices = sinkhorn(candidates, temperature=TEMPERATURE, iterations=10).right
     ceiling = max(
         profit.ceiling,
         *(float(np.abs(a).max(initial=0.0)) for a in (left_alone, right_alone) if a is not None),
@@ -346,7 +338,7 @@ def _open_market(
         _whole(np.full(size, -4 * ceiling) if worth is None else worth, scale)
         for worth, size in zip(alone, (n, m), strict=True)
     ]
-    market = _Market(
+    return _Market(
         candidates=candidates,
         profit=_whole(candidates.values, scale),
         scale=scale,
@@ -358,11 +350,43 @@ def _open_market(
         other_mate=np.full(m, -1, dtype=np.int64),
         forced=(alone[0] is None, alone[1] is None),
     )
-    if matrix is not None:  # the first candidates are the best of each row at these prices
-        peaks = line_sums(rows_of(matrix), market.right_price / scale, 0.0)
-        market.left_price = _whole(peaks, scale)
-        market.join(_check(profit, market, FIRST_NEAR, FIRST_MOST, math.inf))
-    return market
+
+
+def _first_candidates(profit: Profits) -> Candidates:
+    """All pairs of a small matrix; of a larger one, the best of each row and of each column."""
+    if not isinstance(profit, StoredProfit):
+        raise TypeError("candidates are needed for a profit that is not stored")
+    matrix, width = profit.matrix, profit.shape[1]
+    if matrix.size <= SMALL:
+        return every_pair(matrix)
+    (left, right), (other_right, other_left) = _best_of_rows(matrix), _best_of_rows(matrix.T)
+    every = np.union1d(left * width + right, other_left * width + other_right)
+    left, right = np.divmod(every, width)
+    return from_pairs(profit.shape, left, right, profit.of(left, right))
+
+
+def _best_of_rows(matrix: Matrix) -> tuple[Positions, Positions]:
+    """The best few of each row, by profit less hubness: the mean of a column's largest values."""
+    sample = matrix[:: max(1, len(matrix) // 500)]
+    few = min(8, len(sample))
+    hubness = np.partition(sample, len(sample) - few, axis=0)[len(sample) - few :].mean(axis=0)
+    span = SLACK * float(np.abs(sample).max())
+    blur = np.float32(1e-4 * span)
+
+    def part(rows: slice) -> tuple[Positions, Positions]:
+        worth = matrix[rows] - hubness
+        near = worth >= worth.max(axis=1, keepdims=True) - span
+        for row in np.flatnonzero(near.sum(axis=1) > FIRST):
+            places = np.flatnonzero(near[row])
+            # Of equals, each row takes others.
+            mixed = _spread(np.full(len(places), rows.start + row), places) * np.float32(2**-32)
+            rest = np.argpartition(worth[row, places] + blur * mixed, -FIRST)[:-FIRST]
+            near[row, places[rest]] = False
+        left, right = np.divmod(np.flatnonzero(near), matrix.shape[1])
+        return left + rows.start, right
+
+    parts = in_parallel(part, row_blocks(matrix.shape, 2**21))
+    return np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])
 
 
 def _worth_alone(given: Alone, size: int, others: int) -> Vector | None:
@@ -372,14 +396,14 @@ def _worth_alone(given: Alone, size: int, others: int) -> Vector | None:
     return None if size <= others else np.zeros(size)
 
 
-def _check(profit: Profits, market: _Market, near: float, most: int, deadline: float) -> _Checked:
+def _check(profit: Profits, market: _Market, most: int, deadline: float) -> _Checked:
     """Compare the prices with every pair."""
     left_price, right_price = market.left_price / market.scale, market.right_price / market.scale
     none = np.empty(0, dtype=np.int64)
     found = [(none, none, none.astype(np.float32))]
     excess = np.zeros(profit.shape[0])
     stop, proven = 0, True
-    for rows, left, right in profit.above(left_price - near * profit.ceiling, right_price):
+    for rows, left, right in profit.above(left_price - NEAR * profit.ceiling, right_price):
         values = profit.of(left, right)
         over = _whole(values, market.scale) - market.left_price[left] - market.right_price[right]
         better = over > 0

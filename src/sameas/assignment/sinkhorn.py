@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from sameas.assignment.lines import Lines, Pairs, Vector, columns_of, line_sums, rows_of
+from sameas.candidates import every_pair
 from sameas.parallel import in_parallel, slices
 from sameas.profit import row_blocks
 from sameas.rows import Matrix
@@ -22,6 +23,8 @@ COLDEST, HOTTEST = 1e-5, 1e6
 """Beyond these, float32 values cannot tell one temperature from another."""
 TILE_BYTES = 2**19
 """A tile of the matrix that stays in the cache."""
+PRECISION = 1e-6
+"""Differences below this, in parts of the largest value, are lost in float32."""
 TINY = 1e-30
 SAFE = 30.0
 """Logarithm of the largest factor by which a stored plan is scaled; e^30 is about 10^13."""
@@ -99,8 +102,7 @@ def usable(temperature: float) -> float:
 
 def _finite(potentials: Vector) -> Vector:
     """An entity without pairs has no part in the plan: its potential is zero."""
-    potentials[np.isneginf(potentials)] = 0.0
-    return potentials
+    return np.where(np.isneginf(potentials), 0.0, potentials)
 
 
 @dataclass
@@ -118,6 +120,8 @@ class _Padding:
 
     def added(self, sums: Vector) -> Vector:
         """The sums of lines with these entities."""
+        if not self.count:
+            return sums
         return self.heat * np.logaddexp(sums / self.heat, self.term / self.heat)
 
     def update(self, others: Vector) -> None:
@@ -138,7 +142,10 @@ class _Sums(Protocol):
 
 def _sums(pairs: Pairs, heat: float) -> _Sums:
     if isinstance(pairs, np.ndarray):
-        return _MatrixSums(pairs, heat)
+        ceiling = max(pairs.max(initial=0), -pairs.min(initial=0))
+        if pairs.size and PRECISION * ceiling < heat:
+            return _MatrixSums(pairs, heat)
+        pairs = every_pair(pairs)
     return _CandidateSums(rows_of(pairs), columns_of(pairs), heat)
 
 
@@ -163,25 +170,23 @@ class _MatrixSums:
     leave the range in which float32 is safe.
     """
 
+    left: Vector
+    right: Vector
+
     def __init__(self, matrix: Matrix, heat: float) -> None:
         self.matrix, self.heat = matrix, heat
         self.plan: Matrix | None = None
-        self.left: Vector = np.zeros(matrix.shape[0])
-        self.right: Vector = np.zeros(matrix.shape[1])
+        self.left, self.right = np.zeros(matrix.shape[0]), np.zeros(matrix.shape[1])
 
     def rows(self, right: Vector) -> Vector:
-        if not self.matrix.size:
-            return np.full(len(self.left), -np.inf)
         if self.plan is not None:
             sums: Vector = self.left + _scaled(self.plan, self.right - right, self.heat)
             if np.isfinite(sums).all():
                 return sums
         self._store(right)
-        return self.left.copy()
+        return self.left
 
     def columns(self, left: Vector) -> Vector:
-        if not self.matrix.size:
-            return np.full(len(self.right), -np.inf)
         assert self.plan is not None, "rows come first"
         sums = self.right + _scaled(self.plan.T, self.left - left, self.heat)
         lost = np.flatnonzero(~np.isfinite(sums))
@@ -192,7 +197,7 @@ class _MatrixSums:
 
     def _store(self, right: Vector) -> None:
         """Store the plan for these right potentials, and left ones such that rows sum to one."""
-        self.right = right
+        self.left, self.right = np.empty(len(self.left)), right
         plan = self.plan = np.empty_like(self.matrix) if self.plan is None else self.plan
         single = right.astype(np.float32)
         ones = np.ones(self.matrix.shape[1], dtype=np.float32)

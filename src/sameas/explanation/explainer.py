@@ -20,6 +20,8 @@ from sameas.graph import GraphPair
 from sameas.inputs import Inputs
 from sameas.options import Options
 
+Differences = tuple[tuple[result.Kind, float], ...]
+
 MOST = 10
 """Other candidates, and rivals, that are listed."""
 NEIGHBOURS = 40
@@ -227,10 +229,11 @@ class Explainer:
             return None
         return self.scores.compare([question.pair(other)], details=True)[0]
 
-    def _considered(self, side: int, place: int, score: float, **differences: Any) -> Considered:
+    def _considered(
+        self, side: int, place: int, score: float, differences: Differences = ()
+    ) -> Considered:
         linked = self._entity(1 - side, self._partner[side].get(place))
-        entity = self.scores.entity(side, place)
-        return Considered(entity=entity, score=score, linked_with=linked, **differences)
+        return Considered(self.scores.entity(side, place), score, linked, differences)
 
     def _others(
         self, question: Question, chosen: Comparison | None, others: list[int]
@@ -238,9 +241,7 @@ class Explainer:
         """Other candidates, compared part by part with the one that was chosen."""
         compared = self.scores.compare([question.pair(place) for place in others])
         return tuple(
-            self._considered(
-                1 - question.side, place, one.score, differences=_differences(chosen, one)
-            )
+            self._considered(1 - question.side, place, one.score, _differences(chosen, one))
             for place, one in zip(others, compared, strict=True)
         )
 
@@ -314,7 +315,7 @@ class Explainer:
         if question.shown is None:
             return None
         left, right = (
-            dict(sorted(self.scores.around(side, entity).items()))
+            self.scores.around(side, entity)
             for side, entity in enumerate(question.pair(question.shown))
         )
         pairs = {near: far for near in left if (far := self._linked.get(near, -1)) in right}
@@ -361,9 +362,7 @@ class Explainer:
         return tuple(note for note, holds in found.items() if holds)
 
 
-def _differences(
-    chosen: Comparison | None, other: Comparison
-) -> tuple[tuple[result.Kind, float], ...]:
+def _differences(chosen: Comparison | None, other: Comparison) -> Differences:
     """How the parts of another pair differ from those of the chosen one, most first."""
     if chosen is None:
         return ()

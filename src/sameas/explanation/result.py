@@ -76,7 +76,7 @@ class Part:
     details: tuple[Detail, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Comparison:
     """The score of one pair, and the parts that add up to it."""
 
@@ -88,7 +88,7 @@ class Comparison:
     """The score that the run recorded; None if it did not keep the pair."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Considered:
     """Another candidate."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from sameas import evidence
 from sameas.adjacency import adjacency_matrices
 from sameas.candidates import Candidates, from_pairs
-from sameas.evidence import Anchors, Edges, Evidence, Relations
+from sameas.evidence import Anchors, Edges, Relations
 from sameas.explanation.result import (
     Comparison,
     Detail,
@@ -123,7 +124,7 @@ class Scores:
 
     @cached_property
     def _values(self) -> pl.Series:
-        return evidence.common_values(self.pair)
+        return evidence.common_values(*evidence.literal_values(self.pair))
 
     @cached_property
     def _relation_names(self) -> list[list[Relation]]:
@@ -149,17 +150,9 @@ class Scores:
         return found
 
     @cached_property
-    def _incident(self) -> list[tuple[Positions, Positions]]:
-        """The triples of each graph from both ends, by entity, and where each entity's start."""
-        found = []
-        for graph in self.graphs:
-            triples = graph.distinct_triples()
-            triples = triples[triples[:, 0] != triples[:, 2]]
-            inverse = triples[:, ::-1] + np.array([0, len(graph.relations), 0])
-            both = np.concatenate([triples, inverse])
-            both = both[np.lexsort((both[:, 1], both[:, 2], both[:, 0]))]
-            found.append((both, np.searchsorted(both[:, 0], np.arange(len(graph.entities) + 1))))
-        return found
+    def _every_edge(self) -> tuple[Edges, Edges]:
+        """All edges, those to hubs included."""
+        return evidence.edges_of(self.pair, hub=sys.maxsize)
 
     def entity(self, side: int, position: int) -> Entity:
         """The entity at a position."""
@@ -168,12 +161,15 @@ class Scores:
 
     def around(self, side: int, entity: int) -> dict[int, tuple[Relation, ...]]:
         """The neighbours of an entity, with all relations that lead to each."""
-        triples, starts = self._incident[side]
-        names = self.graphs[side].relations
+        edges, graph = self._every_edge[side], self.graphs[side]
+        part, kinds = slice(*edges.starts[entity : entity + 2]), len(graph.relations)
         found: dict[int, tuple[Relation, ...]] = {}
-        for _, number, far in triples[starts[entity] : starts[entity + 1]].tolist():
-            relation = Relation(names[number % len(names)], number >= len(names))
-            found[far] = (*found.get(far, ()), relation)
+        for number, far in zip(
+            edges.relation[part].tolist(), edges.far[part].tolist(), strict=True
+        ):
+            if far < len(graph.entities):
+                relation = Relation(graph.relations[number % kinds], number >= kinds)
+                found[far] = (*found.get(far, ()), relation)
         return found
 
     def compare(self, pairs: Sequence[Pair], *, details: bool = False) -> list[Comparison]:
@@ -191,13 +187,9 @@ class Scores:
             if self.weights is not None:
                 parts += self._evidence_parts(self.weights, terms[number], details)
                 parts += self._fixed_parts(sum(part.score for part in parts), listed)
-            both = [self.entity(side, place) for side, place in enumerate(pair)]
-            score = sum(part.score for part in parts)
-            found.append(
-                Comparison(
-                    left=both[0], right=both[1], score=score, parts=tuple(parts), listed=listed
-                )
-            )
+            left_one, right_one = self.entity(0, pair[0]), self.entity(1, pair[1])
+            total = sum(part.score for part in parts)
+            found.append(Comparison(left_one, right_one, total, tuple(parts), listed))
         return found
 
     def _fixed_parts(self, score: float, listed: float | None) -> list[Part]:
@@ -379,13 +371,14 @@ class Scores:
             np.zeros(n + m, dtype=np.float32),
         )
         sides = left, right, self.sure_links, self.relations
-        lacking, met = evidence.gather_evidence(*sides, alone, enter=0.0)
-        votes = met.left, met.right, met.evidence.votes
-        return votes, (lacking.right_lacks[:n], lacking.left_lacks[n:])
+        (_, left_lacks, right_lacks), met, (votes, *_) = evidence.gather_evidence(
+            *sides, alone, enter=0.0
+        )
+        return (met[0], met[1], votes), (right_lacks[:n], left_lacks[n:])
 
     def _evidence_parts(self, weights: Weights, terms: NeighbourTerms, details: bool) -> list[Part]:
         sums = terms.sums
-        worth = weights.evidence(Evidence(*np.diag(sums)))  # of each of the three sums alone
+        worth = weights.evidence(np.diag(sums))  # of each of the three sums alone
         each = np.divide(worth, sums, out=np.zeros(3), where=sums > 0)
 
         def part(kind: Kind, each: float, terms: Vector, describe: Callable[[int], Fields]) -> Part:
@@ -472,7 +465,7 @@ class Scores:
         after = before.copy()
         after[0] += votes
         after[1 + side] = np.maximum(after[1 + side] - weight[had], 0.0)
-        gains = weights.evidence(Evidence(*after)) - weights.evidence(Evidence(*before))
+        gains = weights.evidence(after) - weights.evidence(before)
         best = int(np.argmax(gains))
         fields = self._lacked(side, lacked[had[best]])
         fields[f"{SIDES[side]}_relations"] = (self._relation_names[side][relation[added[best]]],)

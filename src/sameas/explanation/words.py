@@ -52,6 +52,8 @@ NOTES = {
     "rejected": "The two were given as a pair that is not the same (option reject).",
 }
 
+Row = tuple[str, ...]
+
 
 def in_words(explanation: Explanation) -> str:
     """The whole explanation."""
@@ -124,19 +126,17 @@ def _side_by_side(explanation: Explanation) -> str:
     assert asked is not None
     if chosen is None:
         return f"{_meaning(asked.score, scale)}\n\n{_parts(asked, scale)}"
-    names = [label(explanation.far(comparison)) for comparison in (chosen, asked)]
-    titles, scores = {}, []
-    for comparison in (chosen, asked):
-        titles |= {(part.kind, part.hop): _title(part) for part in comparison.parts}
-        scores.append({(part.kind, part.hop): part.score for part in comparison.parts})
-    rows: list[tuple[str, ...]] = [("", *names, "difference")]
-    totals = [("total", chosen.score, asked.score)]
-    for title, before, after in [
-        *((title, *(table.get(key, 0.0) for table in scores)) for key, title in titles.items()),
-        *totals,
-    ]:
-        if title == "total" or max(abs(before), abs(after)) > 5e-4:
-            rows.append((title, *(signed(one, scale) for one in (before, after, after - before))))
+    names = [label(explanation.far(pair)) for pair in (chosen, asked)]
+    before, after = (
+        {_title(part): part.score for part in pair.parts} | {"total": pair.score}
+        for pair in (chosen, asked)
+    )
+    rows = [("", *names, "difference")]
+    for title in sorted(before | after, key="total".__eq__):
+        scores = before.get(title, 0.0), after.get(title, 0.0)
+        if title == "total" or max(map(abs, scores)) > 5e-4:
+            figures = (*scores, scores[1] - scores[0])
+            rows.append((title, *(signed(score, scale) for score in figures)))
     meaning = _meaning(asked.score, scale)
     sentence = wrapped(f"With {names[1]}: {meaning[:1].lower()}{meaning[1:]}")
     return f"Side by side\n{text_table(rows, numeric={1, 2, 3})}\n\n{sentence}"
@@ -169,9 +169,8 @@ def _names(part: Part, comparison: Comparison, scale: Scale) -> str:
     for one in part.details:
         text = "".join(letter if letter.isprintable() else "_" for letter in one.text)
         text = f'"{text if " ~ " in text else text.replace(" ", "_")}"'
-        items.append(
-            f"{f'{one.count:,} more' if one.count > 1 else text} {signed(one.score, scale)}"
-        )
+        text = f"{one.count:,} more" if one.count > 1 else text
+        items.append(f"{text} {signed(one.score, scale)}")
     names = f'"{label(comparison.left)}" and "{label(comparison.right)}"'
     return wrapped(f"Names: {names} have in common {', '.join(items)}.")
 
@@ -192,60 +191,42 @@ def _neighbours(part: Part, comparison: Comparison, scale: Scale) -> str:
             f"are alike, each of which adds less than {most:.{digits}f}."
         )
     head = f"{steps}: pairs whose {what} are alike (an entity is its own neighbour, too)"
-    return _table(head, ("left", "right", "adds", "alike"), rows, part, scale)
+    return _table(head, "alike", rows, part, scale)
 
 
 def _shared(part: Part, comparison: Comparison, scale: Scale) -> str:
-    head = (
-        "Shared neighbours, by links that were sure"
-        if part.kind == "shared"
-        else "Values in common"
-    )
     rows = [
         (*_both(one), signed(one.score, scale), f"{one.left_fans} left, {one.right_fans} right")
         for one in part.details[:ROWS]
         if one.count == 1
     ]
+    shared = part.kind == "shared"
+    head = "Shared neighbours, by links that were sure" if shared else "Values in common"
     head += " (the fewer have it, the more it says)"
-    return _table(head, ("left", "right", "adds", "how many have it"), rows, part, scale)
+    return _table(head, "how many have it", rows, part, scale)
 
 
-def _table(
-    head: str,
-    columns: tuple[str, ...],
-    rows: Sequence[tuple[str, ...]],
-    part: Part,
-    scale: Scale,
-) -> str:
+def _table(head: str, measure: str, rows: Sequence[Row], part: Part, scale: Scale) -> str:
     """A table of details; those not in it are summed up below."""
-    text = f"{head}\n{text_table([columns, *rows], numeric={2})}"
-    rest = _rest(part, len(rows), scale)
-    return f"{text}\n  and {rest[0]} more: {rest[1]}" if rest else text
+    table = text_table([("left", "right", "adds", measure), *rows], numeric={2})
+    return f"{head}\n{table}" + _rest("\n  and {} more: {}", part, len(rows), scale)
 
 
-def _rest(part: Part, listed: int, scale: Scale) -> tuple[str, str] | None:
-    """How many details are not listed, and their sum."""
+def _rest(text: str, part: Part, listed: int, scale: Scale) -> str:
+    """A text with the number of details that are not listed, and their sum."""
     rest = part.details[listed:]
-    if not rest:
-        return None
-    total = sum(one.score for one in rest)
-    return f"{sum(one.count for one in rest):,}", signed(total, scale)
+    total = signed(sum(one.score for one in rest), scale)
+    return text.format(f"{sum(one.count for one in rest):,}", total) if rest else ""
 
 
 def _lacking(part: Part, comparison: Comparison, scale: Scale) -> str:
-    side = 1 if part.kind == "left lacks" else 0
-    sides = (comparison.left, "left"), (comparison.right, "right")
-    (holder, where), (lacks, other) = sides[side], sides[1 - side]
-    items = [
-        f"{_both(one)[side]} {signed(one.score, scale)}"
-        for one in part.details[:ROWS]
-        if one.count == 1
-    ]
-    if rest := _rest(part, len(items), scale):
-        items.append(f"{rest[0]} more {rest[1]}")
+    sides = (comparison.left, "left", 0), (comparison.right, "right", 1)
+    (lacks, other, _), (holder, where, side) = sides if part.kind == "left lacks" else sides[::-1]
+    listed = [one for one in part.details[:ROWS] if one.count == 1]
+    items = "; ".join(f"{_both(one)[side]} {signed(one.score, scale)}" for one in listed)
     return wrapped(
         f"Only {label(holder)} ({where}) has, though its counterpart is known and {label(lacks)} "
-        f"({other}) could have it: {'; '.join(items)}."
+        f"({other}) could have it: {items}{_rest('; {} more {}', part, len(listed), scale)}."
     )
 
 
@@ -277,8 +258,8 @@ def _others(explanation: Explanation) -> str:
 
 
 def _why(explanation: Explanation) -> str:
-    name, sentences = label(explanation.entity), []
-    partner, exchange = explanation.partner, explanation.exchange
+    name, scale, sentences = label(explanation.entity), explanation.scale, []
+    partner, exchange, chosen = explanation.partner, explanation.exchange, explanation.comparison
     if exchange is not None:
         sentences.append(_exchange(explanation, exchange))
     elif partner is not None and all(explanation.wins):
@@ -293,8 +274,17 @@ def _why(explanation: Explanation) -> str:
         )
     if explanation.missing is not None and explanation.shown is not None:
         sentences.append(_missing(explanation.shown, explanation.missing))
-        sentences += _linked_elsewhere(explanation)
-    elif partner is None and explanation.comparison is None:
+        better = [
+            f"{label(one.entity)} ({figure(one.score, scale)}) with {label(one.linked_with)}"
+            for one in explanation.others
+            if one.linked_with and chosen and not partner and one.score > chosen.score
+        ]
+        if better:
+            better_ones = ", ".join(better)
+            sentences.append(
+                f"Others score higher, but are linked where they fit better: {better_ones}."
+            )
+    elif partner is None and chosen is None:
         sentences.append(
             f"Nothing that was considered resembles {name} enough in name or neighbours."
         )
@@ -368,17 +358,16 @@ def _exchange(explanation: Explanation, exchange: Exchange) -> str:
 
 def _labels(explanation: Explanation, exchange: Exchange) -> dict[Entity | None, str]:
     """Labels of all entities of an exchange, with side or URI where two have the same name."""
-    steps = exchange.steps
-    near = {explanation.entity, *(step.entity for step in steps), exchange.holder}
-    far = {exchange.wanted, explanation.partner, *(step.before for step in steps)}
-    far |= {step.after for step in steps}
-    sides = ("left", "right") if explanation.side == "left" else ("right", "left")
-    groups = [[entity for entity in group if entity is not None] for group in (near, far)]
-    names = [[label(entity) for entity in group] for group in groups]
+    near = {explanation.entity, exchange.holder, *(step.entity for step in exchange.steps)}
+    far = {exchange.wanted, explanation.partner}
+    far |= {entity for step in exchange.steps for entity in (step.before, step.after)}
+    names = [[label(entity) for entity in group if entity] for group in (near, far)]
     alike = bool(set(names[0]) & set(names[1]))
     labels: dict[Entity | None, str] = {None: "nobody"}
-    for group, texts, side in zip(groups, names, sides, strict=True):
-        for entity, text in zip(group, texts, strict=True):
+    sides = ("left", "right") if explanation.side == "left" else ("right", "left")
+    for group, texts, side in zip((near, far), names, sides, strict=True):
+        for entity in filter(None, group):
+            text = label(entity)
             labels[entity] = f"{text} ({side})" if alike else text
             if texts.count(text) > 1:
                 labels[entity] = f"{text} <{printable(entity.uri)}>"
@@ -405,21 +394,6 @@ def _missing(shown: Comparison, missing: Missing) -> str:
     )
 
 
-def _linked_elsewhere(explanation: Explanation) -> list[str]:
-    """Candidates that score higher than the nearest miss but are linked with others."""
-    if explanation.partner is not None or explanation.comparison is None:
-        return []
-    better = [
-        f"{label(one.entity)} ({figure(one.score, explanation.scale)}) with "
-        f"{label(one.linked_with)}"
-        for one in explanation.others
-        if one.linked_with is not None and one.score > explanation.comparison.score
-    ]
-    if not better:
-        return []
-    return [f"Others score higher, but are linked where they fit better: {', '.join(better)}."]
-
-
 # --- numbers, names and layout ---
 
 
@@ -444,10 +418,8 @@ def relation_text(relations: Sequence[Relation]) -> str:
     >>> relation_text([Relation("http://x.org/capital"), Relation("http://x.org/in", True)])
     'capital, is in of'
     """
-    names = [printable(last_part(one.uri)) for one in relations]
-    texts = [
-        f"is {name} of" if one.inverse else name for name, one in zip(names, relations, strict=True)
-    ]
+    names = [(printable(last_part(one.uri)), one.inverse) for one in relations]
+    texts = [f"is {name} of" if inverse else name for name, inverse in names]
     more = f" and {len(texts) - 2} more" if len(texts) > 2 else ""
     return ", ".join(texts[:2]) + more
 
@@ -510,11 +482,10 @@ def text_table(rows: Sequence[Sequence[str]], *, numeric: set[int]) -> str:
     widths = [max(_width(cell) for cell in column) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:
-        gaps = [" " * (width - _width(cell)) for cell, width in zip(row, widths, strict=True)]
-        cells = [
-            gap + cell if place in numeric else cell + gap
-            for place, (cell, gap) in enumerate(zip(row, gaps, strict=True))
-        ]
+        cells = []
+        for place, (cell, width) in enumerate(zip(row, widths, strict=True)):
+            gap = " " * (width - _width(cell))
+            cells.append(gap + cell if place in numeric else cell + gap)
         lines.append("  " + "  ".join(cells).rstrip())
     return "\n".join(lines)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import sameas
-from sameas.errors import InputError, OptionError, OutputError
+from sameas.errors import OptionError, OutputError
 from sameas.files import require_file
 from sameas.options import Preset
 from sameas.reading.vectors import BUNDLE, dimension_of
@@ -108,8 +108,7 @@ def _setup(task: Task, word_vectors: Path | None) -> Setup:
 def describe_vectors(path: Path | None) -> dict[str, Any] | None:
     """Which word vectors are used: a file, the extra's, or None where there are none."""
     if path is not None:
-        if not path.is_file():
-            raise InputError(path, "no such file; give a GloVe or word2vec text file")
+        require_file(path)
         dimensions = dimension_of(path)
         digest = hashlib.sha256()
         with path.open("rb") as file:
@@ -130,12 +129,14 @@ def _chosen(plan: dict[Task, Experiment], only: Sequence[str]) -> list[Task]:
         if name not in experiments | datasets:
             names = ", ".join(sorted(experiments | datasets))
             raise OptionError(f"`only` must name one of {names}, got {name!r} instead")
-    names = experiments & set(only) or experiments
-    names |= {
-        need for task, each in plan.items() if task.experiment in names for need in each.needs
+    wanted = experiments & set(only) or experiments, datasets & set(only) or datasets
+    chosen = {
+        (name, task.dataset)
+        for task, experiment in plan.items()
+        if task.experiment in wanted[0] and task.dataset in wanted[1]
+        for name in (task.experiment, *experiment.needs)
     }
-    places = datasets & set(only) or datasets
-    return [task for task in plan if task.experiment in names and task.dataset in places]
+    return [task for task in plan if (task.experiment, task.dataset) in chosen]
 
 
 def _command(only: Sequence[str], word_vectors: Path | None) -> str:

@@ -43,21 +43,12 @@ class Dataset:
         return self.pair.gold
 
     @cached_property
-    def gold_sides(self) -> tuple[Positions, Positions]:
-        """The positions of the entities of gold links, ascending."""
-        left, right = (np.unique(places) for places in self._gold_positions)
-        return left, right
-
-    @cached_property
-    def gold_places(self) -> tuple[Positions, Positions]:
-        """The places of the gold links' entities among ``gold_sides``."""
-        left, right = map(np.searchsorted, self.gold_sides, self._gold_positions)
-        return left, right
-
-    @property
-    def _gold_positions(self) -> tuple[Positions, Positions]:
-        pair = self.pair
-        return pair.left.positions(self.gold["left"]), pair.right.positions(self.gold["right"])
+    def gold_places(self) -> tuple[list[Positions], list[Positions]]:
+        """The entities of gold links on each side, ascending, and which of them each link has."""
+        pair, gold = self.pair, self.gold
+        places = [pair.left.positions(gold["left"]), pair.right.positions(gold["right"])]
+        left, right = (np.unique(each, return_inverse=True) for each in places)
+        return [left[0], right[0]], [left[1], right[1]]
 
 
 def find_datasets(data: Path) -> list[Dataset]:
@@ -69,28 +60,23 @@ def find_datasets(data: Path) -> list[Dataset]:
         for folder in [data, *(path for path in data.rglob("*") if path.is_dir())]
         if any((folder / mark).is_file() for mark in MARKS.values())
     )
-    found = [_dataset(folder, data) for folder in folders]
-    datasets = [dataset for dataset in found if dataset is not None]
-    if not datasets:
+    found: dict[str, Dataset] = {}
+    for folder in folders:
+        pair = read_pair(folder)
+        if pair.gold is None:
+            continue
+        known, swapped = _recognise(pair)
+        key = known or folder.relative_to(data).as_posix()
+        if key in found:
+            raise InputError(data, f"holds the dataset {key} twice; leave one out")
+        found[key] = Dataset(key, folder, swapped, _sha256(folder))
+    if not found:
         raise InputError(
             data,
             "holds no dataset with gold links; expected folders with triples_1 and "
             "ref_ent_ids (DBP15K) or rel_triples_1 and ent_links (OpenEA)",
         )
-    by_key = {dataset.key: dataset for dataset in datasets}
-    if len(by_key) < len(datasets):
-        keys = [dataset.key for dataset in datasets]
-        twice = next(key for key in sorted(keys) if keys.count(key) > 1)
-        raise InputError(data, f"holds the dataset {twice} twice; leave one out")
-    return [by_key[key] for key in by_dataset(by_key)]
-
-
-def _dataset(folder: Path, data: Path) -> Dataset | None:
-    pair = read_pair(folder)
-    if pair.gold is None:
-        return None
-    known, swapped = _recognise(pair)
-    return Dataset(known or folder.relative_to(data).as_posix(), folder, swapped, _sha256(folder))
+    return [found[key] for key in by_dataset(found)]
 
 
 def _recognise(pair: GraphPair) -> tuple[str | None, bool]:

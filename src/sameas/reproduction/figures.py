@@ -107,8 +107,8 @@ class Results:
         if rows.metric is not None:
             table = table.filter(metric=rows.metric)
         if rows.features == "richest":
-            used = set(table["features"])
-            table = table.filter(features=[name for name in FEATURES if name in used][-1:])
+            used = [name for name in FEATURES if name in set(table["features"])]
+            table = table.filter(pl.col("features").is_in(used[-1:]))
         elif rows.features is not None:
             table = table.filter(features=rows.features)
         return table.filter(pl.col("variant").is_in(rows.variants)) if rows.variants else table

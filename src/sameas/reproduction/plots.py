@@ -66,6 +66,8 @@ class Panel:
     diagonal: bool = False
     """Whether a thin line is drawn from (0, 0) to (1, 1)."""
     y_limits: tuple[float, float] | None = None
+    ticks: int = 16
+    """How many places on the horizontal axis have room for their labels."""
     x_show: Callable[[float], str] = "{:g}".format
     y_show: Callable[[float], str] = score
 
@@ -130,7 +132,7 @@ def _lines(axes: Axes, panel: Panel) -> None:
     for axis in panel.logarithmic:
         getattr(axes, f"set_{axis}scale")("log")
     places = sorted({place for values in panel.series.values() for place in values})
-    axes.set_xticks(_apart(places, "x" in panel.logarithmic))
+    axes.set_xticks(places[:: math.ceil(len(places) / panel.ticks)])
     axes.set_xticks([], minor=True)
     axes.xaxis.set_major_formatter(lambda value, _: panel.x_show(value))
     axes.yaxis.set_major_formatter(lambda value, _: panel.y_show(value))
@@ -188,17 +190,6 @@ def _fill(label: str, number: int) -> dict[str, Any]:
     styles = list(FILLS.values())
     colour, hatch = FILLS.get(label, styles[number % len(styles)])
     return {"facecolor": colour, "hatch": hatch, "edgecolor": "#000000"}
-
-
-def _apart(places: Sequence[float], logarithmic: bool) -> list[float]:
-    """Of the places on an axis, those whose labels do not overlap."""
-    position = {x: math.log(x) if logarithmic else x for x in places}
-    span = (position[places[-1]] - position[places[0]]) or 1.0
-    kept: list[float] = []
-    for x in places:
-        if not kept or position[x] - position[kept[-1]] >= span / 16:
-            kept.append(x)
-    return kept
 
 
 def _save(figure: Figure, folder: Path, name: str) -> str:

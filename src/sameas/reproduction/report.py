@@ -11,7 +11,6 @@ from sameas.reproduction.rendering import (
     NOTHING,
     Document,
     Section,
-    Table,
     count,
     gib,
     markdown,
@@ -19,7 +18,7 @@ from sameas.reproduction.rendering import (
     seconds,
     table_of,
 )
-from sameas.reproduction.sections import make_sections
+from sameas.reproduction.sections import make_sections, specification
 
 
 def write_report(content: dict[str, Any], folder: Path) -> None:
@@ -33,18 +32,8 @@ def write_report(content: dict[str, Any], folder: Path) -> None:
 
 def _document(results: Results, folder: Path) -> Document:
     sections = make_sections(results, folder)
-    text = [
-        f"Every table and figure published for SEU ({SOURCE}), beside the same measured with "
-        f"sameas {results.content['sameas']}. Rows of other methods are quoted from there, those "
-        "of later ones from their own papers.",
-        "Scores have three decimals, seconds one. Bold marks the best figure of a column within "
-        "its block of rows: published figures and ours are marked separately, since word vectors "
-        f"and machines differ. A dash ({NOTHING}) means that there is no figure. Differences are "
-        "ours less published, of the figures as shown.",
-        "Up to PARIS, sameas does what the paper does (preset paper) unless a row says best. From "
-        "Preset best on, it does the best we know: names weighted and folded, refinement from the "
-        "graph itself, and entities that may stay unmatched.",
-    ]
+    words = {"source": SOURCE, "version": results.content["sameas"]}
+    text = [paragraph.format(**words) for paragraph in specification()["introduction"]]
     left_out = [name for name, section in sections.items() if section is None]
     if left_out:
         text.append(f"Not run, and so left out: {', '.join(left_out)}.")
@@ -54,53 +43,36 @@ def _document(results: Results, folder: Path) -> Document:
 
 def _making(results: Results) -> Section:
     """What is needed to make the same again."""
-    text = (
-        f"Made by `{results.content['command']}`. Unless a table says otherwise: depth 2, 10 "
-        "rounds of Sinkhorn, temperature 0.02, relational adjacency, as in the paper. "
-        f"{results.comparability}"
-    )
-    entries = results.content["results"]
-    hashes = {entry["dataset"]: entry["dataset_sha256"] for entry in entries}
-    read = [[title(dataset), hashes[dataset]] for dataset in by_dataset(hashes)]
-    tables = [
-        _origin(results),
-        _experiments(entries),
-        table_of("Datasets read", ["dataset", "SHA-256"], read, labels=2),
-    ]
-    return Section("How it was made", text, tables)
-
-
-def _origin(results: Results) -> Table:
-    content = results.content
-    machine, vectors = content["machine"], content["word_vectors"]
-    versions = {entry["sameas"] for entry in content["results"]} | {content["sameas"]}
-    packages = ("numpy", "scipy")
-    rows = {
+    content, machine = results.content, results.content["machine"]
+    versions = {content["sameas"], *(entry["sameas"] for entry in content["results"])}
+    origin = {
         "command": f"`{content['command']}`",
         "sameas": ", ".join(sorted(versions)),
-        "system": machine["system"],
+        "system": f"{machine['system']}, Python {machine['python']}",
         "processor": f"{machine['processor']}, {machine['cores']} cores",
         "memory": f"{gib(machine['memory_bytes'])} GiB",
-        "Python, NumPy, SciPy": ", ".join(
-            [machine["python"], *(str(machine["packages"][name]) for name in packages)]
-        ),
+        **{name: version for name, version in machine["packages"].items() if version},
         "word vectors": results.vectors.removeprefix("word vectors "),
+        "word vectors, SHA-256": (content["word_vectors"] or {}).get("sha256", NOTHING),
     }
-    if vectors is not None:
-        rows["word vectors, SHA-256"] = vectors["sha256"]
-    return table_of("Software, machine and word vectors", ["what", "which"], rows.items(), labels=2)
-
-
-def _experiments(entries: list[dict[str, Any]]) -> Table:
-    """Which experiments were run, with which settings, and how long they took."""
-    runs: dict[tuple[str, str], list[float]] = {}
-    for entry in entries:
-        settings = ", ".join(
-            f"{name} {FEATURES.get(value, value)}"
-            for name, value in sorted(entry["settings"].items())
-        )
-        runs.setdefault((entry["experiment"], settings or NOTHING), []).append(entry["seconds"])
-    rows = [[*key, count(len(taken)), seconds(sum(taken))] for key, taken in runs.items()]
-    total = seconds(sum(entry["seconds"] for entry in entries))
+    taken: dict[tuple[str, str], list[float]] = {}
+    for entry in content["results"]:
+        settings = (f"{name} {FEATURES.get(v, v)}" for name, v in sorted(entry["settings"].items()))
+        key = entry["experiment"], ", ".join(settings) or NOTHING
+        taken.setdefault(key, []).append(entry["seconds"])
+    runs = [[*key, count(len(times)), seconds(sum(times))] for key, times in taken.items()]
+    total = seconds(sum(entry["seconds"] for entry in content["results"]))
+    hashes = {entry["dataset"]: entry["dataset_sha256"] for entry in content["results"]}
+    read = [[title(dataset), hashes[dataset]] for dataset in by_dataset(hashes)]
     header = ["experiment", "settings", "datasets", "seconds"]
-    return table_of(f"Experiments; {total} seconds in all", header, rows, labels=2)
+    return Section(
+        "How it was made",
+        f"Made by `{content['command']}`. Unless a table says otherwise: depth 2, 10 rounds of "
+        "Sinkhorn, temperature 0.02, relational adjacency, as in the paper. "
+        f"{results.comparability}",
+        [
+            table_of("Software, machine and word vectors", ["what", "which"], origin.items()),
+            table_of(f"Experiments; {total} seconds in all", header, runs, labels=2),
+            table_of("Datasets read", ["dataset", "SHA-256"], read, labels=2),
+        ],
+    )
