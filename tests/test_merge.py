@@ -17,7 +17,6 @@ import sameas
 from hostile import ids
 from sameas import Graph, GraphPair, OutputError
 from sameas.cli import main
-from sameas.graph import Graph
 from sameas.iri import to_iris, to_property_iris
 from sameas.links import LINK_SCHEMA, SAME_AS
 from sameas.writing import write_merged

@@ -18,7 +18,6 @@ from sameas import Graph, GraphPair, Options, align, verify
 from sameas.checkpoint import Checkpoint
 from sameas.evidence import edges_of
 from sameas.features import folded, sounded
-from sameas.graph import Graph
 from sameas.pipeline.clock import Clock
 from sameas.pipeline.refined import prepare, refined
 from sameas.refinement import SURE, Known, Weights, refine

@@ -108,7 +108,7 @@ def test_a_broken_or_missing_file_is_an_input_error(tmp_path):
     for content in (whole[: len(whole) // 2], b"not gzip at all"):
         path = tmp_path / "broken.gz"
         path.write_bytes(content)
-        with pytest.raises(InputError, match="is the file whole|is not compressed with gzip"):
+        with pytest.raises(InputError, match=r"is the file whole|is not compressed with gzip"):
             read_word_vectors(path, text("paris"))
     with pytest.raises(InputError, match="no such file"):
         read_word_vectors(tmp_path / "missing.txt", text("a"))
