@@ -310,5 +310,5 @@ def test_predicates_by_name_and_by_iri():
     assert predicate_iri("owl:sameAs") == predicate_iri("sameAs") == SAME_AS
     assert predicate_iri("http://a.org/x") == "http://a.org/x"
     for wrong in ("sameas", "x:y", "", "http://a.org/x y"):
-        with pytest.raises(OptionError, match="predicate must be sameAs, exactMatch"):
+        with pytest.raises(OptionError, match="`predicate` must be sameAs, exactMatch"):
             predicate_iri(wrong)

@@ -24,6 +24,11 @@ class WordVectors:
     vectors: Matrix
     source: str
 
+    @property
+    def description(self) -> str:
+        """Where the vectors are from, and how long they are."""
+        return f"{self.source}, {self.vectors.shape[1]} dimensions"
+
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any], words: pl.Series) -> WordVectors:
         """The vectors of these words, from a mapping of words to sequences of numbers."""
