@@ -29,8 +29,9 @@ from sameas.candidates import every_pair, find_candidates
 from sameas.checkpoint import Checkpoint, fingerprint, from_arrays, to_arrays
 from sameas.features.words import words_of
 from sameas.inputs import Inputs, collect_inputs, make_task
-from sameas.pipeline.refined import prepare, refine_material
-from sameas.pipeline.stages import Counts, SideRows
+from sameas.pipeline.phases import Phases
+from sameas.pipeline.refined import refine_material
+from sameas.pipeline.stages import Counts, Material, prepare
 from sameas.profit import StoredProfit, make_profit
 from sameas.rows import Rows, as_rows
 from strategies import paper
@@ -313,7 +314,8 @@ def assert_given_back(checkpoint, result):
 )
 def test_rows_are_given_back(checkpoint, rows):
     other = rows.scaled(np.zeros(len(rows)))
-    assert_given_back(checkpoint, SideRows(rows, other, other, rows, Counts(3, words=2)))
+    profits = make_profit(rows, other), make_profit(other, rows)
+    assert_given_back(checkpoint, Material(*profits, Counts(3, words=2)))
 
 
 @pytest.mark.parametrize("recall", [None, 0.0, 0.97])
@@ -340,7 +342,7 @@ def test_solutions_are_given_back(checkpoint, solver, form, shape):
 
 def test_refinements_are_given_back(checkpoint, pair):
     task = make_task(pair, Options(candidates=10), Inputs())
-    refinement = refine_material(task, prepare(task))
+    refinement = refine_material(task, prepare(task, task.everything, Phases()))
     assert len(refinement.pairs.candidates)
     assert_given_back(checkpoint, refinement)
 
@@ -630,7 +632,7 @@ def test_other_options_or_another_input_do_not_use_what_was_kept(pair, tmp_path)
 def test_a_damaged_refinement_is_made_again(pair, uninterrupted, tmp_path):
     folder = tmp_path / "kept"
     interrupted_at_the_end(pair, OPTIONS["refined"], folder)
-    path = folder / "refinement" / "refinement.pairs.evidence.votes.npy"
+    path = folder / "refinement" / "0.pairs.evidence.npy"
     path.write_bytes(path.read_bytes()[:-5])
     found = align(pair, OPTIONS["refined"], checkpoint=folder)
     assert found.resumed == ("neighbours", "candidates")
