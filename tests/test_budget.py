@@ -103,7 +103,10 @@ def test_the_ceiling_decides_between_all_pairs_and_candidates(demo):
 @pytest.mark.parametrize("more", [{"depth": 3}, {"candidates": 500}])
 def test_more_work_takes_more_memory(demo, more):
     options = paper(memory=2**45)
-    assert plan_many(demo, replace(options, **more)).memory_expected_bytes > plan_many(demo, options).memory_expected_bytes
+    assert (
+        plan_many(demo, replace(options, **more)).memory_expected_bytes
+        > plan_many(demo, options).memory_expected_bytes
+    )
 
 
 def test_only_the_entities_in_question_count(demo):
@@ -258,5 +261,7 @@ def test_every_kind_of_features_can_be_planned_for(demo, options):
 def test_embeddings_count_by_their_size(demo):
     rows = np.ones((1162 + 1222, 40), dtype=np.float32)
     inputs = Inputs(embeddings=as_rows(rows))
-    shallow, deep = (plan(demo, paper(depth=depth), inputs).memory_expected_bytes for depth in (1, 3))
+    shallow, deep = (
+        plan(demo, paper(depth=depth), inputs).memory_expected_bytes for depth in (1, 3)
+    )
     assert deep - shallow == 4 * rows.nbytes

@@ -604,7 +604,7 @@ def test_prices_below_zero_prove_nothing_without_refinement_either():
 def test_the_pipeline_refines_as_refine_does():
     pair = uneven()
     task = make_task(pair, Options(rounds=3), Inputs())
-    piped = refine_material(task, prepare(task, task.everything, Phases()))
+    piped = refine_material(task, material_of(pair))
     direct = refine_pair(pair, everyone(pair), rounds=3)
     assert_array_equal(piped.pairs.candidates.values, direct.pairs.candidates.values)
     assert piped.changes == direct.changes
