@@ -68,7 +68,7 @@ def merge(pair, found, path, *, keep="left"):
     """Write a pair that was aligned with these links as one graph."""
     figures = Diagnostics(solver="sinkhorn", objective=0.0)
     parts = {"pair": pair, "links": found}
-    alignment = Alignment(options=Options(), diagnostics=figures, parts=parts)
+    alignment = Alignment(options=Options(), diagnostics=figures, load=parts.__getitem__)
     return sameas.merge(alignment, path, keep=keep)
 
 

@@ -19,6 +19,7 @@ from sameas import (
     InputError,
     Options,
     OutputError,
+    __version__,
     align,
     evaluate,
     read_links,
@@ -222,6 +223,17 @@ def test_a_run_folder_keeps_everything(tmp_path, alignment):
     write(alignment, tmp_path / "run")
     assert is_run(tmp_path / "run")
     assert_same_run(read_run(tmp_path / "run"), alignment)
+
+
+def test_a_run_keeps_the_version_that_made_it(tmp_path, alignment):
+    write(alignment, tmp_path / "run")
+    record = tmp_path / "run" / "run.json"
+    assert alignment.version == read_run(tmp_path / "run").version == __version__
+    record.write_text(record.read_text().replace(f'"{__version__}"', '"0.0.1"'))
+    run = read_run(tmp_path / "run")
+    assert run.version == "0.0.1"
+    write(run, tmp_path / "links.sssom.tsv")
+    assert "mapping_tool_version: 0.0.1" in (tmp_path / "links.sssom.tsv").read_text()
 
 
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
