@@ -555,11 +555,14 @@ def test_from_the_other_side_the_links_are_the_same(solver):
 
 def forged(alignment, *, prices=None, less=0.0):
     """The alignment with other prices, and a smaller objective."""
-    parts = {**alignment.parts, "prices": alignment.prices if prices is None else prices}
+    parts = {
+        "prices": alignment.prices if prices is None else prices,
+        "pair": alignment.pair,
+        "inputs": alignment.inputs,
+    }
     objective = alignment.diagnostics.objective - less
-    return replace(
-        alignment, parts=parts, diagnostics=replace(alignment.diagnostics, objective=objective)
-    )
+    diagnostics = replace(alignment.diagnostics, objective=objective)
+    return replace(alignment, load=parts.__getitem__, diagnostics=diagnostics)
 
 
 def test_an_exact_alignment_is_proven_and_a_tampered_one_is_not():
