@@ -280,7 +280,7 @@ def gather_evidence(
     trusts = _trust(left, anchors.left, anchors.trust), _trust(right, anchors.right, anchors.trust)
     worths = _worth(left, relations.left_cover), _worth(right, relations.right_cover)
     totals = _totals(left, worths[0], trusts[0]), _totals(right, worths[1], trusts[1])
-    partner = _partners(left, right, anchors)
+    partner = partners(left, right, anchors)
     match_starts = np.searchsorted(relations.left, np.arange(left.relations + 1))
     found = np.zeros((3, len(candidates)))
     ours = LeftEdges(left.starts, left.far, left.relation, left.fans, worths[0])
@@ -318,7 +318,7 @@ def _trust(edges: Edges, anchored: Positions, trust: Vector) -> Vector:
     return trusts
 
 
-def _partners(left: Edges, right: Edges, anchors: Anchors) -> Positions:
+def partners(left: Edges, right: Edges, anchors: Anchors) -> Positions:
     """The right counterpart of each left far node, -1 where it is not known."""
     sizes = len(left.starts) - 1, len(right.starts) - 1
     partner = np.full(left.nodes, -1, dtype=np.int64)
