@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -87,17 +87,16 @@ class Question:
     def answer(self) -> Explanation:
         """The whole explanation."""
         record, found = self.record, self.record.of(self.near, self.entity)
-        asked = self.compared[self.asked] if self.asked >= 0 else None
         return Explanation(
             side=SIDES[self.near],
             entity=record.entity(self.near, self.entity),
-            partner=record.entity_or_none(1 - self.near, self.partner),
+            partner=record.find(1 - self.near, self.partner),
             confidence=found["confidence"],
             reason=found["reason"],
             min_confidence=record.options.min_confidence,
-            scale="log-odds" if self.scores.refined else "cosine",
-            comparison=self.compared[self.chosen] if self.chosen >= 0 else None,
-            other=asked,
+            scale="log-odds" if self.record.refined else "cosine",
+            comparison=self.compared.get(self.chosen),
+            other=self.compared.get(self.asked),
             others=self._others(),
             rivals=self._rivals(),
             wins=self._wins(),
@@ -144,22 +143,22 @@ class Question:
 
     # --- other candidates ---
 
-    def _considered(
-        self, side: int, place: int, score: float, differences: result.Differences = ()
-    ) -> Considered:
+    def _considered(self, side: int, place: int, score: float) -> Considered:
         linked = self.record.partners[side].get(place, -1)
-        partner = self.record.entity_or_none(1 - side, linked)
-        return Considered(self.record.entity(side, place), score, partner, differences)
+        return Considered(
+            self.record.entity(side, place), score, self.record.find(1 - side, linked)
+        )
 
     def _others(self) -> tuple[Considered, ...]:
         """Other candidates, compared part by part with the one that was chosen."""
         others = [place for place in self.candidates if place != self.chosen][:MOST]
-        chosen = self.compared.get(self.chosen)
-        found = zip(others, self.scores.compare([self._pair(one) for one in others]), strict=True)
-        return tuple(
-            self._considered(1 - self.near, place, one.score, _differences(chosen, one))
-            for place, one in found
-        )
+        found, chosen = [], self.compared.get(self.chosen)
+        for place, pair in zip(
+            others, self.scores.compare([*map(self._pair, others)]), strict=True
+        ):
+            considered = self._considered(1 - self.near, place, pair.score)
+            found.append(replace(considered, differences=_differences(chosen, pair)))
+        return tuple(found)
 
     def _rivals(self) -> tuple[Considered, ...]:
         """Other candidates of the partner, or of the nearest miss."""
@@ -183,10 +182,10 @@ class Question:
             return None
         score = self.candidates.get(wanted)
         score = self.compared[wanted].score if score is None else score
-        if score <= 0 and self.partner < 0 and self.scores.refined:
+        if score <= 0 and self.partner < 0 and self.record.refined:
             return None
         extra = {(entity, wanted): score}
-        if not self.scores.refined and min(holder, self.partner) >= 0:
+        if not self.record.refined and min(holder, self.partner) >= 0:
             # As published, any pair can be linked: the two that are left over can have each other.
             left_over = self.scores.compare([self._pair(self.partner, holder)])[0]
             extra[holder, self.partner] = left_over.score
@@ -199,7 +198,7 @@ class Question:
         return result.Exchange(
             wanted=record.entity(1 - near, wanted),
             score=score,
-            holder=record.entity_or_none(near, holder),
+            holder=record.find(near, holder),
             holder_score=_value(market, holder, wanted),
             steps=steps,
             cost=sum(step.before_score - step.after_score for step in steps),
@@ -210,15 +209,15 @@ class Question:
         before = self.record.partners[self.near].get(entity, -1)
         return result.Step(
             entity=self.record.entity(self.near, entity),
-            before=self.record.entity_or_none(1 - self.near, before),
+            before=self.record.find(1 - self.near, before),
             before_score=_value(market, entity, before),
-            after=self.record.entity_or_none(1 - self.near, after),
+            after=self.record.find(1 - self.near, after),
             after_score=_value(market, entity, after),
         )
 
     def _missing(self) -> result.Missing | None:
         """What is missing where a score is too low to be linked at all."""
-        if self.shown in (self.partner, -1) or not self.scores.refined:
+        if self.shown in (self.partner, -1) or not self.record.refined:
             return None
         score = self.compared[self.shown].score
         if score > 0:
@@ -243,9 +242,9 @@ class Question:
         rows = [
             tuple(
                 Neighbours(
-                    left=self.record.entity_or_none(0, one),
+                    left=self.record.find(0, one),
                     left_relations=left.get(one, ()),
-                    right=self.record.entity_or_none(1, other),
+                    right=self.record.find(1, other),
                     right_relations=right.get(other, ()),
                 )
                 for one, other in sort[:NEIGHBOURS]
@@ -275,11 +274,11 @@ def _not_among(record: Record, side: int, entity: int) -> bool:
     return entity not in record.partners[side] and record.of(side, entity)["reason"] is None
 
 
-def _differences(chosen: Comparison | None, other: Comparison) -> result.Differences:
+def _differences(chosen: Comparison | None, other: Comparison) -> tuple[tuple[str, float], ...]:
     """How the parts of another pair differ from those of the chosen one, most first."""
     if chosen is None:
         return ()
-    changes: dict[result.Kind, float] = {}
+    changes: dict[str, float] = {}
     for comparison, sign in ((other, 1), (chosen, -1)):
         for part in comparison.parts:
             changes[part.kind] = changes.get(part.kind, 0.0) + sign * part.score
@@ -291,16 +290,13 @@ def _joined(kept: Candidates, extra: dict[Pair, float]) -> Candidates:
     """The candidates and further pairs, where these are not among them yet."""
     left, right = np.array(list(extra), dtype=np.int64).T
     new = kept.find(left, right) < 0
-    if not new.any():
-        return kept
     return kept.joined(left[new], right[new], np.array(list(extra.values()))[new])
 
 
 def _value(candidates: Candidates, left: int, right: int) -> float:
     """The score of a pair; zero for no partner (-1)."""
-    if min(left, right) < 0:
-        return 0.0
-    return float(candidates.values[candidates.find(np.array([left]), np.array([right]))[0]])
+    place = candidates.find(np.array([left]), np.array([right]))[0]
+    return float(candidates.values[place]) if min(left, right) >= 0 else 0.0
 
 
 def _in_turn(changed: dict[int, int], first: int, holders: dict[int, int]) -> list[int]:

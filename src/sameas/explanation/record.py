@@ -34,6 +34,11 @@ class Record:
     threshold: float | None
 
     @property
+    def refined(self) -> bool:
+        """Whether scores are log-odds; otherwise they are mean cosines over the hops."""
+        return self.options.rounds > 0
+
+    @property
     def graphs(self) -> tuple[Graph, Graph]:
         """Both graphs, by the number of their side."""
         return self.pair.left, self.pair.right
@@ -88,7 +93,7 @@ class Record:
         graph = self.graphs[side]
         return Entity(graph.entities[position], graph.names[position] or "")
 
-    def entity_or_none(self, side: int, position: int) -> Entity | None:
+    def find(self, side: int, position: int) -> Entity | None:
         """The entity at a position; none for -1."""
         return None if position < 0 else self.entity(side, position)
 

@@ -7,20 +7,10 @@ from typing import Any, Literal
 
 Side = Literal["left", "right"]
 Scale = Literal["log-odds", "cosine"]
-Kind = Literal[
-    "name",
-    "neighbours",
-    "further",
-    "shared",
-    "values",
-    "left lacks",
-    "right lacks",
-    "known",
-    "threshold",
-]
-"""Names; neighbours' names; neighbours of neighbours and further hops; shared neighbours; shared
-literal values; what one of the two lacks; a known link; the threshold that is taken off."""
-Differences = tuple[tuple[Kind, float], ...]
+Kind = str
+"""A part of a score: name; neighbours (their names); further (neighbours of neighbours and further
+hops); shared (neighbours); values (literals that both have); left lacks, right lacks (what only
+the other has); known (a known link); threshold (which is taken off)."""
 Reason = Literal["no-candidate", "below-threshold", "taken", "unsure", "left-over"]
 """Why an entity is unmatched: nothing resembles it; its best candidate's score is below the
 threshold; that candidate was linked to another entity; the link was not confident enough; the
@@ -104,7 +94,7 @@ class Considered:
     entity: Entity
     score: float
     linked_with: Entity | None
-    differences: Differences = ()
+    differences: tuple[tuple[Kind, float], ...] = ()
     """By how much each part differs from that of the chosen pair, largest difference first."""
 
 

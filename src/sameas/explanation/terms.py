@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,8 +29,9 @@ Vector = NDArray[np.float64]
 Numbers = NDArray[np.integer]
 Pair = tuple[int, int]
 """The positions of a left and a right entity."""
-Fields = dict[str, Any]
-"""Fields of a Detail, other than its score."""
+Describe = Callable[[int], dict[str, Any]]
+"""Gives the fields of the Detail of a term, other than its score, by the term's place."""
+Terms = tuple[Vector, Describe]
 
 SHOWN = 12
 """Details of a part that are listed; the others are summed up."""
@@ -55,15 +56,10 @@ class Scores:
 
     # --- what scores are made from ---
 
-    @cached_property
+    @property
     def weights(self) -> Weights:
         """What each kind of evidence is worth."""
         return weights_of(self.record.options)
-
-    @property
-    def refined(self) -> bool:
-        """Whether scores are log-odds; otherwise they are mean cosines over the hops."""
-        return self.record.options.rounds > 0
 
     @cached_property
     def features(self) -> tuple[Rows, Rows]:
@@ -109,12 +105,12 @@ class Scores:
     def _relations(self) -> list[list[Relation]]:
         """The relations of each side in the order of their numbers in ``edges``."""
         found = []
-        attributes = evidence.attributes_of(self.record.pair)
-        for graph, own_attributes in zip(self.record.graphs, attributes, strict=True):
+        every = zip(self.record.graphs, evidence.attributes_of(self.record.pair), strict=True)
+        for graph, attributes in every:
             names = [Relation(uri, inverse) for inverse in (False, True) for uri in graph.relations]
             if "relations" in self.record.options.without:
                 names = [Relation("any relation")] * len(names)
-            found.append(names + [Relation(uri) for uri in own_attributes])
+            found.append(names + [Relation(uri) for uri in attributes])
         return found
 
     # --- the parts of a score ---
@@ -126,27 +122,22 @@ class Scores:
         left, right = np.array(pairs, dtype=np.int64).T
         kept = self.record.kept[0]
         places, cosines = kept.find(left, right).tolist(), self._cosines(left, right)
-        terms = self._neighbour_terms(pairs) if self.refined else []
+        terms = self._neighbour_terms(pairs) if self.record.refined else []
         found = []
         for number, pair in enumerate(pairs):
             listed = float(kept.values[places[number]]) if places[number] >= 0 else None
             parts = self._text_parts(pair, cosines[:, number], details)
-            if self.refined:
+            if self.record.refined:
+                threshold = self.record.threshold or 0.0
                 parts += self._evidence_parts(terms[number], details)
-                parts += self._fixed_parts(sum(part.score for part in parts), listed)
+                parts.append(Part(kind="threshold", score=-threshold, amount=threshold))
+                # Nothing else is as large as what a known link is given: the recorded score tells.
+                if listed is not None and listed - sum(part.score for part in parts) > SURE / 2:
+                    parts.insert(-1, Part(kind="known", score=SURE))
             one, other = self.record.entity(0, pair[0]), self.record.entity(1, pair[1])
             score = sum(part.score for part in parts)
             found.append(Comparison(one, other, score, tuple(parts), listed))
         return found
-
-    def _fixed_parts(self, score: float, listed: float | None) -> list[Part]:
-        """What a known link is given, and the threshold that is taken off."""
-        threshold = self.record.threshold or 0.0
-        parts = [Part(kind="threshold", score=-threshold, amount=threshold)]
-        # Nothing else is as large as what a known link is given, so the recorded score tells.
-        if listed is not None and listed - (score - threshold) > SURE / 2:
-            parts.insert(0, Part(kind="known", score=SURE))
-        return parts
 
     # --- names and neighbours' names ---
 
@@ -168,26 +159,28 @@ class Scores:
         return np.array(rows, dtype=np.float64)
 
     def _text_parts(self, pair: Pair, cosines: Vector, details: bool) -> list[Part]:
-        kinds: tuple[Kind, ...] = ("name", "neighbours", "further")
-        worth = np.full(len(cosines), (self.weights.profit if self.refined else 1) / len(cosines))
-        worth[0] += self.weights.names if self.refined else 0
+        refined, hops = self.record.refined, len(cosines)
+        worth = np.full(hops, (self.weights.profit if refined else 1) / hops)
+        worth[0] += self.weights.names if refined else 0
         parts = []
-        for number, (each, cosine) in enumerate(zip(worth, cosines, strict=True)):
+        for number in range(hops):
+            kind = ("name", "neighbours", "further")[min(number, 2)]
             terms = self._hop_terms if number else self._name_terms
-            found = _leading(each, *terms(pair, number)) if details else ()
-            parts.append(_part(kinds[min(number, 2)], each, cosine, found, hop=number))
+            described = terms(pair, number) if details else None
+            parts.append(_part(kind, worth[number], cosines[number], described, hop=number))
         return parts
 
-    def _name_terms(self, pair: Pair, number: int) -> tuple[Vector, Callable[[int], Fields]]:
+    def _name_terms(self, pair: Pair, number: int) -> Terms:
         """What n-grams and words in common add to the cosine of two names."""
         rows = [self._rows(side, number, np.array([place])) for side, place in enumerate(pair)]
-        dense = float(_products(*(Rows(row.dense, row.sparse[:, :0]) for row in rows))[0, 0])
+        left, right = (row.dense[0].astype(np.float64) for row in rows)
         names = [self.record.entity(side, place).name for side, place in enumerate(pair)]
-        if self.record.inputs.embeddings is not None:
-            cosines = {"given feature rows": dense}
-        else:
-            features = self.record.options.features
-            cosines = self._word_cosines(names, dense) if features != "char" else {}
+        features, cosines = (
+            self.record.options.features,
+            {"given feature rows": float(left @ right)},
+        )
+        if self.record.inputs.embeddings is None:
+            cosines = self._word_cosines(names, float(left @ right)) if features != "char" else {}
             cosines |= self._ngram_cosines(names, rows) if features != "word" else {}
         texts = sorted(cosines)
         values = np.array([cosines[text] for text in texts])
@@ -227,7 +220,7 @@ class Scores:
         total = sum(products.values())
         return {text: dense * float(each / total) for text, each in products.items() if total}
 
-    def _hop_terms(self, pair: Pair, number: int) -> tuple[Vector, Callable[[int], Fields]]:
+    def _hop_terms(self, pair: Pair, number: int) -> Terms:
         """What each pair of neighbours adds to the cosine of a hop.
 
         A hop's row is the sum of the neighbours' rows of the hop before, weighted by the adjacency
@@ -246,9 +239,9 @@ class Scores:
         shares = weights[0][:, None] * alike * weights[1][None, :]
         around = [self.record.around(side, place) for side, place in enumerate(pair)]
 
-        def describe(place: int) -> Fields:
+        def describe(place: int) -> dict[str, Any]:
             at = np.unravel_index(place, shares.shape)
-            fields: Fields = {"amount": float(alike[at])}
+            fields: dict[str, Any] = {"amount": float(alike[at])}
             for side, name in enumerate(SIDES):
                 far = int(neighbours[side][at[side]])
                 fields[name] = self.record.entity(side, far)
@@ -307,36 +300,26 @@ class Scores:
     def _evidence_parts(self, terms: tuple[EdgeTerms, ...], details: bool) -> list[Part]:
         sums = np.array([each.amounts.sum() for each in terms])
         worth = self.weights.evidence(Evidence(*np.diag(sums)))  # of each of the three sums alone
-        shared, *lacks = np.divide(worth, sums, out=np.zeros(3), where=sums > 0)
+        shared, left, right = np.divide(worth, sums, out=np.zeros(3), where=sums > 0)
         literal = self.edges[0].far[terms[0].edges[0]] >= len(self.record.pair.left.entities)
-        parts: tuple[tuple[Kind, float, EdgeTerms, Any], ...] = (
-            ("shared", shared, terms[0], ~literal),
-            ("values", shared, terms[0], literal),
-            ("left lacks", lacks[0], terms[1], True),
-            ("right lacks", lacks[1], terms[2], True),
+        kinds = (
+            ("shared", shared, terms[0], np.where(literal, 0.0, terms[0].amounts)),
+            ("values", shared, terms[0], np.where(literal, terms[0].amounts, 0.0)),
+            ("left lacks", left, terms[1], terms[1].amounts),
+            ("right lacks", right, terms[2], terms[2].amounts),
         )
-        found = []
-        for kind, each, some, which in parts:
-            amounts = np.where(which, some.amounts, 0.0)
-            found_details = _leading(each, amounts, self._describer(some)) if details else ()
-            found.append(_part(kind, each, amounts.sum(), found_details))
-        return found
+        parts = []
+        for kind, each, edge_terms, amounts in kinds:
+            described = (amounts, partial(self._describe, edge_terms)) if details else None
+            parts.append(_part(kind, each, amounts.sum(), described))
+        return parts
 
-    def _describer(self, terms: EdgeTerms) -> Callable[[int], Fields]:
-        def describe(place: int) -> Fields:
-            edges = int(terms.edges[0][place]), int(terms.edges[1][place])
-            amount = float(terms.amounts[place])
-            return self._edge_fields(edges) | {
-                "amount": amount if min(edges) < 0 else -float(np.expm1(-amount))
-            }
-
-        return describe
-
-    def _edge_fields(self, edges: Pair) -> Fields:
-        """Where the edges of the two sides lead to, and how; one of them may be lacking (-1)."""
-        fields: Fields = {}
-        for side, edge in enumerate(edges):
-            name = SIDES[side]
+    def _describe(self, terms: EdgeTerms, place: int) -> dict[str, Any]:
+        """Where the edges of the two sides lead to, and how; one of them may be lacking."""
+        edges = [int(side[place]) for side in terms.edges]
+        amount = float(terms.amounts[place])
+        fields: dict[str, Any] = {"amount": amount if -1 in edges else -float(np.expm1(-amount))}
+        for side, (edge, name) in enumerate(zip(edges, SIDES, strict=True)):
             if edge >= 0:
                 far = self.edges[side].far[edge]
                 relation = self._relations[side][self.edges[side].relation[edge]]
@@ -387,12 +370,13 @@ class Scores:
         after[1 + side] = np.maximum(after[1 + side] - weight[met[1 - side]], 0.0)
         gains = self.weights.evidence(Evidence(*after)) - self.weights.evidence(Evidence(*before))
         best = int(np.argmax(gains))
-        edge = int(lacked[met[1 - side][best]])
-        fields = self._edge_fields((edge, -1) if side else (-1, edge))
-        new_relation = self._relations[side][relation[met[side][best]]]
-        fields[f"{SIDES[side]}_relations"] = (new_relation,)
-        share = -float(np.expm1(-votes[best]))
-        return [Detail(score=float(gains[best]), amount=share, **fields)]
+        fields = self._describe(lacks, int(heaviest[met[1 - side][best]]))
+        relation_added = self._relations[side][relation[met[side][best]]]
+        fields |= {
+            f"{SIDES[side]}_relations": (relation_added,),
+            "amount": -float(np.expm1(-votes[best])),
+        }
+        return [Detail(score=float(gains[best]), **fields)]
 
 
 def _columns(edges: Edges, places: Positions) -> tuple[Numbers, Numbers, Numbers]:
@@ -425,24 +409,21 @@ def _best_of_each(groups: Numbers, values: Vector) -> Positions:
 
 
 def _part(
-    kind: Kind, each: float, amount: float, details: tuple[Detail, ...], hop: int | None = None
+    kind: Kind, each: float, amount: float, terms: Terms | None, hop: int | None = None
 ) -> Part:
-    """A part whose amount is worth ``each`` a unit."""
-    score = float(each * amount)
-    return Part(kind=kind, hop=hop, score=score, amount=float(amount), details=details)
-
-
-def _leading(each: float, amounts: Vector, describe: Callable[[int], Fields]) -> tuple[Detail, ...]:
-    """The largest terms as details, described by their places, and the others as one."""
-    scores = each * amounts
-    order = np.argsort(-np.abs(scores).round(9), kind="stable")  # of equals, the first
-    order = order[np.abs(scores[order]) > 1e-12]
-    shown = order if len(order) <= SHOWN + 1 else order[:SHOWN]
-    details = [Detail(score=float(scores[place]), **describe(int(place))) for place in shown]
-    rest = order[len(shown) :]
-    if len(rest):
-        details.append(Detail(score=float(scores[rest].sum()), count=len(rest)))
-    return tuple(details)
+    """A part, a unit of which is worth ``each``: its largest terms, and the others as one."""
+    details: list[Detail] = []
+    if terms is not None:
+        scores, describe = each * terms[0], terms[1]
+        order = np.argsort(-np.abs(scores).round(9), kind="stable")  # of equals, the first
+        order = order[np.abs(scores[order]) > 1e-12]
+        shown = order if len(order) <= SHOWN + 1 else order[:SHOWN]
+        details = [Detail(score=float(scores[place]), **describe(int(place))) for place in shown]
+        rest = order[len(shown) :]
+        if len(rest):
+            details.append(Detail(score=float(scores[rest].sum()), count=len(rest)))
+    score, amount = float(each * amount), float(amount)
+    return Part(kind=kind, hop=hop, score=score, amount=amount, details=tuple(details))
 
 
 def _products(left: Rows, right: Rows) -> Vector:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -88,10 +89,13 @@ class _Text:
         reasons = "\n".join(wrapped(sentence, "  ") for sentence in self.reasons())
         yield f"Why\n{reasons}" if reasons else ""
 
+    @property
+    def digits(self) -> int:
+        return 2 if self.explanation.scale == "log-odds" else 3
+
     def figure(self, score: float, sign: str = "") -> str:
-        """A score in as many digits as its scale has."""
-        digits = 2 if self.explanation.scale == "log-odds" else 3
-        return f"{round(score, digits) + 0.0:{sign}.{digits}f}"  # adding zero makes -0 a plain one
+        """A score in as many digits as its scale has; adding zero makes -0 a plain one."""
+        return f"{round(score, self.digits) + 0.0:{sign}.{self.digits}f}"
 
     def signed(self, score: float) -> str:
         """A score with its sign."""
@@ -141,73 +145,61 @@ class _Text:
         parts = filter(_matters, comparison.parts)
         rows = [(_title(part), self.signed(part.score), _measure(part)) for part in parts]
         rows.append(("total", self.signed(comparison.score), ""))
-        return f"How the score comes about\n{text_table(rows, numeric={1})}"
+        return f"How the score comes about\n{text_table(rows)}"
 
     def asked_about(self, asked: Comparison) -> str:
         """The parts of the pair asked about, beside those of the chosen pair."""
-        explanation, chosen = self.explanation, self.explanation.comparison
-        name = label(explanation.far(asked))
-        sentence = wrapped(f"With {name}: score {self.meaning(asked.score)}")
+        far, chosen = self.explanation.far, self.explanation.comparison
+        sentence = wrapped(f"With {label(far(asked))}: score {self.meaning(asked.score)}")
         if chosen is None:
             return f"{sentence}\n\n{self.parts(asked)}"
         before, after = (
             {_title(part): part.score for part in pair.parts if _matters(part)}
+            | {"total": pair.score}
             for pair in (chosen, asked)
         )
-        rows = [("", label(explanation.far(chosen)), name, "difference")]
-        for title in before | after:
-            scores = before.get(title, 0.0), after.get(title, 0.0)
-            rows.append((title, *map(self.signed, (*scores, scores[1] - scores[0]))))
-        totals = chosen.score, asked.score, asked.score - chosen.score
-        rows.append(("total", *map(self.signed, totals)))
-        return f"Side by side\n{text_table(rows, numeric={1, 2, 3})}\n\n{sentence}"
+        rows: list[tuple[str, ...]] = [("", label(far(chosen)), label(far(asked)), "difference")]
+        for title in sorted(before | after, key="total".__eq__):
+            old, new = before.get(title, 0.0), after.get(title, 0.0)
+            rows.append((title, *map(self.signed, (old, new, new - old))))
+        return f"Side by side\n{text_table(rows)}\n\n{sentence}"
 
     # --- what each part is made of ---
 
     def details(self, part: Part, pair: Comparison) -> str:
         """The largest details of a part as a table or a list; the others are summed up."""
+        if part.kind in HEADINGS:
+            return self.table(part)
         if part.kind == "name":
             head = f'Names: "{label(pair.left)}" and "{label(pair.right)}" have in common '
             return self.listed(part, head, [_ngram(one) for one in _single(part)], ", ")
-        if part.kind in HEADINGS:
-            return self.table(part)
-        names = (pair.left, "left"), (pair.right, "right")
-        lacks, has = names if part.kind == "left lacks" else names[::-1]
+        ends = (label(pair.left), "left"), (label(pair.right), "right")
+        (lacks, near), (has, far) = ends if part.kind == "left lacks" else ends[::-1]
         head = (
-            f"Only {label(has[0])} ({has[1]}) has, though its counterpart is known and "
-            f"{label(lacks[0])} ({lacks[1]}) could have it: "
+            f"Only {has} ({far}) has, though its counterpart is known and {lacks} ({near}) could "
         )
-        items = [neighbours(one)[part.kind == "left lacks"] for one in _single(part)[:ROWS]]
-        return self.listed(part, head, items, "; ")
+        items = [neighbours(one)[far == "right"] for one in _single(part)[:ROWS]]
+        return self.listed(part, f"{head}have it: ", items, "; ")
 
-    def listed(self, part: Part, head: str, items: Sequence[str], separator: str) -> str:
+    def listed(self, part: Part, head: str, items: list[str], separator: str) -> str:
         """Details as a list in a sentence."""
-        scored = [
-            f"{item} {self.signed(one.score)}"
-            for item, one in zip(items, part.details, strict=False)
-        ]
-        return wrapped(
-            head + separator.join(scored + self.rest(part, len(items), "{} more {}")) + "."
-        )
+        scores = [self.signed(one.score) for one in part.details[: len(items)]]
+        scored = [f"{item} {score}" for item, score in zip(items, scores, strict=True)]
+        scored += self.rest(part, len(items), "{} more {}")
+        return wrapped(f"{head}{separator.join(scored)}.")
 
     def table(self, part: Part) -> str:
         """Pairs of neighbours, or values, as a table."""
-        heading, telling = HEADINGS[part.kind].format(part.hop), 0.0
-        if part.hop is not None:
-            telling = TELLING * abs(part.score)
-        rows = [
-            (*neighbours(one), self.signed(one.score), _how_much(one))
-            for one in _single(part)[:ROWS]
-            if abs(one.score) >= telling
-        ]
-        if not rows:
-            most = abs(part.details[0].score) + 0.5 * 10 ** -len(self.figure(0.0)[2:])
+        heading = HEADINGS[part.kind].format(part.hop)
+        least = 0.0 if part.hop is None else TELLING * abs(part.score)
+        telling = [one for one in _single(part)[:ROWS] if abs(one.score) >= least]
+        if not telling:
+            most = self.figure(abs(part.details[0].score) + 0.5 * 10**-self.digits)
             count = sum(one.count for one in part.details)
-            return (
-                f"{heading}\n  {count:,} of them, each of which adds less than {self.figure(most)}"
-            )
+            return f"{heading}\n  {count:,} of them, each of which adds less than {most}"
+        rows = [(*neighbours(one), self.signed(one.score), _how_much(one)) for one in telling]
         measure = "how many have it" if part.hop is None else "alike"
-        table = text_table([("left", "right", "adds", measure), *rows], numeric={2})
+        table = text_table([("left", "right", "adds", measure), *rows])
         return "\n".join([heading, table, *self.rest(part, len(rows), "  and {} more: {}")])
 
     def rest(self, part: Part, listed: int, text: str) -> list[str]:
@@ -227,7 +219,7 @@ class _Text:
             linked = cut(label(one.linked_with)) if one.linked_with else "nobody"
             name = cut(label(one.entity))
             rows.append((name, self.signed(one.score), linked, ", ".join(changes)))
-        return f"Who else was considered\n{text_table(rows, numeric={1})}"
+        return f"Who else was considered\n{text_table(rows)}"
 
     # --- why the assignment chose as it did ---
 
@@ -272,60 +264,45 @@ class _Text:
 
     def competition(self, chosen: Comparison) -> str:
         """Why the best pair of an entity is not sure enough."""
-        explanation = self.explanation
+        explanation, free = self.explanation, []
         name, miss = label(explanation.entity), label(explanation.far(chosen))
-        text = (
-            f"{name} and {miss} may be the same, but it is not sure enough for a link: others "
-            "compete for the two."
-        )
-        free = []
+        text = f"{name} and {miss} may be the same, but others compete for the two."
         for considered, found in ((miss, explanation.rivals), (name, explanation.others)):
             unlinked = [one for one in found if one.linked_with is None]
+            free += [one.score for one in unlinked]
             if unlinked:
                 items = ", ".join(self.scored(one) for one in unlinked[:5])
                 text += f" Without a link, too, and considered for {considered}: {items}."
-            free += [one.score for one in unlinked]
         if explanation.scale == "log-odds" and free:
             together = max(free) + math.log(sum(math.exp(one - max(free)) for one in free))
-            if together > chosen.score:
-                more = together - chosen.score
+            more = together - chosen.score
+            if more > 0:
                 text += f" To outweigh them together, about {more:.2f} more is missing."
         return text
 
     def exchanged(self, exchange: Exchange) -> str:
-        """What giving the entity another partner would cost, and whom."""
+        """What giving the entity another partner would change, and what that costs."""
         explanation, names = self.explanation, self.exchange_labels(exchange)
         name, wanted = names[explanation.entity], names[exchange.wanted]
-        score = self.figure(exchange.score)
-        text = f"{name} would score {score} with {wanted}"
+        text = f"{name} scores {self.figure(exchange.score)} with {wanted}"
         if explanation.partner is not None and explanation.comparison is not None:
-            partner, now = names[explanation.partner], explanation.comparison.score
-            if exchange.score > now:
-                text = f"{name} scores higher with {wanted} ({score}) than with {partner} "
-                text += f"({self.figure(now)})"
-            else:
-                text += f", less than with {partner} ({self.figure(now)})"
-                if exchange.holder is None:
-                    return f"{text}."
+            now = explanation.comparison.score
+            text += f" and {self.figure(now)} with {names[explanation.partner]}"
+            if exchange.holder is None and exchange.score <= now:
+                return f"{text}."
         if exchange.holder is not None:
-            more = exchange.holder_score - exchange.score
-            joint, how = ("but", "more") if more >= 0 else ("and", "less")
-            text += f", {joint} {wanted} is worth {self.figure(abs(more))} {how} to "
-            text += f"{names[exchange.holder]}, which has it"
-        moves = [
+            text += f", but {wanted} is linked with {names[exchange.holder]} "
+            text += f"({self.figure(exchange.holder_score)})"
+        moves = "; ".join(
             f"{names[step.entity]} gets {names[step.after]} instead of {names[step.before]} "
             f"({self.signed(step.after_score - step.before_score)})"
             for step in exchange.steps
-        ]
-        text += f". Giving it to {name} means: {'; '.join(moves)}."
-        cost = self.figure(abs(exchange.cost))
-        if exchange.cost >= 0:
-            text += f" That would cost {cost} in total."
-        else:
-            text += (
-                f" That would gain {cost} in total; links are chosen by how likely each is, "
-                "not by the total score, unless the solver is hungarian."
-            )
+        )
+        cost = f"{'cost' if exchange.cost >= 0 else 'gain'} {self.figure(abs(exchange.cost))}"
+        text += f". Giving it to {name} means: {moves}. That would {cost} in total."
+        if exchange.cost < 0:
+            text += " Links are chosen by how likely each is, not by the total score, unless the "
+            text += "solver is hungarian."
         if exchange.at_least is not None:
             least = self.figure(exchange.at_least)
             text += f" (By the exact solver's prices, it costs {least} at least.)"
@@ -348,22 +325,20 @@ class _Text:
 
     def missing(self, pair: Comparison, missing: Missing) -> str:
         """What a pair needs to be linked."""
+        ends = label(pair.left), label(pair.right)
         text = (
-            f"For {label(pair.left)} and {label(pair.right)} to be linked, a score of "
-            f"{missing.score:.2f} more is missing: they would have to be {times(missing.score)} "
-            "times likelier to be the same."
+            f"For {ends[0]} and {ends[1]} to be linked, a score of {missing.score:.2f} more is "
+            f"missing: they would have to be {times(missing.score)} times likelier to be the same."
         )
         added = missing.neighbour
         if added is None:
             return text
-        both = list(zip((pair.left, pair.right), neighbours(added), strict=True))
+        both = list(zip(ends, neighbours(added), strict=True))
         (lacks, new), (has, known) = both if added.left_fans is None else both[::-1]
-        enough = added.score > missing.score
-        does = "would do" if enough else "would help most, but not be enough"
+        does = "do" if added.score > missing.score else "help most, but not be enough"
         return (
-            f"{text} One more shared neighbour {does}: if {label(lacks)} had [{new}] as "
-            f"{label(has)} has [{known}], that would add about {added.score:.2f}, all else being "
-            "equal."
+            f"{text} One more shared neighbour would {does}: if {lacks} had [{new}] as {has} has "
+            f"[{known}], that would add about {added.score:.2f}, all else being equal."
         )
 
 
@@ -463,15 +438,17 @@ def cut(text: str, longest: int = LONGEST) -> str:
     return text if cell_len(text) <= longest else text[: longest - 3].rstrip() + "..."
 
 
-def text_table(rows: Sequence[Sequence[str]], *, numeric: set[int]) -> str:
-    """Rows as lines of text, their columns below each other; numeric ones flush right."""
-    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+def text_table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows as lines of text, their columns below each other; signed numbers flush right."""
+    columns = list(zip(*rows, strict=True))
+    widths = [max(map(cell_len, column)) for column in columns]
+    numeric = [re.fullmatch(r"[+-][\d.]+", column[-1]) for column in columns]
     lines = []
     for row in rows:
         line = ""
-        for place, (cell, width) in enumerate(zip(row, widths, strict=True)):
+        for cell, width, is_number in zip(row, widths, numeric, strict=True):
             gap = " " * (width - cell_len(cell))
-            line += f"  {gap}{cell}" if place in numeric else f"  {cell}{gap}"
+            line += f"  {gap}{cell}" if is_number else f"  {cell}{gap}"
         lines.append(line.rstrip())
     return "\n".join(lines)
 
