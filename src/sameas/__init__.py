@@ -16,13 +16,7 @@ from sameas._version import __version__
 
 if TYPE_CHECKING:
     from sameas.alignment import Alignment, Diagnostics
-    from sameas.errors import (
-        InputError,
-        MemoryCeilingError,
-        OptionError,
-        OutputError,
-        SameasError,
-    )
+    from sameas.errors import InputError, MemoryCeilingError, OptionError, OutputError, SameasError
     from sameas.evaluation import Calibration, Metrics, calibration, evaluate, hide_half
     from sameas.explanation import Explanation
     from sameas.graph import Graph, GraphPair
@@ -35,63 +29,26 @@ if TYPE_CHECKING:
 DEMO = Path(__file__).parent / "demo" / "world"
 """The benchmark folder that ships with the package."""
 
-# Names are imported when they are first used: ``import sameas`` itself takes no time.
-_HOMES = {
-    "alignment": ("Alignment", "Diagnostics"),
-    "errors": ("InputError", "MemoryCeilingError", "OptionError", "OutputError", "SameasError"),
-    "evaluation": ("Calibration", "Metrics", "calibration", "evaluate", "hide_half"),
-    "explanation": ("Explanation",),
-    "graph": ("Graph", "GraphPair"),
-    "inspection": ("inspect",),
-    "options": ("PRESETS", "Options"),
-    "pipeline": ("align", "verify"),
-    "reading": ("Reading", "read_gold", "read_graph", "read_links", "read_pair"),
-    "writing": ("merge", "read_run", "write", "write_links"),
-}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+__all__ = ["DEMO", "PRESETS", "Options", "__version__"]
+__all__ += ["InputError", "MemoryCeilingError", "OptionError", "OutputError", "SameasError"]
+__all__ += ["Graph", "GraphPair", "Reading", "read_gold", "read_graph", "read_links", "read_pair"]
+__all__ += ["Alignment", "Diagnostics", "Explanation", "align", "inspect", "verify"]
+__all__ += ["Calibration", "Metrics", "calibration", "evaluate", "hide_half"]
+__all__ += ["merge", "read_run", "write", "write_links"]
 
-__all__ = [
-    "DEMO",
-    "PRESETS",
-    "Alignment",
-    "Calibration",
-    "Diagnostics",
-    "Explanation",
-    "Graph",
-    "GraphPair",
-    "InputError",
-    "MemoryCeilingError",
-    "Metrics",
-    "OptionError",
-    "Options",
-    "OutputError",
-    "Reading",
-    "SameasError",
-    "__version__",
-    "align",
-    "calibration",
-    "evaluate",
-    "hide_half",
-    "inspect",
-    "merge",
-    "read_gold",
-    "read_graph",
-    "read_links",
-    "read_pair",
-    "read_run",
-    "verify",
-    "write",
-    "write_links",
-]
+_HOMES = "errors options graph reading inspection explanation alignment evaluation writing pipeline"
+"""Where public names are looked up, what is quickly imported first."""
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name from its module."""
-    if name not in _HOME_OF:
-        raise AttributeError(f"module 'sameas' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"sameas.{_HOME_OF[name]}"), name)
-    globals()[name] = value
-    return value
+    """Import a public name when it is first used: ``import sameas`` itself takes no time."""
+    if name in __all__:
+        for home in _HOMES.split():
+            module = importlib.import_module(f"sameas.{home}")
+            if name in getattr(module, "__all__", vars(module)):
+                globals()[name] = value = getattr(module, name)
+                return value
+    raise AttributeError(f"module 'sameas' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
 import polars as pl
 
+from sameas._version import __version__
 from sameas.explanation import Explainer, Explanation, Record, Side
 from sameas.graph import GraphPair
 from sameas.inputs import Inputs
@@ -73,10 +74,9 @@ class Diagnostics:
 
     def asdict(self) -> dict[str, Any]:
         """The figures that apply, and the gap in any case, as plain values."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
         return {
             name: value
-            for name, value in values.items()
+            for name, value in asdict(self).items()
             if value is not None or name == "optimality_gap"
         }
 
@@ -93,6 +93,8 @@ class Alignment:
     """Time by phase; not part of the result."""
     resumed: tuple[str, ...] = ()
     """Phases that were taken over from an interrupted run; not part of the result either."""
+    version: str = __version__
+    """The version of sameas that made the result."""
     pair: GraphPair = field(init=False)
     """Both graphs, and gold links where they are known."""
     inputs: Inputs = field(init=False)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -21,6 +23,10 @@ from sameas.options import Options, Text
 from sameas.proposals import COMPARE_ALL_UP_TO, PRINCIPAL, RANDOM
 
 Form = Literal["complete", "candidates"]
+Vector = NDArray[np.float64]
+Curve = Callable[[Vector], Vector]
+
+log = logging.getLogger(__name__)
 
 BASE = 440 * 2**20
 """Python with its libraries, compiled code, and blocks in the making."""
@@ -30,20 +36,12 @@ SAMPLE = 5000
 
 @dataclass(frozen=True)
 class Budget:
-    """How the problem is treated, what it is expected to take, and why."""
+    """How the problem is treated, why, and what it is expected to take; fields of Diagnostics."""
 
     form: Form
-    needed: int
+    form_reason: str
+    memory_expected_bytes: int
     """Bytes at the peak, about."""
-    reason: str
-
-    def diagnostics(self) -> dict[str, Any]:
-        """The fields of the diagnostics that are about the budget."""
-        return {
-            "form": self.form,
-            "form_reason": self.reason,
-            "memory_expected_bytes": self.needed,
-        }
 
 
 def plan_memory(task: Task, sides: Sides) -> Budget:
@@ -57,13 +55,18 @@ def plan_memory(task: Task, sides: Sides) -> Budget:
     if not options.rounds:
         if prefers_complete(pairs, options.memory - rows) or (asked and stored <= options.memory):
             why = "all were asked for" if asked else "all fit under the ceiling"
-            return Budget("complete", stored, f"{pairs:,} pairs, {why}")
+            return _budget("complete", f"{pairs:,} pairs, {why}", stored)
         if asked:
             raise _too_little(stored, f"all {pairs:,} pairs", options)
     if sparse > options.memory:
         what = f"{len(left):,} x {len(right):,} entities with {options.candidates} candidates each"
         raise _too_little(sparse, what, options)
-    return Budget("candidates", sparse, f"{pairs:,} pairs would take {stored / 2**30:.1f} GiB")
+    return _budget("candidates", f"{pairs:,} pairs would take {stored / 2**30:.1f} GiB", sparse)
+
+
+def _budget(form: Form, reason: str, needed: int) -> Budget:
+    log.info("%s: %s", form, reason)
+    return Budget(form, reason, needed)
 
 
 def _too_little(needed: int, what: str, options: Options) -> MemoryCeilingError:
@@ -117,7 +120,7 @@ def _row_bytes(task: Task, sides: Sides) -> int:
     return total
 
 
-def _entries(graph: Graph, positions: Positions, curve: _Curve, depth: int) -> int:
+def _entries(graph: Graph, positions: Positions, curve: Curve, depth: int) -> int:
     """Entries of one side's rows over all hops, and those of hops that are made on the way."""
     drawn = np.maximum(graph.names.str.len_chars().fill_null(0).to_numpy() - 1.0, 0.0)
     total = curve(drawn)[positions].sum()
@@ -138,27 +141,15 @@ def _entries(graph: Graph, positions: Positions, curve: _Curve, depth: int) -> i
     return int(total)
 
 
-@dataclass(frozen=True)
-class _Curve:
+def _distinct_curve(names: pl.Series, text: Text) -> Curve:
     """How many distinct n-grams so many n-grams hold, read off a table."""
-
-    drawn: NDArray[np.float64]
-    distinct: NDArray[np.float64]
-
-    def __call__(self, drawn: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.interp(drawn, self.drawn, self.distinct)
-
-
-def _distinct_curve(names: pl.Series, text: Text) -> _Curve:
     weighted = text == "weighted"
     rows = ngram_rows(folded(names) if weighted else names, n=2 + weighted, boundaries=weighted)
     counts = np.asarray(rows.sparse.astype(bool).sum(axis=0), dtype=np.float64).ravel()
     drawn = np.concatenate([[0.0], np.geomspace(1, 1e6, 60)])
-    if not counts.sum():
-        return _Curve(drawn, np.zeros_like(drawn))
-    shares = np.minimum(counts / counts.sum(), 1 - 1e-9)
+    shares = np.minimum(counts / max(counts.sum(), 1.0), 1 - 1e-9)
     distinct = [float(-np.expm1(number * np.log1p(-shares)).sum()) for number in drawn]
-    return _Curve(drawn, np.array(distinct))
+    return lambda numbers: np.interp(numbers, drawn, distinct)
 
 
 def peak_memory() -> int | None:

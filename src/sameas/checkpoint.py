@@ -12,7 +12,6 @@ import json
 import shutil
 import zlib
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cache
 from pathlib import Path
 from types import NoneType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
@@ -85,18 +84,24 @@ def to_arrays(value: Any, name: str = "") -> Arrays:
     """A dataclass of arrays, numbers, texts, sparse arrays and such dataclasses, as flat arrays."""
     if value is None:
         return {}
-    if isinstance(value, csr_array):
-        parts = {part: getattr(value, part) for part in ("data", "indices", "indptr", "shape")}
-    elif is_dataclass(value):
-        parts = {each.name: getattr(value, each.name) for each in fields(value)}
-    elif isinstance(value, tuple) and any(map(is_dataclass, value)):
-        parts = {str(number): part for number, part in enumerate(value)}
-    else:
+    parts = _parts(value)
+    if parts is None:
         return {name: np.asarray(value)}
     arrays: Arrays = {}
     for part, content in parts.items():
         arrays |= to_arrays(content, f"{name}.{part}" if name else part)
     return arrays
+
+
+def _parts(value: Any) -> dict[str, Any] | None:
+    """The parts of a sparse array, a dataclass or a tuple of these, by name."""
+    if isinstance(value, csr_array):
+        return {part: getattr(value, part) for part in ("data", "indices", "indptr", "shape")}
+    if is_dataclass(value):
+        return {each.name: getattr(value, each.name) for each in fields(value)}
+    if isinstance(value, tuple) and any(map(is_dataclass, value)):
+        return {str(number): part for number, part in enumerate(value)}
+    return None
 
 
 def from_arrays(kind: Any, arrays: Arrays, name: str = "") -> Any:
@@ -112,7 +117,7 @@ def from_arrays(kind: Any, arrays: Arrays, name: str = "") -> Any:
         )
         return csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
     if isinstance(kind, type) and is_dataclass(kind):
-        hints = _hints(kind)
+        hints = get_type_hints(kind)
         return kind(
             **{
                 each.name: from_arrays(hints[each.name], arrays, f"{inner}{each.name}")
@@ -130,21 +135,12 @@ def from_arrays(kind: Any, arrays: Arrays, name: str = "") -> Any:
     return array.item() if kind in (int, float, bool, str) else array
 
 
-@cache
-def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
-
-
 def fingerprint(task: Task) -> str:
     """A hash of everything that the result depends on."""
     digest = hashlib.sha256(__version__.encode())
     digest.update(json.dumps(task.options.asdict(), sort_keys=True).encode())
-    inputs, pair = task.inputs, task.pair
-    for content in (
-        *(inputs.seeds, inputs.reject, inputs.among, inputs.embeddings, inputs.word_vectors),
-        *(pair.left, pair.right, pair.gold),
-    ):
-        _update(digest, content)
+    _update(digest, task.inputs)
+    _update(digest, task.pair)
     return digest.hexdigest()
 
 
@@ -159,12 +155,9 @@ def _update(digest: Any, content: Any) -> None:
     elif isinstance(content, np.ndarray):
         digest.update(f"{content.dtype.str} {content.shape} ".encode())
         digest.update(np.ascontiguousarray(content))
-    elif isinstance(content, csr_array):
-        for part in (content.data, content.indices, content.indptr):
+    elif (parts := _parts(content)) is not None:
+        for part in parts.values():
             _update(digest, part)
-    elif is_dataclass(content):
-        for each in fields(content):
-            _update(digest, getattr(content, each.name))
     else:
         digest.update(repr(content).encode())
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -33,7 +33,6 @@ class Metrics:
     precision: float | None
     recall: float
     f1: float | None
-    strict_precision: float | None
     hits_at_1: float | None
     hits_at_10: float | None
     mrr: float | None
@@ -43,24 +42,11 @@ class Metrics:
     links: int
     links_judged: int
     links_correct: int
+    strict_precision: float | None
 
     def asdict(self) -> dict[str, float | int | None]:
         """The scores under the names that reports use."""
-        return {
-            "precision": self.precision,
-            "recall": self.recall,
-            "f1": self.f1,
-            "hits@1": self.hits_at_1,
-            "hits@10": self.hits_at_10,
-            "mrr": self.mrr,
-            "unmatched_recall": self.unmatched_recall,
-            "calibration_error": self.calibration_error,
-            "gold_links": self.gold_links,
-            "links": self.links,
-            "links_judged": self.links_judged,
-            "links_correct": self.links_correct,
-            "strict_precision": self.strict_precision,
-        }
+        return {name.replace("_at_", "@"): value for name, value in asdict(self).items()}
 
     def __str__(self) -> str:
         """One line for a terminal."""

@@ -4,11 +4,16 @@ Two entities that share a neighbour through relations that match are likely the 
 the fewer entities have that neighbour through that relation. A neighbour that only one of the two
 has, although both graphs usually record its relation, is evidence against them. A literal value
 that both graphs have is a neighbour like others.
+
+Evidence about n pairs has the shape (3, n). Its rows are ``votes``, the sum of -ln(1 - share) over
+shared neighbours; ``left_lacks``, the weight of the right entity's anchored neighbours that the
+left one lacks; and ``right_lacks``, vice versa.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -58,6 +63,16 @@ class Edges:
         """The number of edges."""
         return len(self.far)
 
+    @property
+    def entities(self) -> int:
+        """The number of entities."""
+        return len(self.starts) - 1
+
+    @property
+    def literals(self) -> Positions:
+        """The literal values, numbered from zero."""
+        return np.arange(self.nodes - self.entities)
+
 
 @dataclass(frozen=True, eq=False)
 class Anchors:
@@ -82,36 +97,6 @@ class Relations:
     right_cover: Vector
 
 
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """Evidence about pairs from anchored neighbours.
-
-    ``votes`` is the sum of -ln(1 - share) over shared neighbours; ``left_lacks`` the weight of
-    the right entity's anchored neighbours that the left one lacks, ``right_lacks`` vice versa.
-    """
-
-    votes: Vector
-    left_lacks: Vector
-    right_lacks: Vector
-
-    def select(self, which: NDArray[np.bool_]) -> Evidence:
-        """The evidence about these of the pairs."""
-        return Evidence(self.votes[which], self.left_lacks[which], self.right_lacks[which])
-
-
-@dataclass(frozen=True, eq=False)
-class NewPairs:
-    """Pairs that are not candidates yet, by left, then right, and the evidence about them."""
-
-    left: Positions
-    right: Positions
-    evidence: Evidence
-
-    def select(self, which: NDArray[np.bool_]) -> NewPairs:
-        """These of the pairs."""
-        return NewPairs(self.left[which], self.right[which], self.evidence.select(which))
-
-
 def edges_of(pair: GraphPair, *, hub: int, relations: bool = True) -> tuple[Edges, Edges]:
     """The edges of both graphs, without loops and without far nodes of more than ``hub`` entities.
 
@@ -119,9 +104,9 @@ def edges_of(pair: GraphPair, *, hub: int, relations: bool = True) -> tuple[Edge
     taken to be the same.
     """
     values = literal_values(pair)
-    shared = _common(*values)
+    shared = common_values(*values)
     left, right = (
-        _edges(graph if relations else _of_one_relation(graph), table, attributes, shared, hub)
+        _edges(graph, table, attributes, shared, hub, relations)
         for graph, table, attributes in zip(
             (pair.left, pair.right), values, attributes_of(pair), strict=True
         )
@@ -158,25 +143,14 @@ def literal_values(pair: GraphPair) -> tuple[pl.DataFrame, pl.DataFrame]:
     return tables[0], tables[1]
 
 
-def common_values(pair: GraphPair) -> pl.Series:
+def common_values(left: pl.DataFrame, right: pl.DataFrame) -> pl.Series:
     """The literal values that both graphs have, in the order of their numbers."""
-    return _common(*literal_values(pair))
-
-
-def _common(left: pl.DataFrame, right: pl.DataFrame) -> pl.Series:
     common = left.select("value").unique().join(right.select("value").unique(), on="value")
-    values: pl.Series = common["value"].sort()
-    return values
+    return common["value"].sort()
 
 
 def _has_alternatives(pair: GraphPair) -> bool:
     return any(len(graph.alternatives) for graph in (pair.left, pair.right))
-
-
-def _of_one_relation(graph: Graph) -> Graph:
-    triples = graph.triples.copy()
-    triples[:, 1] = 0
-    return replace(graph, triples=triples)
 
 
 def attributes_of(pair: GraphPair) -> tuple[pl.Series, pl.Series]:
@@ -190,9 +164,16 @@ def attributes_of(pair: GraphPair) -> tuple[pl.Series, pl.Series]:
 
 
 def _edges(
-    graph: Graph, values: pl.DataFrame, attributes: pl.Series, shared: pl.Series, hub: int
+    graph: Graph,
+    values: pl.DataFrame,
+    attributes: pl.Series,
+    shared: pl.Series,
+    hub: int,
+    relations: bool,
 ) -> Edges:
     size, kinds = len(graph.entities), len(graph.relations)
+    if not relations:
+        graph = replace(graph, triples=graph.triples * np.array([1, 0, 1]))
     triples = graph.distinct_triples()
     triples = triples[triples[:, 0] != triples[:, 2]]
     held = values.filter(pl.col("value").is_in(shared.implode()), pl.col("entity") >= 0)
@@ -205,9 +186,9 @@ def _edges(
         axis=1,
     )
     every = np.concatenate([triples, triples[:, ::-1] + np.array([0, kinds, 0]), literal])
-    relations, nodes = 2 * kinds + len(attributes), size + len(shared)
+    count = 2 * kinds + len(attributes)
     _, group, fans = np.unique(
-        every[:, 2] * np.int64(max(relations, 1)) + every[:, 1],
+        every[:, 2] * np.int64(max(count, 1)) + every[:, 1],
         return_inverse=True,
         return_counts=True,
     )
@@ -216,7 +197,8 @@ def _edges(
     order = np.lexsort((every[:, 1], every[:, 2], every[:, 0]))
     entity, relation, far = every[order].T.astype(np.int32)
     starts = np.searchsorted(entity, np.arange(size + 1))
-    return Edges(starts, entity, relation, far, fans[order].astype(np.int32), relations, nodes)
+    fans = fans[order].astype(np.int32)
+    return Edges(starts, entity, relation, far, fans, count, size + len(shared))
 
 
 def match_relations(left: Edges, right: Edges, anchors: Anchors) -> Relations:
@@ -224,47 +206,38 @@ def match_relations(left: Edges, right: Edges, anchors: Anchors) -> Relations:
 
     An attribute is seen where an anchor has a value that both graphs have.
     """
-    tables = []
+    tables, totals, count = [], [], len(anchors.left)
     for edges, anchored in ((left, anchors.left), (right, anchors.right)):
-        number = _anchor_numbers(edges, anchored)
-        near, far = number[edges.entity], number[edges.far]
-        known = (near >= 0) & (far >= 0)
-        tables.append(
-            pl.DataFrame(
-                {"near": near[known], "far": far[known], "relation": edges.relation[known]}
-            )
-        )
+        number = of_nodes(edges, anchored, np.arange(count), count + edges.literals, -1)
+        ends = {"near": number[edges.entity], "far": number[edges.far]}
+        table = pl.DataFrame({**ends, "relation": edges.relation})
+        tables.append(table.filter(pl.col("near") >= 0, pl.col("far") >= 0))
+        totals.append(np.bincount(tables[-1]["relation"].to_numpy(), minlength=edges.relations))
     both = tables[0].join(tables[1], on=["near", "far"], suffix="_right")
-    counts = both.group_by("relation", "relation_right").len("seen")
-    counts = counts.sort("relation", "relation_right")
-    of_left, of_right = counts["relation"].to_numpy(), counts["relation_right"].to_numpy()
-    totals = [
-        np.bincount(table["relation"].to_numpy(), minlength=edges.relations)
-        for table, edges in zip(tables, (left, right), strict=True)
-    ]
-    seen = counts["seen"].to_numpy().astype(np.int64)
+    kinds = ["relation", "relation_right"]
+    counts = both.group_by(kinds).len("seen").sort(kinds)
+    of_left, of_right, seen = (column.to_numpy() for column in counts.cast({"seen": pl.Int64}))
     match = seen / np.sqrt((totals[0][of_left] + SMOOTH) * (totals[1][of_right] + SMOOTH))
     good = match >= LEAST
-    kept = both.join(counts.filter(pl.Series(good)), on=["relation", "relation_right"], how="semi")
-    covers = [
-        _cover(kept.unique(["near", "far", column])[column].to_numpy(), total)
-        for column, total in zip(("relation", "relation_right"), totals, strict=True)
-    ]
-    return Relations(of_left[good], of_right[good], match[good], seen[good], covers[0], covers[1])
+    kept = both.join(counts.filter(pl.Series(good)), on=kinds, how="semi")
+    left_cover, right_cover = (
+        (np.bincount(kept.unique(["near", "far", kind])[kind].to_numpy(), minlength=len(total)) + 1)
+        / (total + 4)
+        for kind, total in zip(kinds, totals, strict=True)
+    )
+    return Relations(
+        of_left[good], of_right[good], match[good], seen[good], left_cover, right_cover
+    )
 
 
-def _anchor_numbers(edges: Edges, anchors: Positions) -> Positions:
-    """The number of each far node among the anchors, values after these, -1 for others."""
-    size = len(edges.starts) - 1
-    number = np.full(edges.nodes, -1, dtype=np.int64)
-    number[anchors] = np.arange(len(anchors))
-    number[size:] = len(anchors) + np.arange(edges.nodes - size)
-    return number
-
-
-def _cover(found: Numbers, total: Positions) -> Vector:
-    cover: Vector = (np.bincount(found, minlength=len(total)) + 1) / (total + 4)
-    return cover
+def of_nodes(
+    edges: Edges, anchored: Positions, values: Any, literal: Any, other: float
+) -> NDArray[Any]:
+    """A value for each far node: that of its anchor, that of a literal, or of any other."""
+    each = np.full(edges.nodes, other, dtype=values.dtype)
+    each[anchored] = values
+    each[edges.entities :] = literal
+    return each
 
 
 def gather_evidence(
@@ -275,99 +248,55 @@ def gather_evidence(
     candidates: Candidates,
     *,
     enter: float,
-) -> tuple[Evidence, NewPairs]:
-    """The evidence about the candidates, and about other pairs with votes of at least ``enter``."""
-    trusts = _trust(left, anchors.left, anchors.trust), _trust(right, anchors.right, anchors.trust)
-    worths = _worth(left, relations.left_cover), _worth(right, relations.right_cover)
-    totals = _totals(left, worths[0], trusts[0]), _totals(right, worths[1], trusts[1])
-    partner = partners(left, right, anchors)
+) -> tuple[Vector, Positions, Vector]:
+    """The evidence about the candidates, and about other pairs with votes of at least ``enter``.
+
+    The other pairs come second, by left, then right, shape (2, k); the evidence about them third.
+    """
+    left_trust = of_nodes(left, anchors.left, anchors.trust, 1.0, 0.0)
+    right_trust = of_nodes(right, anchors.right, anchors.trust, 1.0, 0.0)
+    partner = of_nodes(left, anchors.left, anchors.right, right.entities + left.literals, -1)
+    left_worth, left_total = _worth(left, relations.left_cover, left_trust)
+    right_worth, right_total = _worth(right, relations.right_cover, right_trust)
     match_starts = np.searchsorted(relations.left, np.arange(left.relations + 1))
-    found = np.zeros((3, len(candidates)))
-    ours = LeftEdges(left.starts, left.far, left.relation, left.fans, worths[0])
-    theirs = _by_far(right, worths[1])
-    matches = Matches(match_starts, relations.right, relations.match)
-    anchored = Anchored(partner, trusts[0])
-    pairs = PairIndex(candidates.starts, candidates.right)
-    others = len(right.starts) - 1
+    by_far = np.lexsort((right.entity, right.relation, right.far))
+    far_starts = np.searchsorted(right.far[by_far], np.arange(right.nodes + 1))
+    columns = (right.relation, right.entity, right.fans, right_worth)
+    given = (
+        LeftEdges(left.starts, left.far, left.relation, left.fans, left_worth),
+        RightEdges(far_starts, *(column[by_far] for column in columns)),
+        Matches(match_starts, relations.right, relations.match),
+        Anchored(partner, left_trust),
+        PairIndex(candidates.starts, candidates.right),
+    )
+    met = np.zeros((3, len(candidates)))
 
     def gather_rows(rows: slice) -> tuple[Positions, Vector]:
-        result: tuple[Positions, Vector] = gather_votes(
-            *(rows.start, rows.stop, ours, theirs, matches, anchored, pairs),
-            *(CAP, enter, others, found),
-        )
+        sizes = (CAP, enter, right.entities, met)
+        result: tuple[Positions, Vector] = gather_votes(rows.start, rows.stop, *given, *sizes)
         return result
 
-    slices = list(even_slices(left.starts, PART)) or [slice(0, 0)]
-    parts = in_parallel(gather_rows, slices)
-    new_pairs = np.concatenate([new for new, _ in parts])
-    values = np.concatenate([value for _, value in parts])
-    by_pair = np.lexsort((new_pairs[:, 1], new_pairs[:, 0]))
-    values = values[by_pair]
-    left_new, right_new = new_pairs[by_pair].T
-    return (
-        _evidence(candidates.left, candidates.right, found, totals),
-        NewPairs(left_new, right_new, _evidence(left_new, right_new, values.T, totals)),
-    )
+    def evidence(left: NDArray[Any], right: NDArray[Any], met: Vector) -> Vector:
+        """The votes, and the weight of the neighbours that were not met, in place of that met."""
+        met[1], met[2] = right_total[right] - met[2], left_total[left] - met[1]
+        return np.maximum(met, 0, out=met)
+
+    parts = in_parallel(gather_rows, list(even_slices(left.starts, PART)) or [slice(0, 0)])
+    new, new_met = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    order = np.lexsort((new[:, 1], new[:, 0]))
+    new, new_met = (np.ascontiguousarray(array[order].T) for array in (new, new_met))
+    return evidence(candidates.left, candidates.right, met), new, evidence(*new, new_met)
 
 
-def _trust(edges: Edges, anchored: Positions, trust: Vector) -> Vector:
-    """The trust in each far node's counterpart; one for values, which are their own."""
-    trusts = np.zeros(edges.nodes)
-    trusts[anchored] = trust
-    trusts[len(edges.starts) - 1 :] = 1.0
-    return trusts
+def _worth(edges: Edges, cover: Vector, trust: Vector) -> tuple[Vector, Vector]:
+    """The weight of each edge's far node, and of each entity's anchored far nodes together.
 
-
-def partners(left: Edges, right: Edges, anchors: Anchors) -> Positions:
-    """The right counterpart of each left far node, -1 where it is not known."""
-    sizes = len(left.starts) - 1, len(right.starts) - 1
-    partner = np.full(left.nodes, -1, dtype=np.int64)
-    partner[anchors.left] = anchors.right
-    partner[sizes[0] :] = sizes[1] + np.arange(left.nodes - sizes[0])
-    return partner
-
-
-def _by_far(edges: Edges, worth: Vector) -> RightEdges:
-    """The edges by far node and relation."""
-    order = np.lexsort((edges.entity, edges.relation, edges.far))
-    starts = np.searchsorted(edges.far[order], np.arange(edges.nodes + 1))
-    columns = (edges.relation, edges.entity, edges.fans, worth)
-    return RightEdges(starts, *(column[order] for column in columns))
-
-
-def _evidence(
-    left: NDArray[np.integer],
-    right: NDArray[np.integer],
-    found: Vector,
-    totals: tuple[Vector, Vector],
-) -> Evidence:
-    return Evidence(
-        found[0],
-        np.maximum(totals[1][right] - found[2], 0),
-        np.maximum(totals[0][left] - found[1], 0),
-    )
-
-
-def _worth(edges: Edges, cover: Vector) -> Vector:
-    """The weight of each edge's far node: that of the best relation that leads to it."""
-    worth = -np.log1p(-cover)[edges.relation]
-    if not len(edges):
-        return worth
-    first = _first_of_groups(edges)
-    best = np.maximum.reduceat(worth, first)
-    each: Vector = np.repeat(best, np.diff(np.append(first, len(edges))))
-    return each
-
-
-def _totals(edges: Edges, worth: Vector, trust: Vector) -> Vector:
-    """The total weight of each entity's anchored far nodes, each counted once."""
-    first = _first_of_groups(edges)
-    worths = worth[first] * trust[edges.far[first]]
-    return np.bincount(edges.entity[first], worths, len(edges.starts) - 1).astype(np.float64)
-
-
-def _first_of_groups(edges: Edges) -> Positions:
-    """Where the edges of each entity to each far node begin."""
+    A far node weighs as much as the best relation that leads to it.
+    """
     begins = np.ones(len(edges), dtype=np.bool_)
     begins[1:] = (edges.entity[1:] != edges.entity[:-1]) | (edges.far[1:] != edges.far[:-1])
-    return np.flatnonzero(begins)
+    first = np.flatnonzero(begins)
+    worth = -np.log1p(-cover)[edges.relation]
+    best = np.maximum.reduceat(worth, first) if len(first) else worth
+    total = np.bincount(edges.entity[first], best * trust[edges.far[first]], edges.entities)
+    return np.repeat(best, np.diff(first, append=len(edges))), total.astype(np.float64)

@@ -5,10 +5,9 @@ Checks (`check`) and the flags of the command line (`declared`) are made from th
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, replace
 from os import PathLike
 from pathlib import Path
 from types import NoneType
@@ -17,84 +16,52 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from sameas.errors import OptionError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Declared:
     """One option, as its field declares it."""
 
-    name: str
-    type: type
-    """bool, int, float, str or Path; for a tuple, the type of its items."""
     default: Any
     help: str
-    several: bool
+    choices: tuple[str, ...] | None = None
+    """What a value must be one of; by default those of the field's ``Literal`` type."""
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+    """Like ``least``, without the limit itself."""
+    below: float | None = None
+    metavar: str | None = None
+    name: str = ""
+    type: type = str
+    """bool, int, float, str or Path; for a tuple, the type of its items."""
+    several: bool = False
     """Whether the value is a tuple of any length."""
-    optional: bool
+    optional: bool = False
     """Whether the value can be None."""
-    choices: tuple[str, ...] | None
-    least: float | None
-    most: float | None
-    above: float | None
-    below: float | None
-    metavar: str | None
 
 
-def option(
-    default: Any,
-    *,
-    help: str,
-    choices: tuple[str, ...] | None = None,
-    least: float | None = None,
-    most: float | None = None,
-    above: float | None = None,
-    below: float | None = None,
-    metavar: str | None = None,
-) -> Any:
-    """A dataclass field that declares an option.
-
-    A value must be one of ``choices`` (by default those of the field's ``Literal`` type) and lie
-    within the limits; ``above`` and ``below`` leave the limit itself out.
-    """
-    metadata = {
-        "help": help,
-        "choices": choices,
-        "least": least,
-        "most": most,
-        "above": above,
-        "below": below,
-        "metavar": metavar,
-    }
-    return dataclasses.field(default=default, metadata=metadata)
+def option(default: Any, **rules: Any) -> Any:
+    """A dataclass field that declares an option; ``rules`` are help to metavar of Declared."""
+    return field(default=default, metadata={"option": Declared(default=default, **rules)})
 
 
 def declared(cls: type) -> list[Declared]:
     """The options of a dataclass, in the order of its fields."""
-    hints = get_type_hints(cls)
-    return [
-        _declared(field, hints[field.name])
-        for field in dataclasses.fields(cls)
-        if "help" in field.metadata
-    ]
-
-
-def _declared(field: dataclasses.Field[Any], hint: Any) -> Declared:
-    alternatives = get_args(hint) if NoneType in get_args(hint) else ()
-    if alternatives:
-        hint = next(kind for kind in alternatives if kind is not NoneType)
-    several = get_origin(hint) is tuple
-    if several:
-        hint = get_args(hint)[0]
-    metadata = dict(field.metadata)
-    if get_origin(hint) is Literal:
-        metadata["choices"] = metadata["choices"] or get_args(hint)
-        hint = str
-    return Declared(
-        name=field.name,
-        type=hint,
-        default=field.default,
-        several=several,
-        optional=bool(alternatives),
-        **metadata,
-    )
+    hints, found = get_type_hints(cls), []
+    for each in fields(cls):
+        if "option" not in each.metadata:
+            continue
+        one, hint = each.metadata["option"], hints[each.name]
+        optional = NoneType in get_args(hint)
+        if optional:
+            hint = next(kind for kind in get_args(hint) if kind is not NoneType)
+        several = get_origin(hint) is tuple
+        if several:
+            hint = get_args(hint)[0]
+        if get_origin(hint) is Literal:
+            one = replace(one, choices=one.choices or get_args(hint))
+            hint = str
+        found.append(replace(one, name=each.name, type=hint, several=several, optional=optional))
+    return found
 
 
 def check(instance: Any) -> None:

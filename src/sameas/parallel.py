@@ -9,8 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 import numpy as np
-
-from sameas.graph import Positions
+from numpy.typing import NDArray
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -53,7 +52,7 @@ def slices(length: int, size: int) -> Iterator[slice]:
         yield slice(start, min(start + size, length))
 
 
-def even_slices(starts: Positions, size: int) -> Iterator[slice]:
+def even_slices(starts: NDArray[np.int64], size: int) -> Iterator[slice]:
     """Slices of rows that each hold about ``size`` entries, given where each row starts."""
     length = len(starts) - 1
     targets = np.arange(0, int(starts[-1]) + size, max(size, 1))

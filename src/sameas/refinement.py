@@ -10,21 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sameas.assignment import BASE, Plan, mutual, open_plan, sinkhorn
 from sameas.candidates import Candidates, from_pairs
-from sameas.evidence import (
-    Anchors,
-    Edges,
-    Evidence,
-    NewPairs,
-    Relations,
-    gather_evidence,
-    match_relations,
-)
+from sameas.evidence import Anchors, Edges, Relations, gather_evidence, match_relations
 from sameas.graph import Positions
 from sameas.inputs import Known
 from sameas.profit import Profit
@@ -70,10 +63,11 @@ class Weights:
     base: float = BASE
     """How far the threshold is below the odds of chance, in logarithms."""
 
-    def evidence(self, found: Evidence) -> Vector:
-        """The log-odds that evidence adds."""
-        lacking = np.log1p(found.left_lacks) + np.log1p(found.right_lacks)
-        return self.shared * np.log1p(found.votes / self.unit) - self.lacking * lacking
+    def evidence(self, found: Vector) -> Vector:
+        """The log-odds that evidence adds; shape (3, n), as ``gather_evidence`` returns it."""
+        votes, left_lacks, right_lacks = found
+        lacking = np.log1p(left_lacks) + np.log1p(right_lacks)
+        return self.shared * np.log1p(votes / self.unit) - self.lacking * lacking
 
 
 DEFAULT = Weights()
@@ -81,15 +75,27 @@ DEFAULT = Weights()
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Candidate pairs and what their scores are made of, in their order."""
+    """Candidate pairs and what their scores are made of."""
 
     candidates: Candidates
     """Their ``values`` are the scores, in log-odds once there is evidence."""
-    names: Vector
-    """The cosine of the names."""
-    profit: Vector
-    """The mean cosine over all hops."""
-    evidence: Evidence
+    text: Vector
+    """The cosine of the names, and the profit; shape (2, n)."""
+    evidence: Vector
+    """That of ``gather_evidence``; shape (3, n)."""
+
+    def select(self, which: NDArray[np.bool_]) -> Pairs:
+        """These of the pairs."""
+        every = self.candidates
+        chosen = every.left[which], every.right[which], every.values[which]
+        pairs = from_pairs(every.shape, *chosen)
+        return Pairs(pairs, self.text[:, which], self.evidence[:, which])
+
+    def scored(self, scores: Vector, known: Known) -> Pairs:
+        """The pairs with these scores; those of seeds are raised beyond all others."""
+        values: Matrix = scores.astype(np.float32)
+        values[self.candidates.find(known.seeds[:, 0], known.seeds[:, 1])] += SURE
+        return replace(self, candidates=replace(self.candidates, values=values))
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,129 +134,104 @@ def refine(
     changes: list[int] = []
     for turn in range(rounds):
         relations = match_relations(*edges, anchors)
-        pairs = _gather(pairs, edges, anchors, relations, (profit, names), known, weights)
-        pairs = _rescore(pairs, score(pairs, weights), known)
-        pairs = _select(pairs, _within(pairs.candidates, weights.spread))
+        pairs = _with_evidence(pairs, edges, anchors, relations, profit, names, known, weights)
+        scores = pairs.candidates
+        pairs = pairs.select(
+            scores.values >= _best(scores, scores.left, scores.right) - weights.spread
+        )
         plan = open_plan(pairs.candidates, base=weights.base).ranking
         new = _anchors(pairs.candidates, plan, weights)
-        changes.append(_differences(anchors, new, candidates.shape[1]))
+        before, now = (each.left * candidates.shape[1] + each.right for each in (anchors, new))
+        changes.append(len(np.setxor1d(before, now)))
         if progress:
             progress((turn + 1) / rounds)
-        if changes[-1] <= weights.settled * len(new.left):
+        if changes[-1] <= weights.settled * len(now):
             break
         if turn < rounds - 1:
             anchors = new
     return Refinement(pairs, anchors, relations, tuple(changes))
 
 
-def score(pairs: Pairs, weights: Weights) -> Vector:
-    """The log-odds of pairs, up to a constant."""
-    text = weights.names * pairs.names + weights.profit * pairs.profit
-    return text + weights.evidence(pairs.evidence)
-
-
 def _first_pairs(candidates: Candidates, profit: Profit, names: Profit, known: Known) -> Pairs:
-    """The candidates that are allowed, and the seeds."""
+    """The candidates that are allowed, and the seeds, scored by profit."""
     allowed = known.allows(candidates.left, candidates.right)
     seeds = known.seeds[candidates.find(known.seeds[:, 0], known.seeds[:, 1]) < 0]
     left = np.concatenate([candidates.left[allowed], seeds[:, 0]])
     right = np.concatenate([candidates.right[allowed], seeds[:, 1]])
     values = np.concatenate([candidates.values[allowed], profit.of(seeds[:, 0], seeds[:, 1])])
     chosen = from_pairs(candidates.shape, left, right, values)
-    alike = names.partners(chosen.starts, chosen.right).astype(np.float64)
-    nothing = np.zeros(len(chosen))
-    pairs = Pairs(
-        chosen, alike, chosen.values.astype(np.float64), Evidence(nothing, nothing, nothing)
-    )
-    return _rescore(pairs, pairs.profit, known)
+    text = np.stack([names.partners(chosen.starts, chosen.right), chosen.values])
+    pairs = Pairs(chosen, text.astype(np.float64), np.zeros((3, len(chosen))))
+    return pairs.scored(pairs.text[1], known)
 
 
-def _gather(
+def _with_evidence(
     pairs: Pairs,
     edges: tuple[Edges, Edges],
     anchors: Anchors,
     relations: Relations,
-    profits: tuple[Profit, Profit],
+    profit: Profit,
+    names: Profit,
     known: Known,
     weights: Weights,
 ) -> Pairs:
-    """The pairs with new evidence, and pairs that only shared neighbours propose."""
-    old, new = gather_evidence(*edges, anchors, relations, pairs.candidates, enter=weights.enter)
+    """The pairs, and those that only shared neighbours propose, scored by all evidence."""
+    old, new, evidence = gather_evidence(
+        *edges, anchors, relations, pairs.candidates, enter=weights.enter
+    )
     pairs = replace(pairs, evidence=old)
-    pairs = _rescore(pairs, score(pairs, weights), known)
-    new = new.select(known.allows(new.left, new.right))
+    pairs = pairs.scored(score(pairs, weights), known)
+    new, evidence = _chosen(known.allows(*new), new, evidence)
     # Names are compared only for pairs that could still come within reach of the best, and
     # neighbourhoods only for those that names have not ruled out.
-    floor = _floor(pairs.candidates, new.left, new.right) - weights.spread
-    hopeful = weights.evidence(new.evidence) + weights.profit + weights.names >= floor
-    new, floor = new.select(hopeful), floor[hopeful]
-    profit, names = profits
-    alike = names.of(new.left, new.right).astype(np.float64)
-    hopeful = weights.evidence(new.evidence) + weights.profit + weights.names * alike >= floor
-    new, alike = new.select(hopeful), alike[hopeful]
-    fit = profit.of(new.left, new.right).astype(np.float64)
-    return _merge(pairs, new, alike, fit)
+    floor = _best(pairs.candidates, *new) - weights.spread
+    most = weights.evidence(evidence) + weights.profit
+    hopeful = most + weights.names >= floor
+    new, evidence, floor, most = _chosen(hopeful, new, evidence, floor, most)
+    alike = names.of(*new)
+    hopeful = most + weights.names * alike.astype(np.float64) >= floor
+    new, evidence, alike = _chosen(hopeful, new, evidence, alike)
+    pairs = _merged(pairs, new, np.stack([alike, profit.of(*new)]), evidence)
+    return pairs.scored(score(pairs, weights), known)
 
 
-def _merge(pairs: Pairs, new: NewPairs, names: Vector, profit: Vector) -> Pairs:
+def _merged(pairs: Pairs, new: Positions, text: Matrix, evidence: Vector) -> Pairs:
     """The old pairs and new ones, not scored yet."""
-    known = pairs.candidates
-    left = np.concatenate([known.left, new.left])
-    right = np.concatenate([known.right, new.right])
-    order = np.argsort(left * np.int64(known.shape[1]) + right, kind="stable")
+    old = pairs.candidates
+    left, right = (np.concatenate(side) for side in zip((old.left, old.right), new, strict=True))
+    order = np.argsort(left * np.int64(old.shape[1]) + right, kind="stable")
 
-    def both(first: Vector, second: Vector) -> Vector:
-        values: Vector = np.concatenate([first, second])[order]
-        return values
+    def both(first: Vector, second: NDArray[Any]) -> Vector:
+        rows = np.empty((len(first), len(order)))
+        for row, parts in zip(rows, zip(first, second, strict=True), strict=True):
+            row[:] = np.concatenate(parts)[order]
+        return rows
 
-    old = pairs.evidence
-    return Pairs(
-        from_pairs(known.shape, left, right, np.zeros(len(order), dtype=np.float32)),
-        both(pairs.names, names),
-        both(pairs.profit, profit),
-        Evidence(
-            both(old.votes, new.evidence.votes),
-            both(old.left_lacks, new.evidence.left_lacks),
-            both(old.right_lacks, new.evidence.right_lacks),
-        ),
-    )
+    unscored = from_pairs(old.shape, left, right, np.zeros(len(order), dtype=np.float32))
+    return Pairs(unscored, both(pairs.text, text), both(pairs.evidence, evidence))
 
 
-def _rescore(pairs: Pairs, scores: Vector, known: Known) -> Pairs:
-    """The pairs with these scores; those of seeds are raised beyond all others."""
-    values: Matrix = scores.astype(np.float32)
-    values[pairs.candidates.find(known.seeds[:, 0], known.seeds[:, 1])] += SURE
-    return replace(pairs, candidates=replace(pairs.candidates, values=values))
+def score(pairs: Pairs, weights: Weights) -> Vector:
+    """The log-odds of pairs, up to a constant."""
+    names, profit = pairs.text
+    return weights.names * names + weights.profit * profit + weights.evidence(pairs.evidence)
 
 
-def _select(pairs: Pairs, which: NDArray[np.bool_]) -> Pairs:
-    chosen = pairs.candidates
-    return Pairs(
-        from_pairs(chosen.shape, chosen.left[which], chosen.right[which], chosen.values[which]),
-        pairs.names[which],
-        pairs.profit[which],
-        pairs.evidence.select(which),
-    )
+def _chosen(which: NDArray[np.bool_], *arrays: NDArray[Any]) -> list[NDArray[Any]]:
+    """These of the pairs that the last axis of each array is about."""
+    return [array[..., which] for array in arrays]
 
 
-def _within(candidates: Candidates, spread: float) -> NDArray[np.bool_]:
-    """Which pairs are at most ``spread`` below the best of their row and of their column."""
-    near: NDArray[np.bool_] = candidates.values >= (
-        _floor(candidates, candidates.left, candidates.right) - spread
-    )
-    return near
-
-
-def _floor(candidates: Candidates, left: NDArray[np.integer], right: NDArray[np.integer]) -> Vector:
+def _best(candidates: Candidates, left: NDArray[np.integer], right: NDArray[np.integer]) -> Vector:
     """The best score of each pair's left or right entity, the larger of both."""
-    floor = np.full(len(left), -np.inf)
+    best = np.full(len(left), -np.inf)
     for groups, wanted, size in zip(
         (candidates.left, candidates.right), (left, right), candidates.shape, strict=True
     ):
         peak = np.full(size, -np.inf)
         np.maximum.at(peak, groups, candidates.values)
-        floor = np.maximum(floor, peak[wanted])
-    return floor
+        best = np.maximum(best, peak[wanted])
+    return best
 
 
 def _anchors(candidates: Candidates, plan: Plan, weights: Weights) -> Anchors:
@@ -278,8 +259,3 @@ def _unrivalled(candidates: Candidates, plan: Plan, places: Positions) -> NDArra
         rivals = np.bincount(groups[worth >= best[groups] - TIE], minlength=len(best))
         unrivalled &= rivals[groups[places]] == 1
     return unrivalled
-
-
-def _differences(before: Anchors, now: Anchors, width: int) -> int:
-    """How many anchors are in only one of the two."""
-    return len(np.setxor1d(before.left * width + before.right, now.left * width + now.right))

@@ -6,7 +6,6 @@ import shlex
 import shutil
 import time
 from collections.abc import Iterator
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
@@ -14,63 +13,57 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from sameas.cli.command import Command, Function, Report, flags, given, out_option
-from sameas.cli.terminal import START, print_table, progress_display, warn
+from sameas.cli.command import (
+    START,
+    Command,
+    flag,
+    flags,
+    given,
+    note,
+    print_table,
+    progress_display,
+    say,
+    word_vectors_flag,
+)
 from sameas.errors import OptionError
 from sameas.options import Options, Preset, make_options, refuse_unused
 from sameas.rdf.rules import Reading
 
 if TYPE_CHECKING:
     from sameas.alignment import Alignment
-    from sameas.graph import Graph
 
-INPUTS = {
-    "word_vectors": "GloVe or word2vec text file; else the vectors of the extra sameas[glove].",
-    "embeddings": "Feature rows to use instead of names: .npy or .parquet.",
-    "seeds": "Links that are known (two columns: left, right); never required.",
-    "reject": "Pairs that are known not to be links (two columns: left, right).",
-    "among": "Only entities of these links are candidates (the paper protocol).",
-}
-"""Files that are given besides the graphs, and what they hold."""
+PRESET = click.Choice(get_args(Preset))
 MATCHES_SHOWN = 5
 """Relation matches in the summary; all are in the run folder."""
 
 
-def _input_flags(function: Function) -> Function:
-    for name, text in reversed(INPUTS.items()):
-        metavar = "FILE|gold" if name == "among" else "FILE"
-        flag = f"--{name.replace('_', '-')}"
-        function = click.option(flag, metavar=metavar, help=text)(function)
-    return function
-
-
 @click.command(cls=Command)
 @click.argument("inputs", nargs=-1, required=True, metavar="LEFT RIGHT | PAIR")
-@out_option(
+@flag(
+    "-o/--out",
+    "OUT",
     "Where the links go: .tsv, .csv, .parquet, .jsonl, .sssom.tsv, .nt, .ttl or .rdf; "
-    "no suffix for a run folder."
+    "no suffix for a run folder.",
+    required=True,
 )
-@click.option(
+@flag(
     "--predicate",
+    "NAME|IRI",
+    "What RDF and SSSOM say of a link: sameAs, exactMatch, schema:sameAs or an IRI.",
     default="sameAs",
-    show_default=True,
-    metavar="NAME|IRI",
-    help="What RDF and SSSOM say of a link: sameAs, exactMatch, schema:sameAs or an IRI.",
 )
-@click.option(
-    "--preset",
-    type=click.Choice(get_args(Preset)),
-    default="best",
-    show_default=True,
-    help="The best we know, or the method exactly as published.",
-)
-@click.option(
+@flag("--preset", PRESET, "The best we know, or the method exactly as published.", default="best")
+@flag(
     "--names",
+    "FILE|uri",
+    "Names of entities: a file for both sides, two files, or from the URIs.",
     multiple=True,
-    metavar="FILE|uri",
-    help="Names of entities: a file for both sides, two files, or from the URIs.",
 )
-@_input_flags
+@word_vectors_flag
+@flag("--embeddings", "FILE", "Feature rows to use instead of names: .npy or .parquet.")
+@flag("--seeds", "FILE", "Links that are known (two columns: left, right); never required.")
+@flag("--reject", "FILE", "Pairs that are known not to be links (two columns: left, right).")
+@flag("--among", "FILE|gold", "Only entities of these links are candidates (the paper protocol).")
 @flags(Options)
 @flags(Reading)
 def align(
@@ -80,7 +73,7 @@ def align(
     preset: Preset,
     names: tuple[str, ...],
     **chosen: Any,
-) -> Report:
+) -> dict[str, Any]:
     r"""Link the entities of two graphs.
 
     LEFT and RIGHT are RDF (.nt, .nq, .ttl, .trig, .rdf, .owl, .xml, .jsonld, plain or .gz, .bz2
@@ -137,77 +130,72 @@ def align(
         "output": str(out),
         "not_held": list(not_held),
     }
-    notes = [f"{out}: cannot hold {sentence}" for sentence in not_held]
-    return Report(values, partial(_show, alignment, values, inputs), notes)
-
-
-def _show(alignment: Alignment, values: dict[str, Any], inputs: tuple[str, ...]) -> None:
+    for sentence in not_held:
+        note(f"{out}: cannot hold {sentence}")
     if alignment.resumed:
         phases = ", ".join(alignment.resumed)
-        warn(f"went on from an interrupted run, whose finished phases were used: {phases}")
-    print_table(list(_summary(alignment, values)))
-    matches = list(_relation_matches(alignment))
-    if matches:
-        print_table(matches, header=("left relation", "right relation", "match", "edges"))
+        note(
+            f"went on from an interrupted run, whose finished phases were used: {phases}",
+            always=False,
+        )
+    print_table(_summary(alignment, values))
+    header = ("left relation", "right relation", "match", "edges")
+    print_table(_relation_matches(alignment), header=header)
     next_step = ""
-    if alignment.pair.gold is not None and len(inputs) == 1:
-        command = shlex.join(["sameas", "evaluate", values["output"], inputs[0]])
+    if pair.gold is not None and len(inputs) == 1:
+        command = shlex.join(["sameas", "evaluate", str(out), inputs[0]])
         next_step = f" Gold links are known; to compare: {command}"
-    click.echo(f"Written to {values['output']}.{next_step}", err=True)
+    say(f"Written to {out}.{next_step}", err=True)
+    return values
 
 
-def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What came out and what it took, as labels and texts."""
-    pair, found = alignment.pair, alignment.diagnostics
-    sides = (
-        ("left", pair.left, found.left_candidates),
-        ("right", pair.right, found.right_candidates),
-    )
-    for side, graph, _ in sides:
+def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """What came out and what it took."""
+    found = alignment.diagnostics
+    graphs = {"left": alignment.pair.left, "right": alignment.pair.right}
+    for side, graph in graphs.items():
         yield f"{side} graph", f"{len(graph.entities):,} entities, {len(graph.triples):,} triples"
-    yield "links", f"{len(alignment.links):,}"
-    for side, _, candidates in sides:
-        yield f"{side} unmatched", f"{values[f'unmatched_{side}']:,} of {candidates:,}"
+    yield "links", values["links"]
+    for side in graphs:
+        unmatched, candidates = values[f"unmatched_{side}"], values[f"{side}_candidates"]
+        yield f"{side} unmatched", f"{unmatched:,} of {candidates:,}"
     yield "solver", found.solver
+    unit = "profit"
     if found.refinement_rounds is not None:
+        unit = "log-odds"
         learned = f"{found.anchors:,} anchors, {found.relation_matches:,} relation matches"
         yield "refinement", f"{found.refinement_rounds} rounds, {learned}"
     if (gap := found.optimality_gap) is not None:
         bound = f"at most {gap:.2%} below the best possible" if gap else "the best possible"
-        unit = "profit" if found.refinement_rounds is None else "log-odds"
         yield f"total {unit}", f"{found.objective:,.1f}, {bound}"
     if found.form == "candidates":
-        recall = ""
-        if found.search_recall is not None:
-            recall = f"; {found.search_recall:.1%} of the best pairs of a sample are among them"
+        sample = "; {:.1%} of the best pairs of a sample are among them"
+        recall = "" if found.search_recall is None else sample.format(found.search_recall)
         yield "candidates", f"{found.candidate_pairs:,} of {found.form_reason}{recall}"
     if found.words_without_vector is not None:
         lacking = f"{found.words_without_vector:,} of them without a vector"
         yield "words", f"{found.words:,}, {lacking} ({found.word_vectors})"
     if found.entities_without_features:
         yield "no features", f"{found.entities_without_features:,} entities"
-    for side, graph, _ in sides:
+    for side, graph in graphs.items():
         if graph.reading_counts:
-            yield f"{side} input", _counts(graph)
+            counts = {"statements": 0, "malformed": 0, **graph.reading_counts}
+            texts = (f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
+            yield f"{side} input", ", ".join(texts)
     phases = ", ".join(f"{phase} {value:.1f}" for phase, value in values["seconds"].items())
     yield "seconds", f"{values['total_seconds']:.1f} ({phases})"
     if values["peak_memory_bytes"]:
         yield "peak memory", f"{values['peak_memory_bytes'] / 2**30:.2f} GiB"
 
 
-def _counts(graph: Graph) -> str:
-    """The counters of reading in a few words; statements and malformed ones in any case."""
-    counts = {"statements": 0, "malformed": 0, **graph.reading_counts}
-    return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
-
-
-def _relation_matches(alignment: Alignment) -> Iterator[tuple[str, ...]]:
+def _relation_matches(alignment: Alignment) -> Iterator[tuple[Any, ...]]:
     """The relations of which most edges were matched."""
     from sameas.iri import last_part
 
     if alignment.relations is None:
         return
     matches = alignment.relations.sort("edges", descending=True, maintain_order=True)
-    for left, right, inverse, match, edges in matches.head(MATCHES_SHOWN).iter_rows():
+    columns = matches["left", "right", "inverse", "match", "edges"]
+    for left, right, inverse, match, edges in columns.head(MATCHES_SHOWN).iter_rows():
         name = last_part(right) + (" (inverse)" if inverse else "")
-        yield last_part(left), name, f"{match:.2f}", f"{edges:,}"
+        yield last_part(left), name, f"{match:.2f}", edges

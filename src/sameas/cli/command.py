@@ -1,74 +1,110 @@
-"""What all commands share: --json, examples, progress, and flags made from declared options."""
+"""What all commands share: flags, --json, and printing.
+
+Results go to standard output, as text or as JSON; notes and progress go to standard error.
+"""
 
 from __future__ import annotations
 
+import json
 import logging
-from collections.abc import Callable, Mapping, Sequence
+import re
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from inspect import cleandoc
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from sameas.cli.terminal import JSON, print_json, warn
-from sameas.fields import Declared, declared
+from sameas.fields import declared
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+START = time.perf_counter()
+"""When the command was started, or nearly so."""
 FILE = click.Path(path_type=Path)
-
-
-def out_option(text: str) -> Callable[[Function], Function]:
-    """The option -o, which is required."""
-    return click.option("-o", "--out", required=True, type=FILE, metavar="OUT", help=text)
-
-
-class Report(NamedTuple):
-    """What a command has found."""
-
-    values: Mapping[str, Any]
-    """What --json prints."""
-    show: Callable[[], None]
-    """Prints the same for people."""
-    notes: Sequence[str] = ()
-    """Remarks for standard error, with and without --json."""
+SIDE = click.Choice(["left", "right"])
+JSON = "sameas.json"
+"""The key of click's context that says whether --json was given."""
+NUMBER = r"[\d,.]*\d[\d,.]*( |$)|[\W\d_]*$"
+"""Cells that are aligned right: "12", "12 of 20", and those without letters."""
 
 
 class Command(click.Command):
-    """A command whose function returns a Report; its docstring ends with examples."""
+    """A command whose function prints for people and returns what --json prints instead.
+
+    The docstring of the function ends with examples, which are shown after the options.
+    """
 
     def __init__(self, *, help: str, **rest: Any) -> None:
-        """Add --json; examples come after the options."""
+        """Add --json, and put the examples last."""
         text, _, examples = cleandoc(help).partition("Examples:\n")
         super().__init__(help=text, epilog=f"\b\nExamples:\n{examples}", **rest)
         note = "Print one JSON object on standard output, nothing else."
         self.params.append(click.Option(["--json", "as_json"], is_flag=True, help=note))
 
     def invoke(self, ctx: click.Context) -> None:
-        """Run the function and print its report."""
+        """Run the function; with --json, print what it returns, null for numbers not finite."""
         logging.getLogger("sameas").handlers = [_Notes(logging.WARNING)]
-        as_json = ctx.meta[JSON] = ctx.params.pop("as_json")
-        report: Report = super().invoke(ctx)
-        for note in report.notes:
-            warn(note)
-        if as_json:
-            print_json(report.values)
-        else:
-            report.show()
+        ctx.meta[JSON] = ctx.params.pop("as_json")
+        values = super().invoke(ctx)
+        if ctx.meta[JSON]:
+            plain = json.loads(json.dumps(values, default=str), parse_constant=lambda name: None)
+            say(json.dumps(plain, indent=2, ensure_ascii=False), always=True)
 
 
 class _Notes(logging.Handler):
     """Shows the warnings of the library as notes."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        warn(record.getMessage())
+        note(record.getMessage())
+
+
+# --- flags
+
+
+def flag(
+    name: str, kind: str | click.Choice[str], help: str, **rest: Any
+) -> Callable[[Function], Function]:
+    """An option of a command; ``kind`` is what it takes: FILE, DIR, OUT, another text, a choice."""
+    if isinstance(kind, str):
+        rest = {"metavar": kind, "type": FILE if kind in ("FILE", "DIR", "OUT") else None, **rest}
+    else:
+        rest["type"] = kind
+    return click.option(*name.split("/"), help=help, show_default=True, **rest)
+
+
+word_vectors_flag: Callable[[Function], Function] = flag(
+    "--word-vectors",
+    "FILE",
+    "GloVe or word2vec text file; else the vectors of the extra sameas[glove].",
+)
 
 
 def flags(options: type) -> Callable[[Function], Function]:
-    """A decorator that gives a command one flag for each option that a dataclass declares."""
+    """One flag for each option that a dataclass declares."""
 
     def add(function: Function) -> Function:
         for one in reversed(declared(options)):
-            function = _flag(one)(function)
+            name, help = f"--{one.name.replace('_', '-')}", one.help
+            if one.type is bool:
+                function = click.option(name, is_flag=True, default=None, help=help)(function)
+                continue
+            is_size = one.metavar == "SIZE"
+            kind = click.Choice(one.choices) if one.choices else str if is_size else one.type
+            if one.default not in (None, ()):
+                help += f"  [{one.default >> 30}G]" if is_size else f"  [{one.default}]"
+            function = click.option(
+                name,
+                type=FILE if kind is Path else kind,
+                multiple=one.several,
+                metavar=one.metavar,
+                help=help,
+            )(function)
         return function
 
     return add
@@ -86,21 +122,97 @@ def given(options: type, chosen: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-def _flag(one: Declared) -> Callable[[Function], Function]:
-    name = f"--{one.name.replace('_', '-')}"
-    if one.type is bool:
-        return click.option(name, is_flag=True, default=None, help=one.help)
-    kind: Any = FILE if one.type is Path else str if one.metavar == "SIZE" else one.type
-    return click.option(
-        name,
-        type=click.Choice(one.choices) if one.choices else kind,
-        multiple=one.several,
-        metavar=one.metavar,
-        help=one.help + _shown_default(one),
-    )
+def as_flags(message: str) -> str:
+    """A message of the library, with flags in place of the names of arguments.
+
+    >>> as_flags("`time_limit` must be a number")
+    '--time-limit must be a number'
+    """
+    return re.sub(r"`([a-z_]+)`", lambda name: f"--{name[1].replace('_', '-')}", message)
 
 
-def _shown_default(one: Declared) -> str:
-    if one.default in (None, ()):
-        return ""
-    return f"  [{one.default >> 30}G]" if one.metavar == "SIZE" else f"  [{one.default}]"
+# --- printing
+
+
+class OutputClosedError(Exception):
+    """Standard output was closed."""
+
+
+def say(message: str, *, err: bool = False, always: bool = False) -> None:
+    """Print text for people; with --json only if ``always``."""
+    try:
+        if always or not is_json():
+            click.echo(message, err=err)
+    except BrokenPipeError:  # click would end with exit code 1
+        raise OutputClosedError from None
+
+
+def note(message: str, *, always: bool = True) -> None:
+    """Print a note on standard error; with --json only if ``always``."""
+    say(f"note: {as_flags(message)}", err=True, always=always)
+
+
+def print_table(rows: Iterable[Sequence[Any]], *, header: Sequence[str] = ()) -> None:
+    """Print a table for people, if it has rows; nothing with --json.
+
+    Columns of numbers are aligned right, but for the first. Fractions have three decimals.
+    """
+    cells = [[_cell(value) for value in row] for row in rows]
+    if is_json() or not cells:
+        return
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, show_header=bool(header))
+    for number, column in enumerate(zip(*cells, strict=True)):
+        right = number and all(re.match(NUMBER, text) for text in column)
+        label = header[number] if header else ""
+        table.add_column(label, justify="right" if right else "left", overflow="fold")
+    for row in cells:
+        table.add_row(*map(Text, row))
+    screen = _console()
+    with screen.capture() as drawn:
+        screen.print(table)
+    lines = [line.rstrip() for line in drawn.get().splitlines()]
+    say("\n".join(filter(None, lines)) + "\n")
+
+
+@contextmanager
+def progress_display() -> Iterator[Callable[[str, float], None]]:
+    """Bars for the phases of a run on standard error; yields what the pipeline reports to."""
+    if is_json() or not sys.stderr.isatty():
+        yield lambda phase, share: None
+        return
+    from rich.progress import BarColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = "{task.description:<12}", BarColumn(), "{task.percentage:>3.0f}%"
+    times = TimeElapsedColumn(), TimeRemainingColumn()
+    with Progress(*columns, *times, console=_console(err=True), transient=True) as bars:
+        tasks: dict[str, Any] = {}
+
+        def report(phase: str, share: float) -> None:
+            if phase not in tasks:
+                tasks[phase] = bars.add_task(phase, total=1.0)
+            bars.update(tasks[phase], completed=share)
+
+        yield report
+
+
+def is_json() -> bool:
+    """Whether --json was given."""
+    return bool(click.get_current_context().meta.get(JSON))
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return "-" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _console(*, err: bool = False) -> Console:
+    """A terminal to print to; 120 columns where the output is not a terminal."""
+    from rich.console import Console
+
+    width = None if (sys.stderr if err else sys.stdout).isatty() else 120
+    return Console(stderr=err, width=width, highlight=False, soft_wrap=False)

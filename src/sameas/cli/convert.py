@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from sameas.cli.command import FILE, Command, Report
-from sameas.cli.terminal import say
+from sameas.cli.command import FILE, Command, flag, note, say
 
 
 @click.command(cls=Command)
 @click.argument("source", metavar="IN", type=FILE)
 @click.argument("target", metavar="OUT", type=FILE)
-@click.option(
+@flag(
     "--predicate",
-    metavar="NAME|IRI",
-    help="What RDF and SSSOM say of a link: sameAs, exactMatch, schema:sameAs or an IRI; "
+    "NAME|IRI",
+    "What RDF and SSSOM say of a link: sameAs, exactMatch, schema:sameAs or an IRI; "
     "else what IN says.",
 )
-@click.option(
+@flag(
     "--meta",
+    "NAME=VALUE",
+    "Metadata of SSSOM: license, mapping_set_id, subject_source, mapping_date, ...",
     multiple=True,
-    metavar="NAME=VALUE",
-    help="Metadata of SSSOM: license, mapping_set_id, subject_source, mapping_date, ...",
 )
-def convert(source: Path, target: Path, predicate: str | None, meta: tuple[str, ...]) -> Report:
+def convert(
+    source: Path, target: Path, predicate: str | None, meta: tuple[str, ...]
+) -> dict[str, Any]:
     """Write links in another format.
 
     IN is a file of links or a run folder. The suffixes of IN and OUT decide: .tsv, .csv,
@@ -46,19 +48,12 @@ def convert(source: Path, target: Path, predicate: str | None, meta: tuple[str, 
     write_out = prepare(target, predicate=predicate, meta=statements)
     iri = None if predicate is None else predicate_iri(predicate)
     found = read_run(source) if source.is_dir() else read_link_set(source, predicate=iri)
+    skipped = list(getattr(found, "skipped", ()))
+    not_held = list(write_out(found))
+    for sentence in skipped:
+        note(f"{source}: left out: {sentence}")
+    for sentence in not_held:
+        note(f"{target}: cannot hold {sentence}")
     count = len(found.links)
-    skipped = getattr(found, "skipped", ())
-    not_held = write_out(found)
-    return Report(
-        {
-            "links": count,
-            "output": str(target),
-            "skipped": list(skipped),
-            "not_held": list(not_held),
-        },
-        lambda: say(f"{count:,} links written to {target}."),
-        [
-            *(f"{source}: left out: {sentence}" for sentence in skipped),
-            *(f"{target}: cannot hold {sentence}" for sentence in not_held),
-        ],
-    )
+    say(f"{count:,} links written to {target}.")
+    return {"links": count, "output": str(target), "skipped": skipped, "not_held": not_held}

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import shlex
 import time
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from sameas.cli.command import Command, Report
-from sameas.cli.terminal import print_table, progress_display, say, score
+from sameas.cli.command import Command, print_table, progress_display, say
 
 if TYPE_CHECKING:
     import polars as pl
 
     from sameas.alignment import Alignment
-    from sameas.evaluation import Metrics
-    from sameas.graph import GraphPair
 
 
 @click.command(cls=Command)
-def demo() -> Report:
+def demo() -> dict[str, Any]:
     """Align two small graphs that ship with the package.
 
     Countries, languages, currencies and cities, in French from CLDR and in English from
@@ -42,57 +38,36 @@ def demo() -> Report:
             for preset, options in sameas.PRESETS.items()
         }
     seconds = time.perf_counter() - begin
-    scores = {str(name): sameas.evaluate(found, pair.gold) for name, found in results.items()}
+    scores = {name: sameas.evaluate(found, pair.gold) for name, found in results.items()}
     examples = _examples(results["best"], pair.gold)
-    values = {
+    say(
+        f"Two graphs of one world: {len(pair.left.entities):,} entities named in French (CLDR) and "
+        f"{len(pair.right.entities):,} in English (GeoNames).\n{len(pair.gold):,} of them are on "
+        "both sides; the others have no counterpart. No name was translated, no link was given."
+    )
+    say("\nHow well it did (all true links are known here, so every other link is wrong):")
+    print_table(
+        (
+            (name, m.links, m.links_correct, m.strict_precision, m.recall, m.hits_at_1)
+            for name, m in scores.items()
+        ),
+        header=("preset", "links", "correct", "precision", "recall", "Hits@1"),
+    )
+    say('Ten of the links of "best", from the surest to the least sure:')
+    print_table(
+        examples["left name", "right name", "confidence", "verdict"].iter_rows(),
+        header=("French", "English", "confidence", "true?"),
+    )
+    data = shlex.quote(str(sameas.DEMO))
+    say(f"Done in {seconds:.1f} s. The data is in {sameas.DEMO}. To try next:\n")
+    say(f"  sameas inspect {data}\n  sameas align {data} -o run\n  sameas evaluate run {data}")
+    say("  sameas align left.tsv right.tsv -o links.tsv    # tables of yours: head, relation, tail")
+    return {
         "data": str(sameas.DEMO),
         "scores": {name: metrics.asdict() for name, metrics in scores.items()},
         "links": examples.to_dicts(),
         "total_seconds": round(seconds, 3),
     }
-    return Report(values, partial(_show, pair, scores, examples, seconds, str(sameas.DEMO)))
-
-
-def _show(
-    pair: GraphPair, scores: dict[str, Metrics], examples: pl.DataFrame, seconds: float, data: str
-) -> None:
-    """Print what was aligned, how well, some of the links, and what to try next."""
-    assert pair.gold is not None
-    left, right = pair.left, pair.right
-    say(
-        f"Two graphs of one world: {len(left.entities):,} entities named in French (CLDR) and "
-        f"{len(right.entities):,} in English (GeoNames).\n{len(pair.gold):,} of them are on both "
-        "sides; the others have no counterpart. No name was translated, no link was given."
-    )
-    say("\nHow well it did (all true links are known here, so every other link is wrong):")
-    print_table(
-        [
-            (
-                name,
-                f"{m.links:,}",
-                f"{m.links_correct:,}",
-                score(m.strict_precision),
-                score(m.recall),
-                score(m.hits_at_1),
-            )
-            for name, m in scores.items()
-        ],
-        header=("preset", "links", "correct", "precision", "recall", "Hits@1"),
-    )
-    say('Ten of the links of "best", from the surest to the least sure:')
-    print_table(
-        [
-            (row["left name"], row["right name"], score(row["confidence"]), row["verdict"])
-            for row in examples.to_dicts()
-        ],
-        header=("French", "English", "confidence", "true?"),
-    )
-    say(f"Done in {seconds:.1f} s. The data is in {data}. To try next:\n")
-    data = shlex.quote(data)
-    say(f"  sameas inspect {data}")
-    say(f"  sameas align {data} -o run")
-    say(f"  sameas evaluate run {data}")
-    say("  sameas align left.tsv right.tsv -o links.tsv    # tables of yours: head, relation, tail")
 
 
 def _examples(alignment: Alignment, gold: pl.DataFrame) -> pl.DataFrame:
@@ -104,8 +79,9 @@ def _examples(alignment: Alignment, gold: pl.DataFrame) -> pl.DataFrame:
     rows = links[np.linspace(0, len(links) - 1, 10).round().astype(int).tolist()]
     left, right = alignment.pair.left, alignment.pair.right
     known = gold.with_columns(verdict=pl.lit("yes"))
-    judged = rows.join(known, on=["left", "right"], how="left", maintain_order="left")
-    table: pl.DataFrame = judged.with_columns(
+    table: pl.DataFrame = rows.join(
+        known, on=["left", "right"], how="left", maintain_order="left"
+    ).with_columns(
         pl.col("verdict").fill_null("no"),
         pl.col("left").replace_strict(left.entities, left.names).alias("left name"),
         pl.col("right").replace_strict(right.entities, right.names).alias("right name"),

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
-from sameas.cli.command import FILE, Command, Report
-from sameas.cli.terminal import print_table, say, score, warn
-
-if TYPE_CHECKING:
-    from sameas.evaluation import Metrics
+from sameas.cli.command import FILE, Command, flag, note, print_table, say
 
 
 @click.command(cls=Command)
 @click.argument("out", type=FILE)
 @click.argument("gold", type=FILE)
-@click.option(
+@flag(
     "--no-match",
-    type=FILE,
-    metavar="FILE",
-    help="Entities known to have no counterpart, one a line; any link of them is wrong.",
+    "FILE",
+    "Entities known to have no counterpart, one a line; any link of them is wrong.",
 )
-def evaluate(out: Path, gold: Path, no_match: Path | None) -> Report:
+def evaluate(out: Path, gold: Path, no_match: Path | None) -> dict[str, Any]:
     """Compare links with gold links.
 
     OUT is a run folder or a file of links; GOLD is a two-column file of links or a benchmark
@@ -43,18 +37,13 @@ def evaluate(out: Path, gold: Path, no_match: Path | None) -> Report:
 
     found = sameas.read_run(out) if out.is_dir() else sameas.read_links(out)
     excluded = None if no_match is None else read_table(no_match, ("entity",))["entity"]
-    metrics = sameas.evaluate(found, sameas.read_gold(gold), no_match=excluded)
-    return Report(metrics.asdict(), partial(_show, metrics, ranked=out.is_dir()))
-
-
-def _show(metrics: Metrics, *, ranked: bool) -> None:
-    print_table(
-        [
-            (name.replace("_", " "), f"{value:,}" if isinstance(value, int) else score(value))
-            for name, value in metrics.asdict().items()
-        ]
-    )
-    if not ranked:
+    scores = sameas.evaluate(found, sameas.read_gold(gold), no_match=excluded).asdict()
+    print_table((name.replace("_", " "), score) for name, score in scores.items())
+    if not out.is_dir():
         say("Hits and MRR need ranked candidates: align with -o RUN (no suffix) to keep them.")
-    if not metrics.links_judged:
-        warn("no link touches an entity that gold mentions; do both name entities in the same way?")
+    if not scores["links_judged"]:
+        message = (
+            "no link touches an entity that gold mentions; do both name entities in the same way?"
+        )
+        note(message, always=False)
+    return scores

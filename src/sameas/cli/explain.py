@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal
 
 import click
 
-from sameas.cli.command import FILE, Command, Report
-from sameas.cli.terminal import say
+from sameas.cli.command import FILE, SIDE, Command, flag, say
 from sameas.errors import OptionError
-
-if TYPE_CHECKING:
-    from sameas.explanation import Explanation
 
 
 @click.command(cls=Command)
 @click.argument("run", type=FILE)
 @click.argument("entity")
 @click.argument("other", required=False)
-@click.option(
-    "--side",
-    type=click.Choice(["left", "right"]),
-    help="The graph that ENTITY is from.  [left, else right]",
-)
-@click.option(
-    "--drawing",
-    type=FILE,
-    metavar="FILE",
-    help="Also draw both neighbourhoods side by side: .svg, or .html with the text.",
+@flag("--side", SIDE, "The graph that ENTITY is from.  [left, else right]")
+@flag(
+    "--drawing", "FILE", "Also draw both neighbourhoods side by side: .svg, or .html with the text."
 )
 def explain(
     run: Path,
@@ -37,7 +25,7 @@ def explain(
     other: str | None,
     side: Literal["left", "right"] | None,
     drawing: Path | None,
-) -> Report:
+) -> dict[str, Any]:
     """Say why ENTITY has the partner it has, or none; with OTHER, why not that one.
 
     RUN is a run folder that sameas align wrote. Entities are given by URI, or by a name (or the
@@ -51,20 +39,16 @@ def explain(
       sameas explain run Londres --drawing londres.svg
     """
     import sameas
+    from sameas.atomic import replacing_file
+    from sameas.explanation.drawing import draw, page
 
     if drawing is not None and drawing.suffix not in (".svg", ".html"):
         raise OptionError(f"`drawing` must end in .svg or .html, got {str(drawing)!r} instead")
     explanation = sameas.read_run(run).explain(entity, other, side=side)
+    say(str(explanation))
     if drawing is not None:
-        _draw(explanation, drawing)
-    written = "" if drawing is None else f"\n\nDrawing written to {drawing}."
-    return Report(explanation.asdict(), partial(say, f"{explanation}{written}"))
-
-
-def _draw(explanation: Explanation, path: Path) -> None:
-    from sameas.atomic import replacing_file
-    from sameas.explanation.drawing import draw, page
-
-    text = draw(explanation) if path.suffix == ".svg" else page(explanation)
-    with replacing_file(path) as draft:
-        draft.write_text(text, encoding="utf8")
+        text = draw(explanation) if drawing.suffix == ".svg" else page(explanation)
+        with replacing_file(drawing) as draft:
+            draft.write_text(text, encoding="utf8")
+        say(f"\nDrawing written to {drawing}.")
+    return explanation.asdict()

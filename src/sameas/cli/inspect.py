@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from sameas.cli.command import Command, Report, flags, given
-from sameas.cli.terminal import as_flags, print_table, say, warn
+from sameas.cli.command import Command, as_flags, flags, given, note, print_table, say
 from sameas.rdf.rules import Reading
 
 if TYPE_CHECKING:
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
 @click.command(cls=Command)
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @flags(Reading)
-def inspect(inputs: tuple[str, ...], **chosen: Any) -> Report:
+def inspect(inputs: tuple[str, ...], **chosen: Any) -> dict[str, Any]:
     """Count what is in graphs, and point out what looks suspicious.
 
     An INPUT is a benchmark folder (two graphs), a table of triples or RDF (one graph): what
@@ -53,40 +51,30 @@ def inspect(inputs: tuple[str, ...], **chosen: Any) -> Report:
         warnings += warnings_of_pair(*graphs.values())
     for name, graph in graphs.items():
         warnings += [f"{name}: {warning}" for warning in graph.warnings]
-    warnings = [as_flags(warning) for warning in warnings]
-    values = {name: asdict(graph) for name, graph in graphs.items()}
-    return Report(
-        {"graphs": values, "gold_links": gold, "warnings": warnings},
-        partial(_show, graphs, gold, warnings),
+    headings = (
+        ["left", "right"] if len(inputs) < len(graphs) == 2 else [Path(n).name for n in graphs]
     )
-
-
-def _show(graphs: dict[str, GraphInspection], gold: dict[str, int], warnings: list[str]) -> None:
-    headings = [_heading(name, len(graphs)) for name in graphs]
-    print_table(list(_rows(list(graphs.values()))), header=("", *headings))
+    print_table(_rows(list(graphs.values())), header=("", *headings))
     for place, count in gold.items():
         say(f"{place}: {count:,} gold links")
     for warning in warnings:
-        warn(warning)
+        note(warning, always=False)
+    return {
+        "graphs": {name: asdict(graph) for name, graph in graphs.items()},
+        "gold_links": gold,
+        "warnings": [as_flags(warning) for warning in warnings],
+    }
 
 
-def _rows(graphs: Sequence[GraphInspection]) -> Iterator[tuple[str, ...]]:
+def _rows(graphs: Sequence[GraphInspection]) -> Iterator[tuple[Any, ...]]:
     """One row a count, one column a graph."""
     for name, value in asdict(graphs[0]).items():
-        if isinstance(value, int | float):
-            form = "{:,.1f}" if isinstance(value, float) else "{:,}"
-            yield name.replace("_", " "), *(form.format(getattr(each, name)) for each in graphs)
+        if isinstance(value, int):
+            yield name.replace("_", " "), *(getattr(each, name) for each in graphs)
+    yield "mean degree", *(f"{each.mean_degree:,.1f}" for each in graphs)
     for name in dict.fromkeys(name for graph in graphs for name in graph.reading):
-        counts = (graph.reading.get(name) for graph in graphs)
-        label = f"read: {name.replace('_', ' ')}"
-        yield label, *("-" if count is None else f"{count:,}" for count in counts)
+        yield f"read: {name.replace('_', ' ')}", *(each.reading.get(name) for each in graphs)
     scripts = ([f"{k} {v:.0%}" for k, v in each.scripts.items() if v >= 0.005] for each in graphs)
     yield "scripts of names", *map(", ".join, scripts)
     namespaces = ([f"{k} {v:,}" for k, v in each.namespaces.items()][:3] for each in graphs)
     yield "namespaces", *map(", ".join, namespaces)
-
-
-def _heading(name: str, columns: int) -> str:
-    """A column's heading: the last part of a path, or just the side of a single folder."""
-    side = name.rsplit(" ", 1)[-1]
-    return side if columns == 2 and side in ("left", "right") else Path(name).name

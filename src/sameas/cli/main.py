@@ -11,6 +11,7 @@ import click
 
 from sameas._version import __version__
 from sameas.cli.align import align
+from sameas.cli.command import OutputClosedError, as_flags
 from sameas.cli.convert import convert
 from sameas.cli.demo import demo
 from sameas.cli.evaluate import evaluate
@@ -18,7 +19,6 @@ from sameas.cli.explain import explain
 from sameas.cli.inspect import inspect
 from sameas.cli.merge import merge
 from sameas.cli.reproduce import reproduce
-from sameas.cli.terminal import OutputClosedError, as_flags
 from sameas.errors import InputError, SameasError
 
 EPILOG = """\b
@@ -48,11 +48,10 @@ class Commands(click.Group):
         except click.exceptions.NoArgsIsHelpError as error:
             click.echo(error.format_message(), err=True)
             sys.exit(2)
-        except click.UsageError as error:
-            where = f" (see: {error.ctx.command_path} --help)" if error.ctx else ""
-            _fail(error.format_message() + where, 2)
         except click.ClickException as error:
-            _fail(error.format_message(), 2)
+            context = getattr(error, "ctx", None)
+            where = f" (see: {context.command_path} --help)" if context else ""
+            _fail(error.format_message() + where, 2)
         except (KeyboardInterrupt, click.Abort):
             _fail("interrupted; what was there before is as it was", 130)
         except OutputClosedError:

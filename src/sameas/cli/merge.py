@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
-from sameas.cli.command import FILE, Command, Report, out_option
-from sameas.cli.terminal import say
+from sameas.cli.command import FILE, SIDE, Command, flag, note, say
 
 
 @click.command(cls=Command)
 @click.argument("run", type=FILE)
-@out_option("Where the graph goes: .nt, .ttl or .nq, plain, .gz or .zst.")
-@click.option(
-    "--keep",
-    type=click.Choice(["left", "right"]),
-    default="left",
-    show_default=True,
-    help="Whose IRI a linked entity has.",
+@flag(
+    "-o/--out", "OUT", "Where the graph goes: .nt, .ttl or .nq, plain, .gz or .zst.", required=True
 )
-def merge(run: Path, out: Path, keep: Literal["left", "right"]) -> Report:
+@flag("--keep", SIDE, "Whose IRI a linked entity has.", default="left")
+def merge(run: Path, out: Path, keep: Literal["left", "right"]) -> dict[str, Any]:
     """Write the two graphs of a run as one, in which linked entities are one.
 
     RUN is a run folder. A linked entity has the IRI of the left graph (or of the right one),
@@ -36,14 +31,9 @@ def merge(run: Path, out: Path, keep: Literal["left", "right"]) -> Report:
 
     merged = sameas.merge(sameas.read_run(run), out, keep=keep)
     total = sum(merged.triples.values())
+    for sentence in merged.not_held:
+        note(f"{out}: cannot hold {sentence}")
     parts = ", ".join(f"{count:,} {part}" for part, count in merged.triples.items())
-    return Report(
-        {
-            "triples": total,
-            **{f"{part}_triples": count for part, count in merged.triples.items()},
-            "output": str(out),
-            "not_held": list(merged.not_held),
-        },
-        lambda: say(f"{total:,} triples written to {out} ({parts})."),
-        [f"{out}: cannot hold {sentence}" for sentence in merged.not_held],
-    )
+    say(f"{total:,} triples written to {out} ({parts}).")
+    counts = {f"{part}_triples": count for part, count in merged.triples.items()}
+    return {"triples": total, **counts, "output": str(out), "not_held": merged.not_held}

@@ -3,39 +3,27 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from sameas.cli.command import FILE, Command, Report
-from sameas.cli.terminal import START, say, show_task
+from sameas.cli.command import FILE, START, Command, flag, say, word_vectors_flag
 
 
 @click.command(cls=Command)
 @click.argument("data", type=FILE)
-@click.option(
-    "--report",
-    type=FILE,
-    default=Path("report"),
-    show_default=True,
-    metavar="DIR",
-    help="Where tables, plots and results.json go.",
-)
-@click.option(
+@flag("--report", "DIR", "Where tables, plots and results.json go.", default=Path("report"))
+@flag(
     "--only",
+    "NAME",
+    "Experiments or datasets to run, separated by commas or given one by one.",
     multiple=True,
-    metavar="NAME",
-    help="Experiments or datasets to run, separated by commas or given one by one.",
 )
-@click.option(
-    "--word-vectors",
-    type=FILE,
-    metavar="FILE",
-    help="GloVe or word2vec text file; else the vectors of the extra sameas[glove].",
-)
-def reproduce(data: Path, report: Path, only: tuple[str, ...], word_vectors: Path | None) -> Report:
+@word_vectors_flag
+def reproduce(
+    data: Path, report: Path, only: tuple[str, ...], word_vectors: Path | None
+) -> dict[str, Any]:
     """Repeat the paper's whole evaluation.
 
     Every table and figure comes beside the published figures.
@@ -51,13 +39,13 @@ def reproduce(data: Path, report: Path, only: tuple[str, ...], word_vectors: Pat
     from sameas.reproduction import reproduce as run
 
     names = [name for text in only for name in text.split(",")]
-    results = run(data, report, only=names, word_vectors=word_vectors, progress=show_task)
-    values = {**results, "total_seconds": round(time.perf_counter() - START, 3)}
-    return Report(values, partial(_show, results, report))
 
+    def progress(done: int, total: int, what: str) -> None:
+        say(f"{done}/{total} {what}", err=True)
 
-def _show(results: dict[str, Any], report: Path) -> None:
+    results = run(data, report, only=names, word_vectors=word_vectors, progress=progress)
     if results["word_vectors"] is None:
         say("No word vectors at hand: only char rows were run. See --word-vectors, sameas[glove].")
     say(f"{len(results['results'])} results in {report / 'results.json'}.")
     say(f"Read {report / 'report.md'}, or open {report / 'report.html'} in a browser.")
+    return {**results, "total_seconds": round(time.perf_counter() - START, 3)}

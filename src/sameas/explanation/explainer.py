@@ -99,7 +99,6 @@ class Question:
             other=self.compared.get(self.asked),
             others=self._others(),
             rivals=self._rivals(),
-            wins=self._wins(),
             exchange=self._exchange(),
             missing=self._missing(),
             neighbourhood=self._neighbourhood(),
@@ -110,11 +109,6 @@ class Question:
     def candidates(self) -> dict[int, float]:
         """The scores of all candidates that were kept, best first."""
         return self.record.scores(self.near, self.entity)
-
-    @cached_property
-    def rivals(self) -> dict[int, float]:
-        """The scores of all candidates of the partner or nearest miss, best first."""
-        return self.record.scores(1 - self.near, self.chosen) if self.chosen >= 0 else {}
 
     @cached_property
     def compared(self) -> dict[int, Comparison]:
@@ -162,15 +156,9 @@ class Question:
 
     def _rivals(self) -> tuple[Considered, ...]:
         """Other candidates of the partner, or of the nearest miss."""
-        others = [place for place in self.rivals if place != self.entity][:MOST]
-        return tuple(self._considered(self.near, one, self.rivals[one]) for one in others)
-
-    def _wins(self) -> tuple[bool, bool]:
-        """Whether no candidate scores higher with the entity, and none with its partner."""
-        if self.partner < 0:
-            return False, False
-        most = self.candidates[self.partner] + TIE
-        return max(self.candidates.values()) <= most, max(self.rivals.values()) <= most
+        scores = self.record.scores(1 - self.near, self.chosen) if self.chosen >= 0 else {}
+        others = [place for place in scores if place != self.entity][:MOST]
+        return tuple(self._considered(self.near, one, scores[one]) for one in others)
 
     # --- what would have to change ---
 

@@ -173,8 +173,6 @@ class Explanation:
     """Other candidates of the entity, best first."""
     rivals: tuple[Considered, ...]
     """Other candidates of the partner, or of the nearest miss; best first."""
-    wins: tuple[bool, bool]
-    """Whether no kept candidate scores higher with the entity, and none with its partner."""
     exchange: Exchange | None
     missing: Missing | None
     neighbourhood: Neighbourhood | None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sameas import evidence
 from sameas.adjacency import adjacency_matrices
 from sameas.candidates import from_pairs
-from sameas.evidence import Anchors, Edges, Evidence, Relations
+from sameas.evidence import Anchors, Edges, Relations
 from sameas.explanation.record import SIDES, Record
 from sameas.explanation.result import Comparison, Detail, Kind, Part, Relation
 from sameas.features import ngrams_of, words_of
@@ -91,15 +91,18 @@ class Scores:
         return evidence.match_relations(*self.edges, self.anchors)
 
     @cached_property
-    def _counterparts(self) -> tuple[Positions, Positions]:
+    def _counterparts(self) -> list[Positions]:
         """The counterpart of each far node of each side; -1 where none is known."""
-        turned = replace(self.anchors, left=self.anchors.right, right=self.anchors.left)
-        left, right = self.edges
-        return evidence.partners(left, right, self.anchors), evidence.partners(right, left, turned)
+        anchored, found = (self.anchors.left, self.anchors.right), []
+        for side, edges in enumerate(self.edges):
+            literal = self.edges[1 - side].entities + edges.literals
+            pairs = anchored[side], anchored[1 - side]
+            found.append(evidence.of_nodes(edges, *pairs, literal, -1))
+        return found
 
     @cached_property
     def _values(self) -> pl.Series:
-        return evidence.common_values(self.record.pair)
+        return evidence.common_values(*evidence.literal_values(self.record.pair))
 
     @cached_property
     def _relations(self) -> list[list[Relation]]:
@@ -285,7 +288,7 @@ class Scores:
         Both are ``_single_edges``, so that evidence about pairs is evidence about pairs of edges.
         """
         n, m = len(left), len(right)
-        shape = len(left.starts) - 1, len(right.starts) - 1
+        shape = left.entities, right.entities
         alone = from_pairs(
             shape,
             np.append(np.arange(n), np.full(m, shape[0] - 1)),
@@ -293,13 +296,14 @@ class Scores:
             np.zeros(n + m, dtype=np.float32),
         )
         sides = left, right, self.anchors, self.relations
-        lacking, met = evidence.gather_evidence(*sides, alone, enter=0.0)
-        weights = lacking.right_lacks[:n], lacking.left_lacks[n:]
-        return met.left, met.right, met.evidence.votes, weights
+        (_, left_lacks, right_lacks), met, (votes, *_) = evidence.gather_evidence(
+            *sides, alone, enter=0.0
+        )
+        return met[0], met[1], votes, (right_lacks[:n], left_lacks[n:])
 
     def _evidence_parts(self, terms: tuple[EdgeTerms, ...], details: bool) -> list[Part]:
         sums = np.array([each.amounts.sum() for each in terms])
-        worth = self.weights.evidence(Evidence(*np.diag(sums)))  # of each of the three sums alone
+        worth = self.weights.evidence(np.diag(sums))  # of each of the three sums alone
         shared, left, right = np.divide(worth, sums, out=np.zeros(3), where=sums > 0)
         literal = self.edges[0].far[terms[0].edges[0]] >= len(self.record.pair.left.entities)
         kinds = (
@@ -368,7 +372,7 @@ class Scores:
         after = before.copy()
         after[0] += votes
         after[1 + side] = np.maximum(after[1 + side] - weight[met[1 - side]], 0.0)
-        gains = self.weights.evidence(Evidence(*after)) - self.weights.evidence(Evidence(*before))
+        gains = self.weights.evidence(after) - self.weights.evidence(before)
         best = int(np.argmax(gains))
         fields = self._describe(lacks, int(heaviest[met[1 - side][best]]))
         relation_added = self._relations[side][relation[met[side][best]]]
@@ -388,7 +392,7 @@ def _single_edges(edges: Edges, relation: Numbers, far: Numbers, fans: Numbers) 
 
     Far nodes are those of ``edges``; values come after the last entity, as they do there.
     """
-    size, count = len(edges.starts) - 1, len(relation)
+    size, count = edges.entities, len(relation)
     grown = max(size, count + 1)
     far = np.where(far < size, far, far + grown - size)
     return Edges(

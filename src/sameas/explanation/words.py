@@ -28,6 +28,8 @@ LONGEST = 40
 """Columns of a name in a table."""
 ROWS = 6
 """Details of a part that are listed; JSON has more."""
+ROUNDING = 1e-3
+"""Scores that differ by less are equal."""
 TELLING = 0.02
 """Share of a part below which a pair of neighbours is not listed."""
 TITLES = {
@@ -216,47 +218,49 @@ class _Text:
         rows = [("", "score", "linked with", compared)]
         for one in explanation.others:
             changes = [f"{TITLES[kind]} {self.signed(by)}" for kind, by in one.differences[:2]]
-            linked = cut(label(one.linked_with)) if one.linked_with else "nobody"
-            name = cut(label(one.entity))
-            rows.append((name, self.signed(one.score), linked, ", ".join(changes)))
+            names = cut(label(one.entity)), cut(_linked_with(one))
+            rows.append((names[0], self.signed(one.score), names[1], ", ".join(changes)))
         return f"Who else was considered\n{text_table(rows)}"
 
     # --- why the assignment chose as it did ---
 
     def reasons(self) -> Iterator[str]:
-        explanation, name = self.explanation, label(self.explanation.entity)
-        partner, exchange, chosen = (
+        explanation, exchange = self.explanation, self.explanation.exchange
+        name, partner, chosen = (
+            label(explanation.entity),
             explanation.partner,
-            explanation.exchange,
             explanation.comparison,
         )
+        others, rivals = (self.better(found) for found in (explanation.others, explanation.rivals))
         if exchange is not None:
             yield self.exchanged(exchange)
-        elif partner is not None and all(explanation.wins):
+        elif partner is not None and not others and not rivals:
             yield (
                 f"{name} and {label(partner)} are each other's best: no other candidate scores "
                 "higher with either of them."
             )
-        elif partner is not None and explanation.wins[0]:
+        elif partner is not None and not others:
             yield (
                 f"No candidate scores higher with {name}. {label(partner)} scores higher with "
-                "another one, which has a partner that suits it even better or is less likely as "
-                "a whole."
+                f"{self.scored(rivals[0])}, which has a partner that suits it even better or is "
+                "less likely as a whole."
             )
         if explanation.missing is not None and explanation.shown is not None:
             yield self.missing(explanation.shown, explanation.missing)
-            better = [
-                f"{self.scored(one)} with {label(one.linked_with)}"
-                for one in explanation.others
-                if one.linked_with and chosen and not partner and one.score > chosen.score
-            ]
-            if better:
-                where = ", ".join(better)
-                yield f"Others score higher, but are linked where they fit better: {where}."
-        elif partner is None and chosen is None:
+            linked = [one for one in others if one.linked_with and not partner]
+            if linked:
+                where = [f"{self.scored(one)} with {_linked_with(one)}" for one in linked]
+                text = "Others score higher, but are linked where they fit better: "
+                yield f"{text}{', '.join(where)}."
+        elif chosen is None:
             yield f"Nothing that was considered resembles {name} enough in name or neighbours."
-        elif chosen is not None and exchange is None and explanation.reason == "unsure":
+        elif exchange is None and explanation.reason == "unsure":
             yield self.competition(chosen)
+
+    def better(self, found: Sequence[Considered]) -> list[Considered]:
+        """Those that score higher than the chosen pair, by more than rounding."""
+        chosen = self.explanation.comparison
+        return [one for one in found if chosen and one.score > chosen.score + ROUNDING]
 
     def scored(self, one: Considered) -> str:
         """A candidate and its score."""
@@ -340,6 +344,10 @@ class _Text:
             f"{text} One more shared neighbour would {does}: if {lacks} had [{new}] as {has} has "
             f"[{known}], that would add about {added.score:.2f}, all else being equal."
         )
+
+
+def _linked_with(one: Considered) -> str:
+    return label(one.linked_with) if one.linked_with else "nobody"
 
 
 def _title(part: Part) -> str:

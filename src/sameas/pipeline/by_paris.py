@@ -7,10 +7,11 @@ import polars as pl
 
 from sameas.alignment import SCHEMAS
 from sameas.budget import BASE
+from sameas.graph import Positions
 from sameas.inputs import Task
 from sameas.paris import maximal_links, paris
 from sameas.pipeline.phases import Phases
-from sameas.pipeline.result import Outcome, PairTable
+from sameas.pipeline.result import Outcome
 
 
 def align_by_paris(task: Task, phases: Phases) -> Outcome:
@@ -24,26 +25,20 @@ def align_by_paris(task: Task, phases: Phases) -> Outcome:
             memory=options.memory - BASE,
             progress=report,
         )
+
+    def pairs(left: Positions, right: Positions) -> pl.DataFrame:
+        columns = zip(("left", "right"), task.sides, (left, right), strict=True)
+        return pl.DataFrame({name: np.searchsorted(*places) for name, *places in columns})
+
     with phases.timed("links"):
         found = found.among(*task.sides)
-        left, right = (
-            np.searchsorted(positions, column)
-            for positions, column in zip(task.sides, (found.left, found.right), strict=True)
+        ranked = pairs(found.left, found.right).with_columns(
+            score=found.probability, rank=found.ranks()
         )
-        rank, score = found.ranks(), found.probability
-        top = rank <= options.top
-        rows, columns, probability = maximal_links(found)
-        rows, columns = (
-            np.searchsorted(positions, column)
-            for positions, column in zip(task.sides, (rows, columns), strict=True)
-        )
-        ranked = PairTable(left=left[top], right=right[top], score=score[top], weight=rank[top])
+        left, right, probability = maximal_links(found)
         return Outcome(
-            links=PairTable(left=rows, right=columns, score=probability, weight=probability),
-            ranked=ranked,
-            nearest=PairTable(
-                left=ranked.left, right=ranked.right, score=ranked.score, weight=ranked.score
-            ),
+            links=pairs(left, right).with_columns(score=probability, confidence=probability),
+            ranked=ranked.filter(pl.col("rank") <= options.top),
             relations=found.relations.with_columns(
                 match=pl.max_horizontal("left_in_right", "right_in_left"),
                 edges=pl.lit(None, dtype=pl.Int64),

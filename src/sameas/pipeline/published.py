@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import logging
 import math
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 import numpy as np
+import polars as pl
 
 from sameas.alignment import Alignment
 from sameas.assignment import Certificate, Problem, Solution, bounded, solve
 from sameas.budget import Budget, plan_memory
 from sameas.inputs import Task
 from sameas.pipeline.phases import Phases
-from sameas.pipeline.result import Outcome, PairTable, prices_of
-from sameas.pipeline.stages import Counts, choose_candidates, make_rows, propose
+from sameas.pipeline.result import Outcome, prices_of
+from sameas.pipeline.stages import Counts, prepare
 from sameas.profit import StoredProfit, make_profit
-from sameas.rows import Matrix
 from sameas.scoring import name_features, neighbourhood_rows
-
-log = logging.getLogger(__name__)
 
 
 def align_published(task: Task, phases: Phases) -> Outcome:
     """Links for every entity of the smaller side."""
     options = task.options
     budget = plan_memory(task, task.sides)
-    log.info("%s: %s", budget.form, budget.reason)
-    problem, counts = _make_problem(task, budget, phases)
+    problem, counts = _make_problem(task, phases, complete=budget.form == "complete")
 
     def make() -> Solution:
         with phases.timed("assignment") as report:
@@ -57,37 +53,38 @@ def verify_published(task: Task, alignment: Alignment) -> Certificate:
     return bounded(profit, left, right, objective=alignment.diagnostics.objective)
 
 
-def _make_problem(task: Task, budget: Budget, phases: Phases) -> tuple[Problem, Counts]:
-    """All pairs, or the candidates among them."""
-    complete = budget.form == "complete"
-    proposed = None if complete else propose(task, task.sides, phases)
-    rows = make_rows(task, task.sides, phases)
-    profit = rows.profit
-    if complete:
-        with phases.timed("profit") as report:
-            matrix = profit.toarray(progress=report)
-        return Problem(StoredProfit(matrix)), rows.counts
-    found = choose_candidates(rows, proposed, task, phases)
-    counts = replace(rows.counts, candidate_pairs=len(found), search_recall=found.recall)
-    return Problem(profit, found), counts
+def _make_problem(task: Task, phases: Phases, *, complete: bool) -> tuple[Problem, Counts]:
+    material = prepare(task, task.sides, phases, complete=complete)
+    if not complete:
+        return Problem(material.profit, material.candidates), material.counts
+    with phases.timed("profit") as report:
+        return Problem(StoredProfit(material.profit.toarray(progress=report))), material.counts
 
 
 def _outcome(
     task: Task, problem: Problem, solution: Solution, budget: Budget, counts: Counts
 ) -> Outcome:
     plan, exact, partner = solution.plan, solution.exact, solution.partner
-    left, right = solution.left, solution.right
+    links = {"left": solution.left, "right": solution.right}
     ranked = problem.ranked(plan.right, task.options.top, partner)
-    scores = _cosines(ranked.values)
+    # A profit is a mean of cosines; rounding may have put it beyond one.
+    score = pl.col("score").clip(-1.0, 1.0)
     return Outcome(
-        links=PairTable(
-            left=left,
-            right=right,
-            score=_cosines(problem.profit.of(left, right)),
-            weight=problem.shares(plan, left, right),
-        ),
-        ranked=PairTable(left=ranked.left, right=ranked.right, score=scores, weight=ranked.rank),
-        nearest=PairTable(left=ranked.left, right=ranked.right, score=scores, weight=scores),
+        links=pl.DataFrame(
+            {
+                **links,
+                "score": problem.profit.of(**links),
+                "confidence": problem.shares(plan, **links),
+            }
+        ).with_columns(score),
+        ranked=pl.DataFrame(
+            {
+                "left": ranked.left,
+                "right": ranked.right,
+                "rank": ranked.rank,
+                "score": ranked.values,
+            }
+        ).with_columns(score),
         gold_ranks=lambda rows, columns: problem.ranks_of(plan.right, rows, columns, partner),
         prices=None if exact is None else (exact.left_prices, exact.right_prices),
         diagnostics={
@@ -97,13 +94,7 @@ def _outcome(
             "plan_deviation": plan.deviation if exact is None else None,
             "solver_rounds": None if exact is None else exact.rounds,
             "solver_pairs": None if exact is None else exact.pairs,
-            **budget.diagnostics(),
+            **asdict(budget),
             **asdict(counts),
         },
     )
-
-
-def _cosines(profit: Matrix) -> Matrix:
-    """Profits of pairs, which are mean cosines, without what rounding put beyond one."""
-    cosines: Matrix = np.clip(profit, -1.0, 1.0)
-    return cosines

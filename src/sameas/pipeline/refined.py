@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from sameas.alignment import Alignment
 from sameas.assignment import (
-    Assignment,
     Certificate,
     OpenPlan,
     assign,
@@ -22,44 +21,23 @@ from sameas.assignment import (
     ranked,
     ranks_of,
 )
-from sameas.budget import Budget, plan_memory
+from sameas.budget import plan_memory
 from sameas.candidates import Candidates, SparseProfit, from_pairs
 from sameas.evidence import Relations, attributes_of, edges_of
-from sameas.graph import Graph, GraphPair
-from sameas.inputs import Sides, Task
+from sameas.graph import GraphPair
+from sameas.inputs import Task
 from sameas.pipeline.phases import Phases, Report
-from sameas.pipeline.result import Outcome, PairTable, prices_of
-from sameas.pipeline.stages import Counts, choose_candidates, make_rows, propose
-from sameas.profit import Profit
+from sameas.pipeline.result import Outcome, prices_of
+from sameas.pipeline.stages import Counts, Material, prepare
 from sameas.refinement import Refinement, Weights, refine
 from sameas.scoring import weights_of
-
-log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, eq=False)
-class Material:
-    """What refinement starts from: profits between all entities, and the first candidates."""
-
-    profit: Profit
-    names: Profit
-    """The profit of names alone."""
-    candidates: Candidates
-    counts: Counts
-
-
-@dataclass(frozen=True, eq=False)
-class _Refined:
-    refinement: Refinement
-    counts: Counts
 
 
 def align_refined(task: Task, phases: Phases) -> Outcome:
     """Links that are likelier than not."""
     budget = plan_memory(task, task.everything)
-    log.info("%s: %s", budget.form, budget.reason)
-    refined = _refined(task, phases)
-    return _outcome(task, refined, weights_of(task.options), budget, phases)
+    refinement, counts = _refined(task, phases)
+    return _outcome(task, refinement, counts, weights_of(task.options), phases, asdict(budget))
 
 
 def align_prepared(
@@ -70,28 +48,19 @@ def align_prepared(
     The task's options must agree with those that the material was prepared with in features,
     neighbours and candidates.
     """
-    refined = _Refined(refine_material(task, material, weights=weights), material.counts)
-    return _outcome(task, refined, weights or weights_of(task.options), None, phases)
+    weights = weights or weights_of(task.options)
+    refinement = refine_material(task, material, weights=weights)
+    return _outcome(task, refinement, material.counts, weights, phases, {})
 
 
 def verify_refined(task: Task, alignment: Alignment) -> Certificate:
     """What the prices of an exact alignment prove, among all its candidates."""
-    refined = _refined(task, Phases())
-    surplus, _ = _surplus(task, refined.refinement, weights_of(task.options))
+    refinement, _ = _refined(task, Phases())
+    surplus, _ = _surplus(task, refinement, weights_of(task.options))
     # Staying unmatched is worth nothing, not less: a price below that would prove too much.
     left, right = (np.maximum(prices, 0.0) for prices in prices_of(alignment))
     objective = alignment.diagnostics.objective
     return bounded(SparseProfit(surplus), left, right, objective=objective)
-
-
-def prepare(task: Task, phases: Phases | None = None) -> Material:
-    """Everything up to refinement."""
-    phases = phases or Phases()
-    proposed = propose(task, task.everything, phases)
-    rows = make_rows(task, task.everything, phases)
-    found = choose_candidates(rows, proposed, task, phases)
-    counts = replace(rows.counts, candidate_pairs=len(found), search_recall=found.recall)
-    return Material(rows.profit, rows.name_profit, found, counts)
 
 
 def refine_material(
@@ -104,6 +73,7 @@ def refine_material(
     """The refinement that the options ask for; ``weights`` replaces the default ones."""
     options = task.options
     weights = weights or weights_of(options)
+    assert material.candidates is not None
     return refine(
         edges_of(task.pair, hub=weights.hub, relations="relations" not in options.without),
         material.candidates,
@@ -118,13 +88,13 @@ def refine_material(
     )
 
 
-def _refined(task: Task, phases: Phases) -> _Refined:
-    def make() -> _Refined:
-        material = prepare(task, phases)
+def _refined(task: Task, phases: Phases) -> tuple[Refinement, Counts]:
+    def make() -> tuple[Refinement, Counts]:
+        material = prepare(task, task.everything, phases)
         with phases.timed("refinement") as report:
-            return _Refined(refine_material(task, material, progress=report), material.counts)
+            return refine_material(task, material, progress=report), material.counts
 
-    return phases.kept("refinement", _Refined, make)
+    return phases.kept("refinement", tuple[Refinement, Counts], make)
 
 
 def _surplus(task: Task, refinement: Refinement, weights: Weights) -> tuple[Candidates, OpenPlan]:
@@ -132,79 +102,87 @@ def _surplus(task: Task, refinement: Refinement, weights: Weights) -> tuple[Cand
 
     Positions are among ``task.sides``; values are scores above the plan's threshold.
     """
-    scores = _between(refinement.pairs.candidates, task.sides)
+    scores, inside = refinement.pairs.candidates, task.known.inside
+    chosen = inside[0][scores.left] & inside[1][scores.right]
+    left, right = (
+        np.searchsorted(positions, side[chosen])
+        for positions, side in zip(task.sides, (scores.left, scores.right), strict=True)
+    )
+    shape = len(task.sides[0]), len(task.sides[1])
+    scores = from_pairs(shape, left, right, scores.values[chosen])
     plan = open_plan(scores, base=weights.base, most=2000, tolerance=1e-5)
     return replace(scores, values=scores.values - np.float32(plan.threshold)), plan
 
 
-def _between(candidates: Candidates, sides: Sides) -> Candidates:
-    """The candidates between these entities, by their positions among them."""
-    renumbered = [np.full(size, -1, dtype=np.int64) for size in candidates.shape]
-    for numbers, positions in zip(renumbered, sides, strict=True):
-        numbers[positions] = np.arange(len(positions))
-    left, right = renumbered[0][candidates.left], renumbered[1][candidates.right]
-    inside = (left >= 0) & (right >= 0)
-    shape = len(sides[0]), len(sides[1])
-    return from_pairs(shape, left[inside], right[inside], candidates.values[inside])
-
-
 def _outcome(
-    task: Task, refined: _Refined, weights: Weights, budget: Budget | None, phases: Phases
+    task: Task,
+    refinement: Refinement,
+    counts: Counts,
+    weights: Weights,
+    phases: Phases,
+    budget: dict[str, Any],
 ) -> Outcome:
-    options, refinement = task.options, refined.refinement
+    options = task.options
     surplus, plan = _surplus(task, refinement, weights)
+    prices, exact = plan.ranking.right, None
     with phases.timed("assignment") as report:
-        exact = _exact(task, surplus, plan, report) if options.solver == "hungarian" else None
-        if exact is None:
-            places = open_links(surplus, plan)
-        else:
-            places = surplus.find(exact.left, exact.right)
-    places = places[np.argsort(surplus.left[places], kind="stable")]
-    left, right, prices = surplus.left[places], surplus.right[places], plan.ranking.right
+        if options.solver == "hungarian":
+            exact = assign(
+                SparseProfit(surplus),
+                surplus,
+                prices=prices,
+                left_alone=0.0,
+                right_alone=0.0,
+                gap=options.gap,
+                seconds=options.time_limit or math.inf,
+                progress=report,
+            )
+        places = surplus.find(exact.left, exact.right) if exact else open_links(surplus, plan)
+    places = np.sort(places)
+    pairs = pl.DataFrame(
+        {
+            "left": surplus.left,
+            "right": surplus.right,
+            "score": surplus.values,
+            "confidence": plan.probability,
+        }
+    )
+    links = pairs[places]
     partner = np.full(surplus.shape[0], -1, dtype=np.int64)
-    partner[left] = right
+    partner[links["left"]] = links["right"]
     best = ranked(surplus, prices, options.top, partner=partner)
     objective = float(surplus.values[places].sum(dtype=np.float64))
+    gap = exact.gap if exact else gap_to_bound(surplus, prices, objective)
+    anchors, entities = refinement.anchors, (task.pair.left.entities, task.pair.right.entities)
     return Outcome(
-        links=PairTable(
-            left=left, right=right, score=surplus.values[places], weight=plan.probability[places]
+        links=links,
+        ranked=pl.DataFrame(
+            {"left": best.left, "right": best.right, "rank": best.rank, "score": best.values}
         ),
-        ranked=PairTable(left=best.left, right=best.right, score=best.values, weight=best.rank),
-        nearest=PairTable(
-            left=surplus.left, right=surplus.right, score=surplus.values, weight=plan.probability
-        ),
+        nearest=pairs,
         gold_ranks=lambda rows, columns: ranks_of(surplus, prices, rows, columns, partner=partner),
-        prices=None if exact is None else (exact.left_prices, exact.right_prices),
+        prices=(exact.left_prices, exact.right_prices) if exact else None,
         relations=relation_table(task.pair, refinement.relations),
-        anchors=_anchor_table(task.pair, refinement),
+        anchors=pl.DataFrame(
+            {
+                "left": entities[0].gather(anchors.left),
+                "right": entities[1].gather(anchors.right),
+                "trust": anchors.trust,
+            }
+        ),
         diagnostics={
             "solver": options.solver,
             "objective": objective,
-            "optimality_gap": gap_to_bound(surplus, prices, objective)
-            if exact is None
-            else exact.gap,
+            "optimality_gap": gap,
             "threshold": plan.threshold,
             "plan_sweeps": plan.sweeps,
             "plan_deviation": plan.deviation,
             "refinement_rounds": len(refinement.changes),
-            "anchors": len(refinement.anchors.left),
+            "anchors": len(anchors.left),
             "relation_matches": len(refinement.relations.left),
-            **({} if budget is None else budget.diagnostics()),
-            **asdict(refined.counts),
+            **budget,
+            **asdict(counts),
         },
-    )
-
-
-def _exact(task: Task, surplus: Candidates, plan: OpenPlan, report: Report) -> Assignment:
-    return assign(
-        SparseProfit(surplus),
-        surplus,
-        prices=plan.ranking.right,
-        left_alone=0.0,
-        right_alone=0.0,
-        gap=task.options.gap,
-        seconds=task.options.time_limit or math.inf,
-        progress=report,
     )
 
 
@@ -215,39 +193,23 @@ def relation_table(pair: GraphPair, relations: Relations) -> pl.DataFrame:
     anchors both were seen. A match of two relations is also one of their inverses; it is listed
     once.
     """
-    left, right = (
-        _relation_names(graph, attributes)
-        for graph, attributes in zip((pair.left, pair.right), attributes_of(pair), strict=True)
-    )
-    backwards = [
-        (numbers >= len(graph.relations)) & (numbers < 2 * len(graph.relations))
-        for numbers, graph in ((relations.left, pair.left), (relations.right, pair.right))
-    ]
+    names, backwards = [], []
+    sides = (pair.left, relations.left), (pair.right, relations.right)
+    for (graph, numbers), attributes in zip(sides, attributes_of(pair), strict=True):
+        count = len(graph.relations)
+        attributes = attributes.rename(graph.relations.name)
+        every = pl.concat([graph.relations, graph.relations, attributes])
+        names.append(every.gather(numbers))
+        backwards.append((numbers >= count) & (numbers < 2 * count))
     table = pl.DataFrame(
         {
-            "left": left.gather(relations.left),
-            "right": right.gather(relations.right),
+            "left": names[0],
+            "right": names[1],
             "inverse": backwards[0] != backwards[1],
             "match": relations.match,
             "edges": relations.seen,
         }
     )
-    return table.filter(pl.Series(~backwards[0])).sort(
+    return table.filter(~backwards[0]).sort(
         ["match", "edges", "left", "right"], descending=[True, True, False, False]
-    )
-
-
-def _relation_names(graph: Graph, attributes: pl.Series) -> pl.Series:
-    """The relations forwards, then backwards, then the attributes."""
-    return pl.concat([graph.relations, graph.relations, attributes.alias(graph.relations.name)])
-
-
-def _anchor_table(pair: GraphPair, refinement: Refinement) -> pl.DataFrame:
-    anchors = refinement.anchors
-    return pl.DataFrame(
-        {
-            "left": pair.left.entities.gather(anchors.left),
-            "right": pair.right.entities.gather(anchors.right),
-            "trust": anchors.trust,
-        }
     )

@@ -19,25 +19,16 @@ Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PairTable:
-    """Pairs by position among the entities that may be linked, with a figure or two each."""
-
-    left: NDArray[np.integer]
-    right: NDArray[np.integer]
-    score: NDArray[np.floating]
-    weight: NDArray[np.floating]
-    """Confidence of links, rank of candidates, nearness of possible partners."""
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Outcome:
-    """What a method found."""
+    """What a method found; ``left`` and ``right`` are positions among ``task.entities``."""
 
-    links: PairTable
-    ranked: PairTable
-    """The best candidates of each left entity."""
-    nearest: PairTable
-    """The pairs among which an unmatched entity's best candidate is looked for."""
+    links: pl.DataFrame
+    """left, right, score, confidence."""
+    ranked: pl.DataFrame
+    """left, right, rank, score: the best candidates of each left entity."""
+    nearest: pl.DataFrame | None = None
+    """left, right, score, confidence: all pairs among which the most confident of an unmatched
+    entity is its best candidate. None: it is the one of the ranked pairs with the best score."""
     diagnostics: dict[str, Any]
     gold_ranks: Callable[[Positions, Positions], Vector] | None = None
     """The rank of given pairs, NaN where it is not known."""
@@ -49,13 +40,12 @@ class Outcome:
 def make_alignment(task: Task, outcome: Outcome, phases: Phases) -> Alignment:
     """The result: links that are confident enough, and everything known about the others."""
     with phases.timed("confidence"):
-        links = _pairs(task, outcome.links, "links")
+        links = _named(task, outcome.links)
         kept = links.filter(pl.col("confidence") >= task.options.min_confidence)
-        threshold = outcome.diagnostics.get("threshold")
         tables = {
-            "links": kept,
-            "candidates": _pairs(task, outcome.ranked, "candidates"),
-            "unmatched": _unmatched(task, outcome.nearest, links, kept, threshold),
+            "links": _as_listed("links", kept),
+            "candidates": _as_listed("candidates", _named(task, outcome.ranked)),
+            "unmatched": _unmatched(task, outcome, links, kept),
             "gold_ranks": _gold_ranks(task, outcome),
             "prices": _prices(task, outcome),
             "relations": outcome.relations,
@@ -79,71 +69,53 @@ def make_alignment(task: Task, outcome: Outcome, phases: Phases) -> Alignment:
     )
 
 
-def _pairs(task: Task, pairs: PairTable, name: str) -> pl.DataFrame:
+def _named(task: Task, pairs: pl.DataFrame) -> pl.DataFrame:
+    """The pairs with URIs instead of positions."""
     left, right = task.entities
-    schema = SCHEMAS[name]
-    weight = next(name for name in schema if name not in ("left", "right", "score"))
-    columns = {
-        "left": left.gather(pairs.left),
-        "right": right.gather(pairs.right),
-        "score": pairs.score.astype(np.float64),
-        weight: pairs.weight.astype(np.float64),
-    }
-    return pl.DataFrame(columns).select(list(schema)).cast(schema)
+    return pairs.with_columns(left=left.gather(pairs["left"]), right=right.gather(pairs["right"]))
+
+
+def _as_listed(name: str, table: pl.DataFrame) -> pl.DataFrame:
+    """The table with the columns and types of its schema."""
+    return table.select(list(SCHEMAS[name])).cast(SCHEMAS[name])
 
 
 def _unmatched(
-    task: Task,
-    nearest: PairTable,
-    links: pl.DataFrame,
-    kept: pl.DataFrame,
-    threshold: float | None,
+    task: Task, outcome: Outcome, links: pl.DataFrame, kept: pl.DataFrame
 ) -> pl.DataFrame:
     """The entities without a link, each with the reason and its best candidate."""
-    refined = threshold is not None
+    refined = outcome.nearest is not None
+    nearest = outcome.ranked if outcome.nearest is None else outcome.nearest
+    nearest = nearest.sort(
+        "confidence" if refined else "score", descending=True, maintain_order=True
+    )
     tables = []
-    for side, near, other, far in (
-        ("left", nearest.left, "right", nearest.right),
-        ("right", nearest.right, "left", nearest.left),
+    for side, other, entities in zip(
+        ("left", "right"), ("right", "left"), task.entities, strict=True
     ):
-        entities, others = task.entities if side == "left" else task.entities[::-1]
-        places = _best_places(near, nearest.weight)
-        best = pl.DataFrame(
-            {
-                "entity": entities.gather(near[places]),
-                "candidate": others.gather(far[places]),
-                "score": nearest.score[places].astype(np.float64),
-            }
+        best = _named(task, nearest.unique(side, keep="first")).select(
+            "score", entity=side, candidate=other
         )
-        dropped = pl.col("entity").is_in(links[side].implode()) & (not refined)
         reason = (
             pl.when(pl.col("candidate").is_null())
             .then(pl.lit("no-candidate"))
             .when((pl.col("score") <= 0) & refined)
             .then(pl.lit("below-threshold"))
-            .when(dropped)
+            .when(pl.col("entity").is_in(links[side].implode()) & (not refined))
             .then(pl.lit("unsure"))
             .when(pl.col("candidate").is_in(kept[other].implode()))
             .then(pl.lit("taken"))
             .otherwise(pl.lit("unsure" if refined else "left-over"))
         )
         tables.append(
-            pl.DataFrame({"side": pl.repeat(side, len(entities), eager=True), "entity": entities})
+            pl.DataFrame({"entity": entities})
             .filter(~pl.col("entity").is_in(kept[side].implode()))
             .join(best, on="entity", how="left", maintain_order="left")
-            .with_columns(reason=reason)
-            .select(list(SCHEMAS["unmatched"]))
+            .select(
+                pl.lit(side).alias("side"), "entity", reason.alias("reason"), "candidate", "score"
+            )
         )
-    return pl.concat(tables).cast(SCHEMAS["unmatched"])
-
-
-def _best_places(groups: NDArray[np.integer], weight: NDArray[np.floating]) -> Positions:
-    """The place of the largest weight in each group, ties by order."""
-    order = np.lexsort((-weight, groups))
-    first = np.ones(len(order), dtype=np.bool_)
-    first[1:] = groups[order[1:]] != groups[order[:-1]]
-    places: Positions = order[first]
-    return places
+    return _as_listed("unmatched", pl.concat(tables))
 
 
 def _gold_ranks(task: Task, outcome: Outcome) -> pl.DataFrame | None:
@@ -168,18 +140,12 @@ def _gold_ranks(task: Task, outcome: Outcome) -> pl.DataFrame | None:
 def _prices(task: Task, outcome: Outcome) -> pl.DataFrame | None:
     if outcome.prices is None:
         return None
-    return pl.concat(
-        pl.DataFrame(
-            {
-                "side": pl.repeat(side, len(entities), eager=True),
-                "entity": entities,
-                "price": prices,
-            }
-        )
-        for side, entities, prices in zip(
-            ("left", "right"), task.entities, outcome.prices, strict=True
-        )
-    )
+    sides = zip(("left", "right"), task.entities, outcome.prices, strict=True)
+    tables = [
+        pl.DataFrame({"entity": entities, "price": prices}).with_columns(side=pl.lit(side))
+        for side, entities, prices in sides
+    ]
+    return _as_listed("prices", pl.concat(tables))
 
 
 def prices_of(alignment: Alignment) -> tuple[Vector, Vector]:

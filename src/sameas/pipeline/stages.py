@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from sameas.candidates import Candidates, find_candidates
 from sameas.graph import Positions
@@ -10,7 +12,6 @@ from sameas.inputs import Sides, Task
 from sameas.pipeline.phases import Phases
 from sameas.profit import Profit, make_profit
 from sameas.proposals import COMPARE_ALL_UP_TO, alike, likely
-from sameas.rows import Rows
 from sameas.scoring import by_side, clues, name_features, neighbourhood_rows
 
 SAME_NAME = 10
@@ -29,81 +30,72 @@ class Counts:
 
 
 @dataclass(frozen=True, eq=False)
-class SideRows:
-    """The rows of both sides after all hops, and those of their names alone."""
+class Material:
+    """What links are chosen from: the profits of pairs, and which pairs are candidates."""
 
-    left: Rows
-    right: Rows
-    left_names: Rows
-    right_names: Rows
+    profit: Profit
+    """The profit of all hops."""
+    names: Profit
+    """The profit of names alone."""
     counts: Counts
-
-    @property
-    def profit(self) -> Profit:
-        """The profit of all hops."""
-        return make_profit(self.left, self.right)
-
-    @property
-    def name_profit(self) -> Profit:
-        """The profit of names alone."""
-        return make_profit(self.left_names, self.right_names)
+    candidates: Candidates | None = None
+    """None if all pairs are candidates."""
 
 
-def propose(task: Task, sides: Sides, phases: Phases) -> Positions | None:
-    """Pairs proposed by clues, where there are too many entities to compare all.
+def prepare(task: Task, sides: Sides, phases: Phases, *, complete: bool = False) -> Material:
+    """The profits between these entities, and their candidates unless all pairs count."""
+    if complete:
+        return _make_profits(task, sides, phases)
+    # Proposals come before the rows, which take most of the memory.
+    proposed = _propose(task, sides, phases)
+    material = _make_profits(task, sides, phases)
+    found = _choose_candidates(task, material, proposed, phases)
+    counts = replace(material.counts, candidate_pairs=len(found), search_recall=found.recall)
+    return replace(material, candidates=found, counts=counts)
 
-    This comes before the rows, which take most of the memory.
-    """
+
+def _propose(task: Task, sides: Sides, phases: Phases) -> Positions | None:
+    """Pairs proposed by clues, where there are too many entities to compare all."""
     options = task.options
-    largest = max(len(positions) for positions in sides)
-    if largest <= COMPARE_ALL_UP_TO or task.inputs.embeddings is not None:
+    if max(map(len, sides)) <= COMPARE_ALL_UP_TO or task.inputs.embeddings is not None:
         return None
     # Names and neighbours propose partners separately; refinement finds more by itself.
     k = max(options.candidates // (5 if options.rounds else 2), 1)
 
-    def make() -> _Proposed:
+    def make() -> Positions:
         with phases.timed("proposals") as report:
-            return _Proposed(likely(clues(task.pair, options, sides), k, progress=report))
+            return likely(clues(task.pair, options, sides), k, progress=report)
 
-    return phases.kept("proposals", _Proposed, make).pairs
-
-
-@dataclass(frozen=True, eq=False)
-class _Proposed:
-    pairs: Positions
+    return phases.kept("proposals", np.ndarray, make)
 
 
-def make_rows(task: Task, sides: Sides, phases: Phases) -> SideRows:
-    """The rows of these entities."""
+def _make_profits(task: Task, sides: Sides, phases: Phases) -> Material:
+    pair, options = task.pair, task.options
 
-    def make() -> SideRows:
-        pair, options = task.pair, task.options
+    def make() -> Material:
         with phases.timed("features"):
             features = name_features(pair, options, task.inputs)
         with phases.timed("neighbours"):
-            left, right = neighbourhood_rows(pair, features.rows, options, sides)
-        left_names, right_names = (
-            rows.take(positions)
-            for rows, positions in zip(by_side(pair, features.rows), sides, strict=True)
-        )
+            profit = make_profit(*neighbourhood_rows(pair, features.rows, options, sides))
+        left, right = by_side(pair, features.rows)
+        names = make_profit(left.take(sides[0]), right.take(sides[1]))
         empty = int((features.rows.norms() == 0).sum())
-        counts = Counts(empty, features.words, features.words_without_vector)
-        return SideRows(left, right, left_names, right_names, counts)
+        return Material(profit, names, Counts(empty, features.words, features.words_without_vector))
 
-    return phases.kept("neighbours", SideRows, make)
+    return phases.kept("neighbours", Material, make)
 
 
-def choose_candidates(
-    rows: SideRows, proposed: Positions | None, task: Task, phases: Phases
+def _choose_candidates(
+    task: Task, material: Material, proposed: Positions | None, phases: Phases
 ) -> Candidates:
     """The partners worth considering of every entity, with their profits."""
-    options, names = task.options, rows.name_profit
+    options, names = task.options, material.names
     by_name = options.rounds and proposed is None and "namesakes" not in options.without
 
     def make() -> Candidates:
         with phases.timed("candidates") as report:
             return find_candidates(
-                rows.profit,
+                material.profit,
                 options.candidates,
                 first=max(options.top, 10),
                 proposed=proposed,

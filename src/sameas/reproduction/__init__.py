@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import sameas
-from sameas.errors import InputError, OptionError, OutputError
+from sameas.errors import OptionError, OutputError
 from sameas.files import require_file
 from sameas.options import Preset
 from sameas.reading.vectors import BUNDLE, dimension_of
@@ -108,8 +108,7 @@ def _setup(task: Task, word_vectors: Path | None) -> Setup:
 def describe_vectors(path: Path | None) -> dict[str, Any] | None:
     """Which word vectors are used: a file, the extra's, or None where there are none."""
     if path is not None:
-        if not path.is_file():
-            raise InputError(path, "no such file; give a GloVe or word2vec text file")
+        require_file(path)
         dimensions = dimension_of(path)
         digest = hashlib.sha256()
         with path.open("rb") as file:

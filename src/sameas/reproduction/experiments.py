@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, Literal, get_args
@@ -22,7 +22,7 @@ from sameas.assignment import Plan, assign, ranks_of, sinkhorn
 from sameas.assignment import Problem as AssignmentProblem
 from sameas.evaluation import BINS, Bin, Metrics, calibration, evaluate, hide_half
 from sameas.options import Adjacency, Options, Part
-from sameas.pipeline.refined import Material
+from sameas.pipeline.stages import Material
 from sameas.profit import StoredProfit, make_profit
 from sameas.propagation import hop
 from sameas.refinement import Weights
@@ -305,15 +305,14 @@ def hop_sums(dataset: Dataset, setup: Setup, kind: Adjacency) -> Iterator[Matrix
     matrices = adjacency_matrices(pair.left, pair.right, kind)
     while True:
         sides = hop(matrices[0], sides[0]), hop(matrices[1], sides[1])
-        for block, values in _gold_cosines(dataset, sides):
-            total[block] += values
+        total += _gold_cosines(dataset, sides)
         yield total
 
 
 @lru_cache(maxsize=1)
 def name_cosines(dataset: Dataset, setup: Setup) -> Matrix:
     """The cosines of the names of gold entities."""
-    return np.concatenate([v for _, v in _gold_cosines(dataset, shared_rows(dataset, setup))])
+    return _gold_cosines(dataset, shared_rows(dataset, setup))
 
 
 @lru_cache(maxsize=1)
@@ -323,9 +322,9 @@ def shared_rows(dataset: Dataset, setup: Setup) -> tuple[Rows, Rows]:
     return unit(left), unit(right)
 
 
-def _gold_cosines(dataset: Dataset, rows: tuple[Rows, Rows]) -> Iterable[tuple[slice, Matrix]]:
+def _gold_cosines(dataset: Dataset, rows: tuple[Rows, Rows]) -> Matrix:
     left, right = (side.take(gold) for side, gold in zip(rows, dataset.gold_places[0], strict=True))
-    return make_profit(left, right).blocks()
+    return make_profit(left, right).toarray()
 
 
 @lru_cache(maxsize=256)

@@ -19,8 +19,9 @@ from sameas.inputs import Task, collect_inputs, make_task
 from sameas.options import Features, Options, Preset, make_options
 from sameas.pipeline import align
 from sameas.pipeline.phases import Phases
-from sameas.pipeline.refined import Material, align_prepared, prepare
+from sameas.pipeline.refined import align_prepared
 from sameas.pipeline.result import make_alignment
+from sameas.pipeline.stages import Material, prepare
 from sameas.refinement import Weights
 from sameas.rows import Rows
 from sameas.scoring import by_side, name_features
@@ -70,7 +71,8 @@ def run_paris(pair: GraphPair) -> Alignment:
 
 def prepare_run(pair: GraphPair, setup: Setup) -> Material:
     """What refinement starts from."""
-    return prepare(_task(pair, setup))
+    task = _task(pair, setup)
+    return prepare(task, task.everything, Phases())
 
 
 def run_prepared(
