@@ -19,7 +19,7 @@ import sameas
 from sameas.assignment.exchange import force_pair
 from sameas.candidates import every_pair
 from sameas.cli import main
-from sameas.explanation import Explainer
+from sameas.explanation import Explainer, Record
 from sameas.explanation.drawing import draw, page
 from sameas.explanation.lookup import Lookup
 from sameas.explanation.words import REASONS
@@ -86,8 +86,8 @@ def assert_adds_up(comparison):
             assert total == pytest.approx(part.score, abs=1e-5)
 
 
-def explainer(alignment):
-    return Explainer(
+def record_of(alignment):
+    return Record(
         pair=alignment.pair,
         options=alignment.options,
         inputs=alignment.inputs,
@@ -108,7 +108,7 @@ def assert_explains(alignment, most=None):
         graph.positions(table[side]).tolist()
         for graph, side in ((alignment.pair.left, "left"), (alignment.pair.right, "right"))
     )
-    pairs, scores = list(zip(left, right, strict=True)), explainer(alignment).scores
+    pairs, scores = list(zip(left, right, strict=True)), Explainer(record_of(alignment)).scores
     found = scores.compare(pairs)
     assert [comparison.listed for comparison in found] == table["score"].to_list()
     assert [comparison.score for comparison in found] == pytest.approx(
@@ -301,7 +301,7 @@ def test_what_would_do_does(demo):
     """A neighbour that is said to make up for what is missing does, once it is there."""
     alignment = demo["best"]
     found = alignment.explain("http://example.org/fr/région/Nations_Unies")
-    added = found.missing.would_do
+    added = found.missing.neighbour
     assert added.score > found.missing.score
     assert "One more shared neighbour would do" in str(found)
     side = "left" if added.left_fans is None else "right"
@@ -311,8 +311,12 @@ def test_what_would_do_does(demo):
     number = graph.relations.to_list().index(relation.uri)
     triple = np.insert(ends[::-1] if relation.inverse else ends, 1, number)
     more = replace(graph, triples=np.vstack([graph.triples, triple]))
-    changed = replace(explainer(alignment), pair=replace(alignment.pair, **{side: more}))
-    after = changed.explain(found.entity.uri, found.far(found.comparison).uri, side="left").other
+    changed = replace(record_of(alignment), pair=replace(alignment.pair, **{side: more}))
+    after = (
+        Explainer(changed)
+        .explain(found.entity.uri, found.far(found.comparison).uri, side="left")
+        .other
+    )
     assert after.score > 0
     assert after.score - found.comparison.score == pytest.approx(added.score, abs=0.2)
 

@@ -24,7 +24,7 @@ from sameas import (
     align,
     evaluate,
 )
-from sameas.alignment import Reason
+from sameas.explanation import Reason
 from sameas.options import Part
 from strategies import pairs, paper
 

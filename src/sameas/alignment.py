@@ -5,20 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import polars as pl
 
 from sameas._version import __version__
-from sameas.explanation import Explainer, Explanation, Side
+from sameas.explanation import Explainer, Explanation, Record, Side
 from sameas.graph import GraphPair
 from sameas.inputs import Inputs
 from sameas.options import Options
-
-Reason = Literal["no-candidate", "below-threshold", "taken", "unsure", "left-over"]
-"""Why an entity is unmatched: nothing resembles it; its best candidate's score is below the
-threshold; that candidate was linked to another entity; the link was not confident enough; the
-other side had no entity left for it."""
 
 _PAIR = {"left": pl.String, "right": pl.String}
 SCHEMAS = {
@@ -149,7 +144,7 @@ class Alignment:
 
     @cached_property
     def _explainer(self) -> Explainer:
-        return Explainer(
+        record = Record(
             pair=self.pair,
             options=self.options,
             inputs=self.inputs,
@@ -160,6 +155,7 @@ class Alignment:
             prices=self.prices,
             threshold=self.diagnostics.threshold,
         )
+        return Explainer(record)
 
     def count_unmatched(self, side: Side) -> int:
         """How many candidates of a side have no link."""

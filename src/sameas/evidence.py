@@ -209,7 +209,7 @@ def match_relations(left: Edges, right: Edges, anchors: Anchors) -> Relations:
     """
     tables, totals, count = [], [], len(anchors.left)
     for edges, anchored in ((left, anchors.left), (right, anchors.right)):
-        number = _of_nodes(edges, anchored, np.arange(count), count + edges.literals, -1)
+        number = of_nodes(edges, anchored, np.arange(count), count + edges.literals, -1)
         ends = {"near": number[edges.entity], "far": number[edges.far]}
         table = pl.DataFrame({**ends, "relation": edges.relation})
         tables.append(table.filter(pl.col("near") >= 0, pl.col("far") >= 0))
@@ -231,7 +231,7 @@ def match_relations(left: Edges, right: Edges, anchors: Anchors) -> Relations:
     )
 
 
-def _of_nodes(
+def of_nodes(
     edges: Edges, anchored: Positions, values: Any, literal: Any, other: float
 ) -> NDArray[Any]:
     """A value for each far node: that of its anchor, that of a literal, or of any other."""
@@ -254,9 +254,9 @@ def gather_evidence(
 
     The other pairs come second, by left, then right, shape (2, k); the evidence about them third.
     """
-    left_trust = _of_nodes(left, anchors.left, anchors.trust, 1.0, 0.0)
-    right_trust = _of_nodes(right, anchors.right, anchors.trust, 1.0, 0.0)
-    partner = _of_nodes(left, anchors.left, anchors.right, right.entities + left.literals, -1)
+    left_trust = of_nodes(left, anchors.left, anchors.trust, 1.0, 0.0)
+    right_trust = of_nodes(right, anchors.right, anchors.trust, 1.0, 0.0)
+    partner = of_nodes(left, anchors.left, anchors.right, right.entities + left.literals, -1)
     left_worth, left_total = _worth(left, relations.left_cover, left_trust)
     right_worth, right_total = _worth(right, relations.right_cover, right_trust)
     match_starts = np.searchsorted(relations.left, np.arange(left.relations + 1))

@@ -1,6 +1,7 @@
 """Explanations: why a pair is linked, why another one is not, why an entity has no partner."""
 
 from sameas.explanation.explainer import Explainer
-from sameas.explanation.result import Explanation, Side
+from sameas.explanation.record import Record
+from sameas.explanation.result import Explanation, Reason, Side
 
-__all__ = ["Explainer", "Explanation", "Side"]
+__all__ = ["Explainer", "Explanation", "Reason", "Record", "Side"]

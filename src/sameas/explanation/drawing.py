@@ -36,15 +36,10 @@ def page(explanation: Explanation) -> str:
     )
 
 
-def _shorten(text: str) -> str:
-    return text if len(text) <= 44 else f"{text[:43]}\u2026"
-
-
 _templates = Environment(
     loader=PackageLoader("sameas.explanation", "."),
     autoescape=True,
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_templates.filters |= {"label": label, "printable": printable, "shorten": _shorten}
-_templates.filters["relations"] = relation_text
+_templates.filters |= {"label": label, "printable": printable, "relations": relation_text}

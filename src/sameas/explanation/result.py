@@ -7,20 +7,14 @@ from typing import Any, Literal
 
 Side = Literal["left", "right"]
 Scale = Literal["log-odds", "cosine"]
-Kind = Literal[
-    "name",
-    "neighbours",
-    "further",
-    "shared",
-    "values",
-    "left lacks",
-    "right lacks",
-    "known",
-    "threshold",
-]
-"""Names; neighbours' names; neighbours of neighbours and further hops; shared neighbours; shared
-literal values; what one of the two lacks; a known link; the threshold that is taken off."""
+Kind = str
+"""A part of a score: name; neighbours (their names); further (neighbours of neighbours and further
+hops); shared (neighbours); values (literals that both have); left lacks, right lacks (what only
+the other has); known (a known link); threshold (which is taken off)."""
 Reason = Literal["no-candidate", "below-threshold", "taken", "unsure", "left-over"]
+"""Why an entity is unmatched: nothing resembles it; its best candidate's score is below the
+threshold; that candidate was linked to another entity; the link was not confident enough; the
+other side had no entity left for it."""
 Note = Literal["entity-not-among", "other-not-among", "not-kept", "rejected"]
 """The entity (or the other one) was not to be linked, the pair was not among the candidates that
 the run kept, or it was rejected by the user."""
@@ -43,21 +37,26 @@ class Relation:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Detail:
+class Neighbours:
+    """A neighbour of the left entity and one of the right entity, or one of the two."""
+
+    left: Entity | None = None
+    right: Entity | None = None
+    left_relations: tuple[Relation, ...] = ()
+    """How the left entity is related to its neighbour."""
+    right_relations: tuple[Relation, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Detail(Neighbours):
     """One term of a part of a score, or the sum of several (``count``)."""
 
     score: float
     """How much it adds to the score."""
     text: str = ""
     """An n-gram, a pair of words or a literal value."""
-    left: Entity | None = None
-    """A neighbour of the left entity."""
-    right: Entity | None = None
-    left_relations: tuple[Relation, ...] = ()
-    """How the left entity is related to ``left``."""
-    right_relations: tuple[Relation, ...] = ()
     left_fans: int | None = None
-    """How many left entities are related to ``left`` in the same way."""
+    """How many left entities have the same neighbour through the same relation."""
     right_fans: int | None = None
     amount: float | None = None
     """The cosine of two names, the share of a shared neighbour, the weight of a lacking one."""
@@ -90,17 +89,16 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Considered:
-    """Another candidate."""
+    """Another candidate of the entity, or of its partner."""
 
     entity: Entity
     score: float
     linked_with: Entity | None
     differences: tuple[tuple[Kind, float], ...] = ()
-    """The parts by how much they differ from those of the partner (or nearest miss), largest
-    difference first."""
+    """By how much each part differs from that of the chosen pair, largest difference first."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Step:
     """One exchange: an entity of the explained side gives up one partner and gets another."""
 
@@ -125,40 +123,29 @@ class Exchange:
     cost: float
     """By how much the total score would fall; the best way on the candidates that were kept."""
     at_least: float | None
-    """A lower bound of the cost over all pairs, from the exact solver's prices: the sum of both
-    prices less the score. None without prices."""
+    """A lower bound of the cost over all pairs: the sum of both prices of the exact solver less
+    the score. None without prices."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Missing:
-    """What the nearest miss lacks to be linked."""
+    """What a pair with too low a score lacks to be linked."""
 
     score: float
     """How much score is missing."""
-    would_do: Detail | None
-    """A neighbour that one has and the other lacks, which alone would make up for it if the other
-    had it too; its ``score`` is what that would add."""
-    would_help: Detail | None
-    """The one that would add most, where none alone would do."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Neighbour:
-    """One row of a drawing: two neighbours linked with each other, or one on either side."""
-
-    left: Entity | None = None
-    left_relations: tuple[Relation, ...] = ()
-    right: Entity | None = None
-    right_relations: tuple[Relation, ...] = ()
+    neighbour: Detail | None
+    """The neighbour that one has and the other lacks which would add most if both had it, and how
+    much; it would do alone if that is more than what is missing."""
 
 
 @dataclass(frozen=True)
 class Neighbourhood:
     """The neighbours of both, side by side; those left out of the lists are counted."""
 
-    shared: tuple[Neighbour, ...]
-    left_only: tuple[Neighbour, ...]
-    right_only: tuple[Neighbour, ...]
+    shared: tuple[Neighbours, ...]
+    """Neighbours that are linked with each other."""
+    left_only: tuple[Neighbours, ...]
+    right_only: tuple[Neighbours, ...]
     more_shared: int
     more_left: int
     more_right: int
@@ -186,8 +173,6 @@ class Explanation:
     """Other candidates of the entity, best first."""
     rivals: tuple[Considered, ...]
     """Other candidates of the partner, or of the nearest miss; best first."""
-    wins: tuple[bool, bool]
-    """Whether no kept candidate scores higher with the entity, and none with its partner."""
     exchange: Exchange | None
     missing: Missing | None
     neighbourhood: Neighbourhood | None

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
-import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
 
 from sameas.explanation.result import (
     Comparison,
+    Considered,
     Detail,
     Entity,
     Exchange,
@@ -16,7 +20,6 @@ from sameas.explanation.result import (
     Missing,
     Part,
     Relation,
-    Scale,
 )
 from sameas.iri import last_part
 
@@ -25,6 +28,8 @@ LONGEST = 40
 """Columns of a name in a table."""
 ROWS = 6
 """Details of a part that are listed; JSON has more."""
+ROUNDING = 1e-3
+"""Scores that differ by less are equal."""
 TELLING = 0.02
 """Share of a part below which a pair of neighbours is not listed."""
 TITLES = {
@@ -51,95 +56,298 @@ NOTES = {
     "not-kept": "The two were not among the candidates that the run kept.",
     "rejected": "The two were given as a pair that is not the same (option reject).",
 }
-
-Row = tuple[str, ...]
+HEADINGS = {
+    "neighbours": "Neighbours: pairs whose names are alike (an entity is its own neighbour, too)",
+    "further": "Up to {} steps away: pairs whose neighbourhoods are alike",
+    "shared": "Shared neighbours, by links that were sure (the fewer have it, the more it says)",
+    "values": "Values in common (the fewer have it, the more it says)",
+}
+"""Of the parts whose details are a table."""
 
 
 def in_words(explanation: Explanation) -> str:
     """The whole explanation."""
-    shown, chosen = explanation.shown, explanation.comparison
-    blocks = [_heading(explanation)]
-    if shown is not None:
-        beside = explanation.other is not None and explanation.other != chosen
-        blocks.append(_side_by_side(explanation) if beside else _parts(shown, explanation.scale))
-        blocks += [
-            DETAILS[part.kind](part, shown, explanation.scale)
-            for part in shown.parts
-            if part.details and _matters(part)
-        ]
-    blocks += [_others(explanation), _why(explanation)]
-    return "\n\n".join(block for block in blocks if block)
+    return "\n\n".join(block for block in _Text(explanation).blocks() if block)
 
 
-# --- what was found ---
+@dataclass(frozen=True)
+class _Text:
+    """The blocks of text of one explanation."""
 
+    explanation: Explanation
 
-def _heading(explanation: Explanation) -> str:
-    partner, chosen, asked = explanation.partner, explanation.comparison, explanation.other
-    far = "right" if explanation.side == "left" else "left"
-    lines = [f"  {explanation.side}: {printable(explanation.entity.uri)}"]
-    if partner is not None:
-        title = f"{label(explanation.entity)} = {label(partner)}"
-        lines.append(f"  {far}: {printable(partner.uri)}")
-        sentence = f"Linked, with confidence {explanation.confidence:.3f}."
-    else:
-        title = f"{label(explanation.entity)}: no partner"
-        reason = REASONS.get(explanation.reason or "", "").format(explanation.min_confidence)
-        sentence = f"Not linked: {reason}." if reason else "Not linked."
+    def blocks(self) -> Iterator[str]:
+        explanation, shown = self.explanation, self.explanation.shown
+        yield self.heading()
+        if shown is not None:
+            if explanation.other not in (None, explanation.comparison):
+                yield self.asked_about(shown)
+            else:
+                yield self.parts(shown)
+            for part in filter(_matters, shown.parts):
+                if part.details:
+                    yield self.details(part, shown)
+        yield self.others()
+        reasons = "\n".join(wrapped(sentence, "  ") for sentence in self.reasons())
+        yield f"Why\n{reasons}" if reasons else ""
+
+    @property
+    def digits(self) -> int:
+        return 2 if self.explanation.scale == "log-odds" else 3
+
+    def figure(self, score: float, sign: str = "") -> str:
+        """A score in as many digits as its scale has; adding zero makes -0 a plain one."""
+        return f"{round(score, self.digits) + 0.0:{sign}.{self.digits}f}"
+
+    def signed(self, score: float) -> str:
+        """A score with its sign."""
+        return self.figure(score, "+")
+
+    # --- what was found ---
+
+    def heading(self) -> str:
+        explanation = self.explanation
+        partner, chosen, asked = explanation.partner, explanation.comparison, explanation.other
+        far = "right" if explanation.side == "left" else "left"
+        lines = [f"  {explanation.side}: {printable(explanation.entity.uri)}"]
+        if partner is not None:
+            title = f"{label(explanation.entity)} = {label(partner)}"
+            lines.append(f"  {far}: {printable(partner.uri)}")
+            sentence = f"Linked, with confidence {explanation.confidence:.3f}."
+        else:
+            title = f"{label(explanation.entity)}: no partner"
+            reason = REASONS.get(explanation.reason or "", "").format(explanation.min_confidence)
+            sentence = f"Not linked: {reason}." if reason else "Not linked."
+            if chosen is not None:
+                miss = explanation.far(chosen)
+                lines.append(f"  nearest miss, {far}: {label(miss)}, {printable(miss.uri)}")
+        if asked is not None and explanation.far(asked) != partner:
+            title += f"; why not {label(explanation.far(asked))}?"
+            lines.append(f"  asked about, {far}: {printable(explanation.far(asked).uri)}")
         if chosen is not None:
-            miss = explanation.far(chosen)
-            lines.append(f"  nearest miss, {far}: {label(miss)}, {printable(miss.uri)}")
-    if asked is not None and explanation.far(asked) != partner:
-        title += f"; why not {label(explanation.far(asked))}?"
-        lines.append(f"  asked about, {far}: {printable(explanation.far(asked).uri)}")
-    if chosen is not None:
-        sentence += f" {_meaning(chosen.score, explanation.scale)}"
-    notes = [wrapped(NOTES[note]) for note in explanation.notes]
-    return "\n".join([title, *lines, "", wrapped(sentence), *notes])
+            sentence += f" Score {self.meaning(chosen.score)}"
+        notes = [wrapped(NOTES[note]) for note in explanation.notes]
+        return "\n".join([title, *lines, "", wrapped(sentence), *notes])
 
-
-def _meaning(score: float, scale: Scale) -> str:
-    """What a score says."""
-    if scale == "cosine":
+    def meaning(self, score: float) -> str:
+        """What a score says."""
+        if self.explanation.scale == "cosine":
+            return (
+                f"{score:.3f}: the mean of how alike their names, their neighbours and so on are "
+                "(1 for the same, 0 for nothing in common)."
+            )
+        same, none = "they are the same", "neither has a partner"
+        likelier, other = (same, none) if score > 0 else (none, same)
         return (
-            f"Score {score:.3f}: the mean of how alike their names, their neighbours and so on "
-            "are (1 for the same, 0 for nothing in common)."
+            f"{self.signed(score)}: by all that is known of the two, it is {times(abs(score))} "
+            f"times likelier that {likelier} than that {other}."
         )
-    same, none = "they are the same", "neither has a partner"
-    likelier, other = (same, none) if score > 0 else (none, same)
-    return (
-        f"Score {signed(score, scale)}: by all that is known of the two, it is "
-        f"{times(abs(score))} times likelier that {likelier} than that {other}."
-    )
+
+    def parts(self, comparison: Comparison) -> str:
+        parts = filter(_matters, comparison.parts)
+        rows = [(_title(part), self.signed(part.score), _measure(part)) for part in parts]
+        rows.append(("total", self.signed(comparison.score), ""))
+        return f"How the score comes about\n{text_table(rows)}"
+
+    def asked_about(self, asked: Comparison) -> str:
+        """The parts of the pair asked about, beside those of the chosen pair."""
+        far, chosen = self.explanation.far, self.explanation.comparison
+        sentence = wrapped(f"With {label(far(asked))}: score {self.meaning(asked.score)}")
+        if chosen is None:
+            return f"{sentence}\n\n{self.parts(asked)}"
+        before, after = (
+            {_title(part): part.score for part in pair.parts if _matters(part)}
+            | {"total": pair.score}
+            for pair in (chosen, asked)
+        )
+        rows: list[tuple[str, ...]] = [("", label(far(chosen)), label(far(asked)), "difference")]
+        for title in sorted(before | after, key="total".__eq__):
+            old, new = before.get(title, 0.0), after.get(title, 0.0)
+            rows.append((title, *map(self.signed, (old, new, new - old))))
+        return f"Side by side\n{text_table(rows)}\n\n{sentence}"
+
+    # --- what each part is made of ---
+
+    def details(self, part: Part, pair: Comparison) -> str:
+        """The largest details of a part as a table or a list; the others are summed up."""
+        if part.kind in HEADINGS:
+            return self.table(part)
+        if part.kind == "name":
+            head = f'Names: "{label(pair.left)}" and "{label(pair.right)}" have in common '
+            return self.listed(part, head, [_ngram(one) for one in _single(part)], ", ")
+        ends = (label(pair.left), "left"), (label(pair.right), "right")
+        (lacks, near), (has, far) = ends if part.kind == "left lacks" else ends[::-1]
+        head = (
+            f"Only {has} ({far}) has, though its counterpart is known and {lacks} ({near}) could "
+        )
+        items = [neighbours(one)[far == "right"] for one in _single(part)[:ROWS]]
+        return self.listed(part, f"{head}have it: ", items, "; ")
+
+    def listed(self, part: Part, head: str, items: list[str], separator: str) -> str:
+        """Details as a list in a sentence."""
+        scores = [self.signed(one.score) for one in part.details[: len(items)]]
+        scored = [f"{item} {score}" for item, score in zip(items, scores, strict=True)]
+        scored += self.rest(part, len(items), "{} more {}")
+        return wrapped(f"{head}{separator.join(scored)}.")
+
+    def table(self, part: Part) -> str:
+        """Pairs of neighbours, or values, as a table."""
+        heading = HEADINGS[part.kind].format(part.hop)
+        least = 0.0 if part.hop is None else TELLING * abs(part.score)
+        telling = [one for one in _single(part)[:ROWS] if abs(one.score) >= least]
+        if not telling:
+            most = self.figure(abs(part.details[0].score) + 0.5 * 10**-self.digits)
+            count = sum(one.count for one in part.details)
+            return f"{heading}\n  {count:,} of them, each of which adds less than {most}"
+        rows = [(*neighbours(one), self.signed(one.score), _how_much(one)) for one in telling]
+        measure = "how many have it" if part.hop is None else "alike"
+        table = text_table([("left", "right", "adds", measure), *rows])
+        return "\n".join([heading, table, *self.rest(part, len(rows), "  and {} more: {}")])
+
+    def rest(self, part: Part, listed: int, text: str) -> list[str]:
+        """The number of details that are not listed, and their sum, if there are any."""
+        rest = part.details[listed:]
+        total, count = sum(one.score for one in rest), sum(one.count for one in rest)
+        return [text.format(f"{count:,}", self.signed(total))] if rest else []
+
+    def others(self) -> str:
+        explanation, chosen = self.explanation, self.explanation.comparison
+        if not explanation.others:
+            return "Nobody else was considered." if chosen is not None else ""
+        compared = f"compared with {cut(label(explanation.far(chosen)))}" if chosen else ""
+        rows = [("", "score", "linked with", compared)]
+        for one in explanation.others:
+            changes = [f"{TITLES[kind]} {self.signed(by)}" for kind, by in one.differences[:2]]
+            names = cut(label(one.entity)), cut(_linked_with(one))
+            rows.append((names[0], self.signed(one.score), names[1], ", ".join(changes)))
+        return f"Who else was considered\n{text_table(rows)}"
+
+    # --- why the assignment chose as it did ---
+
+    def reasons(self) -> Iterator[str]:
+        explanation, exchange = self.explanation, self.explanation.exchange
+        name, partner, chosen = (
+            label(explanation.entity),
+            explanation.partner,
+            explanation.comparison,
+        )
+        others, rivals = (self.better(found) for found in (explanation.others, explanation.rivals))
+        if exchange is not None:
+            yield self.exchanged(exchange)
+        elif partner is not None and not others and not rivals:
+            yield (
+                f"{name} and {label(partner)} are each other's best: no other candidate scores "
+                "higher with either of them."
+            )
+        elif partner is not None and not others:
+            yield (
+                f"No candidate scores higher with {name}. {label(partner)} scores higher with "
+                f"{self.scored(rivals[0])}, which has a partner that suits it even better or is "
+                "less likely as a whole."
+            )
+        if explanation.missing is not None and explanation.shown is not None:
+            yield self.missing(explanation.shown, explanation.missing)
+            linked = [one for one in others if one.linked_with and not partner]
+            if linked:
+                where = [f"{self.scored(one)} with {_linked_with(one)}" for one in linked]
+                text = "Others score higher, but are linked where they fit better: "
+                yield f"{text}{', '.join(where)}."
+        elif chosen is None:
+            yield f"Nothing that was considered resembles {name} enough in name or neighbours."
+        elif exchange is None and explanation.reason == "unsure":
+            yield self.competition(chosen)
+
+    def better(self, found: Sequence[Considered]) -> list[Considered]:
+        """Those that score higher than the chosen pair, by more than rounding."""
+        chosen = self.explanation.comparison
+        return [one for one in found if chosen and one.score > chosen.score + ROUNDING]
+
+    def scored(self, one: Considered) -> str:
+        """A candidate and its score."""
+        return f"{label(one.entity)} ({self.figure(one.score)})"
+
+    def competition(self, chosen: Comparison) -> str:
+        """Why the best pair of an entity is not sure enough."""
+        explanation, free = self.explanation, []
+        name, miss = label(explanation.entity), label(explanation.far(chosen))
+        text = f"{name} and {miss} may be the same, but others compete for the two."
+        for considered, found in ((miss, explanation.rivals), (name, explanation.others)):
+            unlinked = [one for one in found if one.linked_with is None]
+            free += [one.score for one in unlinked]
+            if unlinked:
+                items = ", ".join(self.scored(one) for one in unlinked[:5])
+                text += f" Without a link, too, and considered for {considered}: {items}."
+        if explanation.scale == "log-odds" and free:
+            together = max(free) + math.log(sum(math.exp(one - max(free)) for one in free))
+            more = together - chosen.score
+            if more > 0:
+                text += f" To outweigh them together, about {more:.2f} more is missing."
+        return text
+
+    def exchanged(self, exchange: Exchange) -> str:
+        """What giving the entity another partner would change, and what that costs."""
+        explanation, names = self.explanation, self.exchange_labels(exchange)
+        name, wanted = names[explanation.entity], names[exchange.wanted]
+        text = f"{name} scores {self.figure(exchange.score)} with {wanted}"
+        if explanation.partner is not None and explanation.comparison is not None:
+            now = explanation.comparison.score
+            text += f" and {self.figure(now)} with {names[explanation.partner]}"
+            if exchange.holder is None and exchange.score <= now:
+                return f"{text}."
+        if exchange.holder is not None:
+            text += f", but {wanted} is linked with {names[exchange.holder]} "
+            text += f"({self.figure(exchange.holder_score)})"
+        moves = "; ".join(
+            f"{names[step.entity]} gets {names[step.after]} instead of {names[step.before]} "
+            f"({self.signed(step.after_score - step.before_score)})"
+            for step in exchange.steps
+        )
+        cost = f"{'cost' if exchange.cost >= 0 else 'gain'} {self.figure(abs(exchange.cost))}"
+        text += f". Giving it to {name} means: {moves}. That would {cost} in total."
+        if exchange.cost < 0:
+            text += " Links are chosen by how likely each is, not by the total score, unless the "
+            text += "solver is hungarian."
+        if exchange.at_least is not None:
+            least = self.figure(exchange.at_least)
+            text += f" (By the exact solver's prices, it costs {least} at least.)"
+        return text
+
+    def exchange_labels(self, exchange: Exchange) -> dict[Entity | None, str]:
+        """Labels of all entities of an exchange, with side or URI where several are the same."""
+        near, far = ("left", "right") if self.explanation.side == "left" else ("right", "left")
+        sides = {self.explanation.entity: near, exchange.holder: near}
+        sides |= {self.explanation.partner: far, exchange.wanted: far}
+        for step in exchange.steps:
+            sides |= {step.entity: near, step.before: far, step.after: far}
+        labels: dict[Entity | None, str] = {None: "nobody"}
+        for entity in filter(None, sides):
+            text = label(entity)
+            same = [sides[other] for other in sides if other and label(other) == text]
+            where = sides[entity] if same.count(sides[entity]) == 1 else printable(entity.uri)
+            labels[entity] = text if len(same) == 1 else f"{text} ({where})"
+        return labels
+
+    def missing(self, pair: Comparison, missing: Missing) -> str:
+        """What a pair needs to be linked."""
+        ends = label(pair.left), label(pair.right)
+        text = (
+            f"For {ends[0]} and {ends[1]} to be linked, a score of {missing.score:.2f} more is "
+            f"missing: they would have to be {times(missing.score)} times likelier to be the same."
+        )
+        added = missing.neighbour
+        if added is None:
+            return text
+        both = list(zip(ends, neighbours(added), strict=True))
+        (lacks, new), (has, known) = both if added.left_fans is None else both[::-1]
+        does = "do" if added.score > missing.score else "help most, but not be enough"
+        return (
+            f"{text} One more shared neighbour would {does}: if {lacks} had [{new}] as {has} has "
+            f"[{known}], that would add about {added.score:.2f}, all else being equal."
+        )
 
 
-def _parts(comparison: Comparison, scale: Scale) -> str:
-    parts = [part for part in comparison.parts if _matters(part)]
-    rows = [(_title(part), signed(part.score, scale), _measure(part)) for part in parts]
-    rows.append(("total", signed(comparison.score, scale), ""))
-    return f"How the score comes about\n{text_table(rows, numeric={1})}"
-
-
-def _side_by_side(explanation: Explanation) -> str:
-    """The parts of the chosen pair beside those of the one asked about."""
-    chosen, asked, scale = explanation.comparison, explanation.other, explanation.scale
-    assert asked is not None
-    if chosen is None:
-        return f"{_meaning(asked.score, scale)}\n\n{_parts(asked, scale)}"
-    names = [label(explanation.far(pair)) for pair in (chosen, asked)]
-    before, after = (
-        {_title(part): part.score for part in pair.parts} | {"total": pair.score}
-        for pair in (chosen, asked)
-    )
-    rows = [("", *names, "difference")]
-    for title in sorted(before | after, key="total".__eq__):
-        scores = before.get(title, 0.0), after.get(title, 0.0)
-        if title == "total" or max(map(abs, scores)) > 5e-4:
-            figures = (*scores, scores[1] - scores[0])
-            rows.append((title, *(signed(score, scale) for score in figures)))
-    meaning = _meaning(asked.score, scale)
-    sentence = wrapped(f"With {names[1]}: {meaning[:1].lower()}{meaning[1:]}")
-    return f"Side by side\n{text_table(rows, numeric={1, 2, 3})}\n\n{sentence}"
+def _linked_with(one: Considered) -> str:
+    return label(one.linked_with) if one.linked_with else "nobody"
 
 
 def _title(part: Part) -> str:
@@ -160,241 +368,24 @@ def _matters(part: Part) -> bool:
     return abs(part.score) > 5e-4 or part.kind == "name"
 
 
-# --- what each part is made of ---
+def _single(part: Part) -> list[Detail]:
+    """The details that are not sums of several."""
+    return [one for one in part.details if one.count == 1]
 
 
-def _names(part: Part, comparison: Comparison, scale: Scale) -> str:
-    """What two names have in common; the spaces around words are shown as a low line."""
-    items = []
-    for one in part.details:
-        text = "".join(letter if letter.isprintable() else "_" for letter in one.text)
-        text = f'"{text if " ~ " in text else text.replace(" ", "_")}"'
-        text = f"{one.count:,} more" if one.count > 1 else text
-        items.append(f"{text} {signed(one.score, scale)}")
-    names = f'"{label(comparison.left)}" and "{label(comparison.right)}"'
-    return wrapped(f"Names: {names} have in common {', '.join(items)}.")
+def _ngram(detail: Detail) -> str:
+    """An n-gram in quotes, the spaces around words shown as a low line; or a pair of words."""
+    text = "".join(letter if letter.isprintable() else "_" for letter in detail.text)
+    return f'"{text if " ~ " in text else text.replace(" ", "_")}"'
 
 
-def _neighbours(part: Part, comparison: Comparison, scale: Scale) -> str:
-    what = "names" if part.hop == 1 else "own neighbourhoods"
-    steps = "Neighbours" if part.hop == 1 else f"Up to {part.hop} steps away"
-    rows = [
-        (*_both(one), signed(one.score, scale), f"{one.amount:.2f}")
-        for one in part.details[:ROWS]
-        if one.left is not None and abs(one.score) >= TELLING * abs(part.score)
-    ]
-    if not rows:
-        digits = _digits(scale)
-        most = math.floor(abs(part.details[0].score) * 10**digits + 1) / 10**digits
-        return wrapped(
-            f"{steps}: {sum(one.count for one in part.details):,} pairs of neighbours whose {what} "
-            f"are alike, each of which adds less than {most:.{digits}f}."
-        )
-    head = f"{steps}: pairs whose {what} are alike (an entity is its own neighbour, too)"
-    return _table(head, "alike", rows, part, scale)
+def _how_much(detail: Detail) -> str:
+    if detail.left_fans is None:
+        return f"{detail.amount:.2f}"
+    return f"{detail.left_fans} left, {detail.right_fans} right"
 
 
-def _shared(part: Part, comparison: Comparison, scale: Scale) -> str:
-    rows = [
-        (*_both(one), signed(one.score, scale), f"{one.left_fans} left, {one.right_fans} right")
-        for one in part.details[:ROWS]
-        if one.count == 1
-    ]
-    shared = part.kind == "shared"
-    head = "Shared neighbours, by links that were sure" if shared else "Values in common"
-    head += " (the fewer have it, the more it says)"
-    return _table(head, "how many have it", rows, part, scale)
-
-
-def _table(head: str, measure: str, rows: Sequence[Row], part: Part, scale: Scale) -> str:
-    """A table of details; those not in it are summed up below."""
-    table = text_table([("left", "right", "adds", measure), *rows], numeric={2})
-    return f"{head}\n{table}" + _rest("\n  and {} more: {}", part, len(rows), scale)
-
-
-def _rest(text: str, part: Part, listed: int, scale: Scale) -> str:
-    """A text with the number of details that are not listed, and their sum."""
-    rest = part.details[listed:]
-    total = signed(sum(one.score for one in rest), scale)
-    return text.format(f"{sum(one.count for one in rest):,}", total) if rest else ""
-
-
-def _lacking(part: Part, comparison: Comparison, scale: Scale) -> str:
-    sides = (comparison.left, "left", 0), (comparison.right, "right", 1)
-    (lacks, other, _), (holder, where, side) = sides if part.kind == "left lacks" else sides[::-1]
-    listed = [one for one in part.details[:ROWS] if one.count == 1]
-    items = "; ".join(f"{_both(one)[side]} {signed(one.score, scale)}" for one in listed)
-    return wrapped(
-        f"Only {label(holder)} ({where}) has, though its counterpart is known and {label(lacks)} "
-        f"({other}) could have it: {items}{_rest('; {} more {}', part, len(listed), scale)}."
-    )
-
-
-DETAILS = {
-    "name": _names,
-    "neighbours": _neighbours,
-    "further": _neighbours,
-    "shared": _shared,
-    "values": _shared,
-    "left lacks": _lacking,
-    "right lacks": _lacking,
-}
-
-
-def _others(explanation: Explanation) -> str:
-    if not explanation.others:
-        return "Nobody else was considered." if explanation.comparison is not None else ""
-    chosen, scale = explanation.comparison, explanation.scale
-    compared = f"compared with {cut(label(explanation.far(chosen)))}" if chosen else ""
-    rows = [("", "score", "linked with", compared)]
-    for one in explanation.others:
-        changes = [f"{TITLES[kind]} {signed(by, scale)}" for kind, by in one.differences[:2]]
-        linked = cut(label(one.linked_with)) if one.linked_with else "nobody"
-        rows.append((cut(label(one.entity)), signed(one.score, scale), linked, ", ".join(changes)))
-    return f"Who else was considered\n{text_table(rows, numeric={1})}"
-
-
-# --- why the assignment chose as it did ---
-
-
-def _why(explanation: Explanation) -> str:
-    name, scale, sentences = label(explanation.entity), explanation.scale, []
-    partner, exchange, chosen = explanation.partner, explanation.exchange, explanation.comparison
-    if exchange is not None:
-        sentences.append(_exchange(explanation, exchange))
-    elif partner is not None and all(explanation.wins):
-        sentences.append(
-            f"{name} and {label(partner)} are each other's best: no other candidate scores higher "
-            "with either of them."
-        )
-    elif partner is not None and explanation.wins[0]:
-        sentences.append(
-            f"No candidate scores higher with {name}. {label(partner)} scores higher with another "
-            "one, which has a partner that suits it even better or is less likely as a whole."
-        )
-    if explanation.missing is not None and explanation.shown is not None:
-        sentences.append(_missing(explanation.shown, explanation.missing))
-        better = [
-            f"{label(one.entity)} ({figure(one.score, scale)}) with {label(one.linked_with)}"
-            for one in explanation.others
-            if one.linked_with and chosen and not partner and one.score > chosen.score
-        ]
-        if better:
-            better_ones = ", ".join(better)
-            sentences.append(
-                f"Others score higher, but are linked where they fit better: {better_ones}."
-            )
-    elif partner is None and chosen is None:
-        sentences.append(
-            f"Nothing that was considered resembles {name} enough in name or neighbours."
-        )
-    elif partner is None and exchange is None and explanation.reason == "unsure":
-        sentences.append(_competition(explanation))
-    text = "\n".join(wrapped(sentence, "  ") for sentence in sentences)
-    return f"Why\n{text}" if text else ""
-
-
-def _competition(explanation: Explanation) -> str:
-    """Why the best pair of an entity is not sure enough."""
-    assert explanation.comparison is not None
-    name, scale = label(explanation.entity), explanation.scale
-    miss, score = label(explanation.far(explanation.comparison)), explanation.comparison.score
-    text = (
-        f"{name} and {miss} may be the same, but it is not sure enough for a link: "
-        "others compete for the two."
-    )
-    free = []
-    for considered, found in ((miss, explanation.rivals), (name, explanation.others)):
-        unlinked = [one for one in found if one.linked_with is None]
-        items = [f"{label(one.entity)} ({figure(one.score, scale)})" for one in unlinked[:5]]
-        if items:
-            text += f" Without a link, too, and considered for {considered}: {', '.join(items)}."
-        free += [one.score for one in unlinked]
-    if scale == "log-odds" and free:
-        together = max(free) + math.log(sum(math.exp(one - max(free)) for one in free))
-        if together > score:
-            text += f" To outweigh them together, about {together - score:.2f} more is missing."
-    return text
-
-
-def _exchange(explanation: Explanation, exchange: Exchange) -> str:
-    names, scale = _labels(explanation, exchange), explanation.scale
-    name, wanted = names[explanation.entity], names[exchange.wanted]
-    score = figure(exchange.score, scale)
-    text = f"{name} would score {score} with {wanted}"
-    if explanation.partner is not None and explanation.comparison is not None:
-        partner, now = names[explanation.partner], explanation.comparison.score
-        if exchange.score > now:
-            text = f"{name} scores higher with {wanted} ({score}) than with {partner} "
-            text += f"({figure(now, scale)})"
-        else:
-            text += f", less than with {partner} ({figure(now, scale)})"
-            if exchange.holder is None:
-                return f"{text}."
-    if exchange.holder is not None:
-        more = exchange.holder_score - exchange.score
-        joint, how = ("but", "more") if more >= 0 else ("and", "less")
-        text += f", {joint} {wanted} is worth {figure(abs(more), scale)} {how} to "
-        text += f"{names[exchange.holder]}, which has it"
-    moves = [
-        f"{names[step.entity]} gets {names[step.after]} instead of {names[step.before]} "
-        f"({signed(step.after_score - step.before_score, scale)})"
-        for step in exchange.steps
-    ]
-    text += f". Giving it to {name} means: {'; '.join(moves)}."
-    cost = figure(abs(exchange.cost), scale)
-    if exchange.cost >= 0:
-        text += f" That would cost {cost} in total."
-    else:
-        text += (
-            f" That would gain {cost} in total; links are chosen by how likely each is, "
-            "not by the total score, unless the solver is hungarian."
-        )
-    if exchange.at_least is not None:
-        least = figure(exchange.at_least, scale)
-        text += f" (By the exact solver's prices, it costs {least} at least.)"
-    return text
-
-
-def _labels(explanation: Explanation, exchange: Exchange) -> dict[Entity | None, str]:
-    """Labels of all entities of an exchange, with side or URI where two have the same name."""
-    near = {explanation.entity, exchange.holder, *(step.entity for step in exchange.steps)}
-    far = {exchange.wanted, explanation.partner}
-    far |= {entity for step in exchange.steps for entity in (step.before, step.after)}
-    names = [[label(entity) for entity in group if entity] for group in (near, far)]
-    alike = bool(set(names[0]) & set(names[1]))
-    labels: dict[Entity | None, str] = {None: "nobody"}
-    sides = ("left", "right") if explanation.side == "left" else ("right", "left")
-    for group, texts, side in zip((near, far), names, sides, strict=True):
-        for entity in filter(None, group):
-            text = label(entity)
-            labels[entity] = f"{text} ({side})" if alike else text
-            if texts.count(text) > 1:
-                labels[entity] = f"{text} <{printable(entity.uri)}>"
-    return labels
-
-
-def _missing(shown: Comparison, missing: Missing) -> str:
-    text = (
-        f"For {label(shown.left)} and {label(shown.right)} to be linked, a score of "
-        f"{missing.score:.2f} more is missing: they would have to be {times(missing.score)} times "
-        "likelier to be the same."
-    )
-    change = missing.would_do or missing.would_help
-    if change is None:
-        return text
-    entities, neighbours = (shown.left, shown.right), _both(change)
-    if change.left_fans is not None:  # the left one has it
-        entities, neighbours = entities[::-1], neighbours[::-1]
-    does = "would do" if missing.would_do else "would help most, but not be enough"
-    return (
-        f"{text} One more shared neighbour {does}: if {label(entities[0])} had [{neighbours[0]}] "
-        f"as {label(entities[1])} has [{neighbours[1]}], that would add about {change.score:.2f}, "
-        "all else being equal."
-    )
-
-
-# --- numbers, names and layout ---
+# --- names and layout ---
 
 
 def label(entity: Entity) -> str:
@@ -424,7 +415,7 @@ def relation_text(relations: Sequence[Relation]) -> str:
     return ", ".join(texts[:2]) + more
 
 
-def _both(detail: Detail) -> tuple[str, str]:
+def neighbours(detail: Detail) -> tuple[str, str]:
     """The left and the right neighbour (or value) of a detail, with the relations to it."""
     left, right = (
         f"{cut(relation_text(relations), 34) or 'itself'}: "
@@ -449,54 +440,28 @@ def times(score: float) -> str:
     return f"{factor:.1f}" if factor < 10 else f"{float(f'{factor:.2g}'):,.0f}"
 
 
-def _digits(scale: Scale) -> int:
-    return 2 if scale == "log-odds" else 3
-
-
-def figure(score: float, scale: Scale) -> str:
-    """A score in as many digits as its scale has."""
-    return f"{score:.{_digits(scale)}f}"
-
-
-def signed(score: float, scale: Scale) -> str:
-    """A score with its sign."""
-    digits = _digits(scale)
-    return f"{round(score, digits) + 0.0:+.{digits}f}"  # adding zero makes -0 a plain one
-
-
 def cut(text: str, longest: int = LONGEST) -> str:
     """Text of at most so many columns."""
     text = printable(text)
-    return text if _width(text) <= longest else text[: longest - 3].rstrip() + "..."
+    return text if cell_len(text) <= longest else text[: longest - 3].rstrip() + "..."
 
 
-def _width(text: str) -> int:
-    """Columns of a terminal that a text takes up."""
-    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
-    marks = sum(unicodedata.combining(letter) > 0 for letter in text)
-    return len(text) + wide - marks
-
-
-def text_table(rows: Sequence[Sequence[str]], *, numeric: set[int]) -> str:
-    """Rows as lines of text, their columns below each other; numeric ones flush right."""
-    widths = [max(_width(cell) for cell in column) for column in zip(*rows, strict=True)]
+def text_table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows as lines of text, their columns below each other; signed numbers flush right."""
+    columns = list(zip(*rows, strict=True))
+    widths = [max(map(cell_len, column)) for column in columns]
+    numeric = [re.fullmatch(r"[+-][\d.]+", column[-1]) for column in columns]
     lines = []
     for row in rows:
-        cells = []
-        for place, (cell, width) in enumerate(zip(row, widths, strict=True)):
-            gap = " " * (width - _width(cell))
-            cells.append(gap + cell if place in numeric else cell + gap)
-        lines.append("  " + "  ".join(cells).rstrip())
+        line = ""
+        for cell, width, is_number in zip(row, widths, numeric, strict=True):
+            gap = " " * (width - cell_len(cell))
+            line += f"  {gap}{cell}" if is_number else f"  {cell}{gap}"
+        lines.append(line.rstrip())
     return "\n".join(lines)
 
 
 def wrapped(text: str, indent: str = "") -> str:
     """Text in lines of the width of a page."""
-    wrapper = textwrap.TextWrapper(
-        WIDTH,
-        initial_indent=indent,
-        subsequent_indent=indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    return "\n".join(wrapper.wrap(text))
+    lines = textwrap.wrap(text, WIDTH - len(indent), break_long_words=False, break_on_hyphens=False)
+    return textwrap.indent("\n".join(lines), indent)

@@ -32,9 +32,10 @@ import numpy as np
 import polars as pl
 
 from sameas._version import __version__
-from sameas.alignment import SCHEMAS, Alignment, Diagnostics, Reason
+from sameas.alignment import SCHEMAS, Alignment, Diagnostics
 from sameas.atomic import recover, replacing_folder
 from sameas.errors import InputError
+from sameas.explanation import Reason
 from sameas.features.words import WordVectors
 from sameas.graph import Graph, GraphPair
 from sameas.inputs import Inputs, collect_inputs
