@@ -15,7 +15,8 @@ from numpy.testing import assert_allclose
 
 import reference
 from sameas import Graph
-from sameas.adjacency import Adjacency, adjacency_matrices
+from sameas.adjacency import adjacency_matrices
+from sameas.options import Adjacency
 from sameas.propagation import propagate
 from sameas.rows import as_rows
 from strategies import graphs

@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import reference
 from sameas.assignment import assign
 from sameas.assignment.open import gap_to_bound, open_links, open_plan
-from sameas.candidates import SparseProfit, every_pair, from_pairs
+from sameas.candidates import every_pair, from_pairs
 from strategies import matrices
 
 SIZES = [1.0, 5.0, 20.0, 55.0]
@@ -282,7 +282,7 @@ def test_the_gap_is_never_less_than_the_distance_to_the_best(candidates, data):
 @settings(deadline=None, max_examples=60)
 @given(problems(max_side=5))
 def test_at_the_best_prices_the_gap_closes(candidates):
-    exact = assign(SparseProfit(candidates), candidates, left_alone=0.0, right_alone=0.0)
+    exact = assign(candidates, left_alone=0.0, right_alone=0.0)
     assert exact.objective == pytest.approx(best_total(candidates), abs=1e-4)
     gap = gap_to_bound(candidates, exact.right_prices, exact.objective)
     # Profits are told apart down to a tiny share of the largest: no gap, if no more is at stake.

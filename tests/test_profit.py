@@ -142,9 +142,9 @@ def test_a_split_of_busy_and_quiet_columns_at_its_real_threshold():
         for n in (150, 130)
     )
     profit = make_profit(left, right)
-    dense, _, transposed = profit._split
-    assert dense.dense.shape[1] == 10
-    assert 0 < transposed.shape[0] < 300
+    split, _ = module._split(left, right)
+    assert split.dense.shape[1] == 10
+    assert 0 < split.sparse.shape[1] < 300
     assert_allclose(profit.toarray(), whole(left, right), rtol=1e-4, atol=1e-5)
 
 

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 import reference
 from sameas.assignment import assign, bounded, certify
-from sameas.candidates import SparseProfit, every_pair, find_candidates, from_pairs
+from sameas.candidates import every_pair, find_candidates, from_pairs
 from sameas.profit import make_profit
 from sameas.proposals import alike
 from sameas.rows import as_rows, unit
@@ -59,7 +59,7 @@ def random_problem(seed, n, m, share=0.15):
 
 
 def assert_best(candidates, matrix, best):
-    profit = SparseProfit(candidates)
+    profit = candidates
     found = assign(profit, candidates, **OPEN)
     assert len(set(found.left.tolist())) == len(found.left)
     assert len(set(found.right.tolist())) == len(found.right)
@@ -106,7 +106,7 @@ def test_without_candidates_nobody_is_linked(shape):
 
 def test_what_is_worth_less_than_nothing_is_not_linked():
     candidates = every_pair(np.array([[2.0, -1.0], [1.5, -3.0]], dtype=np.float32))
-    found = assign(SparseProfit(candidates), candidates, **OPEN)
+    found = assign(candidates, **OPEN)
     assert (found.left.tolist(), found.right.tolist()) == ([0], [0])
     assert found.objective == 2
 
@@ -116,7 +116,7 @@ def test_prices_to_start_from_change_nothing():
     best = reference.best_with_nobody(matrix, **OPEN)
     rng = np.random.default_rng(0)
     for prices in (np.zeros(30), rng.normal(0, 30, 30), np.full(30, -5.0)):
-        found = assign(SparseProfit(candidates), candidates, prices=prices, **OPEN)
+        found = assign(candidates, prices=prices, **OPEN)
         assert_allclose(found.objective, best, rtol=1e-6)
         assert found.gap == 0
 
@@ -128,7 +128,7 @@ def test_prices_to_start_from_change_nothing():
 @given(sparse_problems())
 def test_only_candidates_have_a_profit(drawn):
     candidates, matrix = drawn
-    profit = SparseProfit(candidates)
+    profit = candidates
     assert profit.shape == matrix.shape
     left, right = (index.ravel() for index in np.indices(matrix.shape))
     values = profit.of(left, right)
@@ -146,7 +146,7 @@ def test_pairs_above_their_prices_are_found(drawn, data):
     left, right = (data.draw(hnp.arrays(np.float64, size, elements=few)) for size in matrix.shape)
     found = [
         (int(i), int(j))
-        for _, rows, columns in SparseProfit(candidates).above(left, right)
+        for _, rows, columns in candidates.above(left, right)
         for i, j in zip(rows, columns, strict=True)
     ]
     expected = matrix > left[:, None] + right
@@ -166,7 +166,7 @@ def test_whatever_the_prices_the_bound_holds(drawn, data):
         data.draw(hnp.arrays(np.float64, size, elements=drawn_prices)) for size in matrix.shape
     )
     none = np.zeros(0, dtype=np.int64)
-    proof = certify(SparseProfit(candidates), none, none, left, right, **OPEN)
+    proof = certify(candidates, none, none, left, right, **OPEN)
     assert proof.bound >= best - 1e-4
     assert proof.objective == 0
 
@@ -174,7 +174,7 @@ def test_whatever_the_prices_the_bound_holds(drawn, data):
 @pytest.mark.parametrize("seed", range(3))
 def test_tampered_prices_prove_nothing(seed):
     candidates, _ = random_problem(seed, 20, 20, share=0.3)
-    profit = SparseProfit(candidates)
+    profit = candidates
     found = assign(profit, candidates, **OPEN)
     for change in (-1.0, 1.0):
         for side, place in ((0, found.left[0]), (1, found.right[0])):
@@ -194,7 +194,7 @@ def test_tampered_prices_prove_nothing(seed):
 def test_prices_below_what_staying_alone_is_worth_are_made_good_for():
     candidates = every_pair(np.array([[4.0]], dtype=np.float32))
     wide = from_pairs((1, 3), candidates.left, candidates.right, candidates.values)
-    profit, none = SparseProfit(wide), np.zeros(0, dtype=np.int64)
+    profit, none = wide, np.zeros(0, dtype=np.int64)
     # Two right entities without candidates, whose prices would make the total bound look like 0.
     proof = certify(profit, none, none, np.array([4.0]), np.array([0.0, -2.0, -2.0]), **OPEN)
     assert proof.bound == 4

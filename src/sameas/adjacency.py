@@ -1,23 +1,23 @@
-"""The four adjacency matrices: who is next to whom, and how much that tells."""
+"""The four adjacency matrices: which entities are neighbours, and with what weight."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, eye_array
 
 from sameas.graph import Graph, Positions
+from sameas.options import Adjacency
 from sameas.rows import Sparse
-
-Adjacency = Literal["relational", "plain", "random-walk", "laplacian"]
 
 
 def adjacency_matrices(left: Graph, right: Graph, kind: Adjacency) -> tuple[Sparse, Sparse]:
     """The adjacency of each graph, (n, n), of the kind asked for."""
-    return KINDS[kind](left, right)
+    if kind == "relational":
+        return relational(left, right)
+    return KINDS[kind](left), KINDS[kind](right)
 
 
 def relational(left: Graph, right: Graph) -> tuple[Sparse, Sparse]:
@@ -26,64 +26,51 @@ def relational(left: Graph, right: Graph) -> tuple[Sparse, Sparse]:
     With every triple there is its inverse, through a relation of its own. An edge weighs the sum
     of ln(|T| / |T_r|) over the relations r between its ends, |T| being counted over both graphs
     and |T_r| over the graph that r belongs to. A loop weighs ln(|T| / |E|), but never less than
-    ln 2, the least that a relation can weigh, so that in graphs with few triples an entity's own
-    features do not vanish.
+    ln 2, the least that a relation can weigh, so that in graphs with few triples the features of
+    an entity itself do not vanish.
     """
     graphs = [(graph, graph.distinct_triples()) for graph in (left, right)]
-    total = 2 * sum(len(triples) for _, triples in graphs)
+    total = max(2 * sum(len(triples) for _, triples in graphs), 1)
     entities = sum(len(graph.entities) for graph, _ in graphs)
-    loop = max(np.log(max(total, 1) / max(entities, 1)), np.log(2))
+    loop = max(np.log(total / max(entities, 1)), np.log(2))
 
     def matrix(graph: Graph, triples: Positions) -> Sparse:
         counts = np.bincount(triples[:, 1], minlength=len(graph.relations))
-        rarity = np.log(max(total, 1) / np.maximum(counts, 1))
+        rarity = np.log(total / np.maximum(counts, 1))
         return _symmetric(len(graph.entities), triples, rarity[triples[:, 1]], loop)
 
     return matrix(*graphs[0]), matrix(*graphs[1])
 
 
-def plain(left: Graph, right: Graph) -> tuple[Sparse, Sparse]:
+def plain(graph: Graph) -> Sparse:
     """One where two entities share a triple in either direction, or are the same; else zero."""
-    return _binary(left), _binary(right)
-
-
-def random_walk(left: Graph, right: Graph) -> tuple[Sparse, Sparse]:
-    """The plain adjacency with rows that sum to one."""
-
-    def normalised(graph: Graph) -> Sparse:
-        matrix = _binary(graph)
-        return csr_array(diags_array(1 / _degrees(matrix)) @ matrix).astype(np.float32)
-
-    return normalised(left), normalised(right)
-
-
-def laplacian(left: Graph, right: Graph) -> tuple[Sparse, Sparse]:
-    """The symmetric Laplacian I - D^-1/2 A D^-1/2 of the plain adjacency without loops."""
-
-    def of(graph: Graph) -> Sparse:
-        size = len(graph.entities)
-        matrix = csr_array(_binary(graph) - eye_array(size, format="csr"))
-        degrees = _degrees(matrix)
-        roots = np.divide(1, np.sqrt(degrees), out=np.zeros(size), where=degrees > 0)
-        scaled = diags_array(roots) @ matrix @ diags_array(roots)
-        return csr_array(eye_array(size, format="csr") - scaled).astype(np.float32)
-
-    return of(left), of(right)
-
-
-KINDS: dict[Adjacency, Callable[[Graph, Graph], tuple[Sparse, Sparse]]] = {
-    "relational": relational,
-    "plain": plain,
-    "random-walk": random_walk,
-    "laplacian": laplacian,
-}
-
-
-def _binary(graph: Graph) -> Sparse:
     triples = graph.distinct_triples()
     matrix = _symmetric(len(graph.entities), triples, np.ones(len(triples)), 1.0)
     matrix.data[:] = 1
     return matrix
+
+
+def random_walk(graph: Graph) -> Sparse:
+    """The plain adjacency with rows that sum to one."""
+    matrix = plain(graph)
+    return csr_array(diags_array(1 / _degrees(matrix)) @ matrix).astype(np.float32)
+
+
+def laplacian(graph: Graph) -> Sparse:
+    """The symmetric Laplacian I - D^-1/2 A D^-1/2 of the plain adjacency without loops."""
+    loops = eye_array(len(graph.entities), format="csr")
+    matrix = csr_array(plain(graph) - loops)
+    degrees = _degrees(matrix)
+    roots = np.divide(1, np.sqrt(degrees), out=np.zeros(len(degrees)), where=degrees > 0)
+    return csr_array(loops - diags_array(roots) @ matrix @ diags_array(roots)).astype(np.float32)
+
+
+KINDS: dict[Adjacency, Callable[[Graph], Sparse]] = {
+    "plain": plain,
+    "random-walk": random_walk,
+    "laplacian": laplacian,
+}
+"""All but "relational", which counts over both graphs."""
 
 
 def _symmetric(size: int, triples: Positions, weights: NDArray[np.float64], loop: float) -> Sparse:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from sameas.graph import Positions
 from sameas.parallel import in_parallel, slices
-from sameas.profit import Profit
+from sameas.profit import Above, Profit
 from sameas.proposals import nearest
 from sameas.rows import Matrix, Rows
 
@@ -26,9 +26,10 @@ Progress = Callable[[float], None]
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Pairs of a left and a right entity with their profits, by left, then by right position.
+    """Pairs of a left and a right entity with their values, by left, then by right position.
 
-    The partners of left entity i are ``right[starts[i]:starts[i + 1]]``.
+    The partners of left entity i are ``right[starts[i]:starts[i + 1]]``. As a problem to assign,
+    other pairs cannot be linked.
     """
 
     shape: tuple[int, int]
@@ -69,6 +70,23 @@ class Candidates:
         here[here] = keys[places[here]] == wanted[here]
         return np.where(here, places, -1)
 
+    @property
+    def ceiling(self) -> float:
+        """The largest absolute value."""
+        return float(np.abs(self.values).max(initial=0.0))
+
+    def of(self, left: Positions, right: Positions) -> Matrix:
+        """The values of pairs; -inf for those that are no candidates."""
+        places = self.find(left, right)
+        values = np.full(len(places), -np.inf, dtype=np.float32)
+        values[places >= 0] = self.values[places[places >= 0]]
+        return values
+
+    def above(self, left: Vector, right: Vector) -> Above:
+        """All rows, and the pairs whose value exceeds the sum of their two prices."""
+        over = np.flatnonzero(self.values > left[self.left] + right[self.right])
+        yield slice(0, self.shape[0]), self.left[over].astype(int), self.right[over].astype(int)
+
     def joined(self, left: Positions, right: Positions, values: Matrix) -> Candidates:
         """These pairs and others, which must not be among them."""
         return from_pairs(
@@ -79,41 +97,8 @@ class Candidates:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class SparseProfit:
-    """A profit that only candidates have; other pairs cannot be linked."""
-
-    candidates: Candidates
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The number of left and of right entities."""
-        return self.candidates.shape
-
-    @property
-    def ceiling(self) -> float:
-        """What no profit exceeds in size."""
-        return float(np.abs(self.candidates.values).max(initial=0.0))
-
-    def of(self, left: Positions, right: Positions) -> Matrix:
-        """The profits of some pairs; -inf for those that are no candidates."""
-        places = self.candidates.find(left, right)
-        values = np.full(len(places), -np.inf, dtype=np.float32)
-        values[places >= 0] = self.candidates.values[places[places >= 0]]
-        return values
-
-    def above(self, left: Vector, right: Vector) -> Iterator[tuple[slice, Positions, Positions]]:
-        """Rows, and the pairs in them whose profit exceeds the sum of their two prices."""
-        own, other = self.candidates.left, self.candidates.right
-        over = self.candidates.values > left[own] + right[other]
-        yield slice(0, self.shape[0]), own[over].astype(np.int64), other[over].astype(np.int64)
-
-
 def from_pairs(
-    shape: tuple[int, int],
-    left: NDArray[np.integer],
-    right: NDArray[np.integer],
-    values: Matrix,
+    shape: tuple[int, int], left: NDArray[np.integer], right: NDArray[np.integer], values: Matrix
 ) -> Candidates:
     """Candidates from pairs in any order, each given once."""
     order = np.argsort(left * np.int64(shape[1]) + right, kind="stable")
@@ -165,30 +150,29 @@ def find_candidates(
 
 
 def _recall(profit: Profit, found: Candidates) -> float | None:
-    """How many of the pairs that are each other's best among all pairs are candidates."""
+    """The share of pairs, each other's best among all pairs, that are candidates; by a sample."""
     if not min(profit.shape):
         return None
-    some = np.unique(np.linspace(0, profit.shape[0] - 1, COMPARED).astype(np.int64))
-    best = _best_partner(profit.left.take(some), profit.right)
-    mutual = _best_partner(profit.right.take(best), profit.left) == some
+    sample = np.unique(np.linspace(0, profit.shape[0] - 1, COMPARED).astype(np.int64))
+    best = _best_partner(profit.left.take(sample), profit.right)
+    mutual = _best_partner(profit.right.take(best), profit.left) == sample
     if not mutual.any():
         return None
-    return float((found.find(some[mutual], best[mutual]) >= 0).mean())
+    return float((found.find(sample[mutual], best[mutual]) >= 0).mean())
 
 
-def _best_partner(some: Rows, others: Rows) -> Positions:
-    """The other of largest profit with each of some rows, all being compared."""
-    dense = np.ascontiguousarray(some.toarray().T)
-    split = others.dense.shape[1]
+def _best_partner(rows: Rows, others: Rows) -> Positions:
+    """The other row of largest product with each row."""
+    dense, split = np.ascontiguousarray(rows.toarray().T), others.dense.shape[1]
 
-    def part(rows: slice) -> tuple[Positions, Matrix]:
-        values = others.sparse[rows] @ dense[split:]
+    def best_of(part: slice) -> tuple[Positions, Matrix]:
+        values = others.sparse[part] @ dense[split:]
         if split:
-            values += others.dense[rows] @ dense[:split]
+            values += others.dense[part] @ dense[:split]
         top = values.argmax(axis=0)
-        return top + rows.start, values[top, np.arange(values.shape[1])]
+        return top + part.start, values[top, np.arange(len(rows))]
 
-    parts = in_parallel(part, slices(len(others), 4000))
+    parts = in_parallel(best_of, slices(len(others), 4000))
     winner = np.argmax([values for _, values in parts], axis=0)
-    best: Positions = np.stack([places for places, _ in parts])[winner, np.arange(len(some))]
+    best: Positions = np.stack([places for places, _ in parts])[winner, np.arange(len(rows))]
     return best

@@ -44,24 +44,18 @@ def compress(left: Rows, right: Rows, *, principal: int, random: int, spare: int
     """
     width = left.dense.shape[1] + left.sparse.shape[1]
     if width <= principal + random:
+        ours, theirs = (np.pad(side.toarray(), ((0, 0), (0, spare))) for side in (left, right))
         rests = [np.zeros(len(side), dtype=np.float32) for side in (left, right)]
-        whole = [
-            np.hstack([side.toarray(), np.zeros((len(side), spare), dtype=np.float32)])
-            for side in (left, right)
-        ]
-        return Compressed(whole[0], whole[1], width, rests[0], rests[1])
+        return Compressed(ours, theirs, width, rests[0], rests[1])
     rng = np.random.default_rng(0)
     basis = _principal_directions(left, right, width, principal, rng)
     signs = rng.integers(0, 2, size=(width, random), dtype=np.int8) * np.float32(2) - np.float32(1)
     signs *= np.float32(max(random, 1) ** -0.5)
     signs -= basis @ (basis.T @ signs)
     directions = np.hstack([basis, signs])
-    short = [times(side, directions, spare) for side in (left, right)]
-    rests = [
-        _rest(side, values[:, :principal])
-        for side, values in zip((left, right), short, strict=True)
-    ]
-    return Compressed(short[0], short[1], principal, rests[0], rests[1])
+    ours, theirs = times(left, directions, spare), times(right, directions, spare)
+    rests = [_rest(left, ours[:, :principal]), _rest(right, theirs[:, :principal])]
+    return Compressed(ours, theirs, principal, rests[0], rests[1])
 
 
 def times(rows: Rows, matrix: Matrix, spare: int = 0) -> Matrix:
@@ -70,12 +64,12 @@ def times(rows: Rows, matrix: Matrix, spare: int = 0) -> Matrix:
     product = np.empty((len(rows), width + spare), dtype=np.float32)
     product[:, width:] = 0
 
-    def some(part: slice) -> None:
+    def multiply(part: slice) -> None:
         product[part, :width] = rows.sparse[part] @ matrix[split:]
         if split:
             product[part, :width] += rows.dense[part] @ matrix[:split]
 
-    in_parallel(some, slices(len(rows), 2000))
+    in_parallel(multiply, slices(len(rows), 2000))
     return product
 
 

@@ -10,6 +10,7 @@ the other side, and of ``values``. ``others`` is None where each line has the wh
 from __future__ import annotations
 
 from collections.abc import Callable
+from heapq import heappop, heappush
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -252,12 +253,12 @@ def augment(
     reached_from = np.empty(len(other_price), dtype=np.int64)
     seen = np.full(len(other_price), -1, dtype=np.int64)
     settled = np.empty(len(other_price), dtype=np.int64)
-    # A binary heap of partners by distance; an entry that was beaten later is skipped.
-    keys = np.empty(1024, dtype=np.int64)
-    items = np.empty(1024, dtype=np.int64)
     for turn in range(len(free)):
         start = free[turn]
-        size, count = 0, 0
+        count = 0
+        # A heap of partners by distance; an entry that was beaten later is skipped.
+        heap = [(np.int64(0), np.int64(0))]
+        heap.pop()
         # The nearest end found so far: a free partner, or an entity that had better stay alone.
         nearest = price[start] - alone[start]
         end_partner, end_entity = -1, start
@@ -274,40 +275,12 @@ def augment(
                 if other_mate[j] < 0:
                     nearest, end_partner, end_entity = d, j, -1
                     continue
-                if size == len(keys):
-                    keys = np.concatenate((keys, np.empty_like(keys)))
-                    items = np.concatenate((items, np.empty_like(items)))
-                place = size
-                size += 1
-                while place > 0:
-                    parent = (place - 1) >> 1
-                    if keys[parent] <= d:
-                        break
-                    keys[place], items[place] = keys[parent], items[parent]
-                    place = parent
-                keys[place], items[place] = d, j
+                heappush(heap, (d, np.int64(j)))
             next_partner, d = -1, np.int64(0)
-            while size > 0:
-                d, j = keys[0], items[0]
-                size -= 1
-                last_key, last_item = keys[size], items[size]
-                place = 0
-                while True:
-                    child = 2 * place + 1
-                    if child >= size:
-                        break
-                    if child + 1 < size and keys[child + 1] < keys[child]:
-                        child += 1
-                    if keys[child] >= last_key:
-                        break
-                    keys[place], items[place] = keys[child], items[child]
-                    place = child
-                keys[place], items[place] = last_key, last_item
-                if d >= nearest:
-                    size = 0
-                elif d == distance[j]:
+            while heap and heap[0][0] < nearest and next_partner < 0:
+                d, j = heappop(heap)
+                if d == distance[j]:
                     next_partner = j
-                    break
             if next_partner < 0:
                 break
             settled[count] = next_partner

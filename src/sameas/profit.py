@@ -14,7 +14,7 @@ from sameas.compression import Compressed, compress
 from sameas.graph import Positions
 from sameas.kernels import RowArrays, add_products, pair_products
 from sameas.parallel import even_slices, in_parallel, slices
-from sameas.rows import Matrix, Rows, Sparse
+from sameas.rows import Matrix, Rows
 
 BUSY = 0.02
 """Columns filled on both sides to a share product above this are multiplied as dense ones.
@@ -172,7 +172,8 @@ class Profit:
 
     def toarray(self, *, progress: Progress | None = None) -> Matrix:
         """The whole matrix, (len(left), len(right)), summed in single precision."""
-        left, right, transposed = self._split
+        left, right = _split(self.left, self.right)
+        transposed = csr_array(right.sparse.T)
         matrix = np.empty(self.shape, dtype=np.float32)
         for rows in row_blocks(self.shape, BLOCK_BYTES):
             np.dot(left.dense[rows], right.dense.T, out=matrix[rows])
@@ -191,23 +192,6 @@ class Profit:
         if progress:
             progress(1.0)
         return matrix
-
-    @cached_property
-    def _split(self) -> tuple[Rows, Rows, Sparse]:
-        """Both sides with their busy columns made dense; and the sparse right ones transposed."""
-        shares = [
-            np.bincount(side.sparse.indices, minlength=side.sparse.shape[1]) / max(len(side), 1)
-            for side in (self.left, self.right)
-        ]
-        busy = shares[0] * shares[1] > BUSY
-        # A column that only one side has contributes to no product.
-        quiet = ~busy & (shares[0] > 0) & (shares[1] > 0)
-        left, right = (_split(side, busy, quiet) for side in (self.left, self.right))
-        return left, right, csr_array(right.sparse.T)
-
-
-Profits = Profit | StoredProfit
-"""A profit, however it is kept."""
 
 
 def make_profit(left: Rows, right: Rows) -> Profit:
@@ -232,11 +216,21 @@ def _arrays(rows: Rows) -> RowArrays:
     return RowArrays(rows.dense, rows.sparse.indptr, rows.sparse.indices, rows.sparse.data)
 
 
-def _split(side: Rows, busy: NDArray[np.bool_], quiet: NDArray[np.bool_]) -> Rows:
-    """The rows with their busy sparse columns made dense, and empty ones left out."""
-    columns = side.sparse.tocsc()
-    dense = np.hstack([side.dense, columns[:, np.flatnonzero(busy)].toarray()])
-    return Rows(
-        np.ascontiguousarray(dense, dtype=np.float32),
-        csr_array(columns[:, np.flatnonzero(quiet)]),
-    )
+def _split(left: Rows, right: Rows) -> tuple[Rows, Rows]:
+    """Both sides with their busy sparse columns made dense.
+
+    Columns that only one side has are left out: they contribute to no product.
+    """
+    shares = [
+        np.bincount(side.sparse.indices, minlength=side.sparse.shape[1]) / max(len(side), 1)
+        for side in (left, right)
+    ]
+    both = shares[0] * shares[1]
+    busy, quiet = np.flatnonzero(both > BUSY), np.flatnonzero((both > 0) & (both <= BUSY))
+
+    def split(side: Rows) -> Rows:
+        columns = side.sparse.tocsc()
+        dense = np.hstack([side.dense, columns[:, busy].toarray()], dtype=np.float32)
+        return Rows(np.ascontiguousarray(dense), csr_array(columns[:, quiet]))
+
+    return split(left), split(right)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sameas.graph import Positions
@@ -34,9 +33,10 @@ def propagate(
 
     Every hop has unit rows and the whole is scaled by 1/sqrt(depth + 1), so the dot product of
     two rows is the mean of their hop-wise cosines. An entity with neither name nor neighbours
-    stays zero: similar to nothing. ``only`` asks for the rows of some entities.
+    stays zero: similar to nothing. ``only`` selects entities.
 
-    The last hop is by far the fullest. It is computed block by block, right into its place.
+    The last hop is by far the fullest. It is computed block by block, right into its place: memory
+    that is never written to is never taken from the system.
     """
     wanted = np.arange(len(features)) if only is None else only
     hops = [unit(features)]
@@ -44,20 +44,30 @@ def propagate(
         hops.append(hop(adjacency, hops[-1]))
 
     def block(part: slice) -> Rows:
-        some = wanted[part]
-        rows = [previous.take(some) for previous in hops]
+        entities = wanted[part]
+        rows = [previous.take(entities) for previous in hops]
         if depth:
-            rows.append(hop(adjacency[some], hops[-1]))
-        return side_by_side(*rows).scaled(np.full(len(some), (depth + 1) ** -0.5))
+            rows.append(hop(adjacency[entities], hops[-1]))
+        return side_by_side(*rows).scaled(np.full(len(entities), (depth + 1) ** -0.5))
 
-    filling = _Filling(len(wanted), hops, depth, _most_entries(adjacency, hops, depth, wanted))
+    most = _most_entries(adjacency, hops, depth, wanted)
+    index = np.int32 if most < 2**31 else np.int64
+    values, columns = np.empty(most, dtype=np.float32), np.empty(most, dtype=index)
+    starts = np.zeros(len(wanted) + 1, dtype=index)
+    dense_width, width = ((depth + 1) * part.shape[1] for part in (features.dense, features.sparse))
+    dense, done = np.empty((len(wanted), dense_width), dtype=np.float32), 0
     for rows in in_turn(block, slices(len(wanted), BLOCK)):
-        filling.add(rows)
-    return filling.rows()
+        place = slice(int(starts[done]), int(starts[done]) + rows.sparse.nnz)
+        values[place], columns[place] = rows.sparse.data, rows.sparse.indices
+        starts[done + 1 : done + len(rows) + 1] = place.start + rows.sparse.indptr[1:]
+        dense[done : done + len(rows)] = rows.dense
+        done += len(rows)
+    entries = (values[: starts[-1]], columns[: starts[-1]], starts)
+    return Rows(dense, csr_array(entries, shape=(len(wanted), width)))
 
 
 def _most_entries(adjacency: Sparse, hops: list[Rows], depth: int, wanted: Positions) -> int:
-    """More entries than the rows of all hops can have: the last hop has its neighbours' at most."""
+    """A bound on the entries of all hops: those of the last are at most its neighbours'."""
     counts = [np.diff(rows.sparse.indptr).astype(np.float64) for rows in hops]
     total = sum(count[wanted].sum() for count in counts)
     if depth:
@@ -66,31 +76,3 @@ def _most_entries(adjacency: Sparse, hops: list[Rows], depth: int, wanted: Posit
         )
         total += np.minimum(ones @ counts[-1], hops[-1].sparse.shape[1])[wanted].sum()
     return int(total)
-
-
-class _Filling:
-    """Rows that are put together from blocks, in memory that is taken up as they come."""
-
-    def __init__(self, count: int, hops: list[Rows], depth: int, most: int) -> None:
-        self.width = hops[0].sparse.shape[1] * (depth + 1)
-        index = np.int32 if most < 2**31 else np.int64
-        # Memory that is never written to is never taken from the system.
-        self.values = np.empty(most, dtype=np.float32)
-        self.columns: NDArray[np.integer] = np.empty(most, dtype=index)
-        self.starts: NDArray[np.integer] = np.zeros(count + 1, dtype=index)
-        self.dense = np.empty((count, hops[0].dense.shape[1] * (depth + 1)), dtype=np.float32)
-        self.done = 0
-
-    def add(self, rows: Rows) -> None:
-        start = int(self.starts[self.done])
-        stop, last = start + rows.sparse.nnz, self.done + len(rows)
-        self.values[start:stop] = rows.sparse.data
-        self.columns[start:stop] = rows.sparse.indices
-        self.starts[self.done + 1 : last + 1] = start + rows.sparse.indptr[1:]
-        self.dense[self.done : last] = rows.dense
-        self.done = last
-
-    def rows(self) -> Rows:
-        stop = int(self.starts[-1])
-        parts = (self.values[:stop], self.columns[:stop], self.starts)
-        return Rows(self.dense, csr_array(parts, shape=(len(self.starts) - 1, self.width)))

@@ -1,9 +1,9 @@
-"""Who might be whom: pairs proposed for a closer look, as numbers left * len(right) + right.
+"""Proposals: pairs that are worth comparing, as numbers left * len(right) + right.
 
-Two ways. ``nearest`` holds every left row against every right one, in a compressed form; that
+Two ways. ``nearest`` compares every left row with every right one, in a compressed form; that
 misses little and its cost grows with the square of the size. ``likely`` follows clues instead,
-rare n-grams that two names share and neighbours that are likely partners themselves, and grows
-with the size alone.
+rare n-grams that two names share and neighbours that are likely partners themselves; its cost
+grows linearly with the size.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import faiss
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, csr_matrix, diags_array
+from scipy.sparse import csr_array, csr_matrix, diags_array, eye_array
 from sparse_dot_topn import sp_matmul_topn
 
 from sameas.compression import compress
@@ -23,7 +23,7 @@ from sameas.parallel import WORKERS, slices
 from sameas.rows import Matrix, Rows, Sparse
 
 COMPARE_ALL_UP_TO = 60_000
-"""Entities a side up to which every left one is held against every right one."""
+"""Entities a side up to which every left one is compared with every right one."""
 PRINCIPAL, RANDOM = 96, 128
 """Columns of the compressed rows; more random ones find more and take longer."""
 SLACK = 0.2
@@ -32,7 +32,7 @@ CROWD, NEAREST = 1000, 8
 """Hubness is the mean profit with the nearest few of a sample of the other side."""
 BATCH = 8192
 MEETINGS = 10_000
-"""Common n-grams per entity that are looked at: the most frequent n-grams are left out."""
+"""Common n-grams per entity: the most frequent n-grams are left out."""
 ANCHORS = 2
 """Likely partners of a neighbour that count as hints."""
 ROUNDS = 3
@@ -50,18 +50,15 @@ def nearest(left: Rows, right: Rows, k: int, *, first: int, progress: Progress) 
     """
     short = compress(left, right, principal=PRINCIPAL, random=RANDOM, spare=2)
     progress(0.2)
-    sides = short.left, short.right
-    _subtract_hubness(*sides)
-    found = []
-    for number, (own, other) in enumerate((sides, sides[::-1])):
-
-        def share(done: float, start: float = 0.2 + 0.4 * number) -> None:
-            progress(start + 0.4 * done)
-
-        rows, columns = _nearest(own, other, k, first, share)
-        pairs = (columns, rows) if number else (rows, columns)
-        found.append(pairs[0] * np.int64(len(right)) + pairs[1])
-    return _distinct(found)
+    ours, theirs = short.left, short.right
+    # The two spare columns: products are profits less the hubness of both.
+    hubness = _hubness(ours, theirs), _hubness(theirs, ours)
+    ours[:, -2], ours[:, -1] = 1, -hubness[0]
+    theirs[:, -2], theirs[:, -1] = -hubness[1], 1
+    width = np.int64(len(right))
+    rows, columns = _nearest(ours, theirs, k, first, lambda done: progress(0.2 + 0.4 * done))
+    others, entities = _nearest(theirs, ours, k, first, lambda done: progress(0.6 + 0.4 * done))
+    return _distinct([rows * width + columns, entities * width + others])
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,17 +75,12 @@ def likely(clues: Clues, k: int, *, progress: Progress) -> Positions:
     """Partners by clues, k for every left and every right entity and every kind, ascending."""
     if not clues.left_names.shape[0] or not clues.right_names.shape[0]:
         return np.empty(0, dtype=np.int64)
-    left, right = _rare(clues.left_names, clues.right_names)
-    forth = _best_products(left, csr_array(right.T), k)
-    progress(0.3)
-    back = csr_array(_best_products(right, csr_array(left.T), k).T)
+    forth, back = _best_both_ways(*_rare(clues.left_names, clues.right_names), k)
     names = csr_array(forth.maximum(back))
-    del left, right, forth, back
     progress(0.6)
-    found = _numbers(names)
-    neighbours = [_weighed(side) for side in (clues.left_neighbours, clues.right_neighbours)]
-    outward, inward = neighbours[0], csr_array(neighbours[1].T)
-    belief = names
+    found, belief = _numbers(names), names
+    outward = _weighed(clues.left_neighbours)
+    inward = csr_array(_weighed(clues.right_neighbours).T)
     for turn in range(ROUNDS):
         hints = _best_few(belief, ANCHORS)
         hints.data **= 2  # doubtful ones hint less than half as much
@@ -102,31 +94,22 @@ def likely(clues: Clues, k: int, *, progress: Progress) -> Positions:
 def alike(left: Sparse, right: Sparse, k: int) -> Positions:
     """The k of most similar name for every left and every right entity, ascending.
 
-    Where neighbours differ, two of the same name may be far from each other in all; but it is
-    neighbours who should decide about them.
+    Where neighbours differ, two entities of the same name may be far from each other in total,
+    but refinement should decide about them.
     """
     if not left.shape[0] or not right.shape[0] or not left.shape[1]:
         return np.empty(0, dtype=np.int64)
-    forth = _best_products(left, csr_array(right.T), k)
-    back = csr_array(_best_products(right, csr_array(left.T), k).T)
-    return _distinct([_numbers(forth), _numbers(back)])
+    return _distinct([_numbers(found) for found in _best_both_ways(left, right, k)])
 
 
-def _subtract_hubness(left: Matrix, right: Matrix) -> None:
-    """Fill the two spare columns so that products are profits less the hubness of both."""
-    hubness = _hubness(left, right), _hubness(right, left)
-    left[:, -2], left[:, -1] = 1, -hubness[0]
-    right[:, -2], right[:, -1] = -hubness[1], 1
-
-
-def _hubness(own: Matrix, other: Matrix) -> NDArray[np.float32]:
-    if not len(own) or not len(other):
-        return np.zeros(len(own), dtype=np.float32)
-    sample = np.unique(np.linspace(0, len(other) - 1, CROWD).astype(np.int64))
+def _hubness(rows: Matrix, others: Matrix) -> NDArray[np.float32]:
+    """The mean product of each row with the nearest few of a sample of the others."""
+    if not len(rows) or not len(others):
+        return np.zeros(len(rows), dtype=np.float32)
+    sample = np.unique(np.linspace(0, len(others) - 1, CROWD).astype(np.int64))
     few = min(NEAREST, len(sample))
-    near, _ = faiss.knn(own, other[sample], few, metric=faiss.METRIC_INNER_PRODUCT)
-    hubness: NDArray[np.float32] = near.mean(axis=1)
-    return hubness
+    near, _ = faiss.knn(rows, others[sample], few, metric=faiss.METRIC_INNER_PRODUCT)
+    return np.asarray(near.mean(axis=1))
 
 
 def _nearest(
@@ -168,7 +151,7 @@ def _to_length(names: Sparse, weights: NDArray[np.float64]) -> Sparse:
 
 
 def _weighed(neighbours: Sparse) -> Sparse:
-    """Neighbours without oneself; one that many share tells less about each of them."""
+    """Neighbours without loops; one that many entities share weighs less."""
     others = csr_array(neighbours - diags_array(neighbours.diagonal()))
     others.eliminate_zeros()
     degrees = np.bincount(others.indices, minlength=others.shape[1])
@@ -187,11 +170,15 @@ def _best_products(left: Sparse, right: Sparse, k: int) -> Sparse:
     return csr_array(product)
 
 
+def _best_both_ways(left: Sparse, right: Sparse, k: int) -> tuple[Sparse, Sparse]:
+    """The k largest entries of each row of left @ right.T, and those of each column."""
+    back = _best_products(right, csr_array(left.T), k)
+    return _best_products(left, csr_array(right.T), k), csr_array(back.T)
+
+
 def _best_few(matrix: Sparse, few: int) -> Sparse:
     """The few largest entries of each row."""
-    columns = np.arange(matrix.shape[1])
-    ones = csr_array((np.ones(len(columns), dtype=np.float32), (columns, columns)))
-    return _best_products(matrix, csr_array(ones, shape=(len(columns), len(columns))), few)
+    return _best_products(matrix, csr_array(eye_array(matrix.shape[1], dtype=np.float32)), few)
 
 
 def _to_one(matrix: Sparse) -> Sparse:
@@ -212,7 +199,7 @@ def _numbers(matrix: Sparse) -> Positions:
 def _distinct(found: list[Positions]) -> Positions:
     """Each number once, ascending."""
     numbers = np.concatenate(found)
-    numbers.sort()  # much faster than NumPy's own function for distinct values
+    numbers.sort()  # much faster than np.unique
     new = np.ones(len(numbers), dtype=np.bool_)
     new[1:] = numbers[1:] != numbers[:-1]
     each: Positions = numbers[new]

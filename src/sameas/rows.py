@@ -58,13 +58,9 @@ class Rows:
         """The Euclidean length of each row, over both parts."""
         squares = np.einsum("ij,ij->i", self.dense, self.dense, dtype=np.float64)
         # Not by SciPy's power, which sorts the entries in place: their order decides rounding.
-        values = self.sparse.data.astype(np.float64) ** 2
-        columns, starts = self.sparse.indices, self.sparse.indptr
-        squares += csr_array((values, columns, starts), shape=self.sparse.shape) @ np.ones(
-            self.sparse.shape[1]
-        )
-        norms: NDArray[np.float64] = np.sqrt(squares)
-        return norms
+        parts = (self.sparse.data.astype(np.float64) ** 2, self.sparse.indices, self.sparse.indptr)
+        squares += csr_array(parts, shape=self.sparse.shape) @ np.ones(self.sparse.shape[1])
+        return np.asarray(np.sqrt(squares))
 
 
 def as_rows(values: Rows | NDArray[np.floating] | csr_array) -> Rows:

@@ -10,7 +10,7 @@ from sameas.assignment.problem import (
     prefers_complete,
     solve,
 )
-from sameas.assignment.ranking import Ranked, first_best, mutual, ranked, ranks_of, shares
+from sameas.assignment.ranking import Ranked, mutual, ranked, ranks_of, shares
 from sameas.assignment.sinkhorn import Plan, sinkhorn
 
 __all__ = [
@@ -26,7 +26,6 @@ __all__ = [
     "assign",
     "bounded",
     "certify",
-    "first_best",
     "force_pair",
     "gap_to_bound",
     "mutual",

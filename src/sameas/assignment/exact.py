@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from sameas.assignment.lines import Vector
 from sameas.assignment.sinkhorn import sinkhorn
-from sameas.candidates import Candidates, SparseProfit, every_pair, from_pairs
+from sameas.candidates import Candidates, every_pair, from_pairs
 from sameas.graph import Positions
 from sameas.kernels import augment
 from sameas.parallel import in_parallel
@@ -29,7 +29,7 @@ from sameas.rows import Matrix
 
 Whole = NDArray[np.int64]
 Progress = Callable[[float], None]
-Profits = Profit | StoredProfit | SparseProfit
+Profits = Profit | StoredProfit | Candidates
 """A profit, however it is kept."""
 Alone = Vector | float | None
 """What entities are worth without a partner; None if they must have one."""
@@ -97,7 +97,8 @@ def assign(
 ) -> Assignment:
     """The links of largest total profit.
 
-    ``candidates`` and right ``prices`` to start from make it faster and do not change the total.
+    ``candidates`` and right ``prices`` to start from make it faster and do not change the total;
+    a Profit, which is not stored, needs candidates.
     ``left_alone`` and ``right_alone`` are what entities are worth without a partner; without
     them, every entity of the smaller side gets one. It stops early once the answer is proven to
     be within ``gap`` of the best, or after ``seconds``.
@@ -113,16 +114,18 @@ def assign(
         most = MOST << min(max(rounds - 4, 0), 20)
         checked = _check(profit, market, most, begin + seconds)
         incomplete = market.incomplete()
+        bound = checked.bound
+        distance = math.inf if incomplete else _share(bound - market.value(profit), bound)
         if checked.proven and incomplete:
             market.force()
-        elif checked.proven or checked.late or checked.gap(profit, market) <= gap:
+        elif checked.proven or checked.late or distance <= gap:
             break
         else:
-            market.join(checked)
+            market.join(checked.left, checked.right, checked.values)
     if incomplete:  # there was no time to find the best
         market.pair_up(profit)
     left = np.flatnonzero(market.mate >= 0)
-    objective, bound = market.value(profit), checked.bound(market)
+    objective = market.value(profit)
     # The values of given candidates are not trusted. Rounding to whole numbers makes no gap.
     proven = checked.proven and bound - objective <= 2 * sum(profit.shape) / market.scale
     return Assignment(
@@ -242,9 +245,9 @@ class _Market:
             self.mate[rows[chosen]] = columns
             self.other_mate[columns] = rows[chosen]
 
-    def join(self, checked: _Checked) -> None:
-        """Add pairs that could improve the answer."""
-        self.candidates = self.candidates.joined(checked.left, checked.right, checked.profit)
+    def join(self, left: Positions, right: Positions, values: Matrix) -> None:
+        """Add pairs to the candidates."""
+        self.candidates = self.candidates.joined(left, right, values)
         self.profit = _whole(self.candidates.values, self.scale)
 
     def correct(self, places: Positions, profit: Matrix) -> None:
@@ -273,9 +276,7 @@ class _Market:
         count = min(len(rows), len(columns))
         rows, columns = rows[:count], columns[:count]
         new = self.candidates.find(rows, columns) < 0
-        self.candidates = self.candidates.joined(
-            rows[new], columns[new], profit.of(rows[new], columns[new])
-        )
+        self.join(rows[new], columns[new], profit.of(rows[new], columns[new]))
         self.mate[rows], self.other_mate[columns] = columns, rows
 
     def value(self, profit: Profits) -> float:
@@ -291,27 +292,15 @@ class _Market:
 
 @dataclass(frozen=True, eq=False)
 class _Checked:
-    """The pairs that could improve an answer, or nearly, and by how much each row could."""
+    """The pairs that could improve an answer, or nearly, and a bound on any answer."""
 
     left: Positions
     right: Positions
-    profit: Matrix
-    excess: Vector
+    values: Matrix
+    bound: float
     proven: bool
-    """Whether no pair could."""
+    """Whether no pair could improve the answer."""
     late: bool
-
-    def bound(self, market: _Market) -> float:
-        """A bound on the value of any assignment."""
-        prices = np.concatenate([market.left_price, market.right_price]) / market.scale
-        return float(prices.sum() + self.excess.sum())
-
-    def gap(self, profit: Profits, market: _Market) -> float:
-        """How far the answer can be from the best, as a share of it."""
-        if market.incomplete():
-            return math.inf
-        bound = self.bound(market)
-        return _share(bound - market.value(profit), bound)
 
 
 def _open_market(
@@ -354,6 +343,8 @@ def _open_market(
 
 def _first_candidates(profit: Profits) -> Candidates:
     """All pairs of a small matrix; of a larger one, the best of each row and of each column."""
+    if isinstance(profit, Candidates):
+        return profit
     if not isinstance(profit, StoredProfit):
         raise TypeError("candidates are needed for a profit that is not stored")
     matrix, width = profit.matrix, profit.shape[1]
@@ -421,8 +412,9 @@ def _check(profit: Profits, market: _Market, most: int, deadline: float) -> _Che
     # Rows that were not compared could have any profit.
     highest = profit.ceiling - right_price.min(initial=0.0)
     excess[stop:] = np.maximum(highest - left_price[stop:], 0.0)
-    columns = [np.concatenate(column) for column in zip(*found, strict=True)]
-    return _Checked(columns[0], columns[1], columns[2], excess, proven and not late, late)
+    bound = float(left_price.sum() + right_price.sum() + excess.sum())
+    left, right, values = (np.concatenate(column) for column in zip(*found, strict=True))
+    return _Checked(left, right, values, bound, proven and not late, late)
 
 
 def _best_of_each(left: Positions, right: Positions, over: Whole, most: int) -> Positions:

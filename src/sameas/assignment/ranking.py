@@ -95,17 +95,6 @@ def mutual(
     return chosen
 
 
-def first_best(starts: Positions, values: Vector) -> Positions:
-    """The place of the first largest value of each line, -1 for an empty one."""
-    best = np.full(len(starts) - 1, -1, dtype=np.int64)
-    filled = np.flatnonzero(np.diff(starts))
-    if len(filled):
-        peaks = np.repeat(np.maximum.reduceat(values, starts[filled]), np.diff(starts)[filled])
-        places = np.flatnonzero(values == peaks)[::-1]
-        best[np.searchsorted(starts, places, side="right") - 1] = places
-    return best
-
-
 def upper_bound(pairs: Pairs, prices: Vector) -> float:
     """A bound on the total of any one-to-one assignment, from any prices of the right entities.
 

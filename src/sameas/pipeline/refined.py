@@ -22,7 +22,7 @@ from sameas.assignment import (
     ranks_of,
 )
 from sameas.budget import plan_memory
-from sameas.candidates import Candidates, SparseProfit, from_pairs
+from sameas.candidates import Candidates, from_pairs
 from sameas.evidence import Relations, attributes_of, edges_of
 from sameas.graph import GraphPair
 from sameas.inputs import Task
@@ -60,7 +60,7 @@ def verify_refined(task: Task, alignment: Alignment) -> Certificate:
     # Staying unmatched is worth nothing, not less: a price below that would prove too much.
     left, right = (np.maximum(prices, 0.0) for prices in prices_of(alignment))
     objective = alignment.diagnostics.objective
-    return bounded(SparseProfit(surplus), left, right, objective=objective)
+    return bounded(surplus, left, right, objective=objective)
 
 
 def refine_material(
@@ -128,7 +128,6 @@ def _outcome(
     with phases.timed("assignment") as report:
         if options.solver == "hungarian":
             exact = assign(
-                SparseProfit(surplus),
                 surplus,
                 prices=prices,
                 left_alone=0.0,
