@@ -2,6 +2,7 @@
 
 from sameas.explanation.explainer import Explainer
 from sameas.explanation.record import Record
-from sameas.explanation.result import Explanation, Reason, Side
+from sameas.explanation.result import Reason, Side
+from sameas.explanation.words import Explanation
 
 __all__ = ["Explainer", "Explanation", "Reason", "Record", "Side"]

@@ -6,14 +6,14 @@ from itertools import zip_longest
 
 from jinja2 import Environment, PackageLoader
 
-from sameas.explanation.result import Explanation
+from sameas.explanation.result import Findings
 from sameas.explanation.words import label, printable, relation_text
 
 ROWS = 12
 """Neighbours of each sort that are drawn; others are counted."""
 
 
-def draw(explanation: Explanation) -> str:
+def draw(explanation: Findings) -> str:
     """The drawing as SVG: shared neighbours on one line each, joined and highlighted."""
     around, pair, rows = explanation.neighbourhood, explanation.shown, []
     if around is not None:
@@ -29,7 +29,7 @@ def draw(explanation: Explanation) -> str:
     )
 
 
-def page(explanation: Explanation) -> str:
+def page(explanation: Findings) -> str:
     """The drawing and the words as one HTML page."""
     return _templates.get_template("page.html.jinja").render(
         title=label(explanation.entity), drawing=draw(explanation), text=str(explanation)

@@ -13,8 +13,9 @@ from sameas.errors import OptionError
 from sameas.explanation import result
 from sameas.explanation.lookup import Lookup
 from sameas.explanation.record import SIDES, Record
-from sameas.explanation.result import Comparison, Considered, Explanation, Neighbours, Side
+from sameas.explanation.result import Comparison, Considered, Neighbours, Side
 from sameas.explanation.terms import Pair, Scores
+from sameas.explanation.words import Explanation
 
 MOST = 10
 """Other candidates, and rivals, that are listed."""

@@ -152,8 +152,8 @@ class Neighbourhood:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Explanation:
-    """Why an entity has the partner it has, or none. Printing it gives the text."""
+class Findings:
+    """Everything that an explanation tells, as data."""
 
     side: Side
     entity: Entity
@@ -186,12 +186,6 @@ class Explanation:
     def far(self, comparison: Comparison) -> Entity:
         """The entity of a pair that is not on the explained side."""
         return comparison.right if self.side == "left" else comparison.left
-
-    def __str__(self) -> str:
-        """The explanation in words."""
-        from sameas.explanation.words import in_words
-
-        return in_words(self)
 
     def asdict(self) -> dict[str, Any]:
         """The same as plain values that JSON can hold."""

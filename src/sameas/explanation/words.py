@@ -16,7 +16,7 @@ from sameas.explanation.result import (
     Detail,
     Entity,
     Exchange,
-    Explanation,
+    Findings,
     Missing,
     Part,
     Relation,
@@ -65,7 +65,7 @@ HEADINGS = {
 """Of the parts whose details are a table."""
 
 
-def in_words(explanation: Explanation) -> str:
+def in_words(explanation: Findings) -> str:
     """The whole explanation."""
     return "\n\n".join(block for block in _Text(explanation).blocks() if block)
 
@@ -74,7 +74,7 @@ def in_words(explanation: Explanation) -> str:
 class _Text:
     """The blocks of text of one explanation."""
 
-    explanation: Explanation
+    explanation: Findings
 
     def blocks(self) -> Iterator[str]:
         explanation, shown = self.explanation, self.explanation.shown
@@ -465,3 +465,11 @@ def wrapped(text: str, indent: str = "") -> str:
     """Text in lines of the width of a page."""
     lines = textwrap.wrap(text, WIDTH - len(indent), break_long_words=False, break_on_hyphens=False)
     return textwrap.indent("\n".join(lines), indent)
+
+
+class Explanation(Findings):
+    """Why an entity has the partner it has, or none. Printing it gives the text."""
+
+    def __str__(self) -> str:
+        """The explanation in words."""
+        return in_words(self)
