@@ -745,7 +745,7 @@ def test_an_output_with_an_unknown_suffix(tmp_path, name):
 
 def test_a_conversion_to_a_path_without_a_suffix(tmp_path):
     links = put(tmp_path / "found.tsv", lines(GOLD))
-    refused(tmp_path, ["convert", links, tmp_path / "run"], "OUT must have a suffix")
+    refused(tmp_path, ["convert", links, tmp_path / "run"], 'suffix "" is not known; use .tsv')
 
 
 def test_a_full_disk(tmp_path, monkeypatch):
