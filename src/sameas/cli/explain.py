@@ -45,10 +45,10 @@ def explain(
     if drawing is not None and drawing.suffix not in (".svg", ".html"):
         raise OptionError(f"`drawing` must end in .svg or .html, got {str(drawing)!r} instead")
     explanation = sameas.read_run(run).explain(entity, other, side=side)
-    say(str(explanation))
     if drawing is not None:
         text = draw(explanation) if drawing.suffix == ".svg" else page(explanation)
         with replacing_file(drawing) as draft:
             draft.write_text(text, encoding="utf8")
-        say(f"\nDrawing written to {drawing}.")
+    written = "" if drawing is None else f"\n\nDrawing written to {drawing}."
+    say(f"{explanation}{written}")
     return explanation.asdict()
