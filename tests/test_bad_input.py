@@ -332,11 +332,11 @@ def test_parquet_that_was_cut_short(tmp_path):
 
 def test_parquet_with_other_columns(tmp_path):
     _, right = two_tables(tmp_path)
-    left = table(tmp_path / "left.parquet", LEFT, header=("subject", "predicate", "object"))
+    left = table(tmp_path / "left.parquet", LEFT, header=("x", "y", "z"))
     refused_by_align(
         tmp_path,
         [left, right],
-        f"{left}: columns head, relation, tail expected, found subject, predicate, object; rename",
+        f"{left}: columns head, relation, tail expected, found x, y, z; rename",
     )
 
 
@@ -411,7 +411,7 @@ def test_names_in_a_file_that_is_missing(tmp_path):
 def test_three_files_of_names(tmp_path):
     names = put(tmp_path / "names.tsv", "fr:Paris\tParis\n")
     flags = ["--names", names] * 3
-    refused_by_align(tmp_path, [*two_tables(tmp_path), *flags], "names must be one file or one a")
+    refused_by_align(tmp_path, [*two_tables(tmp_path), *flags], "must be one file or one a")
 
 
 @pytest.mark.parametrize(

@@ -58,8 +58,8 @@ def plan_many(pair, options, size=LARGE, inputs=NO_INPUTS):
 def test_small_problems_are_complete(demo):
     found = plan(demo, paper())
     assert found.form == "complete"
-    assert BASE < found.needed <= paper().memory
-    assert f"{1162 * 1222:,} pairs" in found.reason
+    assert BASE < found.memory_expected_bytes <= paper().memory
+    assert f"{1162 * 1222:,} pairs" in found.form_reason
 
 
 @pytest.mark.parametrize("solver", ["sinkhorn", "hungarian"])
@@ -73,8 +73,8 @@ def test_refinement_takes_candidates_however_small_the_problem(demo, solver, can
 def test_large_problems_take_candidates(demo, options):
     found = plan_many(demo, replace(options, memory=2**40))
     assert found.form == "candidates"
-    assert found.needed < 4 * LARGE * LARGE
-    assert "pairs would take" in found.reason
+    assert found.memory_expected_bytes < 4 * LARGE * LARGE
+    assert "pairs would take" in found.form_reason
 
 
 def test_what_is_complete_follows_from_the_number_of_pairs(demo, monkeypatch):
@@ -92,9 +92,9 @@ def test_the_ceiling_decides_between_all_pairs_and_candidates(demo):
     forms, memory = [], paper().memory
     for _ in range(2):
         found = plan(demo, paper(memory=memory, candidates=2))
-        assert found.needed <= memory
+        assert found.memory_expected_bytes <= memory
         forms.append(found.form)
-        memory = found.needed - 1
+        memory = found.memory_expected_bytes - 1
     assert forms == ["complete", "candidates"]
     with pytest.raises(MemoryCeilingError):
         plan(demo, paper(memory=memory, candidates=2))
@@ -103,12 +103,15 @@ def test_the_ceiling_decides_between_all_pairs_and_candidates(demo):
 @pytest.mark.parametrize("more", [{"depth": 3}, {"candidates": 500}])
 def test_more_work_takes_more_memory(demo, more):
     options = paper(memory=2**45)
-    assert plan_many(demo, replace(options, **more)).needed > plan_many(demo, options).needed
+    assert (
+        plan_many(demo, replace(options, **more)).memory_expected_bytes
+        > plan_many(demo, options).memory_expected_bytes
+    )
 
 
 def test_only_the_entities_in_question_count(demo):
     some = plan(demo, paper(), Inputs(among=demo.gold))
-    assert some.needed < plan(demo, paper()).needed
+    assert some.memory_expected_bytes < plan(demo, paper()).memory_expected_bytes
 
 
 def test_a_pair_of_nothing_takes_next_to_nothing(demo):
@@ -165,7 +168,7 @@ def test_the_ceiling_that_is_recommended_suffices(demo, work, memory):
             options = replace(options, memory=parse_size(advice))
         else:
             break
-    assert found.needed <= options.memory
+    assert found.memory_expected_bytes <= options.memory
 
 
 def test_a_ceiling_of_many_digits_suffices_too(demo):
@@ -252,11 +255,13 @@ def test_every_kind_of_features_can_be_planned_for(demo, options):
     inputs = NO_INPUTS if options.features == "char" else Inputs(word_vectors=VECTORS)
     found = plan(demo, replace(options, memory=2**50), inputs)
     assert found.form == ("candidates" if options.rounds else "complete")
-    assert found.needed > BASE
+    assert found.memory_expected_bytes > BASE
 
 
 def test_embeddings_count_by_their_size(demo):
     rows = np.ones((1162 + 1222, 40), dtype=np.float32)
     inputs = Inputs(embeddings=as_rows(rows))
-    shallow, deep = (plan(demo, paper(depth=depth), inputs).needed for depth in (1, 3))
+    shallow, deep = (
+        plan(demo, paper(depth=depth), inputs).memory_expected_bytes for depth in (1, 3)
+    )
     assert deep - shallow == 4 * rows.nbytes

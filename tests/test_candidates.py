@@ -14,17 +14,18 @@ from scipy.sparse import csr_array
 
 import sameas
 import sameas.budget
-import sameas.pipeline.as_published
+import sameas.pipeline.published
 import sameas.pipeline.stages
 from sameas import DEMO, Graph, GraphPair, Options, align, evaluate
 from sameas.assignment import certify
 from sameas.budget import Budget
 from sameas.candidates import COMPARED, Candidates, every_pair, find_candidates, from_pairs
 from sameas.graph import positions_of
-from sameas.pipeline import clues, neighbourhood_rows, text_features
+from sameas.inputs import Inputs
 from sameas.profit import make_profit
 from sameas.proposals import Clues, likely, nearest
 from sameas.rows import Rows, as_rows, unit
+from sameas.scoring import clues, name_features, neighbourhood_rows
 from strategies import pairs, paper
 
 SIZE = 2000
@@ -237,7 +238,7 @@ def generated(script):
 
 @pytest.fixture(scope="module")
 def generated_clues(generated):
-    return clues(generated, everyone(generated), Options())
+    return clues(generated, Options(), everyone(generated))
 
 
 def everyone(pair):
@@ -245,7 +246,8 @@ def everyone(pair):
 
 
 def profit_of(pair, options):
-    rows = neighbourhood_rows(pair, text_features(pair, options, {}), options)
+    features = name_features(pair, options, Inputs()).rows
+    rows = neighbourhood_rows(pair, features, options, everyone(pair))
     return make_profit(*rows)
 
 
@@ -346,7 +348,7 @@ def test_neighbours_propose_entities_without_a_name():
     names = ["", "Tallinn", "Riga", "Vilnius", "Helsinki", "Stockholm", "Oslo", "Reykjavik"]
     triples = [(0, 0, i) for i in (1, 2, 3)]
     pair = GraphPair(left=graph("l", names, triples), right=graph("r", names, triples))
-    found = likely(clues(pair, everyone(pair), Options()), 2, progress=ignore)
+    found = likely(clues(pair, Options(), everyone(pair)), 2, progress=ignore)
     assert 0 in found
     assert set(range(0, 64, 9)) <= set(found.tolist())
 
@@ -354,7 +356,7 @@ def test_neighbours_propose_entities_without_a_name():
 def test_both_sides_propose_by_clues():
     names = [f"{a}{b}{c}" for a in "abcdef" for b in "ghijkl" for c in "mnopqr"]
     pair = GraphPair(left=graph("l", names[::27]), right=graph("r", names))
-    found = likely(clues(pair, everyone(pair), Options()), 2, progress=ignore)
+    found = likely(clues(pair, Options(), everyone(pair)), 2, progress=ignore)
     shared = [{name[:2], name[1:]} for name in names]
     left = set().union(*shared[::27])
     able = [j for j, own in enumerate(shared) if own & left]
@@ -380,7 +382,7 @@ def test_little_to_go_by(case, linked):
         for side, names in zip("lr", CASES[case], strict=True)
     )
     pair = GraphPair(left=left, right=right)
-    hints = clues(pair, everyone(pair), Options())
+    hints = clues(pair, Options(), everyone(pair))
     found = by_clues(profit_of(pair, Options()), 2, hints)
     assert found.recall is None or 0 <= found.recall <= 1
     assert (found.find(*(side.astype(np.int64) for side in (found.left, found.right))) >= 0).all()
@@ -392,7 +394,7 @@ def test_little_to_go_by(case, linked):
 def test_an_empty_side_has_no_candidates_by_clues(n, m):
     names = ["paris", "london", "riga"]
     pair = GraphPair(left=graph("l", names[:n]), right=graph("r", names[:m]))
-    hints = clues(pair, everyone(pair), Options())
+    hints = clues(pair, Options(), everyone(pair))
     found = by_clues(profit_of(pair, Options()), 2, hints)
     assert len(found) == 0
     assert found.recall is None
@@ -435,23 +437,23 @@ def sparsely(patch, way):
 @pytest.mark.parametrize("solver", ["sinkhorn", "hungarian"])
 def test_candidates_are_as_good_as_all_pairs(demo, aligned, way, solver):
     whole, few = aligned("complete", solver), aligned(way, solver)
-    assert whole.facts["form"] == "complete"
-    assert few.facts["form"] == "candidates"
-    assert few.facts["candidate_pairs"] < 0.1 * 1162 * 1222
-    assert ("search_recall" in few.facts) == (way == "clues")
+    assert whole.diagnostics.form == "complete"
+    assert few.diagnostics.form == "candidates"
+    assert few.diagnostics.candidate_pairs < 0.1 * 1162 * 1222
+    assert (few.diagnostics.search_recall is not None) == (way == "clues")
     scores = [evaluate(found, demo.gold) for found in (whole, few)]
     assert scores[1].hits_at_1 == pytest.approx(scores[0].hits_at_1, abs=0.01)
     assert scores[1].recall == pytest.approx(scores[0].recall, abs=0.01)
-    assert few.objective == pytest.approx(whole.objective, rel=0.005)
+    assert few.diagnostics.objective == pytest.approx(whole.diagnostics.objective, rel=0.005)
     assert len(few.links) == len(whole.links) == 1162
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_the_exact_answer_does_not_depend_on_the_candidates(aligned, way):
     whole, few = aligned("complete", "hungarian"), aligned(way, "hungarian")
-    assert whole.optimality_gap == few.optimality_gap == 0
-    assert few.objective == pytest.approx(whole.objective, rel=1e-6)
-    assert few.objective >= aligned(way, "sinkhorn").objective - 1e-4
+    assert whole.diagnostics.optimality_gap == few.diagnostics.optimality_gap == 0
+    assert few.diagnostics.objective == pytest.approx(whole.diagnostics.objective, rel=1e-6)
+    assert few.diagnostics.objective >= aligned(way, "sinkhorn").diagnostics.objective - 1e-4
 
 
 @pytest.mark.parametrize("way", ["complete", *WAYS])
@@ -464,14 +466,14 @@ def test_prices_prove_the_exact_answer(demo, aligned, way):
     )
     profit = profit_of(demo, found.options)
     proof = certify(profit, *links, left_prices, right_prices)
-    assert proof.objective == pytest.approx(found.objective, rel=1e-6)
+    assert proof.objective == pytest.approx(found.diagnostics.objective, rel=1e-6)
     assert proof.gap < 1e-6
     assert proof.excess < 1e-6
     cheaper = left_prices.copy()
     cheaper[links[0][0]] -= 0.1
     refuted = certify(profit, *links, cheaper, right_prices)
     assert refuted.excess == pytest.approx(0.1, abs=1e-6)
-    assert refuted.bound >= found.objective * (1 - 1e-6)
+    assert refuted.bound >= found.diagnostics.objective * (1 - 1e-6)
 
 
 def prices_of(alignment, side):
@@ -486,7 +488,7 @@ def prices_of(alignment, side):
 def test_only_the_exact_solver_has_prices(aligned, solver):
     found = aligned("nearest", solver)
     assert (found.prices is None) == (solver == "sinkhorn")
-    assert (found.optimality_gap is None) == (solver == "sinkhorn")
+    assert (found.diagnostics.optimality_gap is None) == (solver == "sinkhorn")
 
 
 @pytest.mark.parametrize("solver", ["sinkhorn", "hungarian"])
@@ -496,11 +498,11 @@ def test_as_many_candidates_as_entities_give_the_complete_answer(
     sparsely(monkeypatch, "nearest")
     found = align(demo, paper(solver=solver, candidates=1222))
     whole = aligned("complete", solver)
-    assert found.facts["form"] == "complete"
+    assert found.diagnostics.form == "complete"
     for name in ("links", "candidates", "unmatched", "gold_ranks"):
         assert getattr(found, name).equals(getattr(whole, name))
-    assert found.objective == whole.objective
-    assert found.optimality_gap == whole.optimality_gap
+    assert found.diagnostics.objective == whole.diagnostics.objective
+    assert found.diagnostics.optimality_gap == whole.diagnostics.optimality_gap
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -515,7 +517,7 @@ def test_the_same_input_gives_the_same_links_after_refinement(demo, monkeypatch,
     sparsely(monkeypatch, way)
     once, again = align(demo), align(demo)
     assert_same(again, once)
-    assert ("search_recall" in once.facts) == (way == "clues")
+    assert (once.diagnostics.search_recall is not None) == (way == "clues")
     assert evaluate(once, demo.gold).f1 > 0.9
 
 
@@ -542,7 +544,7 @@ def test_every_pair_can_be_aligned_by_candidates(way, pair, solver, k, depth):
     with pytest.MonkeyPatch.context() as patch:
         sparsely(patch, way)
         form = Budget("candidates", 0, "for the test")
-        patch.setattr(sameas.pipeline.as_published, "plan_memory", lambda *given: form)
+        patch.setattr(sameas.pipeline.published, "plan_memory", lambda *given: form)
         found = align(pair, chosen)
     fewer = min(len(pair.left.entities), len(pair.right.entities))
     assert len(found.links) == fewer
@@ -552,8 +554,10 @@ def test_every_pair_can_be_aligned_by_candidates(way, pair, solver, k, depth):
         pair.left.entities
     )
     if solver == "hungarian":
-        assert found.optimality_gap == 0
-        assert found.objective == pytest.approx(align(pair, chosen).objective, abs=1e-5)
+        assert found.diagnostics.optimality_gap == 0
+        assert found.diagnostics.objective == pytest.approx(
+            align(pair, chosen).diagnostics.objective, abs=1e-5
+        )
 
 
 def test_gold_links_have_no_rank_where_nobody_has_a_candidate(monkeypatch):
@@ -561,7 +565,7 @@ def test_gold_links_have_no_rank_where_nobody_has_a_candidate(monkeypatch):
     gold = pl.DataFrame({"left": ["l0"], "right": ["r0"]})
     pair = GraphPair(left=graph("l", ["", ""]), right=graph("r", ["", ""]), gold=gold)
     found = align(pair, paper(candidates=1))
-    assert found.facts["candidate_pairs"] == 0
+    assert found.diagnostics.candidate_pairs == 0
     assert len(found.gold_ranks) == 0
 
 
@@ -574,8 +578,8 @@ def test_own_embeddings_are_compared_with_all(tmp_path, monkeypatch):
     np.save(tmp_path / "rows.npy", np.vstack([rows, rows[turn]]))
     pair = GraphPair(left=graph("l", [""] * 60), right=graph("r", [""] * 60))
     found = align(pair, paper(embeddings=tmp_path / "rows.npy", candidates=5))
-    assert found.facts["form"] == "candidates"
-    assert "search_recall" not in found.facts
+    assert found.diagnostics.form == "candidates"
+    assert found.diagnostics.search_recall is None
     assert dict(found.links.select("left", "right").rows()) == {
         f"l{own}": f"r{other}" for other, own in enumerate(turn.tolist())
     }
@@ -584,5 +588,5 @@ def test_own_embeddings_are_compared_with_all(tmp_path, monkeypatch):
 def test_the_paper_preset_by_candidates_links_everyone(demo, monkeypatch):
     sparsely(monkeypatch, "nearest")
     found = align(demo, paper(among="gold"))
-    assert found.facts["form"] == "candidates"
+    assert found.diagnostics.form == "candidates"
     assert len(found.links) == len(demo.gold)

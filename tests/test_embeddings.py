@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose
 
-from sameas import InputError
+from sameas import Graph, GraphPair, InputError, OptionError
+from sameas.features import embedding_rows
 from sameas.reading.embeddings import read_embeddings
 
 ENTITIES = pl.Series(["a", "b", "c"])
@@ -130,3 +131,35 @@ def test_files_that_cannot_be_read_are_input_errors(tmp_path):
 def test_integer_entities_in_parquet_are_matched_as_text(tmp_path):
     path = parquet(tmp_path, {"entity": [2, 1], "x": [1.0, -3.0]})
     assert_allclose(read_embeddings(path, pl.Series(["1", "2"])).toarray(), [[-1], [1]])
+
+
+def pair_of(*counts):
+    sides = [
+        Graph.from_triples([(f"{side}0", "r", f"{side}{n}") for n in range(count)])
+        for side, count in zip("lr", counts, strict=True)
+    ]
+    return GraphPair(left=sides[0], right=sides[1])
+
+
+def test_arrays_are_rows_of_left_then_right_entities():
+    rows = embedding_rows(([[3, 4], [0, 0]], np.array([[0.0, 2.0]])), pair_of(2, 1))
+    assert_allclose(rows.toarray(), [[0.6, 0.8], [0, 0], [0, 1]], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ((np.ones((2, 3)),), "must be two arrays"),
+        ((np.ones((3, 2)), np.ones((1, 2))), r"shape \(2, d\) for the left .* shape \(3, 2\)"),
+        ((np.ones((2, 2)), np.ones(1)), r"shape \(1, d\) for the right entities"),
+        ((np.ones((2, 2)), np.array([["a", "b"]])), "for the right entities, got <U1"),
+        (([[1, 2], [1]], np.ones((1, 2))), "for the left entities"),
+        ((np.ones((2, 2)), np.ones((1, 3))), "as many numbers .*, got 2 and 3"),
+        ((np.ones((2, 0)), np.ones((1, 0))), "as many numbers .*, got 0 and 0"),
+        ((np.ones((2, 2)), np.array([[1, np.nan]])), 'finite, the vector of "r0" is not'),
+        ((np.array([[1, 1], [1, 1e300]]), np.ones((1, 2))), 'finite, the vector of "l1" is not'),
+    ],
+)
+def test_arrays_that_cannot_be_used_are_refused(arrays, message):
+    with pytest.raises(OptionError, match=message):
+        embedding_rows(arrays, pair_of(2, 1))

@@ -257,11 +257,6 @@ def test_matches_that_are_seldom_are_dropped_and_do_not_cover():
 # --- evidence -----------------------------------------------------------------------------------
 
 
-def told_evidence(found):
-    columns = found.votes, found.left_lacks, found.right_lacks
-    return np.stack(columns, axis=1)
-
-
 @st.composite
 def questions(draw):
     """A situation, and some of the pairs as candidates."""
@@ -276,8 +271,13 @@ def questions(draw):
     return (*drawn, from_pairs(shape, left, right, np.zeros(len(chosen), dtype=np.float32)))
 
 
+def cells(pairs):
+    """Pairs of positions, shape (2, k), as a list."""
+    return list(zip(*pairs.tolist(), strict=True))
+
+
 def assert_as_by_loops(edges, listed, anchors, candidates, enter):
-    old, new = gather_evidence(
+    old, new, about_new = gather_evidence(
         *edges, anchors, match_relations(*edges, anchors), candidates, enter=enter
     )
     matches, covers = reference.relation_matches(*listed, partners(anchors))
@@ -285,13 +285,13 @@ def assert_as_by_loops(edges, listed, anchors, candidates, enter):
         *listed, partners(anchors), trusted(anchors), matches, covers, candidates.shape
     )
     known = list(zip(candidates.left.tolist(), candidates.right.tolist(), strict=True))
-    assert len(old.votes) == len(known)
+    assert old.shape == (3, len(known))
     for place, pair in enumerate(known):
-        assert_allclose(told_evidence(old)[place], expected[pair], rtol=1e-9, atol=1e-12)
-    added = list(zip(new.left.tolist(), new.right.tolist(), strict=True))
+        assert_allclose(old[:, place], expected[pair], rtol=1e-9, atol=1e-12)
+    added = cells(new)
     assert added == sorted(set(added))
     for place, pair in enumerate(added):
-        assert_allclose(told_evidence(new.evidence)[place], expected[pair], rtol=1e-9, atol=1e-12)
+        assert_allclose(about_new[:, place], expected[pair], rtol=1e-9, atol=1e-12)
     others = {pair: votes for pair, (votes, _, _) in expected.items() if pair not in known}
     assert set(added) <= {pair for pair, votes in others.items() if votes >= enter - 1e-9}
     assert set(added) >= {pair for pair, votes in others.items() if votes > enter + 1e-9}
@@ -341,11 +341,9 @@ def test_evidence_does_not_depend_on_how_rows_are_cut(drawn):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(evidence, "PART", size)
             answers.append(gather_evidence(*edges, anchors, relations, candidates, enter=0.01))
-    for old, new in answers[1:]:
-        assert_array_equal(told_evidence(old), told_evidence(answers[0][0]))
-        assert_array_equal(new.left, answers[0][1].left)
-        assert_array_equal(new.right, answers[0][1].right)
-        assert_array_equal(told_evidence(new.evidence), told_evidence(answers[0][1].evidence))
+    for answer in answers[1:]:
+        for found, expected in zip(answer, answers[0], strict=True):
+            assert_array_equal(found, expected)
 
 
 @settings(deadline=None, max_examples=25)
@@ -355,7 +353,7 @@ def test_evidence_is_the_same_from_the_other_side(drawn):
     shape = len(pair.left.entities), len(pair.right.entities)
     left, right = (index.ravel() for index in np.indices(shape))
     nothing = np.zeros(len(left), dtype=np.float32)
-    there, _ = gather_evidence(
+    there, _, _ = gather_evidence(
         *edges,
         anchors,
         match_relations(*edges, anchors),
@@ -364,19 +362,15 @@ def test_evidence_is_the_same_from_the_other_side(drawn):
     )
     turned = edges[::-1]
     mirrored = Anchors(anchors.right, anchors.left, anchors.trust)
-    back, _ = gather_evidence(
+    back, _, _ = gather_evidence(
         *turned,
         mirrored,
         match_relations(*turned, mirrored),
         from_pairs(shape[::-1], right, left, nothing),
         enter=math.inf,
     )
-    votes, left_lacks, right_lacks = (
-        column.reshape(shape[::-1]).T.ravel() for column in told_evidence(back).T
-    )
-    assert_allclose(there.votes, votes, atol=1e-12)
-    assert_allclose(there.left_lacks, right_lacks, atol=1e-12)
-    assert_allclose(there.right_lacks, left_lacks, atol=1e-12)
+    votes, left_lacks, right_lacks = (column.reshape(shape[::-1]).T.ravel() for column in back)
+    assert_allclose(there, [votes, right_lacks, left_lacks], atol=1e-12)
 
 
 def test_a_neighbour_speaks_once_for_a_pair_through_the_relations_that_say_most():
@@ -387,10 +381,10 @@ def test_a_neighbour_speaks_once_for_a_pair_through_the_relations_that_say_most(
     anchors = Anchors(everyone, everyone, np.full(4, 0.8))
     relations = match_relations(*edges, anchors)
     pair = from_pairs((4, 4), np.array([0]), np.array([0]), np.zeros(1, dtype=np.float32))
-    found, _ = gather_evidence(*edges, anchors, relations, pair, enter=math.inf)
+    (votes, left_lacks, _), _, _ = gather_evidence(*edges, anchors, relations, pair, enter=math.inf)
     # c(p, p) = 2 of 2 edges: 2 / 5.
-    assert_allclose(found.votes, -math.log(1 - 0.8 * 2 / 5))
-    assert_allclose(found.left_lacks, 0, atol=1e-12)
+    assert_allclose(votes, -math.log(1 - 0.8 * 2 / 5))
+    assert_allclose(left_lacks, 0, atol=1e-12)
 
 
 def test_few_say_more_than_many():
@@ -401,14 +395,15 @@ def test_few_say_more_than_many():
     anchors = Anchors(np.array([3, 0]), np.array([3, 0]), np.array([0.5, 1.0]))
     relations = match_relations(*edges, anchors)
     nobody = from_pairs((4, 4), *np.zeros((2, 0), dtype=np.int64), np.zeros(0, dtype=np.float32))
-    _, new = gather_evidence(*edges, anchors, relations, nobody, enter=0.01)
-    pairs_found = list(zip(new.left.tolist(), new.right.tolist(), strict=True))
-    assert pairs_found == [(0, 0), (1, 0), (2, 0), (3, 3)]
+    _, new, (votes, _, right_lacks) = gather_evidence(
+        *edges, anchors, relations, nobody, enter=0.01
+    )
+    assert cells(new) == [(0, 0), (1, 0), (2, 0), (3, 3)]
     match = 1 / 4  # one edge between anchors on either side
-    assert_allclose(new.evidence.votes[:3], -math.log(1 - 0.5 * match / math.sqrt(3)))
-    assert_allclose(new.evidence.votes[3], -math.log(1 - match))
+    assert_allclose(votes[:3], -math.log(1 - 0.5 * match / math.sqrt(3)))
+    assert_allclose(votes[3], -math.log(1 - match))
     # With others of its 1 + 1 of 1 + 4 edges, 3 lacks two of its three on the right: not anchored.
-    assert_allclose(new.evidence.right_lacks, 0, atol=1e-12)
+    assert_allclose(right_lacks, 0, atol=1e-12)
 
 
 @pytest.mark.parametrize("size", [evidence.PART, 10])
@@ -423,13 +418,10 @@ def test_as_many_pairs_come_out_as_there_are(size):
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(evidence, "PART", size)
-        _, new = gather_evidence(*edges, anchors, relations, nobody, enter=1e-3)
+        _, new, found = gather_evidence(*edges, anchors, relations, nobody, enter=1e-3)
     every = [(i, j) for i in range(crowd) for j in range(crowd)]
-    assert list(zip(new.left.tolist(), new.right.tolist(), strict=True)) == [
-        *every,
-        (crowd, crowd),
-    ]
-    assert_allclose(new.evidence.votes[:-1], -math.log(1 - 1 / 4 / crowd))
+    assert cells(new) == [*every, (crowd, crowd)]
+    assert_allclose(found[0, :-1], -math.log(1 - 1 / 4 / crowd))
 
 
 def test_one_neighbour_never_says_all_and_trust_tempers_it():
@@ -442,8 +434,8 @@ def test_one_neighbour_never_says_all_and_trust_tempers_it():
         anchors = Anchors(everyone, everyone, np.full(2 * many, trust))
         relations = match_relations(*edges, anchors)
         assert relations.match.max() > 0.95
-        found, _ = gather_evidence(*edges, anchors, relations, pair, enter=math.inf)
-        assert_allclose(found.votes, -math.log(1 - 0.95 * trust))
+        found, _, _ = gather_evidence(*edges, anchors, relations, pair, enter=math.inf)
+        assert_allclose(found[0], -math.log(1 - 0.95 * trust))
 
 
 @pytest.mark.parametrize("sizes", [(0, 0), (0, 3), (3, 0), (2, 2)])
@@ -457,9 +449,9 @@ def test_empty_graphs_say_nothing(sizes):
     assert len(relations.left) == 0
     assert_allclose(relations.left_cover, [1 / 4] * 4)
     nobody = from_pairs(sizes, none, none, np.zeros(0, dtype=np.float32))
-    old, new = gather_evidence(*edges, anchors, relations, nobody, enter=0.0)
-    assert told_evidence(old).shape == (0, 3)
-    assert len(new.left) == len(new.right) == 0
+    old, new, about_new = gather_evidence(*edges, anchors, relations, nobody, enter=0.0)
+    assert old.shape == about_new.shape == (3, 0)
+    assert new.shape == (2, 0)
 
 
 def test_values_speak_without_any_anchor():
@@ -470,18 +462,9 @@ def test_values_speak_without_any_anchor():
     relations = match_relations(*edges, one)
     assert_allclose(relations.match, [1 / 4])
     nobody = from_pairs((2, 2), *np.zeros((2, 0), dtype=np.int64), np.zeros(0, dtype=np.float32))
-    _, new = gather_evidence(*edges, one, relations, nobody, enter=0.01)
-    assert list(zip(new.left, new.right, strict=True)) == [(0, 1), (1, 0)]
-    assert_allclose(new.evidence.votes, -math.log(1 - 1 / 4))
-
-
-def test_selected_pairs_keep_their_evidence():
-    found = evidence.Evidence(np.array([1.0, 2.0]), np.array([3.0, 4.0]), np.array([5.0, 6.0]))
-    some = evidence.NewPairs(np.array([7, 8]), np.array([9, 10]), found).select(
-        np.array([False, True])
-    )
-    assert (some.left.tolist(), some.right.tolist()) == ([8], [10])
-    assert_array_equal(told_evidence(some.evidence), [[2.0, 4.0, 6.0]])
+    _, new, found = gather_evidence(*edges, one, relations, nobody, enter=0.01)
+    assert cells(new) == [(0, 1), (1, 0)]
+    assert_allclose(found[0], -math.log(1 - 1 / 4))
 
 
 def test_further_names_are_values_and_labels_that_are_names_are_not():

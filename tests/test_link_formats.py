@@ -247,7 +247,7 @@ def test_what_cannot_be_read_is_said_with_its_place(tmp_path, name, text, messag
 def test_entities_that_grow_without_end_are_refused(tmp_path):
     entities = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 9))
     text = f'<!DOCTYPE r [<!ENTITY e0 "0123456789">{entities}]><r>&e8;</r>'
-    with pytest.raises(InputError, match='the entity "e3" stands for 1'):
+    with pytest.raises(InputError, match='the entity "e3" stands for 14,440'):
         read_links(put(tmp_path / "bomb.rdf", text))
 
 
@@ -310,5 +310,5 @@ def test_predicates_by_name_and_by_iri():
     assert predicate_iri("owl:sameAs") == predicate_iri("sameAs") == SAME_AS
     assert predicate_iri("http://a.org/x") == "http://a.org/x"
     for wrong in ("sameas", "x:y", "", "http://a.org/x y"):
-        with pytest.raises(OptionError, match="predicate must be sameAs, exactMatch"):
+        with pytest.raises(OptionError, match="`predicate` must be sameAs, exactMatch"):
             predicate_iri(wrong)

@@ -18,7 +18,9 @@ from sameas import Graph, GraphPair, Options, align, verify
 from sameas.evidence import edges_of
 from sameas.features import folded, sounded
 from sameas.inputs import Inputs, Known, make_task
-from sameas.pipeline.refined import prepare, refine_material
+from sameas.pipeline.phases import Phases
+from sameas.pipeline.refined import refine_material
+from sameas.pipeline.stages import prepare
 from sameas.refinement import SURE, TIE, Weights, refine
 from strategies import kindred, with_attributes
 
@@ -74,7 +76,8 @@ def test_what_is_allowed_equals_looking_it_up(data, n, m):
 
 
 def material_of(pair):
-    return prepare(make_task(pair, Options(), Inputs()))
+    task = make_task(pair, Options(), Inputs())
+    return prepare(task, task.everything, Phases())
 
 
 def refine_pair(pair, known, *, rounds, weights=None, material=None):
@@ -601,7 +604,7 @@ def test_prices_below_zero_prove_nothing_without_refinement_either():
 def test_the_pipeline_refines_as_refine_does():
     pair = uneven()
     task = make_task(pair, Options(rounds=3), Inputs())
-    piped = refine_material(task, prepare(task))
+    piped = refine_material(task, material_of(pair))
     direct = refine_pair(pair, everyone(pair), rounds=3)
     assert_array_equal(piped.pairs.candidates.values, direct.pairs.candidates.values)
     assert piped.changes == direct.changes

@@ -30,8 +30,7 @@ from sameas.reproduction.rendering import (
 
 pytest.importorskip("matplotlib", reason="the extra report is not installed")
 
-from sameas.reproduction.report import write_report
-from sameas.reproduction.sections import specification, spread
+from sameas.reproduction.report import specification, spread, write_report
 
 KEYS = [*DATASETS, "own/small_pair"]
 SECTIONS = [*(spec["title"] for spec in specification()["sections"]), "How it was made"]
@@ -467,7 +466,10 @@ def test_only_unknown_datasets_show_no_published_figures(made, tmp_path):
             "use word vectors glove.6B.100d.txt, 100 dimensions; the paper's use glove.6B.300d, "
             "so these rows are not comparable one to one",
         ),
-        ({"file": "glove.6B.300d.txt", "dimensions": 300, "sha256": ""}, "like the paper"),
+        (
+            {"file": "glove.6B.300d.txt", "dimensions": 300, "sha256": ""},
+            "the paper's use glove.6B.300d.",
+        ),
     ],
 )
 def test_the_word_vectors_are_named_beside_the_rows(made, tmp_path, vectors, expected):

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from sameas import InputError
+from sameas import InputError, OptionError
 from sameas.features import WordVectors, word_rows, words_of
 from sameas.reading.vectors import load_word_vectors, read_word_vectors
 from strategies import names
@@ -108,7 +108,7 @@ def test_a_broken_or_missing_file_is_an_input_error(tmp_path):
     for content in (whole[: len(whole) // 2], b"not gzip at all"):
         path = tmp_path / "broken.gz"
         path.write_bytes(content)
-        with pytest.raises(InputError, match="is the file whole|is not compressed with gzip"):
+        with pytest.raises(InputError, match=r"is the file whole|is not compressed with gzip"):
             read_word_vectors(path, text("paris"))
     with pytest.raises(InputError, match="no such file"):
         read_word_vectors(tmp_path / "missing.txt", text("a"))
@@ -187,3 +187,24 @@ def test_without_a_file_and_without_the_extra_the_remedy_is_named(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ValueError, match=r"sameas\[glove\]"):
         load_word_vectors(None, text("a"))
+
+
+def test_vectors_from_a_mapping():
+    mapping = {"paris": [1, 2], "rome": np.array([3.0, 4.0]), "oslo": "unused"}
+    found = WordVectors.from_mapping(mapping, text("rome", "paris", "unknown", "rome"))
+    assert as_dict(found) == {"rome": [3, 4], "paris": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("mapping", "message"),
+    [
+        ({"paris": [1, 2], "rome": [1]}, "as many numbers for each word, the vector of 'rome'"),
+        ({"paris": "text"}, "the vector of 'paris' is different"),
+        ({"paris": []}, "the vector of 'paris' is different"),
+        ({"paris": [1, 1e300]}, "must be finite, that of 'paris' is not"),
+        ({"oslo": [1]}, "must have vectors of words in names, got none"),
+    ],
+)
+def test_mappings_that_cannot_be_used_are_refused(mapping, message):
+    with pytest.raises(OptionError, match=message):
+        WordVectors.from_mapping(mapping, text("paris", "rome"))

@@ -26,10 +26,10 @@ from sameas import (
     write,
     write_links,
 )
+from sameas.alignment import SCHEMAS
 from sameas.graph import Graph
 from sameas.writing import is_run, prepare
 from sameas.writing.run import COLUMNS
-from sameas.writing.run import TABLES as TABLES_OF_A_RUN
 from strategies import pairs, paper
 
 TABLES = (".tsv", ".csv", ".parquet")
@@ -199,7 +199,7 @@ def assert_same_graph(found, expected):
 
 
 def assert_same_run(run, alignment):
-    for name in TABLES_OF_A_RUN:
+    for name in SCHEMAS:
         table = getattr(alignment, name)
         if table is None:
             assert getattr(run, name) is None

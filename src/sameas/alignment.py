@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import polars as pl
 
+from sameas._version import __version__
 from sameas.explanation import Explainer, Explanation, Side
 from sameas.graph import GraphPair
 from sameas.inputs import Inputs
@@ -97,6 +98,8 @@ class Alignment:
     """Time by phase; not part of the result."""
     resumed: tuple[str, ...] = ()
     """Phases that were taken over from an interrupted run; not part of the result either."""
+    version: str = __version__
+    """The version of sameas that made the result."""
     pair: GraphPair = field(init=False)
     """Both graphs, and gold links where they are known."""
     inputs: Inputs = field(init=False)

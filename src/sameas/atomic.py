@@ -1,8 +1,8 @@
-"""Write beside, then rename: a result is there whole or not at all.
+"""Atomic writing: a result is there whole or not at all.
 
-A draft is made in a hidden folder next to its place, named after the place and the process.
-What a killed process left behind is put in order by the next one that writes there: an earlier
-result that was moved aside is moved back, and drafts are removed.
+A draft is made in a hidden folder next to its target, named after the target and the process,
+and then renamed. Drafts of processes that were killed are removed by the next process that
+writes there; an earlier result that was moved aside is moved back.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from sameas.errors import OutputError
 
 
 @contextmanager
 def replacing_file(path: Path) -> Iterator[Path]:
-    """A path to write to; what is there when the block ends well takes the place of ``path``."""
+    """A path to write to; if the block succeeds, the file there replaces ``path``."""
     with _beside(path) as folder:
         draft = folder / path.name
         yield draft
@@ -29,7 +30,7 @@ def replacing_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def replacing_folder(path: Path) -> Iterator[Path]:
-    """An empty folder to fill; when the block ends well it takes the place of ``path``."""
+    """An empty folder to fill; if the block succeeds, it replaces ``path``."""
     with _beside(path) as folder:
         draft = folder / "new"
         draft.mkdir()
@@ -45,7 +46,7 @@ def replacing_folder(path: Path) -> Iterator[Path]:
 
 
 def recover(path: Path) -> None:
-    """Put in order what processes that were killed while writing ``path`` have left."""
+    """Remove what processes that were killed while writing ``path`` have left."""
     for folder in path.absolute().parent.glob(f".{path.name}.*.draft"):
         owner = folder.name.split(".")[-2]
         if not _is_alive(owner):
@@ -55,7 +56,7 @@ def recover(path: Path) -> None:
 
 @contextmanager
 def _beside(path: Path) -> Iterator[Path]:
-    """A temporary folder next to a path, gone afterwards whatever happens."""
+    """A temporary folder next to a path, removed afterwards in any case."""
     folder = path.absolute().parent / f".{path.name}.{os.getpid()}.draft"
     try:
         recover(path)
@@ -76,9 +77,9 @@ def _beside(path: Path) -> Iterator[Path]:
 
 
 def _reason(error: Exception) -> str | None:
-    """What the system said when writing failed, None if it was something else that failed.
+    """The system's message if writing failed, None for other errors.
 
-    Polars hides a full disk in an error of its own, whose text ends in "(os error 28)".
+    Polars reports a full disk by an exception of its own, whose text ends in "(os error 28)".
     """
     if isinstance(error, OSError):
         return error.strerror or str(error)
@@ -87,25 +88,41 @@ def _reason(error: Exception) -> str | None:
 
 
 def _move_back(folder: Path, path: Path) -> None:
-    """Give an earlier result its place again if nothing else has taken it."""
+    """Restore an earlier result if nothing has replaced it."""
     if (folder / "old").exists() and not path.exists():
         (folder / "old").rename(path)
 
 
 def _to_disk(path: Path) -> None:
-    """Make sure that a file's content outlives a loss of power before its name is changed."""
+    """Flush a file to disk, so that its content survives a loss of power after it is renamed."""
     if path.is_file():
         with path.open("rb+") as file:
             os.fsync(file.fileno())
 
 
 def _is_alive(process: str) -> bool:
+    """Whether a process may still run; drafts of those that may are left alone."""
     if not process.isdigit():
         return True
+    if os.name == "nt":  # os.kill would end the process there
+        return _is_alive_on_windows(int(process))
     try:
         os.kill(int(process), 0)
     except ProcessLookupError:
         return False
-    except OSError:  # it is there, but not ours
+    except OSError:  # it runs, for another user
         return True
     return True
+
+
+def _is_alive_on_windows(process: int) -> bool:
+    import ctypes
+
+    kernel: Any = ctypes.windll.kernel32  # type: ignore[attr-defined]
+    handle = kernel.OpenProcess(0x1000, False, process)  # PROCESS_QUERY_LIMITED_INFORMATION
+    if not handle:
+        return bool(kernel.GetLastError() == 5)  # access denied: it runs, for another user
+    code = ctypes.c_ulong()
+    kernel.GetExitCodeProcess(handle, ctypes.byref(code))
+    kernel.CloseHandle(handle)
+    return code.value == 259  # STILL_ACTIVE

@@ -146,7 +146,8 @@ def literal_values(pair: GraphPair) -> tuple[pl.DataFrame, pl.DataFrame]:
 def common_values(left: pl.DataFrame, right: pl.DataFrame) -> pl.Series:
     """The literal values that both graphs have, in the order of their numbers."""
     common = left.select("value").unique().join(right.select("value").unique(), on="value")
-    return common["value"].sort()
+    values: pl.Series = common["value"].sort()
+    return values
 
 
 def _has_alternatives(pair: GraphPair) -> bool:
@@ -197,8 +198,8 @@ def _edges(
     order = np.lexsort((every[:, 1], every[:, 2], every[:, 0]))
     entity, relation, far = every[order].T.astype(np.int32)
     starts = np.searchsorted(entity, np.arange(size + 1))
-    fans = fans[order].astype(np.int32)
-    return Edges(starts, entity, relation, far, fans, count, size + len(shared))
+    nodes = size + len(shared)
+    return Edges(starts, entity, relation, far, fans[order].astype(np.int32), count, nodes)
 
 
 def match_relations(left: Edges, right: Edges, anchors: Anchors) -> Relations:
@@ -277,7 +278,7 @@ def gather_evidence(
         return result
 
     def evidence(left: NDArray[Any], right: NDArray[Any], met: Vector) -> Vector:
-        """The votes, and the weight of the neighbours that were not met, in place of that met."""
+        """The votes, and in place of the weight that was met, the weight that was not."""
         met[1], met[2] = right_total[right] - met[2], left_total[left] - met[1]
         return np.maximum(met, 0, out=met)
 
@@ -285,7 +286,8 @@ def gather_evidence(
     new, new_met = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     order = np.lexsort((new[:, 1], new[:, 0]))
     new, new_met = (np.ascontiguousarray(array[order].T) for array in (new, new_met))
-    return evidence(candidates.left, candidates.right, met), new, evidence(*new, new_met)
+    new_evidence = evidence(new[0], new[1], new_met)
+    return evidence(candidates.left, candidates.right, met), new, new_evidence
 
 
 def _worth(edges: Edges, cover: Vector, trust: Vector) -> tuple[Vector, Vector]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -120,7 +121,9 @@ class Graph:
     def from_rdflib(cls, graph: Any, *, reading: Reading | None = None) -> Graph:
         """The graph of an rdflib ``Graph`` or ``Dataset``, by the rules for RDF files."""
         dataset = hasattr(graph, "quads")
-        content = graph.serialize(format="nquads" if dataset else "nt", encoding="utf-8")
+        with warnings.catch_warnings():  # rdflib calls functions that it deprecates
+            warnings.simplefilter("ignore", DeprecationWarning)
+            content = graph.serialize(format="nquads" if dataset else "nt", encoding="utf-8")
         format = ox.RdfFormat.N_QUADS if dataset else ox.RdfFormat.N_TRIPLES
         try:
             return cls.from_pyoxigraph(ox.parse(input=content, format=format), reading=reading)

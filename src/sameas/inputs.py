@@ -1,4 +1,4 @@
-"""Inputs: what the caller gives besides the two graphs; and Task, all that an alignment starts from."""
+"""Inputs: what is given besides the two graphs; and Task, all that an alignment starts from."""
 
 from __future__ import annotations
 

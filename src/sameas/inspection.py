@@ -69,11 +69,14 @@ def inspect(pair: GraphPair) -> Inspection:
 
 def inspect_graph(graph: Graph) -> GraphInspection:
     """Counts, scripts and namespaces of one graph, and warnings about what may go wrong."""
-    distinct = graph.distinct_triples()
-    size = len(graph.entities)
+    distinct, names, size = graph.distinct_triples(), graph.names, len(graph.entities)
     degrees = np.bincount(distinct[:, [0, 2]].ravel(), minlength=size)
-    named = graph.names != ""
-    letters = graph.names.str.contains(r"[\p{L}\p{N}]")
+    letters = Counter[str]()
+    for letter, count in Counter("".join(names.to_list())).items():
+        if letter.isalpha():  # the first word of a letter's Unicode name is its script
+            letters[unicodedata.name(letter, "OTHER").split()[0].title()] += count
+    begin = graph.entities.str.extract(r"^(\w+://[^/]+/(?:[^/#]+[/#])?)").fill_null("(no URI)")
+    namespaces = begin.alias("begin").value_counts(name="count")
     found = GraphInspection(
         entities=size,
         relations=len(graph.relations),
@@ -83,14 +86,14 @@ def inspect_graph(graph: Graph) -> GraphInspection:
         isolated_entities=int((degrees == 0).sum()),
         attributes=len(graph.attributes),
         names_given=graph.names_given,
-        empty_names=int((~named).sum()),
-        names_without_letters=int((named & ~letters).sum()),
-        shared_names=int((named & graph.names.is_duplicated()).sum()),
+        empty_names=int((names == "").sum()),
+        names_without_letters=int(((names != "") & ~names.str.contains(r"[\p{L}\p{N}]")).sum()),
+        shared_names=int(((names != "") & names.is_duplicated()).sum()),
         alternatives=len(graph.alternatives),
         not_linkable=0 if graph.linkable is None else size - len(graph.linkable),
         mean_degree=float(degrees.mean()) if size else 0.0,
-        scripts=_scripts(graph.names),
-        namespaces=_namespaces(graph.entities),
+        scripts={name: count / letters.total() for name, count in letters.most_common(5)},
+        namespaces=dict(namespaces.sort(-pl.col("count").cast(int), "begin").head(5).iter_rows()),
         reading=graph.reading_counts,
     )
     return replace(found, warnings=tuple(_warnings(found)))
@@ -128,21 +131,3 @@ def warnings_of_pair(left: GraphInspection, right: GraphInspection) -> Iterator[
             f"one graph has {large / max(small, 1):.0f} times the entities of the other; "
             "most of them will stay unmatched"
         )
-
-
-def _scripts(names: pl.Series) -> dict[str, float]:
-    """The share of letters by script, from the first word of each letter's Unicode name."""
-    letters = Counter[str]()
-    for letter, count in Counter("".join(names.to_list())).items():
-        if letter.isalpha():
-            letters[unicodedata.name(letter, "OTHER").split()[0].title()] += count
-    total = sum(letters.values())
-    return {script: count / total for script, count in letters.most_common(5)}
-
-
-def _namespaces(entities: pl.Series) -> dict[str, int]:
-    """How many entities start with the same scheme, host and path."""
-    prefixes = entities.str.extract(r"^(\w+://[^/]+/(?:[^/#]+[/#])?)").fill_null("(no URI)")
-    counts = prefixes.value_counts(sort=True, name="count")
-    ordered = counts.sort(["count", counts.columns[0]], descending=[True, False])
-    return dict(ordered.head(5).iter_rows())

@@ -19,11 +19,11 @@ Side = Literal["left", "right"]
 MINTED = "urn:sameas:"
 """What IRIs that we make begin with."""
 BLANK = "_:"
-"""What the ids of blank nodes begin with; nobody outside the file knows them."""
+"""What the ids of blank nodes begin with; they have a meaning only within their file."""
 
 _PATH = r"(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2}|[\x{A1}-\x{2000}\x{3001}-\x{D7FF}])*"
 _SIMPLE = rf"^[A-Za-z][A-Za-z0-9+.-]*:(?://[A-Za-z0-9.-]+/{_PATH}|[A-Za-z0-9]{_PATH})(?:#{_PATH})?$"
-"""IRIs that are valid at a glance; the others are looked at one by one."""
+"""Most valid IRIs; the others are checked one by one."""
 _SPACES = {
     chr(code): f"\\u{code:04X}"
     for code in (0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000)
@@ -64,7 +64,7 @@ def from_iris(iris: pl.Series) -> pl.Series:
 
 
 def last_part(iri: str) -> str:
-    """The last part of an IRI, for people.
+    """The last part of an IRI, for display.
 
     >>> last_part("http://dbpedia.org/ontology/birthPlace"), last_part("capital of")
     ('birthPlace', 'capital of')
@@ -117,7 +117,7 @@ def _minted_where_needed(ids: pl.Series, beginning: str) -> pl.Series:
 
 
 def _decoded(iri: str) -> str:
-    """The id in an IRI that we made; one that we would have made otherwise stays as it is."""
+    """The id in an IRI that we made; an IRI that we would have written otherwise is unchanged."""
     text = iri.split(":", 3)[3]
     try:
         decoded = unquote(text, errors="strict")

@@ -1,4 +1,4 @@
-"""LinkSet: links with what is known about them, between one file and another."""
+"""LinkSet: links with their metadata, as files hold them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PREDICATES = {
     "exactMatch": f"{SKOS}exactMatch",
     "schema:sameAs": "http://schema.org/sameAs",
 }
-"""What can be said of a link, by the names that ``--predicate`` takes."""
+"""The predicates of links, by the names that ``predicate`` takes."""
 
 IDENTITY = (
     *PREDICATES.values(),
@@ -50,7 +50,7 @@ class LinkSet:
     prefixes: Mapping[str, str] = field(default_factory=dict)
     """Abbreviations of IRIs that metadata and further columns use."""
     skipped: tuple[str, ...] = ()
-    """What a reader found and left out, in sentences."""
+    """What a reader left out, in sentences."""
 
     @property
     def predicates(self) -> pl.Series:
@@ -76,7 +76,9 @@ def predicate_iri(text: str) -> str:
         return PREDICATES[name]
     if is_iri(text) and ("://" in text or text.startswith("urn:")):
         return text
-    raise OptionError(f"predicate must be {', '.join(PREDICATES)} or an IRI, got {text!r} instead")
+    raise OptionError(
+        f"`predicate` must be {', '.join(PREDICATES)} or an IRI, got {text!r} instead"
+    )
 
 
 def saying(links: LinkSet, predicate: str) -> LinkSet:

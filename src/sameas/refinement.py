@@ -67,7 +67,8 @@ class Weights:
         """The log-odds that evidence adds; shape (3, n), as ``gather_evidence`` returns it."""
         votes, left_lacks, right_lacks = found
         lacking = np.log1p(left_lacks) + np.log1p(right_lacks)
-        return self.shared * np.log1p(votes / self.unit) - self.lacking * lacking
+        worth: Vector = self.shared * np.log1p(votes / self.unit) - self.lacking * lacking
+        return worth
 
 
 DEFAULT = Weights()
@@ -213,8 +214,8 @@ def _merged(pairs: Pairs, new: Positions, text: Matrix, evidence: Vector) -> Pai
 
 def score(pairs: Pairs, weights: Weights) -> Vector:
     """The log-odds of pairs, up to a constant."""
-    names, profit = pairs.text
-    return weights.names * names + weights.profit * profit + weights.evidence(pairs.evidence)
+    text: Vector = weights.names * pairs.text[0] + weights.profit * pairs.text[1]
+    return text + weights.evidence(pairs.evidence)
 
 
 def _chosen(which: NDArray[np.bool_], *arrays: NDArray[Any]) -> list[NDArray[Any]]:

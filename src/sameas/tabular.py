@@ -63,7 +63,7 @@ def as_table(
 
 
 def as_links(data: Table, argument: str) -> pl.DataFrame:
-    """Links that a caller gives: left, right, and score, confidence and predicate if it has them."""
+    """Links that a caller gives: left, right; score, confidence and predicate if it has them."""
     optional = (*NUMBERS, "predicate")
     return as_table(data, ("left", "right"), argument=argument, optional=optional)
 

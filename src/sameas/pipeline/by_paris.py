@@ -27,8 +27,10 @@ def align_by_paris(task: Task, phases: Phases) -> Outcome:
         )
 
     def pairs(left: Positions, right: Positions) -> pl.DataFrame:
-        columns = zip(("left", "right"), task.sides, (left, right), strict=True)
-        return pl.DataFrame({name: np.searchsorted(*places) for name, *places in columns})
+        lefts, rights = task.sides
+        return pl.DataFrame(
+            {"left": np.searchsorted(lefts, left), "right": np.searchsorted(rights, right)}
+        )
 
     with phases.timed("links"):
         found = found.among(*task.sides)

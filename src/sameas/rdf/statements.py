@@ -135,7 +135,8 @@ def statements_of(quads: Iterable[ox.Quad], terms: Terms, tag: str = "") -> Iter
 
 def from_canonical(content: bytes, terms: Terms, blank: BlankNames) -> Statements:
     """The statements of N-Quads as pyoxigraph writes them."""
-    lines = pl.Series([content.decode().removesuffix("\n")]).str.split("\n").explode()
+    whole = pl.Series([content.removesuffix(b"\n")], dtype=pl.Binary).cast(pl.String)
+    lines = whole.str.split("\n").explode()
     head, relation, rest = lines.str.splitn(" ", 3).struct.unnest()
     literal = rest.str.starts_with('"')
     tail = rest.set(literal, None).str.splitn(" ", 2).struct[0]
@@ -165,16 +166,22 @@ def from_canonical(content: bytes, terms: Terms, blank: BlankNames) -> Statement
     )
 
 
-def _with_names(head: pl.Series, tail: pl.Series, blank: BlankNames) -> tuple[pl.Series, pl.Series]:
+def _with_names(head: pl.Series, tail: pl.Series, names: BlankNames) -> tuple[pl.Series, pl.Series]:
     """Heads and tails with the names of blank nodes, numbered in order of appearance."""
-    ends = pl.DataFrame({"head": head, "tail": tail})
-    found = ends.filter(pl.any_horizontal(pl.col("head", "tail").str.starts_with("_:")))
-    if not len(found):
+    blank = [series.str.starts_with("_:").fill_null(value=False) for series in (head, tail)]
+    either = blank[0] | blank[1]
+    if not either.any():
         return head, tail
-    both = found.select(pl.concat_list("head", "tail").explode()).to_series().drop_nulls()
+    ends = pl.DataFrame({"head": head.filter(either), "tail": tail.filter(either)})
+    both = ends.select(pl.concat_list("head", "tail").explode()).to_series().drop_nulls()
     old = both.filter(both.str.starts_with("_:")).unique(maintain_order=True)
-    new = pl.Series([blank.name(term) for term in old.to_list()], dtype=pl.String)
-    return head.replace(old, new), tail.replace(old, new)
+    new = pl.Series([names.name(term) for term in old.to_list()], dtype=pl.String)
+    if not new.equals(old):
+        head, tail = (
+            series.scatter(where.arg_true(), series.filter(where).replace(old, new))
+            for series, where in zip((head, tail), blank, strict=True)
+        )
+    return head, tail
 
 
 def _unescaped(values: pl.Series) -> pl.Series:

@@ -57,7 +57,7 @@ LOOKS: dict[RdfKind, tuple[str, tuple[str, ...], bytes]] = {
     ),
 }
 """The name of a format, the formats that include it, and how files in it begin."""
-BLOCK_BYTES = 2**22
+BLOCK_BYTES = 2**23
 LONGEST_LINE = 2**24
 """The longest term that pyoxigraph reads."""
 TOO_LONG = "a line or literal is longer than 16 MiB, which is more than can be read; cut it"

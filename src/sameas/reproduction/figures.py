@@ -143,13 +143,9 @@ class Results:
         vectors = self.content["word_vectors"]
         if vectors is None:
             return "No word vectors were used, so that there are only char rows."
-        if vectors["file"].startswith(VECTORS):
-            return f"Word and w+c rows use {self.vectors}, like the paper."
-        below = ", and lie below the paper's" if vectors["dimensions"] < 300 else ""
-        return (
-            f"Word and w+c rows use {self.vectors}; the paper's use {VECTORS}, so these rows are "
-            f"not comparable one to one{below}."
-        )
+        text = f"Word and w+c rows use {self.vectors}; the paper's use {VECTORS}"
+        same = vectors["file"].startswith(VECTORS)
+        return text + ("." if same else ", so these rows are not comparable one to one.")
 
 
 def _order(entry: dict[str, Any]) -> tuple[Any, ...]:

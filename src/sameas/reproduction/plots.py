@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from sameas.atomic import replacing_file
 from sameas.errors import OptionError
 from sameas.reproduction.rendering import score, seconds
@@ -49,8 +51,7 @@ class Panel:
     """One pair of axes.
 
     ``series`` maps the label of each series to its values: a number for each place. Places are
-    numbers for lines, names for bars, stacked bars (one lying bar for each place) and dots (one
-    row for each place).
+    numbers for lines, and names for (lying) bars, stacked bars and dots.
     """
 
     kind: Literal["lines", "bars", "stacked", "dots"]
@@ -115,7 +116,7 @@ def require_matplotlib() -> None:
 
 
 def _draw_panel(axes: Axes, panel: Panel) -> None:
-    {"lines": _lines, "bars": _bars, "stacked": _stacked, "dots": _dots}[panel.kind](axes, panel)
+    {"lines": _lines, "bars": _bars, "stacked": _bars, "dots": _dots}[panel.kind](axes, panel)
     thin: Any = {"color": "#999999", "linewidth": 0.8, "zorder": 0}
     if panel.diagonal:
         axes.plot([0, 1], [0, 1], **thin)
@@ -139,27 +140,21 @@ def _lines(axes: Axes, panel: Panel) -> None:
 
 
 def _bars(axes: Axes, panel: Panel) -> None:
-    groups, width = _places(panel), 0.8 / len(panel.series)
+    """Lying bars, one group for each place: side by side, or one after the other if stacked."""
+    groups, stacked = _places(panel), panel.kind == "stacked"
+    width = 0.62 if stacked else 0.8 / len(panel.series)
+    starts = np.zeros(len(groups))
     for number, (label, values) in enumerate(panel.series.items()):
-        at = [
-            place + (number - (len(panel.series) - 1) / 2) * width for place in range(len(groups))
-        ]
-        heights = [values.get(group, 0.0) for group in groups]
-        drawn = axes.bar(at, heights, width, label=label, **_fill(label, number))
-        texts = [panel.y_show(values[group]) if group in values else "" for group in groups]
-        axes.bar_label(drawn, labels=texts, padding=2, fontsize=8)
-    axes.set_xticks(range(len(groups)), groups)
-    axes.yaxis.set_major_formatter(lambda value, _: panel.y_show(value))
-
-
-def _stacked(axes: Axes, panel: Panel) -> None:
-    bars = _places(panel)
-    ends = [0.0] * len(bars)
-    for number, (label, values) in enumerate(panel.series.items()):
-        lengths = [values.get(bar, 0.0) for bar in bars]
-        drawn = axes.barh(bars, lengths, 0.62, left=ends, label=label, **_fill(label, number))
-        ends = [end + length for end, length in zip(ends, lengths, strict=True)]
-    axes.bar_label(drawn, labels=[seconds(end) for end in ends], padding=4, fontsize=8)
+        at = np.arange(len(groups)) + (0 if stacked else number * width)
+        lengths = np.array([values.get(group, 0.0) for group in groups])
+        drawn = axes.barh(at, lengths, width, left=starts, label=label, **_fill(label, number))
+        if stacked:
+            starts = starts + lengths
+        else:
+            axes.bar_label(drawn, labels=[score(x) for x in lengths], padding=3, fontsize=8)
+    if stacked:
+        axes.bar_label(drawn, labels=[seconds(x) for x in starts], padding=4, fontsize=8)
+    axes.set_yticks(np.arange(len(groups)) + (0 if stacked else 0.4 - width / 2), groups)
     axes.invert_yaxis()
     axes.margins(x=0.08)
 

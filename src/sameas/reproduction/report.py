@@ -1,24 +1,66 @@
-"""The report: what was measured beside what was published, as report.md and report.html."""
+"""The report: what was measured beside what was published, as report.md and report.html.
+
+Its sections, with their texts, tables and plots, are described in sections.yaml.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
+import yaml
+
 from sameas.atomic import replacing_file
-from sameas.reproduction.figures import FEATURES, SOURCE, Results, by_dataset, title
+from sameas.reproduction.figures import (
+    FEATURES,
+    PRESETS,
+    SOURCE,
+    Results,
+    Rows,
+    by_dataset,
+    title,
+)
+from sameas.reproduction.plots import FILLS, Panel, draw
 from sameas.reproduction.rendering import (
     NOTHING,
+    Block,
     Document,
+    Plot,
     Section,
+    Table,
     count,
     gib,
+    grid,
     markdown,
     page,
+    score,
     seconds,
+    signed,
     table_of,
 )
-from sameas.reproduction.sections import make_sections, specification
+
+
+def spread(values: Sequence[float]) -> str:
+    """The mean of some scores, with the lowest and the highest."""
+    return f"{score(fmean(values))} ({score(min(values))} to {score(max(values))})"
+
+
+SHOW: dict[str, Callable[[Any], str]] = {
+    **{"score": score, "signed": signed, "spread": spread, "seconds": seconds},
+    **{"gib": gib, "count": count, "profit": "{:,.3f}".format, "number": "{:.4g}".format},
+}
+BEST: dict[str, Callable[..., Any] | None] = {"max": max, "min": min, "none": None}
+
+
+@lru_cache
+def specification() -> dict[str, Any]:
+    """The content of sections.yaml."""
+    text = Path(__file__).with_name("sections.yaml").read_text(encoding="utf8")
+    content: dict[str, Any] = yaml.safe_load(text)
+    return content
 
 
 def write_report(content: dict[str, Any], folder: Path) -> None:
@@ -31,7 +73,7 @@ def write_report(content: dict[str, Any], folder: Path) -> None:
 
 
 def _document(results: Results, folder: Path) -> Document:
-    sections = make_sections(results, folder)
+    sections = _sections(results, folder)
     words = {"source": SOURCE, "version": results.content["sameas"]}
     text = [paragraph.format(**words) for paragraph in specification()["introduction"]]
     left_out = [name for name, section in sections.items() if section is None]
@@ -76,3 +118,112 @@ def _making(results: Results) -> Section:
             table_of("Datasets read", ["dataset", "SHA-256"], read, labels=2),
         ],
     )
+
+
+def _sections(results: Results, folder: Path) -> dict[str, Section | None]:
+    """Each section by its title, None where nothing was run; plots are written to the folder."""
+    done = {entry["experiment"] for entry in results.content["results"]}
+    sections: dict[str, Section | None] = {}
+    for spec in specification()["sections"]:
+        section = _section(spec, results, folder) if done & set(spec["experiments"]) else None
+        sections[spec["title"]] = section if section and section.parts else None
+    return sections
+
+
+def _section(spec: Mapping[str, Any], results: Results, folder: Path) -> Section:
+    words = {"vectors": results.vectors, "comparability": results.comparability}
+    parts: list[Table | Plot] = []
+    for part in spec["parts"]:
+        parts += _plots(part, results, folder) if "plot" in part else _tables(part, results, words)
+    return Section(spec["title"], spec["text"].format(**words), parts)
+
+
+def _rows(spec: Mapping[str, Any], metric: str | None = None) -> Rows:
+    """Rows from their specification; only scores have a best one unless it says so."""
+    show = spec.get("show", "score")
+    best = spec.get("best", "max" if show in ("score", "profit") else "none")
+    chosen = {**spec, "metric": spec.get("metric", metric), "show": SHOW[show], "best": BEST[best]}
+    return Rows(**{**chosen, "variants": tuple(spec.get("variants", ()))})
+
+
+def _tables(spec: Mapping[str, Any], results: Results, words: Mapping[str, str]) -> list[Table]:
+    tables = []
+    for metric in spec.get("metrics", [None]):
+        blocks, columns = [], dict[str, str]()
+        for block in spec["blocks"]:
+            chosen = [_rows(rows, metric) for rows in block]
+            cells: dict[str, dict[str, Any]] = {}
+            for rows in chosen:
+                found = results.pivot(rows)
+                cells |= found
+                if rows.preset not in ("published", "difference"):
+                    columns |= _columns(rows.across, found)
+            if spec.get("mean"):
+                cells = {name: {**row, "mean": fmean(row.values())} for name, row in cells.items()}
+            blocks.append(Block(cells, chosen[0].show, chosen[0].best))
+        if not columns:
+            continue
+        # Published rows may have no figure for the datasets at hand.
+        for block in blocks:
+            for label in [name for name, row in block.rows.items() if not set(row) & set(columns)]:
+                del block.rows[label]
+        if spec.get("mean"):
+            columns["mean"] = "mean"
+        caption = spec["table"].format(**words, metric=_word(metric))
+        tables.append(grid(caption, columns, blocks, corner=spec.get("corner", "")))
+    return tables
+
+
+def _columns(across: str, rows: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """The columns that rows have, in order, and their headers."""
+    found = dict.fromkeys(column for row in rows.values() for column in row)
+    if across == "dataset":
+        return {dataset: title(dataset) for dataset in by_dataset(found)}
+    order = [p for p in PRESETS if p in found] if across == "preset" else list(found)
+    return {column: _word(column) for column in order}
+
+
+def _word(name: str | None) -> str:
+    """A metric or preset as tables call it."""
+    words = specification()["words"]
+    return str({**words["metrics"], **words["presets"]}.get(name, name))
+
+
+def _plots(spec: Mapping[str, Any], results: Results, folder: Path) -> list[Plot]:
+    """The plot of a specification, with one panel for each dataset if it says so."""
+    panels: dict[str, dict[str, dict[Any, float]]] = {}
+    for rows in map(_rows, spec["rows"]):
+        for dataset, series in _by_panel(rows, results, each=spec.get("each", False)).items():
+            panels.setdefault(dataset, {}).update(series)
+    if not panels:
+        return []
+    panel = dict(spec["panel"])
+    if "y_show" in panel:
+        panel["y_show"] = SHOW[panel["y_show"]]
+    drawn = [Panel(series=series, title=dataset, **panel) for dataset, series in panels.items()]
+    size = {name: spec[name] for name in ("height", "columns") if name in spec}
+    return [Plot(spec["plot"], spec["caption"], draw(folder, spec["plot"], drawn, **size))]
+
+
+def _by_panel(
+    rows: Rows, results: Results, *, each: bool
+) -> dict[str, dict[str, dict[Any, float]]]:
+    """Series by label, by dataset if there is a panel for each."""
+    if each:
+        figures = results.select(rows)
+        return {
+            title(dataset): {rows.label: _series(rows, results.pivot(rows, dataset)[rows.label])}
+            for dataset in figures["dataset"].unique(maintain_order=True)
+        }
+    found = {label: _series(rows, row) for label, row in results.pivot(rows).items()}
+    order = [*FILLS, *found]  # the phases of a run in their order
+    found = dict(sorted(found.items(), key=lambda item: order.index(item[0])))
+    return {"": found} if found else {}
+
+
+def _series(rows: Rows, row: Mapping[str, float]) -> dict[Any, float]:
+    """Values by place: numbers where places are numbers, else the words of tables."""
+    try:
+        return {float(place): row[place] for place in sorted(row, key=float)}
+    except ValueError:
+        return {words: row[place] for place, words in _columns(rows.across, {"": row}).items()}

@@ -20,7 +20,7 @@ from sameas.errors import InputError
 FORMAT = 2
 PRESENTATION = {
     *("cli", "explanation", "__pycache__"),
-    *("report.py", "sections.py", "figures.py", "rendering.py", "plots.py"),
+    *("report.py", "figures.py", "rendering.py", "plots.py"),
 }
 """Parts of the package that show figures but do not make them."""
 PACKAGES = (

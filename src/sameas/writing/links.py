@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 import polars as pl
 
@@ -15,37 +14,14 @@ from sameas.atomic import replacing_file
 from sameas.errors import OutputError
 from sameas.files import kind_of
 from sameas.iri import are_blank, are_iris, is_iri, to_iris
-from sameas.links import LINK_SCHEMA, SAME_AS, LinkSet, predicate_iri, saying
+from sameas.links import LINK_COLUMNS, LINK_SCHEMA, SAME_AS, LinkSet, predicate_iri, saying
 from sameas.tabular import Table, as_links
 from sameas.writing.alignment_api import SOURCES, write_alignment_api
 from sameas.writing.run import is_run, write_run
-from sameas.writing.same_as import write_ntriples, write_turtle
+from sameas.writing.same_as import write_same_as
 from sameas.writing.sssom import check_meta, described, write_sssom
-from sameas.writing.tables import write_csv, write_json_lines, write_parquet, write_tsv
 
-NUMBERS = {"score", "confidence"}
-
-
-class Format(NamedTuple):
-    """A format of links: how it is written, and what it holds besides pairs of entities."""
-
-    write: Callable[[LinkSet, Path], None]
-    holds: set[str]
-    only_iris: bool = False
-    """Whether entities must be IRIs."""
-
-
-TABLE = NUMBERS | {"infinity"}
-FORMATS = {
-    ".tsv": Format(write_tsv, TABLE),
-    ".csv": Format(write_csv, TABLE),
-    ".parquet": Format(write_parquet, TABLE),
-    ".jsonl": Format(write_json_lines, NUMBERS),
-    ".sssom.tsv": Format(write_sssom, {*TABLE, "predicate", "columns", "metadata"}, only_iris=True),
-    ".nt": Format(write_ntriples, {"predicate"}, only_iris=True),
-    ".ttl": Format(write_turtle, {"predicate"}, only_iris=True),
-    ".rdf": Format(write_alignment_api, {*TABLE, *SOURCES.values()}, only_iris=True),
-}
+NUMBERS = ("score", "confidence")
 
 
 def write(
@@ -111,25 +87,73 @@ def prepare(
             content = described(content) if suffix == ".sssom.tsv" else content.links
         links = content if isinstance(content, LinkSet) else _link_set(content)
         links = replace(links, metadata={**links.metadata, **metadata})
-        return _write(links if iri is None else saying(links, iri), path, FORMATS[suffix])
+        if iri is not None:
+            links = saying(links, iri)
+        write_format, holds = FORMATS[suffix]
+        lost: list[str] = []
+        if "any id" not in holds:
+            links, lost = _as_iris(links)
+        with replacing_file(path) as draft:
+            write_format(links, draft)
+        return (*lost, *_not_held(links, holds))
 
     return write_there
 
 
 def check_place(path: Path, suffix: str, known: Collection[str], *, remedy: str) -> None:
     """Raise an OutputError unless a file with a known suffix can be made there."""
+    parent = path.absolute().parent
     if suffix not in known:
         known = ", ".join(filter(None, known))
-        raise OutputError(f'{path}: suffix "{suffix}" is not known; use {known}, {remedy}')
-    parent = path.absolute().parent
-    if parent.exists() and not parent.is_dir():
-        raise OutputError(f"{path}: {parent} is not a folder; choose another place")
-    if not parent.is_dir():
-        raise OutputError(f"{path}: the folder {parent} does not exist; make it first")
-    if not os.access(parent, os.W_OK):
-        raise OutputError(f"{path}: the folder {parent} cannot be written to; choose another place")
-    if path.suffix and path.is_dir():
-        raise OutputError(f"{path}: is a folder; choose another name")
+        problem = f'suffix "{suffix}" is not known; use {known}, {remedy}'
+    elif parent.exists() and not parent.is_dir():
+        problem = f"{parent} is not a folder; choose another place"
+    elif not parent.is_dir():
+        problem = f"the folder {parent} does not exist; make it first"
+    elif not os.access(parent, os.W_OK):
+        problem = f"the folder {parent} cannot be written to; choose another place"
+    elif path.suffix and path.is_dir():
+        problem = "is a folder; choose another name"
+    else:
+        return
+    raise OutputError(f"{path}: {problem}")
+
+
+def write_table(links: LinkSet, path: Path) -> None:
+    """Write left, right, score and confidence: .tsv (without quotes), .csv, .parquet or .jsonl.
+
+    An id with a tab or line break in it is an error in .tsv; numbers that are not finite become
+    null in JSON Lines.
+    """
+    table, suffix = links.links.select(LINK_COLUMNS), path.suffix.lower()
+    if suffix == ".csv":
+        table.write_csv(path)
+    elif suffix == ".parquet":
+        table.write_parquet(path)
+    elif suffix == ".jsonl":
+        numbers = pl.col("score", "confidence")
+        table.with_columns(pl.when(numbers.is_finite()).then(numbers)).write_ndjson(path)
+    else:
+        ids = pl.concat([table["left"], table["right"]])
+        wrong = ids.filter(ids.str.contains(r"[\t\r\n]"))
+        if len(wrong):
+            raise OutputError(
+                f"{path.name}: the entity {wrong[0]!r} has a tab or line break in it, which .tsv "
+                "cannot hold; write .parquet or .csv"
+            )
+        table.write_csv(path, separator="\t", quote_style="never")
+
+
+ANY = {"any id", *NUMBERS, "infinity"}
+FORMATS: dict[str, tuple[Callable[[LinkSet, Path], None], set[str]]] = {
+    **dict.fromkeys((".tsv", ".csv", ".parquet"), (write_table, ANY)),
+    ".jsonl": (write_table, {"any id", *NUMBERS}),
+    ".sssom.tsv": (write_sssom, {*NUMBERS, "infinity", "predicate", "columns", "metadata"}),
+    ".nt": (write_same_as, {"predicate"}),
+    ".ttl": (write_same_as, {"predicate"}),
+    ".rdf": (write_alignment_api, {*NUMBERS, "infinity", *SOURCES.values()}),
+}
+"""How each format is written, and what it holds besides pairs of IRIs."""
 
 
 def _link_set(table: Table) -> LinkSet:
@@ -138,22 +162,11 @@ def _link_set(table: Table) -> LinkSet:
     return LinkSet(links=links.with_columns(**{k: pl.lit(None, v) for k, v in lacking.items()}))
 
 
-def _write(links: LinkSet, path: Path, kind: Format) -> tuple[str, ...]:
-    """Write links to a file; returns what it cannot hold."""
-    not_held: list[str] = []
-    if kind.only_iris:
-        links, not_held = _as_iris(links)
-    with replacing_file(path) as draft:
-        kind.write(links, draft)
-    return (*not_held, *_not_held(links, kind.holds))
-
-
 def _as_iris(links: LinkSet) -> tuple[LinkSet, list[str]]:
     """The links with IRIs for entities, and what is lost: blank nodes have no meaning elsewhere."""
-    table = links.links
-    blank = are_blank(table["left"]) | are_blank(table["right"])
-    table = table.filter(~blank)
+    blank = are_blank(links.links["left"]) | are_blank(links.links["right"])
     lost = [f"{blank.sum()} links of blank nodes"] if blank.any() else []
+    table = links.links.filter(~blank)
     words = sum(int((~are_iris(table[side].unique())).sum()) for side in ("left", "right"))
     if words:
         lost.append(
@@ -166,22 +179,18 @@ def _as_iris(links: LinkSet) -> tuple[LinkSet, list[str]]:
 
 def _not_held(links: LinkSet, holds: set[str]) -> Iterator[str]:
     """What is known about links that a format leaves out, in words."""
-    table = links.links
-    numbers = [name for name in ("score", "confidence") if table[name].is_not_null().any()]
-    if numbers and not holds >= NUMBERS:
+    table, metadata = links.links, links.metadata
+    numbers = [name for name in NUMBERS if table[name].is_not_null().any()]
+    if numbers and not holds >= set(NUMBERS):
         yield f"{' and '.join(numbers)} of the links"
     others = (links.predicates != SAME_AS).sum()
     if others and "predicate" not in holds:
         yield f"the predicate of {others} links, which is not owl:sameAs"
     if links.further and "columns" not in holds:
         yield f"columns {', '.join(links.further)}"
-    slots = [
-        slot
-        for slot in links.metadata
-        if slot not in holds or not is_iri(str(links.metadata[slot]))
-    ]
+    slots = [slot for slot in metadata if slot not in holds or not is_iri(str(metadata[slot]))]
     if slots and "metadata" not in holds:
         yield f"metadata {', '.join(slots)}"
-    infinite = sum(int((~table[name].is_finite()).sum()) for name in sorted(NUMBERS))
-    if infinite and holds == NUMBERS:
+    infinite = sum(int((~table[name].is_finite()).sum()) for name in NUMBERS)
+    if infinite and holds >= set(NUMBERS) and "infinity" not in holds:
         yield f"{infinite} numbers that are not finite"

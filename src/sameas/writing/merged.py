@@ -16,7 +16,7 @@ import zstandard
 from sameas.alignment import Alignment
 from sameas.atomic import replacing_file
 from sameas.files import kind_of
-from sameas.graph import Graph, GraphPair
+from sameas.graph import Graph
 from sameas.iri import MINTED, Side, are_blank, are_iris, bracketed, to_iris, to_property_iris
 from sameas.links import SAME_AS
 from sameas.naming import LABELS, names_from_uris
@@ -57,26 +57,23 @@ def merge(alignment: Alignment, path: str | PathLike[str], *, keep: Side = "left
     path = Path(path)
     kind = kind_of(path)
     check_place(path, kind, SUFFIXES, remedy="plain, .gz or .zst")
-    pair, links = alignment.pair, alignment.links
-    terms, same_as = _identities(pair, links, keep=keep)
-    parts = {
-        "left": _statements(pair.left, terms["left"], side="left"),
-        "right": _statements(pair.right, terms["right"], side="right"),
-        "links": same_as,
-    }
+    graphs: dict[Side, Graph] = {"left": alignment.pair.left, "right": alignment.pair.right}
+    terms, same_as = _identities(graphs, alignment.links, keep=keep)
+    left, right = (_statements(graph, terms[side], side) for side, graph in graphs.items())
     not_held = []
     if kind != ".nq":
-        left, right = parts["left"], parts["right"]
-        parts["right"] = right.join(left, on=left.columns, how="anti", maintain_order="left")
+        right = right.join(left, on=left.columns, how="anti", maintain_order="left")
         not_held.append("which graph a triple came from (.nq can)")
+    parts = {"left": left, "right": right, "links": same_as}
     compressed = COMPRESSORS.get(path.suffix.lower(), nullcontext)
     with replacing_file(path) as draft, draft.open("wb") as raw, compressed(raw) as file:
         for part, table in parts.items():
             end = f" <{MINTED}graph:{part}> ." if kind == ".nq" else " ."
             write_triples(table, file, end=end)
-    if links["score"].is_not_null().any() or links["confidence"].is_not_null().any():
+    if any(alignment.links[name].is_not_null().any() for name in ("score", "confidence")):
         not_held.append("score and confidence of the links")
-    if words := _count_words(pair):
+    ids = [ids for graph in graphs.values() for ids in (graph.entities, graph.relations)]
+    if words := sum(int((~are_iris(column) & ~are_blank(column)).sum()) for column in ids):
         not_held.append(
             f"{words} ids that are no IRIs, as they are (they are written as urn:sameas:...)"
         )
@@ -85,65 +82,58 @@ def merge(alignment: Alignment, path: str | PathLike[str], *, keep: Side = "left
 
 
 def _identities(
-    pair: GraphPair, links: pl.DataFrame, *, keep: Side
+    graphs: dict[Side, Graph], links: pl.DataFrame, *, keep: Side
 ) -> tuple[dict[Side, pl.Series], pl.DataFrame]:
     """How each entity of a side is written, and the owl:sameAs triples.
 
     Of a blank node and an IRI the IRI is kept, whichever side it is of.
     """
-    terms: dict[Side, pl.Series] = {
-        "left": _terms(pair.left, "left"),
-        "right": _terms(pair.right, "right"),
+    terms = {side: _terms(graph.entities, side) for side, graph in graphs.items()}
+    written = {
+        side: pl.col(side).replace_strict(graph.entities, terms[side], default=None)
+        for side, graph in graphs.items()
     }
-    other: Side = "right" if keep == "left" else "left"
-    kept, replaced = pl.col(f"{keep}_term"), pl.col(f"{other}_term")
+    kept, replaced = (written[side] for side in sorted(graphs, key=lambda side: side != keep))
     swapped = kept.str.starts_with("_:") & ~replaced.str.starts_with("_:")
     linked = (
-        links.select("left", "right")
-        .unique("left", keep="first", maintain_order=True)
+        links.unique("left", keep="first", maintain_order=True)
         .unique("right", keep="first", maintain_order=True)
-        .with_columns(
-            pl.col(side)
-            .replace_strict(getattr(pair, side).entities, terms[side], default=None)
-            .alias(f"{side}_term")
-            for side in terms
-        )
-        .drop_nulls()
         .select(
             "left",
             "right",
             subject=pl.when(swapped).then(replaced).otherwise(kept),
+            predicate=pl.lit(f"<{SAME_AS}>"),
             object=pl.when(swapped).then(kept).otherwise(replaced),
         )
+        .drop_nulls()
     )
-    for side in terms:
-        entities = getattr(pair, side).entities
-        terms[side] = entities.replace_strict(
+    for side, graph in graphs.items():
+        terms[side] = graph.entities.replace_strict(
             linked[side], linked["subject"], default=terms[side], return_dtype=pl.String
         )
     blank = pl.any_horizontal(pl.col("subject", "object").str.starts_with("_:"))
-    spoken = linked.filter((pl.col("subject") != pl.col("object")) & ~blank)
-    return terms, spoken.select("subject", predicate=pl.lit(f"<{SAME_AS}>"), object="object")
+    changed = pl.col("subject") != pl.col("object")
+    return terms, linked.filter(changed & ~blank).drop("left", "right")
 
 
-def _terms(graph: Graph, side: Side) -> pl.Series:
-    """How each entity is written: an IRI, or a blank node whose name says its side."""
-    blank = are_blank(graph.entities)
-    iris = bracketed(to_iris(graph.entities, side=side))
-    if not blank.any():
-        return iris
-    labels = graph.entities.str.slice(2).map_elements(_label, return_dtype=pl.String)
-    terms: pl.Series = (f"_:{side}" + labels).zip_with(blank, iris)
+def _terms(entities: pl.Series, side: Side) -> pl.Series:
+    """How each entity is written: an IRI, or a blank node whose label says its side.
+
+    In a label, every character but letters and digits of ASCII is replaced by its code.
+    """
+    blank, labels = are_blank(entities), entities.str.slice(2)
+    others = labels.filter(blank).str.extract_all("[^A-Za-z0-9]").explode().drop_nulls().unique()
+    codes = {character: f"_{ord(character):x}_" for character in ("_", *others)}
+    iris = bracketed(to_iris(entities, side=side))
+    terms: pl.Series = (f"_:{side}" + labels.str.replace_many(codes)).zip_with(blank, iris)
     return terms
 
 
-def _label(text: str) -> str:
-    """A blank node's label of safe letters; distinct for distinct texts."""
-    return "".join(c if c.isascii() and c.isalnum() else f"_{ord(c):x}_" for c in text)
+def _statements(graph: Graph, terms: pl.Series, side: Side) -> pl.DataFrame:
+    """All triples of a graph as text (subject, predicate, object), each once.
 
-
-def _statements(graph: Graph, terms: pl.Series, *, side: Side) -> pl.DataFrame:
-    """All triples of a graph as text (subject, predicate, object), each once."""
+    Names are labels, but those made from URIs and those that an attribute holds already.
+    """
     relations = bracketed(to_property_iris(graph.relations, side=side))
     head, relation, tail = graph.triples.T
     between = {
@@ -151,7 +141,13 @@ def _statements(graph: Graph, terms: pl.Series, *, side: Side) -> pl.DataFrame:
         "predicate": relations.gather(relation),
         "object": terms.gather(tail),
     }
-    literals = pl.concat([graph.attributes.select("entity", "attribute", "value"), _names(graph)])
+    given = (graph.names != "") & (graph.names != names_from_uris(graph.entities))
+    named = pl.DataFrame({"entity": graph.entities, "value": graph.names}).filter(given)
+    held = graph.attributes.filter(pl.col("attribute").is_in(LABELS))
+    labels = named.join(held, on=["entity", "value"], how="anti", maintain_order="left").select(
+        "entity", attribute=pl.lit(LABELS[0]), value="value"
+    )
+    literals = pl.concat([graph.attributes.select("entity", "attribute", "value"), labels])
     properties = literals["attribute"].unique(maintain_order=True)
     iris = bracketed(to_property_iris(properties, side=side))
     spoken = literals.select(
@@ -160,23 +156,3 @@ def _statements(graph: Graph, terms: pl.Series, *, side: Side) -> pl.DataFrame:
         object='"' + pl.col("value").str.replace_many(ESCAPES) + '"',
     ).drop_nulls("subject")
     return pl.concat([pl.DataFrame(between), spoken]).unique(maintain_order=True)
-
-
-def _names(graph: Graph) -> pl.DataFrame:
-    """Names as labels, but those made from URIs and those that an attribute holds already."""
-    named = pl.DataFrame({"entity": graph.entities, "value": graph.names}).filter(
-        (graph.names != "") & (graph.names != names_from_uris(graph.entities))
-    )
-    held = graph.attributes.filter(pl.col("attribute").is_in(LABELS))
-    return named.join(held, on=["entity", "value"], how="anti", maintain_order="left").select(
-        "entity", attribute=pl.lit(LABELS[0]), value="value"
-    )
-
-
-def _count_words(pair: GraphPair) -> int:
-    """How many entities and relations of both graphs have ids that are no IRIs."""
-    return sum(
-        int((~are_iris(ids) & ~are_blank(ids)).sum())
-        for graph in (pair.left, pair.right)
-        for ids in (graph.entities, graph.relations)
-    )

@@ -43,25 +43,28 @@ from sameas.reading.tables import read_parquet
 from sameas.rows import as_rows
 
 FORMAT = 1
-TABLES = (*SCHEMAS, "gold", "seeds", "reject", "among")
+GRAPH_TABLES = {
+    "entities": "entity name",
+    "triples": "head relation tail",
+    "attributes": "entity attribute value",
+    "alternatives": "entity name",
+    "linkable": "entity",
+}
+LINK_INPUTS = ("seeds", "reject", "among")
 COLUMNS: dict[str, pl.Schema] = {
     **SCHEMAS,
     **{
-        name: pl.Schema((column, pl.String) for column in columns)
+        name: pl.Schema(dict.fromkeys(columns.split(), pl.String))
         for name, columns in {
-            **dict.fromkeys(TABLES[len(SCHEMAS) :], ("left", "right")),
-            "entities": ("entity", "name"),
-            "triples": ("head", "relation", "tail"),
-            "attributes": ("entity", "attribute", "value"),
-            "alternatives": ("entity", "name"),
-            "linkable": ("entity",),
+            **GRAPH_TABLES,
+            **dict.fromkeys(("gold", *LINK_INPUTS), "left right"),
         }.items()
     },
     "word_vectors": pl.Schema([("word", pl.String), ("vector", pl.List(pl.Float32))]),
 }
 """The columns that each table must have."""
 REQUIRED = ("links", "candidates", "unmatched", "entities", "triples", "attributes")
-LINK_INPUTS = ("seeds", "reject", "among")
+AGAIN = "run sameas align again"
 
 EARLIER_REASONS = {
     "no candidate": "no-candidate",
@@ -77,29 +80,48 @@ def write_run(alignment: Alignment, path: Path) -> None:
     """Write a run folder, in place of an earlier run of that name."""
     record = {
         "format": FORMAT,
-        "sameas": __version__,
+        "sameas": alignment.version,
         "options": alignment.options.asdict(),
         "summary": alignment.summary(),
     }
-    inputs = alignment.inputs
+    pair, inputs = alignment.pair, alignment.inputs
     tables = {name: getattr(alignment, name) for name in SCHEMAS}
     tables |= {name: getattr(inputs, name) for name in LINK_INPUTS}
-    tables["gold"] = alignment.pair.gold
+    tables["gold"] = pair.gold
     if inputs.word_vectors is not None:
         vectors = pl.Series("vector", inputs.word_vectors.vectors).cast(pl.List(pl.Float32))
-        tables["word_vectors"] = pl.DataFrame(
-            {"word": inputs.word_vectors.words, "vector": vectors}
-        )
+        tables["word_vectors"] = inputs.word_vectors.words.to_frame("word").with_columns(vectors)
+    for side, graph in (("left", pair.left), ("right", pair.right)):
+        tables |= {f"{side}/{name}": table for name, table in _graph_tables(graph).items()}
     with replacing_folder(path) as folder:
+        (folder / "left").mkdir()
+        (folder / "right").mkdir()
         for name, table in tables.items():
-            if table is not None:
-                _write(table, folder / f"{name}.parquet")
+            if table is not None:  # in pieces: the encoded form is never in memory as a whole
+                table.write_parquet(folder / f"{name}.parquet", row_group_size=250_000)
         if inputs.embeddings is not None:
             np.save(folder / "embeddings.npy", inputs.embeddings.dense)
-        _write_graph(alignment.pair.left, folder / "left")
-        _write_graph(alignment.pair.right, folder / "right")
         text = json.dumps(record, indent=2, ensure_ascii=False)
         (folder / "run.json").write_text(text + "\n", encoding="utf8")
+
+
+def _graph_tables(graph: Graph) -> dict[str, pl.DataFrame | None]:
+    head, relation, tail = graph.triples.T
+    triples = {
+        "head": graph.entities.gather(head),
+        "relation": graph.relations.gather(relation),
+        "tail": graph.entities.gather(tail),
+    }
+    linkable = graph.linkable
+    return {
+        "entities": pl.DataFrame({"entity": graph.entities, "name": graph.names}),
+        "triples": pl.DataFrame(triples),
+        "attributes": graph.attributes,
+        "alternatives": graph.alternatives if len(graph.alternatives) else None,
+        "linkable": None
+        if linkable is None
+        else graph.entities.gather(linkable).to_frame("entity"),
+    }
 
 
 def is_run(path: Path) -> bool:
@@ -111,34 +133,32 @@ def read_run(path: str | PathLike[str]) -> Alignment:
     """The alignment in a run folder; its tables and graphs are loaded when they are asked for."""
     path = Path(path)
     recover(path)
-    record = _read_record(path)
-    summary = {
-        EARLIER_DIAGNOSTICS.get(name, name): value
-        for name, value in record.get("summary", {}).items()
-    }
-    known_figures = {field.name for field in fields(Diagnostics)}
-    try:
-        options = recorded_options(record["options"])
-        diagnostics = Diagnostics(**{k: v for k, v in summary.items() if k in known_figures})
-    except (TypeError, ValueError):
-        raise InputError(path / "run.json", "is damaged; run sameas align again") from None
-    for name in REQUIRED[:3]:
-        if not (path / f"{name}.parquet").is_file():
+    record, options, diagnostics = _read_record(path)
+    for name in REQUIRED:
+        if name in SCHEMAS and not (path / f"{name}.parquet").is_file():
             _read_table(path / f"{name}.parquet")  # raises the error about it now
 
     def load(name: str) -> Any:
         if name == "pair":
-            return _read_pair(path)
-        if name == "inputs":
-            return _read_inputs(path, options, record["options"], diagnostics)
-        return _read_table(path / f"{name}.parquet")
+            left, right = _read_graph(path / "left"), _read_graph(path / "right")
+            return GraphPair(left=left, right=right, gold=_read_table(path / "gold.parquet"))
+        if name != "inputs":
+            return _read_table(path / f"{name}.parquet")
+        if "among" in record["options"]:  # an earlier version, which recorded paths
+            given = {name: record["options"].get(name) for name in INPUTS}
+            unused = without_effect(options, embeddings=given["embeddings"] is not None)
+            given = {name: value for name, value in given.items() if name not in unused}
+            return collect_inputs(load("pair"), options, **given)
+        return _read_inputs(path, diagnostics)
 
-    return Alignment(options=options, diagnostics=diagnostics, load=load)
+    version = str(record.get("sameas", __version__))
+    return Alignment(options=options, diagnostics=diagnostics, load=load, version=version)
 
 
-def _read_record(path: Path) -> dict[str, Any]:
+def _read_record(path: Path) -> tuple[dict[str, Any], Options, Diagnostics]:
+    """What run.json holds: all of it, the options and the figures."""
     file = path / "run.json"
-    if not file.is_file():
+    if not is_run(path):
         raise InputError(
             path, "is not a run folder (no run.json in it); make one with: sameas align"
         )
@@ -147,35 +167,23 @@ def _read_record(path: Path) -> dict[str, Any]:
         version = record["format"]
         if type(version) is not int or version < 1:
             raise ValueError("no format")
-        if version <= FORMAT and not isinstance(record["options"], dict):
-            raise ValueError("no options")
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise InputError(file, "is damaged; run sameas align again") from None
+        if version > FORMAT:
+            raise InputError(
+                file,
+                f"has run format {version}, this version of sameas ({__version__}) reads {FORMAT}; "
+                "upgrade sameas",
+            )
+        options, summary = recorded_options(record["options"]), record.get("summary", {})
+        figures = {EARLIER_DIAGNOSTICS.get(name, name): value for name, value in summary.items()}
+        known = figures.keys() & {field.name for field in fields(Diagnostics)}
+        return record, options, Diagnostics(**{name: figures[name] for name in known})
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise InputError(file, f"is damaged; {AGAIN}") from None
     except OSError as error:
         raise InputError(file, f"cannot be read ({error.strerror})") from None
-    if version > FORMAT:
-        raise InputError(
-            file,
-            f"has run format {version}, this version of sameas ({__version__}) reads {FORMAT}; "
-            "upgrade sameas",
-        )
-    return record
 
 
-def _read_pair(path: Path) -> GraphPair:
-    gold = _read_table(path / "gold.parquet")
-    return GraphPair(left=_read_graph(path / "left"), right=_read_graph(path / "right"), gold=gold)
-
-
-def _read_inputs(
-    path: Path, options: Options, recorded: dict[str, Any], diagnostics: Diagnostics
-) -> Inputs:
-    """The inputs of a run; an earlier version recorded their paths among the options."""
-    if "among" in recorded:
-        given = {name: recorded.get(name) for name in INPUTS}
-        unused = without_effect(options, embeddings=given["embeddings"] is not None)
-        given = {name: value for name, value in given.items() if name not in unused}
-        return collect_inputs(_read_pair(path), options, **given)
+def _read_inputs(path: Path, diagnostics: Diagnostics) -> Inputs:
     links = {name: _read_table(path / f"{name}.parquet") for name in LINK_INPUTS}
     rows, vectors = path / "embeddings.npy", _read_table(path / "word_vectors.parquet")
     word_vectors = None
@@ -183,81 +191,45 @@ def _read_inputs(
         matrix = np.array(vectors["vector"].to_list(), dtype=np.float32)
         source = (diagnostics.word_vectors or "").rpartition(",")[0]
         word_vectors = WordVectors(vectors["word"], matrix, source)
-    return Inputs(
-        **links,
-        embeddings=as_rows(np.load(rows, allow_pickle=False)) if rows.is_file() else None,
-        word_vectors=word_vectors,
-    )
+    embeddings = as_rows(np.load(rows, allow_pickle=False)) if rows.is_file() else None
+    return Inputs(**links, embeddings=embeddings, word_vectors=word_vectors)
+
+
+def _read_graph(folder: Path) -> Graph:
+    tables = {name: _read_table(folder / f"{name}.parquet") for name in GRAPH_TABLES}
+    entities, linkable = tables.pop("entities"), tables.pop("linkable")
+    assert entities is not None
+    try:
+        graph = Graph.from_triples(
+            tables.pop("triples"), entities=entities["entity"], names=entities["name"], **tables
+        )
+    except ValueError:  # an entity that stands twice, or a triple of an unknown one
+        raise InputError(folder, f"is damaged (entities and triples do not fit); {AGAIN}") from None
+    if linkable is None:
+        return graph
+    return replace(graph, linkable=graph.positions(linkable["entity"]))
 
 
 def _read_table(path: Path) -> pl.DataFrame | None:
     """A table with its columns checked; None if it is not there and need not be."""
     if not path.exists() and path.stem not in REQUIRED:
         return None
+    schema = COLUMNS[path.stem]
     try:
         table = read_parquet(path)
-        columns = table.select(list(COLUMNS[path.stem]))
+        columns = table.select(list(schema))
     except (InputError, pl.exceptions.PolarsError):
-        raise InputError(path, "is missing or damaged; run sameas align again") from None
-    for name, kind in COLUMNS[path.stem].items():
-        numeric, found = kind.is_numeric(), columns[name].dtype
-        may_lack = numeric or name == "candidate"
-        fits = (numeric and (found.is_numeric() or found == pl.Null)) or found == kind
-        if not fits or (not may_lack and columns[name].has_nulls()):
-            raise InputError(path, f'is damaged (column "{name}"); run sameas align again')
+        raise InputError(path, f"is missing or damaged; {AGAIN}") from None
+    for column, (name, kind) in zip(columns, schema.items(), strict=True):
+        fits = column.dtype == kind
+        if kind.is_numeric():
+            fits = column.dtype.is_numeric() or column.dtype == pl.Null
+        elif name != "candidate":  # which not every unmatched entity has
+            fits = fits and not column.has_nulls()
+        if not fits:
+            raise InputError(path, f'is damaged (column "{name}"); {AGAIN}')
     if path.stem == "unmatched":  # earlier versions wrote sentences
         codes = {code: code for code in get_args(Reason)} | EARLIER_REASONS
         reason = pl.col("reason").replace_strict(codes, default="unsure", return_dtype=pl.String)
         table = table.with_columns(reason)
     return table
-
-
-def _write_graph(graph: Graph, folder: Path) -> None:
-    folder.mkdir()
-    head, relation, tail = graph.triples.T
-    tables = {
-        "entities": pl.DataFrame({"entity": graph.entities, "name": graph.names}),
-        "triples": pl.DataFrame(
-            {
-                "head": graph.entities.gather(head),
-                "relation": graph.relations.gather(relation),
-                "tail": graph.entities.gather(tail),
-            }
-        ),
-        "attributes": graph.attributes,
-    }
-    if len(graph.alternatives):
-        tables["alternatives"] = graph.alternatives
-    if graph.linkable is not None:
-        tables["linkable"] = pl.DataFrame({"entity": graph.entities.gather(graph.linkable)})
-    for name, table in tables.items():
-        _write(table, folder / f"{name}.parquet")
-
-
-def _write(table: pl.DataFrame, path: Path) -> None:
-    """Write a table in pieces, so that its encoded form is never in memory as a whole."""
-    table.write_parquet(path, row_group_size=250_000)
-
-
-def _read_graph(folder: Path) -> Graph:
-    tables = {
-        name: _read_table(folder / f"{name}.parquet")
-        for name in ("entities", "triples", "attributes", "alternatives", "linkable")
-    }
-    entities, linkable = tables["entities"], tables["linkable"]
-    assert entities is not None
-    try:
-        graph = Graph.from_triples(
-            tables["triples"],
-            entities=entities["entity"],
-            names=entities["name"],
-            attributes=tables["attributes"],
-            alternatives=tables["alternatives"],
-        )
-    except ValueError:  # an entity that stands twice, or a triple of an unknown one
-        raise InputError(
-            folder, "is damaged (entities and triples do not fit); run sameas align again"
-        ) from None
-    if linkable is None:
-        return graph
-    return replace(graph, linkable=graph.positions(linkable["entity"]))

@@ -15,29 +15,19 @@ STEP = 200_000
 """Rows that are turned into text at a time."""
 
 
-def write_ntriples(links: LinkSet, path: Path) -> None:
-    """Write one N-Triples line a link."""
-    with path.open("wb") as file:
-        write_triples(_triples(links, bracketed(links.predicates)), file)
-
-
-def write_turtle(links: LinkSet, path: Path) -> None:
-    """Write one Turtle statement a link, with a prefix for the predicate."""
-    predicates = bracketed(links.predicates)
-    head = ""
-    for prefix, namespace in PREFIXES.items():
+def write_same_as(links: LinkSet, path: Path) -> None:
+    """Write one triple a link; Turtle (.ttl) has a prefix for the predicate."""
+    predicates, head = bracketed(links.predicates), ""
+    for prefix, namespace in PREFIXES.items() if path.suffix.lower() == ".ttl" else ():
         local = predicates.str.extract(rf"^<{namespace}([A-Za-z]+)>$")
         if local.is_not_null().any():
             head += f"@prefix {prefix}: <{namespace}> .\n"
             predicates = (f"{prefix}:" + local).zip_with(local.is_not_null(), predicates)
+    left, right = bracketed(links.links["left"]), bracketed(links.links["right"])
+    table = pl.DataFrame({"subject": left, "predicate": predicates, "object": right})
     with path.open("wb") as file:
         file.write((head + "\n" if head else "").encode())
-        write_triples(_triples(links, predicates), file)
-
-
-def _triples(links: LinkSet, predicates: pl.Series) -> pl.DataFrame:
-    left, right = bracketed(links.links["left"]), bracketed(links.links["right"])
-    return pl.DataFrame({"subject": left, "predicate": predicates, "object": right})
+        write_triples(table, file)
 
 
 def write_triples(table: pl.DataFrame, file: IO[bytes], *, end: str = " .") -> None:

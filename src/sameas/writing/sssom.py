@@ -11,18 +11,16 @@ derived from the IRIs, and whole columns are abbreviated at once.
 from __future__ import annotations
 
 import hashlib
-import io
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import count
 from os.path import commonprefix
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import polars as pl
 import yaml
 
-from sameas._version import __version__
 from sameas.alignment import Alignment
 from sameas.errors import OptionError
 from sameas.iri import is_iri
@@ -30,6 +28,7 @@ from sameas.links import LINK_COLUMNS, LinkSet
 from sameas.reading.sssom import BUILT_IN, EXTENSIONS
 
 UNLICENSED = "https://w3id.org/sssom/license/unspecified"
+XSD = "http://www.w3.org/2001/XMLSchema#"
 UNSPECIFIED = "semapv:UnspecifiedMatching"
 WELL_KNOWN = {
     **{namespace: prefix for prefix, namespace in BUILT_IN.items()},
@@ -52,9 +51,16 @@ SLOTS = (
 IRI_SLOTS = ("mapping_set_id", "license", "subject_source", "object_source", "mapping_provider")
 CHANGED = r"[^\x00-\x7F]|\[|\]"
 """Letters of IRIs that a CURIE cannot have: beyond ASCII, and the brackets around an address."""
-UNCHANGED = "".join(chr(code) for code in range(128) if chr(code) not in "[]")
 FREQUENT = 0.01
 """The share of IRIs that makes a namespace worth a prefix although a longer one would do."""
+NAMESPACE = pl.coalesce(
+    pl.col("iri").str.extract(r"^(.+[/#:])[^/#:]+[/#:]*$"), pl.col("iri").str.extract(r"^([^:]*:)")
+)
+"""All of an IRI before its last part, which is never empty."""
+FIRST_COLUMNS = (
+    *("subject_id", "subject_label", "predicate_id", "object_id", "object_label"),
+    *("mapping_justification", "confidence", "ext_confidence", "similarity_score", "ext_score"),
+)
 
 
 def check_meta(meta: Mapping[str, str]) -> Mapping[str, str]:
@@ -74,73 +80,76 @@ def check_meta(meta: Mapping[str, str]) -> Mapping[str, str]:
 
 def described(alignment: Alignment) -> LinkSet:
     """The links of an alignment with the names of their entities and how they were found."""
-    left, right = alignment.pair.left, alignment.pair.right
-    label = pl.col("left").replace_strict(left.entities, left.names, default=None)
-    other = pl.col("right").replace_strict(right.entities, right.names, default=None)
+    labels = {
+        label: pl.col(side).replace_strict(graph.entities, graph.names, default=None)
+        for label, side, graph in (
+            ("subject_label", "left", alignment.pair.left),
+            ("object_label", "right", alignment.pair.right),
+        )
+    }
     table = alignment.links.select(
         *LINK_COLUMNS,
-        subject_label=pl.when(label != "").then(label),
-        object_label=pl.when(other != "").then(other),
+        **{label: pl.when(name != "").then(name) for label, name in labels.items()},
         mapping_justification=pl.lit("semapv:CompositeMatching"),
     )
-    return LinkSet(
-        links=table, metadata={"mapping_tool": "sameas", "mapping_tool_version": __version__}
-    )
+    tool = {"mapping_tool": "sameas", "mapping_tool_version": alignment.version}
+    return LinkSet(links=table, metadata=tool)
 
 
 def write_sssom(links: LinkSet, path: Path) -> None:
     """Write an SSSOM table; nothing in it depends on the clock."""
-    table = links.links
     iris = {
-        "left": _ascii(table["left"]),
-        "right": _ascii(table["right"]),
-        "predicate": _ascii(links.predicates),
+        "subject_id": _ascii(links.links["left"]),
+        "object_id": _ascii(links.links["right"]),
+        "predicate_id": _ascii(links.predicates),
     }
-    sources = _sources(links, iris["left"], iris["right"])
+    sources = _sources(links, iris["subject_id"], iris["object_id"])
     iris |= {slot: pl.Series([iri]) for slot, iri in sources.items()}
     curies, prefixes = _abbreviated(iris, links.prefixes)
-    columns = _columns(table, curies)
-    body = io.BytesIO()
-    columns.write_csv(body, separator="\t")
+    columns = _columns(links.links, curies)
+    body = columns.write_csv(separator="\t").encode()
     metadata = {
-        "mapping_set_id": f"urn:sameas:mappings:{hashlib.sha256(body.getvalue()).hexdigest()[:32]}",
+        "mapping_set_id": f"urn:sameas:mappings:{hashlib.sha256(body).hexdigest()[:32]}",
         "license": UNLICENSED,
         **{slot: curies[slot][0] for slot in sources},
         **{slot: value for slot, value in links.metadata.items() if slot not in sources},
     }
-    definitions = [_definition(name) for name in EXTENSIONS if name in columns.columns]
+    definitions = [
+        {
+            "slot_name": name,
+            "property": f"urn:sameas:terms:{name.removeprefix('ext_')}",
+            "type_hint": f"{XSD}{'double' if columns[name].dtype.is_numeric() else 'string'}",
+        }
+        for name in EXTENSIONS
+        if name in columns.columns
+    ]
     if definitions:
-        given = metadata.get("extension_definitions")
+        stated = metadata.get("extension_definitions")
         metadata["extension_definitions"] = [
-            *(given if isinstance(given, list) else []),
+            *(stated if isinstance(stated, list) else []),
             *definitions,
         ]
-    block = {"curie_map": {name: prefixes[name] for name in sorted(prefixes)}, **metadata}
-    with path.open("wb") as file:
-        file.write(_commented(block).encode())
-        file.write(body.getvalue())
+    block = {"curie_map": dict(sorted(prefixes.items())), **metadata}
+    text = yaml.safe_dump(block, sort_keys=False, width=2**30).removesuffix("\n")
+    comment = "".join(f"#{line}\n" for line in text.split("\n"))
+    path.write_bytes(comment.encode() + body)
 
 
 def _ascii(iris: pl.Series) -> pl.Series:
     """IRIs as URIs that can be abbreviated: some letters are percent-encoded."""
-    wide = iris.filter(iris.str.contains(CHANGED)).unique()
-    encoded = wide.map_elements(_encoded, return_dtype=pl.String)
-    return iris.replace(wide, encoded) if len(wide) else iris
-
-
-def _encoded(iri: str) -> str:
-    return quote(iri, safe=UNCHANGED)
+    letters = ["[", *iris.str.extract_all(CHANGED).explode().drop_nulls().unique()]
+    return iris.str.replace_many(letters, [quote(letter) for letter in letters])
 
 
 def _sources(links: LinkSet, left: pl.Series, right: pl.Series) -> dict[str, str]:
     """Where the entities come from: as stated, else the namespace that they have in common."""
     found = {}
     for slot, iris in (("subject_source", left), ("object_source", right)):
-        given = links.metadata.get(slot)
-        if given is None:
+        stated = links.metadata.get(slot)
+        if stated is None:
             found[slot] = _common(iris).rstrip(":") if len(iris) else ""
-        elif str(given).partition(":")[0] not in links.prefixes:  # else it is a CURIE already
-            found[slot] = _encoded(str(given))
+        elif str(stated).partition(":")[0] not in links.prefixes:  # else it is a CURIE already
+            found[slot] = _ascii(pl.Series([str(stated)]))[0]
     return {slot: iri for slot, iri in found.items() if is_iri(iri)}
 
 
@@ -153,34 +162,36 @@ def _common(iris: pl.Series) -> str:
     shared = commonprefix([str(iris.min()), str(iris.max())])  # noqa: RUF071 (no paths)
     shared = shared[: max(map(shared.rfind, "/#:")) + 1]
     if re.fullmatch(r"[^:/]+:|[^/]+//|", shared):
-        return str(iris.to_frame("iri").select(_NAMESPACE.mode().min()).item())
+        return str(iris.to_frame("iri").select(NAMESPACE.mode().min()).item())
     return shared
-
-
-_NAMESPACE = pl.coalesce(
-    pl.col("iri").str.extract(r"^(.+[/#:])[^/#:]+[/#:]*$"), pl.col("iri").str.extract(r"^([^:]*:)")
-)
-"""All of an IRI before its last part, which is never empty."""
 
 
 def _abbreviated(
     iris: Mapping[str, pl.Series], given: Mapping[str, str]
 ) -> tuple[dict[str, pl.Series], dict[str, str]]:
-    """CURIEs for all these IRIs, and the prefixes in them: those given, then derived ones."""
+    """CURIEs for all these IRIs, and the prefixes in them: those given, then derived ones.
+
+    A prefix stands for the longest given namespace, else for all before the last part of an IRI.
+    A namespace of few IRIs in one of many gets no prefix: a CURIE may have slashes in it.
+    """
+    prefixes = {**{name: BUILT_IN[name] for name in ("owl", "semapv")}, **given}
     table = pl.concat(
         column.to_frame("iri").with_columns(slot=pl.lit(slot)) for slot, column in iris.items()
+    ).with_columns(
+        derived=NAMESPACE, given=pl.col("iri").str.extract(f"(?s)^({_any_of(prefixes.values())}).")
     )
-    table = table.with_columns(namespace=_namespaces(table["iri"], given))
-    prefixes = {**{name: BUILT_IN[name] for name in ("owl", "semapv")}, **given}
+    many = table.filter(
+        pl.col("given").is_null()
+        & (pl.len().over("given", "derived") >= max(2.0, FREQUENT * len(table)))
+    )["derived"]
+    outer = pl.col("derived").str.extract(f"^({_any_of({*many, *WELL_KNOWN})})")
+    table = table.with_columns(namespace=pl.coalesce("given", outer, "derived"))
     names = {namespace: name for name, namespace in reversed(prefixes.items())}
-    taken = {*prefixes, *WELL_KNOWN.values()}
-    number = 0
+    new_names = (name for name in map("ns{}".format, count(1)) if name not in given)
     for namespace in table["namespace"].unique(maintain_order=True):
         if namespace not in names:
-            name = WELL_KNOWN.get(namespace, "")
-            while not name or name in prefixes:
-                number += 1
-                name = f"ns{number}" if f"ns{number}" not in taken else ""
+            usual = WELL_KNOWN.get(namespace)
+            name = next(new_names) if usual is None or usual in prefixes else usual
             names[namespace], prefixes[name] = name, namespace
     local = pl.col("iri").str.slice(pl.col("namespace").str.len_chars())
     prefix = pl.col("namespace").replace_strict(names, return_dtype=pl.String)
@@ -188,80 +199,35 @@ def _abbreviated(
     return {slot: table.filter(pl.col("slot") == slot)["curie"] for slot in iris}, prefixes
 
 
-def _namespaces(iris: pl.Series, given: Mapping[str, str]) -> pl.Series:
-    """The part of each IRI that a prefix is to stand for.
-
-    It is the longest given one, else all before the last part of the IRI. A namespace of few
-    IRIs in one of many gets no prefix: a CURIE may have slashes in it.
-    """
-    long_first = sorted(filter(None, given.values()), key=lambda text: (-len(text), text))
-    stated = [
-        pl.when(
-            pl.col("iri").str.starts_with(namespace)
-            & (pl.col("iri").str.len_chars() > len(namespace))
-        ).then(pl.lit(namespace))
-        for namespace in long_first
-    ]
-    table = iris.to_frame("iri").select(
-        given=pl.coalesce(*stated, pl.lit(None, dtype=pl.String)), derived=_NAMESPACE
-    )
-    counts = table.filter(pl.col("given").is_null())["derived"].value_counts(name="count")
-    many = counts.filter(pl.col("count") >= max(2.0, FREQUENT * len(iris)))["derived"]
-    frequent = sorted({*many, *WELL_KNOWN}, key=len, reverse=True)
-    shortened = {
-        derived: next((outer for outer in frequent if derived.startswith(outer)), derived)
-        for derived in counts["derived"]
-    }
-    return table.select(pl.coalesce("given", pl.col("derived").replace(shortened))).to_series()
+def _any_of(texts: Iterable[str]) -> str:
+    """A regular expression for any of these texts, the longest if several fit."""
+    longest_first = sorted(filter(None, texts), key=lambda text: (-len(text), text))
+    return "|".join(map(pl.escape_regex, longest_first))
 
 
 def _columns(table: pl.DataFrame, curies: Mapping[str, pl.Series]) -> pl.DataFrame:
-    """The table that is written; columns of our own only where they are needed."""
-    further = {
-        name: table[name] for name in table.columns if name not in (*LINK_COLUMNS, "predicate")
+    """The table that is written; columns of our own only where SSSOM's cannot hold a value."""
+    stated = [name for name in table.columns if name == "mapping_justification"]
+    columns = table.with_columns(
+        *(curies[name].alias(name) for name in ("subject_id", "predicate_id", "object_id")),
+        pl.coalesce(*stated, pl.lit(UNSPECIFIED)).alias("mapping_justification"),
+        pl.when(pl.col("confidence").is_between(0, 1)).then("confidence").alias("confidence"),
+        pl.when(pl.col("score").is_between(0, 1)).then("score").alias("similarity_score"),
+        ext_confidence="confidence",
+        ext_score="score",
+        ext_subject_id=pl.when(pl.col("left").str.contains(CHANGED)).then("left"),
+        ext_object_id=pl.when(pl.col("right").str.contains(CHANGED)).then("right"),
+    )
+    needed = {
+        "ext_confidence": not columns["ext_confidence"].equals(columns["confidence"]),
+        "ext_score": not columns["ext_score"].equals(columns["similarity_score"]),
+        "ext_subject_id": columns["ext_subject_id"].is_not_null().any(),
+        "ext_object_id": columns["ext_object_id"].is_not_null().any(),
     }
-    unspecified = pl.Series([UNSPECIFIED] * len(table), dtype=pl.String)
-    columns = {
-        "subject_id": curies["left"],
-        "subject_label": further.pop("subject_label", None),
-        "predicate_id": curies["predicate"],
-        "object_id": curies["right"],
-        "object_label": further.pop("object_label", None),
-        "mapping_justification": further.pop("mapping_justification", unspecified).fill_null(
-            UNSPECIFIED
-        ),
-        **_numbers("confidence", table["confidence"]),
-        **_numbers("similarity_score", table["score"]),
-        **further,
-        "ext_subject_id": _beyond_ascii(table["left"]),
-        "ext_object_id": _beyond_ascii(table["right"]),
-    }
-    return pl.DataFrame({name: column for name, column in columns.items() if column is not None})
-
-
-def _numbers(slot: str, numbers: pl.Series) -> dict[str, pl.Series]:
-    """A column of numbers from 0 to 1, and all of them in a second one if some are not."""
-    allowed = numbers.is_between(0, 1) | numbers.is_null()
-    if allowed.all():
-        return {slot: numbers}
-    return {slot: numbers.set(~allowed, None), f"ext_{numbers.name}": numbers}
-
-
-def _beyond_ascii(iris: pl.Series) -> pl.Series | None:
-    """The IRIs that percent-encoding changes, null for the others; None if there are none."""
-    wide = iris.str.contains(CHANGED)
-    return iris.set(~wide, None) if wide.any() else None
-
-
-def _definition(name: str) -> dict[str, str]:
-    kind = "double" if name in ("ext_score", "ext_confidence") else "string"
-    return {
-        "slot_name": name,
-        "property": f"urn:sameas:terms:{name.removeprefix('ext_')}",
-        "type_hint": f"http://www.w3.org/2001/XMLSchema#{kind}",
-    }
-
-
-def _commented(block: Mapping[str, Any]) -> str:
-    text = yaml.safe_dump(dict(block), sort_keys=False, width=2**30)
-    return "".join(f"#{line}\n" for line in text.removesuffix("\n").split("\n"))
+    order = dict.fromkeys([*FIRST_COLUMNS, *columns.columns])
+    dropped = {*LINK_COLUMNS, "predicate"} - {"confidence"}
+    return columns.select(
+        name
+        for name in order
+        if name in columns.columns and name not in dropped and needed.get(name, True)
+    )

@@ -1,0 +1,137 @@
+"""Compressed files are read whole or refused, by every reader."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import os
+import random
+
+import polars as pl
+import pytest
+import zstandard
+
+import sameas
+from sameas import InputError, Reading
+from sameas.files import open_stream, read_bytes
+from sameas.reading.names import read_names
+from sameas.reading.vectors import read_word_vectors
+
+PACK = {".gz": gzip.compress, ".bz2": bz2.compress, ".zst": zstandard.compress}
+E = "http://example.org/"
+CHANCE = random.Random(0)
+NUMBERS = [(i, CHANCE.randrange(10**9)) for i in range(4_000)]
+LINKS = [(f"{E}a{i}", f"{E}b{j}") for i, j in NUMBERS]
+NT = "".join(f"<{a}> <http://www.w3.org/2002/07/owl#sameAs> <{b}> .\n" for a, b in LINKS)
+READERS = {
+    "g.nt": (NT, sameas.read_graph),
+    "g.ttl": (NT, sameas.read_graph),
+    "g.tsv": ("".join(f"{a}\tr\t{b}\n" for a, b in LINKS), sameas.read_graph),
+    "g.csv": ("".join(f"{a},r,{b}\n" for a, b in LINKS), sameas.read_graph),
+    "l.nt": (NT, sameas.read_links),
+    "l.ttl": (NT, sameas.read_links),
+    "l.tsv": ("".join(f"{a}\t{b}\n" for a, b in LINKS), sameas.read_links),
+    "gold.csv": ("".join(f"{a},{b}\n" for a, b in LINKS), sameas.read_gold),
+    "l.jsonl": (
+        "".join(f'{{"left": "{a}", "right": "{b}"}}\n' for a, b in LINKS),
+        sameas.read_links,
+    ),
+    "l.sssom.tsv": (
+        "subject_id\tpredicate_id\tobject_id\n"
+        + "".join(f"{a}\towl:sameAs\t{b}\n" for a, b in LINKS),
+        sameas.read_links,
+    ),
+    "names.tsv": ("".join(f"{a}\t{b}\n" for a, b in LINKS), read_names),
+    "names.json": ("{" + ",\n".join(f'"{a}": "{b}"' for a, b in LINKS) + "}", read_names),
+    "vectors.txt": (
+        "".join(f"word{i} {j} 1\n" for i, j in NUMBERS),
+        lambda path: read_word_vectors(path, pl.Series(["word7"])),
+    ),
+    "l.rdf": (
+        '<rdf:RDF xmlns="http://knowledgeweb.semanticweb.org/heterogeneity/alignment#" '
+        'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">\n'
+        + "".join(
+            f'<Cell><entity1 rdf:resource="{a}"/><entity2 rdf:resource="{b}"/></Cell>\n'
+            for a, b in LINKS
+        )
+        + "</rdf:RDF>",
+        sameas.read_links,
+    ),
+}
+
+
+def block_end(content):
+    """The content as one Zstandard frame, cut at the end of a block inside it."""
+    out = io.BytesIO()
+    with zstandard.ZstdCompressor().stream_writer(out, closefd=False) as writer:
+        writer.write(content[: len(content) // 2])
+        writer.flush(zstandard.FLUSH_BLOCK)
+        at = out.tell()
+        writer.write(content[len(content) // 2 :])
+    return out.getvalue()[:at]
+
+
+@pytest.mark.parametrize("suffix", PACK)
+@pytest.mark.parametrize("name", READERS)
+def test_no_reader_reads_a_damaged_archive_short(tmp_path, name, suffix):
+    text, read = READERS[name]
+    path = tmp_path / f"{name}{suffix}"
+    content, pack = text.encode(), PACK[suffix]
+    cut = content.rfind(b"\n", 0, len(content) // 2) + 1  # the first half alone would be valid
+    packed = pack(content)
+    second = bytearray(pack(content[cut:]))
+    second[1] ^= 0xFF
+    damaged = {
+        "half": packed[: len(packed) // 2],
+        "almost whole": packed[:-1],
+        "second stream": pack(content[:cut]) + second,
+        "second stream cut": pack(content[:cut]) + pack(content[cut:])[:-9],
+        "empty": b"",
+    }
+    if suffix == ".zst":
+        damaged["end of a block"] = block_end(content)
+    for what, data in damaged.items():
+        path.write_bytes(data)
+        with pytest.raises(InputError, match=r"is the file whole\?") as caught:
+            read(path)
+        assert str(path) in str(caught.value), what
+    path.write_bytes(pack(content[:cut]) + pack(content[cut:]))
+    read(path)
+    assert read_bytes(path) == content
+
+
+@pytest.mark.parametrize("suffix", PACK)
+def test_the_first_bytes_tell_the_compression(tmp_path, suffix):
+    path = tmp_path / "links.tsv"
+    path.write_bytes(PACK[suffix](b"a\tb\n"))
+    assert sameas.read_links(path)["left"].to_list() == ["a"]
+    odd = tmp_path / "odd.tsv"
+    odd.write_bytes(b"BZh9\tPK\n")  # begins almost like bzip2
+    assert sameas.read_links(odd)["left"].to_list() == ["BZh9"]
+
+
+@pytest.mark.parametrize("suffix", PACK)
+def test_tables_have_a_limit_on_unpacked_bytes(tmp_path, suffix):
+    path = tmp_path / f"g.tsv{suffix}"
+    path.write_bytes(PACK[suffix](b"a\tr\tb\n" * 100_000))
+    with pytest.raises(InputError, match=r"holds more than 100,000 bytes .* `max_bytes`"):
+        sameas.read_graph(path, reading=Reading(max_bytes=100_000))
+    assert len(sameas.read_graph(path, reading=Reading(max_bytes=10**6)).triples) == 100_000
+
+
+def test_padding_and_empty_frames_are_passed_over(tmp_path):
+    for suffix, pack in PACK.items():
+        path = tmp_path / f"x{suffix}"
+        path.write_bytes(pack(b"a") + pack(b"") + bytes(600) + pack(b"b") + bytes(600))
+        assert read_bytes(path) == b"ab"
+
+
+def test_progress_rises_to_one(tmp_path):
+    path = tmp_path / "x.gz"
+    path.write_bytes(gzip.compress(os.urandom(10**6)))
+    shares = []
+    with open_stream(path, progress=shares.append) as stream:
+        stream.read()
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
