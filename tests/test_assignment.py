@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linear_sum_assignment
 
 import reference
-from sameas.assignment import Problem, assign, sinkhorn
+from sameas.assignment import Problem, assign, ranked, ranks_of, shares, sinkhorn
 from sameas.assignment import solve as solve_problem
 from sameas.assignment.problem import _solved
 from sameas.assignment.ranking import upper_bound
@@ -42,6 +42,11 @@ def sparse(profit):
 def some_pairs(profit, kept):
     left, right = np.nonzero(kept)
     return from_pairs(profit.shape, left, right, profit[left, right])
+
+
+def shares_of(problem, found):
+    values = problem.profit.of(found.left, found.right)
+    return shares(problem.pairs, found.plan, found.left, found.right, values)
 
 
 def solve(problem, solver, **method):
@@ -89,28 +94,28 @@ def test_every_solver_keeps_its_contract(solver, form, profit, temperature, iter
     # The objective is what it says, and bounded as it says.
     total = sum(float(profit[i, j]) for i, j in zip(found.left, found.right, strict=True))
     assert_allclose(found.objective, total, atol=1e-6)
-    best = reference.best_total(profit)
-    assert found.objective <= best + 1e-5
-    assert upper_bound(profit, found.plan.right) >= best - 1e-5
+    largest = reference.best_total(profit)
+    assert found.objective <= largest + 1e-5
+    assert upper_bound(profit, found.plan.right) >= largest - 1e-5
     if (form, solver) == ("sparse", "sinkhorn"):
         assert found.gap is None
     else:
         assert 0 <= found.gap <= 1
-        if best > 0 and found.gap < 1:  # the gap is a share of a bound on the best total
-            assert found.objective >= best * (1 - found.gap) - 1e-4
+        if largest > 0 and found.gap < 1:  # the gap is a share of a bound on the best total
+            assert found.objective >= largest * (1 - found.gap) - 1e-4
 
     # The ranked: so many, each once, of which none is worse than one that was left out.
     k = min(top, m)
-    ranked = problem.ranked(found.plan.right, top, found.partner)
-    assert ranked.left.tolist() == [i for i in range(n) for _ in range(k)]
-    right, rank = ranked.right.reshape(n, k), ranked.rank.reshape(n, k)
+    best = ranked(problem.pairs, found.plan.right, top, partner=found.partner)
+    assert best.left.tolist() == [i for i in range(n) for _ in range(k)]
+    right, rank = best.right.reshape(n, k), best.rank.reshape(n, k)
     assert all(len(set(row)) == k for row in right.tolist())
     assert (np.diff(rank, axis=1) >= 0).all()
     assert (rank >= 1).all()
     assert (rank <= m).all()
-    assert_array_equal(ranked.values, profit[ranked.left, ranked.right])
-    again = problem.ranks_of(found.plan.right, ranked.left, ranked.right, found.partner)
-    assert_array_equal(again, ranked.rank)
+    assert_array_equal(best.values, profit[best.left, best.right])
+    again = ranks_of(problem.pairs, found.plan.right, best.left, best.right, partner=found.partner)
+    assert_array_equal(again, best.rank)
 
     # A partner that both sides like best is the first of the ranked.
     partner = dict(zip(found.left.tolist(), found.right.tolist(), strict=True))
@@ -122,7 +127,7 @@ def test_every_solver_keeps_its_contract(solver, form, profit, temperature, iter
         for i, j in best_for_both(profit, found.plan, margin):
             assert partner[i] == right[i, 0] == j
 
-    confidence = problem.shares(found.plan, found.left, found.right)
+    confidence = shares_of(problem, found)
     assert np.isfinite(confidence).all()
     assert ((confidence >= 0) & (confidence <= 1)).all()
 
@@ -136,14 +141,14 @@ def test_few_candidates_leave_nobody_of_the_smaller_side_out(solver, profit, see
     found = solve(problem, solver, **METHOD)
     assert_one_to_one(found, min(profit.shape))
     assert_allclose(found.objective, profit[found.left, found.right].sum(), atol=1e-5)
-    best = reference.best_total(profit)
-    assert found.objective <= best + 1e-5
+    largest = reference.best_total(profit)
+    assert found.objective <= largest + 1e-5
     if solver == "hungarian":
-        assert found.objective >= best - 1e-5
+        assert found.objective >= largest - 1e-5
         assert found.gap == 0
-    ranked = problem.ranked(found.plan.right, 3, found.partner)
-    assert kept[ranked.left, ranked.right].all()
-    confidence = problem.shares(found.plan, found.left, found.right)
+    best = ranked(problem.pairs, found.plan.right, 3, partner=found.partner)
+    assert kept[best.left, best.right].all()
+    confidence = shares_of(problem, found)
     assert ((confidence >= 0) & (confidence <= 1)).all()
 
 
@@ -171,7 +176,7 @@ def test_hungarian_is_never_worse_than_sinkhorn(profit, temperature, iterations)
 def test_hungarian_ranks_the_partner_first_and_the_others_as_in_the_plan(form, profit, top):
     problem = FORMS[form](profit)
     found = solve(problem, "hungarian", **METHOD)
-    ranked = problem.ranked(found.plan.right, top, found.partner)
+    best = ranked(problem.pairs, found.plan.right, top, partner=found.partner)
     partner = dict(zip(found.left.tolist(), found.right.tolist(), strict=True))
     worth = profit - found.plan.right.astype(np.float32)
     for i, row in enumerate(worth.tolist()):
@@ -182,8 +187,8 @@ def test_hungarian_ranks_the_partner_first_and_the_others_as_in_the_plan(form, p
             for j, rank in zip(others, reference.ranks([row[j] for j in others]), strict=True):
                 ranks[j] = 1 + rank
         order = sorted(range(len(row)), key=lambda j: (j != partner.get(i), -row[j], j))
-        assert ranked.right[ranked.left == i].tolist() == order[:top]
-        assert ranked.rank[ranked.left == i].tolist() == [ranks[j] for j in order[:top]]
+        assert best.right[best.left == i].tolist() == order[:top]
+        assert best.rank[best.left == i].tolist() == [ranks[j] for j in order[:top]]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -195,8 +200,8 @@ def test_an_empty_side_has_no_links(solver, form, shape):
     assert len(found.left) == len(found.right) == 0
     assert found.objective == 0
     assert found.gap == (None if (form, solver) == ("sparse", "sinkhorn") else 0)
-    assert len(problem.shares(found.plan, found.left, found.right)) == 0
-    assert len(problem.ranked(found.plan.right, 3, found.partner).left) == 0
+    assert len(shares_of(problem, found)) == 0
+    assert len(ranked(problem.pairs, found.plan.right, 3).left) == 0
 
 
 @pytest.mark.parametrize("form", FORMS)

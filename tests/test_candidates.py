@@ -577,7 +577,7 @@ def test_own_embeddings_are_compared_with_all(tmp_path, monkeypatch):
     turn = rng.permutation(60)
     np.save(tmp_path / "rows.npy", np.vstack([rows, rows[turn]]))
     pair = GraphPair(left=graph("l", [""] * 60), right=graph("r", [""] * 60))
-    found = align(pair, paper(embeddings=tmp_path / "rows.npy", candidates=5))
+    found = align(pair, paper(candidates=5), embeddings=tmp_path / "rows.npy")
     assert found.diagnostics.form == "candidates"
     assert found.diagnostics.search_recall is None
     assert dict(found.links.select("left", "right").rows()) == {
@@ -587,6 +587,6 @@ def test_own_embeddings_are_compared_with_all(tmp_path, monkeypatch):
 
 def test_the_paper_preset_by_candidates_links_everyone(demo, monkeypatch):
     sparsely(monkeypatch, "nearest")
-    found = align(demo, paper(among="gold"))
+    found = align(demo, paper(), among="gold")
     assert found.diagnostics.form == "candidates"
     assert len(found.links) == len(demo.gold)

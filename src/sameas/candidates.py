@@ -57,6 +57,11 @@ class Candidates:
         return turned.indptr.astype(np.int64), turned.data
 
     @cached_property
+    def turned(self) -> Candidates:
+        """The same pairs with left and right exchanged."""
+        return from_pairs(self.shape[::-1], self.right, self.left, self.values)
+
+    @cached_property
     def _keys(self) -> Positions:
         keys: Positions = self.left * np.int64(self.shape[1]) + self.right
         return keys

@@ -14,17 +14,17 @@ in turn, until the best counterparts stay the same. What is done where the paper
 - Every relation has an inverse. fun(r) = distinct heads / facts and fun-1(r) = distinct tails /
   facts, the paper's global functionalities (harmonic means of the local ones), over distinct
   triples. They belong to the relation: one tail shared by many counts no less than its siblings.
-- A name is a literal reached through a relation of its own, so names are as telling as
-  distinct names / named entities says. Two literals are equal with probability 1 if casefolding
+- A name is a literal reached through a separate relation, whose functionality is distinct names /
+  named entities. Two literals are equal with probability 1 if casefolding
   and collapsing white space makes them the same text, else 0. An empty name is no literal.
 - In the first round P(r in r') is THETA for all relations; as only literals are equal by then,
   only names count.
 - Maximal assignment: a round builds only on those equivalences of the round before that are the
-  best of both their entities, with no other as good: at most one an entity. (The
-  authors' program takes the best of each left entity, any one of a tie. This way neither the
-  order of the entities nor that of the graphs matters, and the rounds settle.)
-- What is below THETA counts as 0: inverse functionalities, equivalences (after the first round,
-  whose probabilities are THETA's own doing) and relations of which neither is in the other.
+  best of both their entities, with no other as good: at most one an entity. (The authors' program
+  takes the best of each left entity, any one of a tie. This way neither the order of the entities
+  nor that of the graphs matters, and the rounds settle.)
+- What is below THETA counts as 0: inverse functionalities, equivalences (but for the first round)
+  and relations of which neither is in the other.
 - Negative evidence (x has a y that x' lacks) is left out: the paper found that it costs recall.
 - Instead of the paper's dampening, rounds end when few best counterparts change.
 """
@@ -34,7 +34,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -56,7 +56,7 @@ ROUNDING = 1e-9
 """Evidence that differs by less, relatively, is the same: sums depend on the order of terms."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class Equivalences:
     """Pairs of entities with evidence that they are the same, and how relations correspond.
 
@@ -110,7 +110,8 @@ def paris(
         raise ValueError(f"iterations must be at least 1, got {iterations} instead")
     facts = _facts_of_both(left, right)
     matches = _first_matches(*facts)
-    best = _no_pairs()
+    none = np.zeros(0, dtype=np.int64)
+    best = _Pairs(none, none, np.zeros(0))
     converged = False
     for done in range(1, iterations + 1):
         pairs = _equivalences(*facts, _with_literals(best, *facts), matches, memory)
@@ -124,15 +125,9 @@ def paris(
         converged = changed <= SETTLED * (len(left.entities) + len(right.entities))
         if converged:
             break
-    order = np.lexsort((pairs.right, -pairs.evidence, pairs.left))
-    return Equivalences(
-        left=pairs.left[order],
-        right=pairs.right[order],
-        evidence=pairs.evidence[order],
-        relations=_relation_table(left, right, matches),
-        iterations=done,
-        converged=converged,
-    )
+    pairs = pairs.where(np.lexsort((pairs.right, -pairs.evidence, pairs.left)))
+    relations = _relation_table(left, right, matches)
+    return Equivalences(*pairs, relations, done, converged)
 
 
 def maximal_links(equivalences: Equivalences) -> tuple[Positions, Positions, Values]:
@@ -154,7 +149,7 @@ def maximal_links(equivalences: Equivalences) -> tuple[Positions, Positions, Val
 # --- the graphs as facts
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class _Facts:
     """One graph as facts between nodes: first its entities, then the literals of both graphs.
 
@@ -177,7 +172,6 @@ class _Facts:
     """Which entities stand at which door; shape (entities, doors), zeros and ones."""
 
     def inverse(self, relation: Positions) -> Positions:
-        """The inverse of each relation."""
         return (relation + self.relations) % (2 * self.relations)
 
 
@@ -211,18 +205,8 @@ def _facts(
     about = heads < entities
     doors, door = np.unique(both[about] * nodes + tails[about], return_inverse=True)
     through = csr_array((np.ones(len(door)), (heads[about], door)), shape=(entities, len(doors)))
-    return _Facts(
-        entities=entities,
-        nodes=nodes,
-        relations=relations,
-        head=heads,
-        relation=both,
-        tail=tails,
-        inverse_functionality=inverse_functionality,
-        door_relation=doors // nodes,
-        door_tail=doors % nodes,
-        through=through,
-    )
+    facts = entities, nodes, relations, heads, both, tails
+    return _Facts(*facts, inverse_functionality, doors // nodes, doors % nodes, through)
 
 
 def _normalised(names: pl.Series) -> pl.Series:
@@ -234,24 +218,15 @@ def _normalised(names: pl.Series) -> pl.Series:
 # --- equivalent entities
 
 
-@dataclass(frozen=True, eq=False)
-class _Pairs:
+class _Pairs(NamedTuple):
     """Distinct pairs of nodes, and the evidence -log(1 - P) that they are the same."""
 
     left: Positions
     right: Positions
     evidence: Values
 
-    def where(self, kept: NDArray[np.bool_]) -> _Pairs:
+    def where(self, kept: NDArray[np.bool_] | Positions) -> _Pairs:
         return _Pairs(self.left[kept], self.right[kept], self.evidence[kept])
-
-    def swapped(self) -> _Pairs:
-        return _Pairs(self.right, self.left, self.evidence)
-
-
-def _no_pairs() -> _Pairs:
-    nobody = np.zeros(0, dtype=np.int64)
-    return _Pairs(nobody, nobody, np.zeros(0))
 
 
 def _with_literals(pairs: _Pairs, left: _Facts, right: _Facts) -> _Pairs:
@@ -333,7 +308,7 @@ def _changed_entities(before: _Pairs, after: _Pairs) -> int:
 # --- relations within relations
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class _Matches:
     """Pairs of relations, inverses included, with the probabilities that one is in the other."""
 
@@ -345,30 +320,26 @@ class _Matches:
     """How many relations the right side has, inverses included."""
 
     def key(self, left: Positions, right: Positions) -> Positions:
-        """One number for a pair of relations."""
         return left * self.width + right
 
 
 def _first_matches(left: _Facts, right: _Facts) -> _Matches:
     """Names with names, at THETA; other relations lead to nothing that is known to be equal."""
-    return _Matches(
-        left=np.array([left.relations - 1]),
-        right=np.array([right.relations - 1]),
-        left_in_right=np.array([THETA]),
-        right_in_left=np.array([THETA]),
-        width=2 * right.relations,
-    )
+    names = np.array([left.relations - 1]), np.array([right.relations - 1])
+    return _Matches(*names, np.array([THETA]), np.array([THETA]), 2 * right.relations)
 
 
 def _relation_matches(left: _Facts, right: _Facts, equal: _Pairs) -> _Matches:
     """The pairs of relations of which one is in the other with a probability of THETA or more."""
     width = 2 * right.relations
     inner, outer, forth = _shares(left, right, equal)
-    other_inner, other_outer, back = _shares(right, left, equal.swapped())
+    other_inner, other_outer, back = _shares(
+        right, left, _Pairs(equal.right, equal.left, equal.evidence)
+    )
     # r' in r is r'^-1 in r^-1: count it where the left relation is not an inverse.
-    turned = other_outer >= left.relations
-    first = np.where(turned, left.inverse(other_outer), other_outer)
-    second = np.where(turned, right.inverse(other_inner), other_inner)
+    inverse = other_outer >= left.relations
+    first = np.where(inverse, left.inverse(other_outer), other_outer)
+    second = np.where(inverse, right.inverse(other_inner), other_inner)
     keys, place = np.unique(
         np.concatenate([inner * width + outer, first * width + second]), return_inverse=True
     )
@@ -377,13 +348,9 @@ def _relation_matches(left: _Facts, right: _Facts, equal: _Pairs) -> _Matches:
     right_in_left[place[len(inner) :]] = back
     kept = np.maximum(left_in_right, right_in_left) >= THETA * (1 - ROUNDING)
     relation, other = keys[kept] // width, keys[kept] % width
-    return _Matches(
-        left=np.concatenate([relation, left.inverse(relation)]),
-        right=np.concatenate([other, right.inverse(other)]),
-        left_in_right=np.tile(left_in_right[kept], 2),
-        right_in_left=np.tile(right_in_left[kept], 2),
-        width=width,
-    )
+    relations = np.append(relation, left.inverse(relation)), np.append(other, right.inverse(other))
+    shares = np.tile(left_in_right[kept], 2), np.tile(right_in_left[kept], 2)
+    return _Matches(*relations, *shares, width)
 
 
 def _shares(inner: _Facts, outer: _Facts, equal: _Pairs) -> tuple[Positions, Positions, Values]:

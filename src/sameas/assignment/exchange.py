@@ -7,12 +7,11 @@ those afterwards among all that hold the pair.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
+from functools import cache
 from heapq import heappop, heappush
 from typing import TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
 
 from sameas.candidates import Candidates
 
@@ -44,7 +43,7 @@ def force_pair(
         del mates[0][free_left]
         _place(free_left, _values(candidates), *mates, {right, free_right})
     if free_right is not None:
-        _place(free_right, _values(candidates, turned=True), *mates[::-1], {left})
+        _place(free_right, _values(candidates.turned), *mates[::-1], {left})
     mates[0][left] = right
     changed = sorted(
         entity for entity in {*mates[0], *links} if mates[0].get(entity) != links.get(entity)
@@ -52,22 +51,14 @@ def force_pair(
     return {entity: mates[0].get(entity, -1) for entity in changed}
 
 
-def _values(candidates: Candidates, *, turned: bool = False) -> Values:
-    """A function that gives the partners of an entity with their values."""
-    known: dict[int, dict[int, float]] = {}
+def _values(candidates: Candidates) -> Values:
+    """A function that gives the partners of a left entity with their values."""
 
+    @cache
     def values(entity: int) -> dict[int, float]:
-        if entity not in known:
-            starts, order = candidates.by_right if turned else (candidates.starts, None)
-            places = np.arange(starts[entity], starts[entity + 1])
-            if order is None:
-                partners: NDArray[np.integer] = candidates.right[places]
-            else:
-                places = order[places]
-                partners = np.searchsorted(candidates.starts, places, side="right") - 1
-            pairs = zip(partners.tolist(), candidates.values[places].tolist(), strict=True)
-            known[entity] = dict(pairs)
-        return known[entity]
+        part = slice(*candidates.starts[entity : entity + 2])
+        partners, numbers = candidates.right[part], candidates.values[part]
+        return dict(zip(partners.tolist(), numbers.tolist(), strict=True))
 
     return values
 
@@ -97,7 +88,7 @@ def _place(
                 continue
             gain -= values(displaced)[partner]
             hopeful = gain + max(values(displaced).values()) > best + ROUNDING
-            better = gain > gains.get(displaced, -float("inf")) + ROUNDING
+            better = gain > gains.get(displaced, -math.inf) + ROUNDING
             if hopeful and better and displaced not in _path(reached, entity):
                 gains[displaced] = gain
                 reached[displaced] = (entity, partner)

@@ -33,6 +33,13 @@ class Lines(NamedTuple):
         """Slices of lines that hold about the same number of pairs."""
         return even_slices(self.starts, PART)
 
+    def positions(self, places: Positions) -> tuple[Positions, Positions]:
+        """The line of each place, and its position on the other side."""
+        lines = np.searchsorted(self.starts, places, side="right") - 1
+        if self.others is None:
+            return lines, places - self.starts[lines]
+        return lines, self.others[places].astype(np.int64)
+
 
 def rows_of(pairs: Pairs) -> Lines:
     """The pairs by left entity."""

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sameas.assignment import ranking
 from sameas.assignment.exact import SMALL, Assignment, assign
-from sameas.assignment.lines import Pairs, Vector
-from sameas.assignment.ranking import Ranked
+from sameas.assignment.lines import Pairs, rows_of
+from sameas.assignment.ranking import mutual, upper_bound
 from sameas.assignment.sinkhorn import Plan, sinkhorn
 from sameas.candidates import Candidates
 from sameas.graph import Positions
@@ -75,10 +74,10 @@ class Problem:
     @property
     def pairs(self) -> Pairs:
         """The pairs that count."""
-        if self.candidates is not None:
-            return self.candidates
-        assert isinstance(self.profit, StoredProfit), "a profit that is not stored needs candidates"
-        return self.profit.matrix
+        if isinstance(self.profit, StoredProfit) and self.candidates is None:
+            return self.profit.matrix
+        assert self.candidates is not None, "a profit that is not stored needs candidates"
+        return self.candidates
 
     def rounded(self, plan: Plan) -> Links:
         """One-to-one links: pairs that are each other's best, again and again.
@@ -89,53 +88,25 @@ class Problem:
         """
         chosen = np.full(self.profit.shape[0], -1, dtype=np.int64)
         free = np.ones(self.profit.shape[1], dtype=np.bool_)
-        enough = 0 if self.candidates is not None else 0.05
-        while True:
-            before = min((chosen < 0).sum(), free.sum())
-            places = ranking.mutual(self.pairs, plan, chosen < 0, free)
-            left, right = self._positions(places)
+        rows, columns, lines = np.arange(len(chosen)), np.arange(len(free)), rows_of(self.pairs)
+
+        def link(left: Positions, right: Positions) -> Links:
             chosen[left], free[right] = right, False
-            rows, columns = np.flatnonzero(chosen < 0), np.flatnonzero(free)
-            if max(len(rows), len(columns)) <= FEW or len(places) <= enough * before:
+            return np.flatnonzero(chosen < 0), np.flatnonzero(free)
+
+        while True:
+            least = 0 if self.candidates is not None else 0.05 * min(len(rows), len(columns))
+            places = mutual(self.pairs, plan, chosen < 0, free)
+            rows, columns = link(*lines.positions(places))
+            few = max(len(rows), len(columns)) <= FEW
+            if few or len(places) <= least:
                 break
-        while len(rows) and len(columns):
-            if self.candidates is not None and max(len(rows), len(columns)) > FEW:
-                break
+        while len(rows) and len(columns) and (few or self.candidates is None):
             rows, columns = rows[:FEW], columns[:FEW]
             left, right = _solved(self.profit.between(rows, columns), plan, rows, columns)
-            chosen[rows[left]], free[columns[right]] = columns[right], False
-            rows, columns = np.flatnonzero(chosen < 0), np.flatnonzero(free)
+            rows, columns = link(rows[left], columns[right])
         linked = np.flatnonzero(chosen >= 0)
         return linked, chosen[linked]
-
-    def _positions(self, places: Positions) -> Links:
-        if self.candidates is None:
-            left, right = np.divmod(places, max(self.profit.shape[1], 1))
-            return left, right
-        pairs = self.candidates
-        return pairs.left[places].astype(np.int64), pairs.right[places].astype(np.int64)
-
-    def gap(self, plan: Plan, objective: float) -> float | None:
-        """How far a total profit can be from the best; None if not all pairs are at hand."""
-        if self.candidates is not None:
-            return None
-        bound = ranking.upper_bound(self.pairs, plan.right)
-        short = max(bound - objective, 0.0)
-        return short / max(abs(bound), abs(objective), short, 1e-12)
-
-    def ranked(self, prices: Vector, k: int, partner: Positions | None) -> Ranked:
-        """The k best right entities of each left one."""
-        return ranking.ranked(self.pairs, prices, k, partner=partner)
-
-    def ranks_of(
-        self, prices: Vector, left: Positions, right: Positions, partner: Positions | None
-    ) -> Vector:
-        """The rank of pairs among those that count, NaN for others."""
-        return ranking.ranks_of(self.pairs, prices, left, right, partner=partner)
-
-    def shares(self, plan: Plan, left: Positions, right: Positions) -> Vector:
-        """Each pair's share of the plan's mass."""
-        return ranking.shares(self.pairs, plan, left, right, self.profit.of(left, right))
 
 
 def solve(
@@ -158,7 +129,7 @@ def solve(
     if not exact:
         left, right = problem.rounded(plan)
         objective = float(problem.profit.of(left, right).sum(dtype=np.float64))
-        return Solution(left, right, objective, problem.gap(plan, objective), plan)
+        return Solution(left, right, objective, _gap(problem, plan, objective), plan)
     best = assign(
         problem.profit,
         problem.candidates,
@@ -168,6 +139,15 @@ def solve(
         progress=progress,
     )
     return Solution(best.left, best.right, best.objective, best.gap, plan, best)
+
+
+def _gap(problem: Problem, plan: Plan, objective: float) -> float | None:
+    """How far a total profit can be from the best; not known if not all pairs are at hand."""
+    if problem.candidates is not None:
+        return None
+    bound = upper_bound(problem.pairs, plan.right)
+    short = max(bound - objective, 0.0)
+    return short / max(abs(bound), abs(objective), short, 1e-12)
 
 
 def _solved(matrix: Matrix, plan: Plan, rows: Positions, columns: Positions) -> Links:

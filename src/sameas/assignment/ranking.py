@@ -36,8 +36,7 @@ def ranked(pairs: Pairs, prices: Vector, k: int, *, partner: Positions | None = 
     ``partner`` holds each left entity's partner, or -1; where it is among the pairs it comes first.
     """
     lines = rows_of(pairs)
-    counts = np.minimum(np.diff(lines.starts), k)
-    ends = np.concatenate([[0], np.cumsum(counts)])
+    ends = np.append(0, np.cumsum(np.minimum(np.diff(lines.starts), k)))
     places, ranks = np.empty(ends[-1], dtype=np.int64), np.empty(ends[-1])
     single = prices.astype(np.float32)
 
@@ -45,9 +44,7 @@ def ranked(pairs: Pairs, prices: Vector, k: int, *, partner: Positions | None = 
         best_of_lines(*lines, single, partner, ends, rows.start, rows.stop, places, ranks)
 
     in_parallel(part, lines.parts())
-    left = np.repeat(np.arange(pairs.shape[0]), counts)
-    right = places - lines.starts[left] if lines.others is None else lines.others[places]
-    return Ranked(left, right.astype(np.int64), ranks, lines.values[places])
+    return Ranked(*lines.positions(places), ranks, lines.values[places])
 
 
 def ranks_of(
@@ -63,7 +60,7 @@ def ranks_of(
     if isinstance(pairs, Candidates):
         places = pairs.find(left, right)
     else:
-        places = lines.starts[left] + right
+        places = left * pairs.shape[1] + right
     single = prices.astype(np.float32)
 
     def part(queries: slice) -> None:
@@ -90,8 +87,7 @@ def mutual(
     by_row, by_column = np.empty(n, dtype=np.int64), np.empty(m, dtype=np.int64)
     best_places(*lines, plan.left, plan.right, open_left, open_right, by_row, by_column)
     places = by_row[by_row >= 0]
-    right = places % max(m, 1) if lines.others is None else lines.others[places]
-    chosen: Positions = places[by_column[right] == places]
+    chosen: Positions = places[by_column[lines.positions(places)[1]] == places]
     return chosen
 
 

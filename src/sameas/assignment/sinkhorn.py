@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
-from sameas.assignment.lines import Lines, Pairs, Vector, columns_of, line_sums, rows_of
+from sameas.assignment.lines import Pairs, Vector, columns_of, line_sums, rows_of
 from sameas.candidates import every_pair
 from sameas.parallel import in_parallel, slices
 from sameas.profit import row_blocks
 from sameas.rows import Matrix
+
+Sums: TypeAlias = Callable[[Vector], Vector]
 
 COLDEST, HOTTEST = 1e-5, 1e6
 """Beyond these, float32 values cannot tell one temperature from another."""
@@ -68,30 +71,27 @@ def sinkhorn(
     """
     heat = usable(temperature)
     n, m = pairs.shape
-    sums = _sums(pairs, heat)
-    # How many entities pad each side, and their common potential.
+    row_sums, column_sums = _sums(pairs, heat)
     pad_left, pad_right = _Padding(max(m - n, 0), heat), _Padding(max(n - m, 0), heat)
     left, right = np.zeros(n), np.zeros(m)
     for done in range(iterations):
-        left = _finite(pad_right.added(sums.rows(right)))
+        left = _finite(pad_right.added(row_sums(right)))
         pad_left.update(right)
-        right = _finite(pad_left.added(sums.columns(left)))
+        right = _finite(pad_left.added(column_sums(left)))
         pad_right.update(left)
         # Adding to one side what is taken from the other changes nothing; small numbers lose least.
         shift = float(right.mean()) if m else 0.0
         left, right = left + shift, right - shift
-        pad_left.potential, pad_right.potential = (
-            pad_left.potential + shift,
-            pad_right.potential - shift,
-        )
+        pad_left.potential += shift
+        pad_right.potential -= shift
         if progress:
             progress((done + 1) / (iterations + 1))
     if not iterations:
         left = _finite(np.maximum(line_sums(rows_of(pairs), right, 0.0), pad_right.term))
-    rows = sums.rows(right)
+    rows = row_sums(right)
     with np.errstate(over="ignore"):
         deviation = np.abs(np.expm1((pad_right.added(rows) - left) / heat)).max(initial=0.0)
-    masses = rows - left, sums.columns(left) - right
+    masses = rows - left, column_sums(left) - right
     return Plan(left, right, temperature, iterations, float(deviation), *masses)
 
 
@@ -132,38 +132,22 @@ class _Padding:
             self.potential = peak + self.heat * float(np.log(terms.sum()))
 
 
-class _Sums(Protocol):
-    """Logarithms of the sums of rows and of columns, for potentials of the other side."""
-
-    def rows(self, right: Vector) -> Vector: ...
-
-    def columns(self, left: Vector) -> Vector: ...
-
-
-def _sums(pairs: Pairs, heat: float) -> _Sums:
+def _sums(pairs: Pairs, heat: float) -> tuple[Sums, Sums]:
+    """Functions that give the logarithms of row sums, and of column sums."""
     if isinstance(pairs, np.ndarray):
         ceiling = max(pairs.max(initial=0), -pairs.min(initial=0))
         if pairs.size and PRECISION * ceiling < heat:
-            return _MatrixSums(pairs, heat)
+            plan = _StoredPlan(pairs, heat)
+            return plan.row_sums, plan.column_sums
         pairs = every_pair(pairs)
-    return _CandidateSums(rows_of(pairs), columns_of(pairs), heat)
+    return (
+        partial(line_sums, rows_of(pairs), heat=heat),
+        partial(line_sums, columns_of(pairs), heat=heat),
+    )
 
 
-@dataclass(frozen=True, eq=False)
-class _CandidateSums:
-    by_row: Lines
-    by_column: Lines
-    heat: float
-
-    def rows(self, right: Vector) -> Vector:
-        return line_sums(self.by_row, right, self.heat)
-
-    def columns(self, left: Vector) -> Vector:
-        return line_sums(self.by_column, left, self.heat)
-
-
-class _MatrixSums:
-    """Sums of a whole matrix, by scaling a stored plan.
+class _StoredPlan:
+    """A plan over a whole matrix, which is scaled.
 
     Exponentials are expensive and products are cheap. The plan exp((X - a - b) / heat) is stored
     once; the sums for other potentials are its products with a vector of factors, until these
@@ -178,7 +162,7 @@ class _MatrixSums:
         self.plan: Matrix | None = None
         self.left, self.right = np.zeros(matrix.shape[0]), np.zeros(matrix.shape[1])
 
-    def rows(self, right: Vector) -> Vector:
+    def row_sums(self, right: Vector) -> Vector:
         if self.plan is not None:
             sums: Vector = self.left + _scaled(self.plan, self.right - right, self.heat)
             if np.isfinite(sums).all():
@@ -186,7 +170,7 @@ class _MatrixSums:
         self._store(right)
         return self.left
 
-    def columns(self, left: Vector) -> Vector:
+    def column_sums(self, left: Vector) -> Vector:
         assert self.plan is not None, "rows come first"
         sums = self.right + _scaled(self.plan.T, self.left - left, self.heat)
         lost = np.flatnonzero(~np.isfinite(sums))

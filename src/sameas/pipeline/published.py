@@ -9,7 +9,16 @@ import numpy as np
 import polars as pl
 
 from sameas.alignment import Alignment
-from sameas.assignment import Certificate, Problem, Solution, bounded, solve
+from sameas.assignment import (
+    Certificate,
+    Problem,
+    Solution,
+    bounded,
+    ranked,
+    ranks_of,
+    shares,
+    solve,
+)
 from sameas.budget import Budget, plan_memory
 from sameas.inputs import Task
 from sameas.pipeline.phases import Phases
@@ -66,26 +75,27 @@ def _outcome(
 ) -> Outcome:
     plan, exact, partner = solution.plan, solution.exact, solution.partner
     links = {"left": solution.left, "right": solution.right}
-    ranked = problem.ranked(plan.right, task.options.top, partner)
+    profit = problem.profit.of(**links)
+    best = ranked(problem.pairs, plan.right, task.options.top, partner=partner)
     # A profit is a mean of cosines; rounding may have put it beyond one.
     score = pl.col("score").clip(-1.0, 1.0)
     return Outcome(
         links=pl.DataFrame(
             {
                 **links,
-                "score": problem.profit.of(**links),
-                "confidence": problem.shares(plan, **links),
+                "score": profit,
+                "confidence": shares(problem.pairs, plan, **links, values=profit),
             }
         ).with_columns(score),
         ranked=pl.DataFrame(
             {
-                "left": ranked.left,
-                "right": ranked.right,
-                "rank": ranked.rank,
-                "score": ranked.values,
+                "left": best.left,
+                "right": best.right,
+                "rank": best.rank,
+                "score": best.values,
             }
         ).with_columns(score),
-        gold_ranks=lambda rows, columns: problem.ranks_of(plan.right, rows, columns, partner),
+        gold_ranks=lambda *gold: ranks_of(problem.pairs, plan.right, *gold, partner=partner),
         prices=None if exact is None else (exact.left_prices, exact.right_prices),
         diagnostics={
             "solver": task.options.solver,
