@@ -521,9 +521,7 @@ def test_gold_of_strangers(tmp_path):
 
 
 def test_among_gold_where_there_is_none(tmp_path):
-    refused_by_align(
-        tmp_path, [*two_tables(tmp_path), "--among", "gold"], "--among must be links"
-    )
+    refused_by_align(tmp_path, [*two_tables(tmp_path), "--among", "gold"], "--among must be links")
 
 
 def test_among_strangers(tmp_path):
