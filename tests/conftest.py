@@ -8,6 +8,7 @@ import os
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import settings
 
@@ -25,14 +26,38 @@ def demo():
 
 
 @pytest.fixture(scope="session")
+def small(demo):
+    """The best connected part of the demo; some entities have no counterpart."""
+    degrees = np.bincount(demo.right.triples[:, [0, 2]].ravel(), minlength=len(demo.right.entities))
+    order = np.argsort(-degrees[demo.right.positions(demo.gold["right"])], kind="stable")
+    gold = demo.gold[order[:250]]
+    sides = []
+    for side, graph in (("left", demo.left), ("right", demo.right)):
+        alone = graph.entities.filter(~graph.entities.is_in(demo.gold[side].implode()))
+        kept = [*gold[side], *alone.head(50)]
+        sides.append(graph.without(graph.entities.filter(~graph.entities.is_in(kept))))
+    return sameas.GraphPair(left=sides[0], right=sides[1], gold=gold)
+
+
+@pytest.fixture(scope="session")
 def align_demo(demo):
     """``sameas.align`` of the demo; alignments by the same arguments are made once."""
+    return remembered(demo)
+
+
+@pytest.fixture(scope="session")
+def align_small(small):
+    """``sameas.align`` of a part of the demo, each once."""
+    return remembered(small)
+
+
+def remembered(pair):
     known = {}
 
     def align(**choices):
         key = repr(sorted(choices.items()))
         if key not in known:
-            known[key] = sameas.align(demo, **choices)
+            known[key] = sameas.align(pair, **choices)
         return known[key]
 
     return align

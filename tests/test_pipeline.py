@@ -176,15 +176,15 @@ def test_a_side_may_be_empty(pair, chosen):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_gold_links_are_ranked_as_if_all_candidates_were_kept(demo, align_demo, solver):
+def test_gold_links_are_ranked_as_if_all_candidates_were_kept(small, align_small, solver):
     few, many = (
-        align_demo(preset="paper", solver=solver, among="gold", top=top) for top in (1, 150)
+        align_small(preset="paper", solver=solver, among="gold", top=top) for top in (1, 150)
     )
-    assert len(few.gold_ranks) == len(demo.gold)
+    assert len(few.gold_ranks) == len(small.gold)
     both = few.gold_ranks.join(many.candidates, on=["left", "right"], how="inner")
-    assert len(both) > 0.5 * len(demo.gold)
+    assert len(both) > 0.5 * len(small.gold)
     assert (both["rank"] == both["rank_right"]).all()
-    scores = [evaluate(found, demo.gold) for found in (few, many)]
+    scores = [evaluate(found, small.gold) for found in (few, many)]
     assert scores[0].mrr == pytest.approx(scores[1].mrr)
     assert scores[0].hits_at_10 == scores[1].hits_at_10
 
@@ -208,15 +208,15 @@ def test_the_demo_is_aligned_as_published(demo, align_demo):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_after_refinement_sure_links_do_not_depend_on_the_order(demo, align_demo, solver):
+def test_after_refinement_sure_links_do_not_depend_on_the_order(small, align_small, solver):
     """Which pairs are candidates may depend on it, at the margin."""
-    plain, other = align_demo(solver=solver), align(in_another_order(demo), solver=solver)
+    plain, other = align_small(solver=solver), align(in_another_order(small), solver=solver)
     assert other.diagnostics.objective == pytest.approx(plain.diagnostics.objective, rel=1e-3)
     for one, two in ((plain, other), (other, plain)):
         missing = one.links.join(two.links, on=["left", "right"], how="anti")
         assert len(missing) <= 0.01 * len(one.links)
         assert not (missing["confidence"] > 0.75).any()
-    scores = [evaluate(found, demo.gold) for found in (plain, other)]
+    scores = [evaluate(found, small.gold) for found in (plain, other)]
     for name in ("hits_at_1", "hits_at_10", "mrr", "f1"):
         assert getattr(scores[1], name) == pytest.approx(getattr(scores[0], name), abs=0.005)
 
@@ -270,14 +270,14 @@ def generated(size):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_the_order_of_entities_and_triples_does_not_matter(demo, align_demo, solver):
+def test_the_order_of_entities_and_triples_does_not_matter(small, align_small, solver):
     chosen = {"preset": "paper", "solver": solver, "among": "gold"}
-    plain, other = align_demo(**chosen), align(in_another_order(demo), **chosen)
+    plain, other = align_small(**chosen), align(in_another_order(small), **chosen)
     assert other.diagnostics.objective == pytest.approx(plain.diagnostics.objective, rel=1e-4)
     both = plain.candidates.join(other.candidates, on=["left", "right"], how="inner")
     assert len(both) > 0.95 * len(plain.candidates)
     assert_allclose(both["score"], both["score_right"], atol=1e-4)
-    scores = [evaluate(found, demo.gold) for found in (plain, other)]
+    scores = [evaluate(found, small.gold) for found in (plain, other)]
     for name in ("hits_at_1", "hits_at_10", "mrr"):
         assert getattr(scores[1], name) == pytest.approx(getattr(scores[0], name), abs=0.005)
     assert scores[1].recall == pytest.approx(scores[0].recall, abs=0.01)
@@ -310,9 +310,9 @@ def shuffled(graph, rng):
 
 
 @BOTH
-def test_exact_is_at_least_as_good_as_soft_and_within_its_gap(align_demo, preset):
+def test_exact_is_at_least_as_good_as_soft_and_within_its_gap(align_small, preset):
     soft, exact = (
-        align_demo(preset=preset, solver=solver, among="gold").diagnostics for solver in SOLVERS
+        align_small(preset=preset, solver=solver, among="gold").diagnostics for solver in SOLVERS
     )
     assert exact.optimality_gap == 0
     assert soft.objective <= exact.objective + 1e-3
@@ -320,33 +320,33 @@ def test_exact_is_at_least_as_good_as_soft_and_within_its_gap(align_demo, preset
 
 
 @BOTH
-def test_equal_graphs_are_aligned_to_themselves(demo, preset):
-    twin = GraphPair(left=demo.right, right=demo.right)
+def test_equal_graphs_are_aligned_to_themselves(small, preset):
+    twin = GraphPair(left=small.right, right=small.right)
     alignment = align(twin, preset=preset)
-    assert len(alignment.links) > 0.99 * len(demo.right.entities)
+    assert len(alignment.links) > 0.99 * len(small.right.entities)
     assert (alignment.links["left"] == alignment.links["right"]).mean() > 0.99
 
 
 @BOTH
-def test_among_may_be_a_file(demo, tmp_path, preset):
+def test_among_may_be_a_file(small, tmp_path, preset):
     path = tmp_path / "some.tsv"
-    demo.gold.head(20).write_csv(path, separator="\t", include_header=False)
-    alignment = align(demo, preset=preset, among=path)
-    assert_sound(alignment, *(demo.gold[side].head(20).to_list() for side in ("left", "right")))
+    small.gold.head(20).write_csv(path, separator="\t", include_header=False)
+    alignment = align(small, preset=preset, among=path)
+    assert_sound(alignment, *(small.gold[side].head(20).to_list() for side in ("left", "right")))
     assert len(alignment.links) >= 18
     assert alignment.diagnostics.left_candidates == 20
 
 
 @BOTH
-def test_among_that_cannot_be_used_is_refused(demo, tmp_path, preset):
+def test_among_that_cannot_be_used_is_refused(small, tmp_path, preset):
     with pytest.raises(OptionError, match="`among` must be links, got 'gold' for a pair without"):
-        align(GraphPair(left=demo.left, right=demo.right), preset=preset, among="gold")
+        align(GraphPair(left=small.left, right=small.right), preset=preset, among="gold")
     path = tmp_path / "some.tsv"
     path.write_text("nobody\tnothing\n")
     with pytest.raises(
         OptionError, match='got 1 that are not in the left one, the first is "nobody"'
     ):
-        align(demo, preset=preset, among=path)
+        align(small, preset=preset, among=path)
 
 
 @BOTH
@@ -371,26 +371,26 @@ def test_embeddings_take_the_place_of_names(tmp_path, preset):
 
 
 @BOTH
-def test_word_features_say_how_many_words_are_unknown(demo, tmp_path, preset):
+def test_word_features_say_how_many_words_are_unknown(small, tmp_path, preset):
     path = tmp_path / "vectors.txt"
-    path.write_text("paris 1 0\nlondon 0 1\n")
-    alignment = align(demo, preset=preset, features="hybrid", word_vectors=path, among="gold")
+    path.write_text("latin 1 0\nbengali 0 1\n")
+    alignment = align(small, preset=preset, features="hybrid", word_vectors=path, among="gold")
     found = alignment.diagnostics
     assert found.word_vectors == "vectors.txt, 2 dimensions"
     assert 0 < found.words_without_vector < found.words
 
 
 @BOTH
-def test_work_beyond_the_ceiling_is_refused_before_it_starts(demo, preset):
+def test_work_beyond_the_ceiling_is_refused_before_it_starts(small, preset):
     with pytest.raises(MemoryCeilingError, match="raise it with `memory`"):
-        align(demo, preset=preset, memory=1000)
+        align(small, preset=preset, memory=1000)
 
 
 @BOTH
-def test_the_ceiling_that_is_recommended_suffices(demo, preset):
+def test_the_ceiling_that_is_recommended_suffices(small, preset):
     with pytest.raises(MemoryCeilingError) as caught:
-        align(demo, preset=preset, memory=1000, solver="hungarian")
-    align(demo, preset=preset, memory=str(caught.value).rsplit(" ", 1)[1], solver="hungarian")
+        align(small, preset=preset, memory=1000, solver="hungarian")
+    align(small, preset=preset, memory=str(caught.value).rsplit(" ", 1)[1], solver="hungarian")
 
 
 PHASES = {
@@ -400,9 +400,9 @@ PHASES = {
 
 
 @pytest.mark.parametrize("preset", PHASES)
-def test_phases_are_timed_and_reported(demo, preset):
+def test_phases_are_timed_and_reported(small, preset):
     told = []
-    alignment = align(demo, preset=preset, among="gold", progress=lambda *step: told.append(step))
+    alignment = align(small, preset=preset, among="gold", progress=lambda *step: told.append(step))
     phases = list(dict.fromkeys(phase for phase, _ in told))
     assert phases == ["inputs", "features", "neighbours", *PHASES[preset], "confidence"]
     assert list(alignment.seconds) == phases
@@ -415,8 +415,8 @@ def test_phases_are_timed_and_reported(demo, preset):
 
 
 @BOTH
-def test_entities_of_low_confidence_stay_unmatched(align_demo, preset):
-    everyone, some = (align_demo(preset=preset, min_confidence=least) for least in (0.0, 0.7))
+def test_entities_of_low_confidence_stay_unmatched(align_small, preset):
+    everyone, some = (align_small(preset=preset, min_confidence=least) for least in (0.0, 0.7))
     sure = everyone.links.filter(pl.col("confidence") >= 0.7)
     assert 0 < len(sure) < len(everyone.links)
     assert sure.equals(some.links)
@@ -447,8 +447,8 @@ def test_unmatched_entities_have_a_reason_and_their_best_candidate(demo, align_d
 
 
 @BOTH
-def test_the_proof_of_an_exact_alignment_can_be_checked(align_demo, preset):
-    alignment = align_demo(preset=preset, solver="hungarian")
+def test_the_proof_of_an_exact_alignment_can_be_checked(align_small, preset):
+    alignment = align_small(preset=preset, solver="hungarian")
     proof = sameas.verify(alignment)
     assert proof.gap <= 1e-6
     assert proof.objective == alignment.diagnostics.objective
@@ -456,4 +456,4 @@ def test_the_proof_of_an_exact_alignment_can_be_checked(align_demo, preset):
     forged = alignment.prices.with_columns(price=lower)
     assert sameas.verify(with_parts(alignment, prices=forged)).excess > 0.009
     with pytest.raises(OptionError, match="hungarian"):
-        sameas.verify(align_demo(preset=preset))
+        sameas.verify(align_small(preset=preset))

@@ -23,8 +23,8 @@ def adjacency_matrices(left: Graph, right: Graph, kind: Adjacency) -> tuple[Spar
 def relational(left: Graph, right: Graph) -> tuple[Sparse, Sparse]:
     """Edges weighted by how rare their relations are, and a self-loop on every entity.
 
-    With every triple there is its inverse, through a relation of its own. An edge weighs the sum
-    of ln(|T| / |T_r|) over the relations r between its ends, |T| being counted over both graphs
+    With every triple there is its inverse, through another relation. An edge weighs the sum of
+    ln(|T| / |T_r|) over the relations r between its ends, |T| being counted over both graphs
     and |T_r| over the graph that r belongs to. A loop weighs ln(|T| / |E|), but never less than
     ln 2, the least that a relation can weigh, so that in graphs with few triples the features of
     an entity itself do not vanish.

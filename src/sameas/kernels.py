@@ -187,8 +187,8 @@ def count_ranks(
             continue
         better, equal = 0, 0
         p = -1 if partner is None else partner[i]
-        own = places[q] - starts[i] if others is None else others[places[q]]
-        limit = values[places[q]] - prices[own] if own != p else np.float32(np.inf)
+        asked = places[q] - starts[i] if others is None else others[places[q]]
+        limit = values[places[q]] - prices[asked] if asked != p else np.float32(np.inf)
         for e in range(starts[i], starts[i + 1]):
             j = e - starts[i] if others is None else others[e]
             worth = values[e] - prices[j] if j != p else np.float32(np.inf)

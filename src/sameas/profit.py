@@ -138,10 +138,10 @@ class Profit:
         def part(rows: slice) -> None:
             ends = starts[rows.start : rows.stop + 1]
             pairs = slice(int(ends[0]), int(ends[-1]))
-            some = ours._replace(
+            left = ours._replace(
                 dense=ours.dense[rows], starts=ours.starts[rows.start : rows.stop + 1]
             )
-            pair_products(ends - ends[0], right[pairs], some, theirs, width, values[pairs])
+            pair_products(ends - ends[0], right[pairs], left, theirs, width, values[pairs])
             if progress:
                 progress(pairs.stop / max(len(right), 1))
 

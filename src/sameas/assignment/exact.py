@@ -153,7 +153,7 @@ def certify(
 ) -> Certificate:
     """Check prices against every pair: what they prove about these links.
 
-    Nothing is trusted: prices that are too low for some pair make the bound worse, never false.
+    Nothing is trusted: prices that are too low for a pair make the bound worse, never false.
     Links that are not one to one, or leave out entities that must be linked, are a ValueError.
     """
     n, m = profit.shape

@@ -45,8 +45,8 @@ class OpenPlan:
     """What a pair's score must exceed to be likelier than that both stay alone."""
     sweeps: int
     deviation: float
-    """The largest distance from one of an entity's probabilities, its own of staying alone
-    included."""
+    """The largest distance from one of the sum of an entity's probabilities, that of having no
+    partner included."""
 
     @property
     def ranking(self) -> Plan:

@@ -83,7 +83,7 @@ class Problem:
         """One-to-one links: pairs that are each other's best, again and again.
 
         Once few entities are left over, all pairs between them count and are solved exactly, so
-        that nobody of the smaller side stays without a partner. Where many are left over, those
+        that every entity of the smaller side has a partner. Where many are left over, those
         of a matrix are solved in pieces; those whose candidates are all taken stay without.
         """
         chosen = np.full(self.profit.shape[0], -1, dtype=np.int64)

@@ -125,7 +125,7 @@ class _Padding:
         return self.heat * np.logaddexp(sums / self.heat, self.term / self.heat)
 
     def update(self, others: Vector) -> None:
-        """Divide their own lines by their sums."""
+        """Divide the lines of these entities by their sums."""
         if self.count:
             peak = float(-others.min())
             terms = np.exp((-others - peak) / self.heat)
