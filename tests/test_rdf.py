@@ -472,7 +472,7 @@ def test_what_is_read_goes_through_a_run_folder(tmp_path):
     files = [put(tmp_path / f"{side}.ttl", PREFIXES + LABELLED + AXIOMS) for side in "lr"]
     pair = sameas.read_pair(*files)
     sameas.write(sameas.align(pair), tmp_path / "run")
-    again = sameas.read_run(tmp_path / "run").pair()
+    again = sameas.read_run(tmp_path / "run").pair
     assert again.left.alternatives.equals(pair.left.alternatives)
     assert again.left.linkable.tolist() == pair.left.linkable.tolist()
 
