@@ -144,6 +144,7 @@ def test_lapx_solves_problems_that_are_not_square(scripts):
     assert costs[rows, columns].sum() == 5.5
 
 
+@pytest.mark.slow
 def test_memory_is_watched_and_links_are_compared(scripts, ladder, tmp_path, capsys):
     file = tmp_path / "memory.json"
     pair = str(ladder / "300")
@@ -172,6 +173,7 @@ def test_the_screen_of_a_run_tells_its_phase(scripts):
         assert screen.phase == phase
 
 
+@pytest.mark.slow
 def test_a_killed_run_is_run_again(scripts, ladder, tmp_path, capsys):
     file = tmp_path / "resume.json"
     words = ["--phases", "reading", "--signals", "SIGKILL", "--options=--preset paper"]
@@ -253,6 +255,7 @@ def test_what_was_not_met_is_said(scripts):
     assert [check.met for check in scripts.memory.checks_of(refused)] == [False]
 
 
+@pytest.mark.slow
 def test_reading_is_timed_against_bare_parsing(scripts, tmp_path, capsys):
     results = tmp_path / "reading.json"
     scripts.reading.main(["--size", "2k", "--results", str(results)])
