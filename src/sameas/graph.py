@@ -41,6 +41,8 @@ class Graph:
     linkable: Positions | None = None
     """Positions of the entities that may be linked, ascending; None for all. The others (blank
     nodes, classes) are neighbours and no more."""
+    kinds: NDArray[np.int8] | None = None
+    """The kind of each entity (sameas.kinds.Kind); None where nothing is known."""
     reading_counts: dict[str, int] = field(default_factory=dict)
     """What there is to tell about reading: statements, malformed ones that were skipped, ..."""
 

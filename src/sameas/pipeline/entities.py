@@ -39,10 +39,14 @@ def candidate_positions(pair: GraphPair, options: Options) -> tuple[Positions, P
 
 def known_pairs(pair: GraphPair, some: Sides, options: Options) -> Known:
     """Seeds and rejected pairs by position, and who may be linked."""
-    inside = [np.zeros(len(graph.entities), dtype=np.bool_) for graph in (pair.left, pair.right)]
-    for mask, positions in zip(inside, some, strict=True):
-        mask[positions] = True
+    inside = [np.zeros(len(graph.entities), dtype=np.int64) for graph in (pair.left, pair.right)]
+    for mask, positions, graph in zip(inside, some, (pair.left, pair.right), strict=True):
+        mask[positions] = 1
+        if pair.left.kinds is not None and pair.right.kinds is not None:
+            mask += 2 * graph.kinds
     seeds = _pairs(pair, "seeds", options.seeds)
+    if not len(seeds):
+        seeds = trivial_pairs(pair, inside)
     rejected = _pairs(pair, "reject", options.reject)
     for column, side in enumerate(("left", "right")):
         if len(np.unique(seeds[:, column])) < len(seeds):
@@ -61,6 +65,16 @@ def known_pairs(pair: GraphPair, some: Sides, options: Options) -> Known:
             f"{options.reject}"
         )
     return Known(seeds, rejected, (inside[0], inside[1]))
+
+
+def trivial_pairs(pair: GraphPair, groups: list[Positions]) -> Positions:
+    """The entities that both graphs call by the same IRI, where they are of the same kind."""
+    if pair.left.kinds is None or pair.right.kinds is None:
+        return np.zeros((0, 2), dtype=np.int64)
+    right = pair.right.positions(pair.left.entities)
+    left = np.flatnonzero(right >= 0)
+    both = np.stack([left, right[left]], axis=1)
+    return both[groups[0][both[:, 0]] == groups[1][both[:, 1]]]
 
 
 def _pairs(pair: GraphPair, name: str, path: Path | None) -> Positions:

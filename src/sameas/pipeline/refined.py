@@ -220,6 +220,8 @@ def _alignment(
         }
     )
     kept = links.filter(pl.col("confidence") >= options.min_confidence)
+    if pair.left.kinds is not None:
+        kept = kept.filter(pl.col("left") != pl.col("right"))
     partner = np.full(len(left), -1, dtype=np.int64)
     partner[rows] = columns
     ranking = plan.ranking

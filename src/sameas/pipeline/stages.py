@@ -30,6 +30,7 @@ from sameas.graph import GraphPair, Positions
 from sameas.options import Options
 from sameas.pipeline.clock import Clock
 from sameas.pipeline.entities import Sides
+from sameas.many_names import BestNames, has_alternatives, name_profits
 from sameas.profit import Profit, make_profit
 from sameas.propagation import propagate
 from sameas.proposals import COMPARE_ALL_UP_TO, Clues, alike, likely
@@ -145,6 +146,14 @@ def proposals(pair: GraphPair, some: Sides, options: Options, clock: Clock) -> P
 
 def profits(pair: GraphPair, some: Sides, options: Options, clock: Clock) -> tuple[Profit, Profit]:
     """The profit of some left and some right entities, and that of their names alone."""
+    if has_alternatives(pair) and options.features == "char" and options.embeddings is None:
+        with clock.phase("features"):
+            return name_profits(  # type: ignore[return-value]
+                pair,
+                lambda texts: letter_rows(texts, options),
+                lambda rows: neighbourhood_rows(pair, rows, options),
+                options.depth,
+            )
     if (arrays := clock.resumed("neighbours")) is None:
         with clock.phase("features") as report:
             features = text_features(pair, options, clock.facts, report)
@@ -163,6 +172,12 @@ def profits(pair: GraphPair, some: Sides, options: Options, clock: Clock) -> tup
     )
 
 
+def _namesakes(names: Profit | BestNames) -> Positions:
+    if isinstance(names, BestNames):
+        return names.alike(SAME_NAME)
+    return alike(names.left.sparse, names.right.sparse, SAME_NAME)
+
+
 def candidates(
     profit: Profit, names: Profit, proposed: Positions | None, options: Options, clock: Clock
 ) -> Candidates:
@@ -175,7 +190,7 @@ def candidates(
             options.candidates,
             first=max(options.top, 10),
             proposed=proposed,
-            also=alike(names.left.sparse, names.right.sparse, SAME_NAME) if by_name else None,
+            also=_namesakes(names) if by_name else None,
             progress=report,
         )
 

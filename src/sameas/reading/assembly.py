@@ -98,7 +98,9 @@ def assemble(
     parts.triples.clear()
     parts.literals.clear()
 
-    labels, triples, literals = _labels(triples, literals, parts)
+    labels = pl.DataFrame(
+        schema={"head": pl.UInt32, "value": pl.String, "language": pl.String, "rank": pl.Int64}
+    )  # names are found later, when both sides are known
     classes = triples[triples[:, 1] == terms.code(f"<{TYPE}>")][:, [0, 2]]
     triples, literals, labels = _without_classes(triples, literals, labels, classes, parts)
     triples, literals = _included(triples, literals, classes, parts)
@@ -142,6 +144,7 @@ def _graph(
             "entity": uris.gather(position[literals["head"].to_numpy()]),
             "attribute": _iris(parts.terms.texts(kinds)).gather(kind),
             "value": literals["value"],
+            "language": literals["language"],
         }
     )
     graph = Graph(

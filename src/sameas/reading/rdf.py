@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 import pyoxigraph as ox
 
@@ -19,6 +19,7 @@ from sameas.reading.statements import Statements, from_quads
 from sameas.reading.streams import MAGIC, STANDARD_INPUT, Stream, open_stream
 from sameas.reading.syntax import format_hint, guarded, syntax_error
 from sameas.reading.terms import Terms
+from sameas.reading.tolerant import Utf8Xml, format_by_content, valid_quads
 from sameas.reading.xml import XmlStream
 
 SUFFIXES: dict[str, RdfKind] = {
@@ -87,15 +88,24 @@ def read_stream(
     """The statements of one stream in a known format."""
     if kind in ("nt", "nq"):
         yield from read_lines(
-            Lines(stream, kind, FORMATS[kind], terms, tag, reading.lenient, tally)
+            Lines(stream, kind, FORMATS[kind], terms, tag, True, tally)
         )
         return
-    source: Stream | XmlStream = XmlStream(stream) if kind == "rdf" and stream.head else stream
+    seen = format_by_content(stream.head)
+    if seen and seen != kind and (seen, kind) not in (("ttl", "trig"), ("nt", "ttl"), ("nt", "trig")):
+        kind = cast(RdfKind, seen)
+        if kind in ("nt", "nq"):
+            yield from read_stream(stream, kind, reading, terms, tally, tag=tag)
+            return
+    source: Any = stream
+    if kind == "rdf" and stream.head:
+        inner = Utf8Xml(stream.read, stream.head)
+        source = XmlStream(cast(Any, _Inner(inner, stream)))
     if kind == "jsonld" and not stream.head.strip():
         return  # nothing is no JSON, but in no other format is it an error
 
     def on_error(error: SyntaxError) -> None:
-        if reading.lenient:
+        if kind not in ("rdf", "jsonld"):  # those cannot go on behind a fault
             tally["malformed"] += 1
             return
         hint = format_hint(stream.head, kind)
@@ -103,15 +113,27 @@ def read_stream(
         raise syntax_error(stream.place, error, line=line, hint=hint) from None
 
     try:
+        base = reading.base or _file_iri(stream.place)
         parser = ox.parse(
-            input=cast(IO[bytes], source), format=FORMATS[kind], base_iri=reading.base
+            input=cast(IO[bytes], source), format=FORMATS[kind], base_iri=base, lenient=True
         )
     except ValueError as error:  # the base is none
         raise InputError(stream.place, f"{error}; is --base a whole IRI?") from None
-    quads = guarded(parser, on_error, place=stream.place)
+    quads = valid_quads(guarded(parser, on_error, place=stream.place), tally)
     blank = blank_names(tag)
     while chunk := list(islice(quads, AT_ONCE)):
         yield from_quads(chunk, terms, blank=blank)
+
+
+class _Inner:
+    """A stream that was encoded anew, with what XmlStream asks of a stream."""
+
+    def __init__(self, utf8: Utf8Xml, stream: Stream) -> None:
+        self.read, self.place, self.head = utf8.read, stream.place, b""
+
+
+def _file_iri(place: str) -> str:
+    return Path(place).absolute().as_uri() if place != "standard input" else "file:///stdin"
 
 
 def blank_names(tag: str) -> Callable[[str], str]:

@@ -33,8 +33,6 @@ class XmlStream:
         self._parser = expat.ParserCreate(namespace_separator=" ")
         self._parser.EntityDeclHandler = self._entity
         self._parser.XmlDeclHandler = self._declaration
-        if stream.head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            raise InputError(stream.place, "is encoded in UTF-16; convert the file to UTF-8")
 
     def read(self, size: int = -1) -> bytes:
         """The next bytes, up to the end of a line; none at the end."""
@@ -84,9 +82,4 @@ class XmlStream:
         self._lengths.setdefault(name, length)
 
     def _declaration(self, version: str, encoding: str | None, standalone: int) -> None:
-        if encoding and encoding.lower() not in ("utf-8", "utf8", "us-ascii", "ascii"):
-            raise InputError(
-                self._stream.place,
-                f"is encoded in {encoding[:40]}; convert the file to UTF-8",
-                line=1,
-            )
+        """Encoded anew already."""
