@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sameas.assignment import sparse
+from sameas.assignment.null import Null, estimate_null
 from sameas.assignment.open import BASE, open_plan
 from sameas.assignment.sinkhorn import Plan
 from sameas.candidates import Candidates, from_pairs
@@ -36,6 +37,8 @@ Progress = Callable[[float], None]
 
 SURE = 100.0
 """Log-odds that a known link has beyond its score."""
+RIVALS = 10
+"""Candidates of an entity that are kept however far they are below the best."""
 TIE = 1e-4
 """Pairs that differ by less are worth the same; what rounding does is less than that."""
 
@@ -133,6 +136,9 @@ class Refinement:
     relations: Relations
     changes: tuple[int, ...]
     """How many anchors changed in each round."""
+    every: Pairs | None = None
+    """All pairs of the last round, before those out of the question were left out."""
+    null: Null | None = None
 
 
 def refine(
@@ -161,8 +167,11 @@ def refine(
         relations = match_relations(*edges, anchors)
         pairs = _gathered(pairs, edges, anchors, relations, (profit, names), known, weights)
         pairs = _rescored(pairs, score(pairs, weights), known)
+        every = pairs
         pairs = _taken(pairs, _within(pairs.candidates, weights.spread))
-        plan = open_plan(pairs.candidates, base=weights.base).ranking
+        groups = known.inside[0] // 2, known.inside[1] // 2
+        null = estimate_null(every.candidates, anchors.left, anchors.right, anchors.trust, groups)
+        plan = open_plan(pairs.candidates, base=weights.base, null=null).ranking
         new = _anchors(pairs.candidates, plan, weights)
         changes.append(_differences(anchors, new, candidates.shape[1]))
         if progress:
@@ -171,7 +180,7 @@ def refine(
             break
         if turn < rounds - 1:
             anchors = new
-    return Refinement(pairs, anchors, relations, tuple(changes))
+    return Refinement(pairs, anchors, relations, tuple(changes), every, null)
 
 
 def score(pairs: Pairs, weights: Weights) -> Vector:
@@ -270,6 +279,11 @@ def _within(candidates: Candidates, spread: float) -> NDArray[np.bool_]:
     near: NDArray[np.bool_] = candidates.profit >= (
         _floor(candidates, candidates.left, candidates.right) - spread
     )
+    for ends, other in ((candidates.left, candidates.right), (candidates.right, candidates.left)):
+        order = np.lexsort((other, -candidates.profit, ends))
+        sorted_ends = ends[order]
+        starts = np.searchsorted(sorted_ends, sorted_ends)
+        near[order[np.arange(len(order)) - starts < RIVALS]] = True
     return near
 
 

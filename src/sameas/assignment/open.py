@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sameas.assignment import sparse
+from sameas.assignment.null import Null
 from sameas.assignment.sinkhorn import Plan
 from sameas.candidates import Candidates
 from sameas.graph import Positions
@@ -40,8 +41,10 @@ class OpenPlan:
     left_alone: Vector
     """The probability that each left entity has no partner."""
     right_alone: Vector
-    price: float
-    """What a pair's score must exceed to be likelier than that both stay alone."""
+    prices: Vector
+    """What the score of a pair of each left entity must exceed to be likelier than that both
+    stay alone."""
+    by_group: Vector
     sweeps: int
     deviation: float
     """The largest distance from one of an entity's probabilities, its own of staying alone
@@ -53,7 +56,7 @@ class OpenPlan:
         left, right = (
             -np.log(np.maximum(alone, 1e-300)) for alone in (self.left_alone, self.right_alone)
         )
-        return Plan(left + self.price, right, 1.0, self.sweeps, 0.0)
+        return Plan(left + self.prices, right, 1.0, self.sweeps, 0.0)
 
 
 def open_plan(
@@ -61,6 +64,7 @@ def open_plan(
     *,
     price: float | None = None,
     base: float = BASE,
+    null: Null | None = None,
     most: int = 500,
     tolerance: float = 1e-3,
 ) -> OpenPlan:
@@ -75,18 +79,28 @@ def open_plan(
     turned = csr_array(kernel.T)
     left, right = np.ones(n), np.ones(m)
     fixed = price is not None
-    price = _price(n, m, min(n, m) / 2, base) if price is None else price
+    groups = null.groups if null else (np.zeros(n, dtype=np.int64), np.zeros(m, dtype=np.int64))
+    count = len(null.thresholds) if null else 1
+
+    def priced(links: Vector) -> Vector:
+        if null:
+            return null.thresholds
+        return np.array([_price(n, m, float(links[0]), base)])
+
+    half = np.minimum(*(np.bincount(own, minlength=count) for own in groups)) / 2
+    price = priced(half) if price is None else np.full(count, price)
     sweeps, moved = 0, 1.0 if len(candidates) else 0.0
     while moved > tolerance and sweeps < most:
-        factor = np.exp(-price)
-        new_left = np.sqrt(left / (1 + factor * (kernel @ right)))
-        new_right = np.sqrt(right / (1 + factor * (turned @ left)))
+        factor = np.exp(-np.clip(price, -CLIP, CLIP))
+        new_left = np.sqrt(left / (1 + factor[groups[0]] * (kernel @ right)))
+        new_right = np.sqrt(right / (1 + factor[groups[1]] * (turned @ left)))
         moved = max(np.abs(new_left - left).max(), np.abs(new_right - right).max())
         left, right = new_left, new_right
         sweeps += 1
         if not fixed:
-            price = _price(n, m, n - float(left.sum()), base)
-    probability = np.exp(scores - price) * left[candidates.left] * right[candidates.right]
+            price = priced(np.bincount(groups[0], 1 - left, minlength=count))
+    prices = price[groups[0][candidates.left]]
+    probability = np.exp(scores - prices) * left[candidates.left] * right[candidates.right]
     before = _sums(candidates, probability, left, right)
     # What sums up to more than one, for all the sweeps, is scaled down to it.
     most_of = [np.maximum(each, 1.0) for each in before]
@@ -94,7 +108,7 @@ def open_plan(
     # That takes from a pair's other entity too, which may have had less than one already.
     after = _sums(candidates, probability, left, right)
     deviation = max(float(np.abs(each - 1).max(initial=0.0)) for each in (*before, *after))
-    return OpenPlan(probability, left, right, float(price), sweeps, deviation)
+    return OpenPlan(probability, left, right, price[groups[0]], price, sweeps, deviation)
 
 
 def _sums(

@@ -129,13 +129,11 @@ def _scored(pair: GraphPair, options: Options, clock: Clock) -> _Scored:
     budget = plan_memory(pair, *_everyone(pair), options)
     clock.facts.update(budget.facts(*some))
     log.info("%s: %s", budget.form, budget.reason)
-    if (arrays := clock.resumed("refinement")) is None:
+    if True:
         material = prepare(pair, options, clock)
         with clock.phase("refinement") as report:
-            arrays = refinement_to_arrays(refined(pair, material, options, progress=report))
+            refinement = refined(pair, material, options, progress=report)
         del material
-        clock.keep("refinement", arrays)
-    refinement = refinement_from_arrays(arrays)
     return _priced(pair, refinement, options, weights_of(options), clock)
 
 
@@ -148,10 +146,12 @@ def _priced(
     clock.facts["anchors"] = len(refinement.anchors.left)
     clock.facts["relation_matches"] = len(refinement.relations.left)
     chosen = _among(refinement.pairs.candidates, some)
-    plan = open_plan(chosen, base=weights.base, most=2000, tolerance=1e-5)
-    clock.facts["price"], clock.facts["plan_sweeps"] = plan.price, plan.sweeps
+    null = refinement.null.among(*some) if refinement.null else None
+    plan = open_plan(chosen, base=weights.base, null=null, most=2000, tolerance=1e-5)
+    clock.facts["price"], clock.facts["plan_sweeps"] = float(plan.by_group[0]), plan.sweeps
+    clock.facts["prices"] = plan.by_group.tolist()
     clock.facts["plan_deviation"] = plan.deviation
-    chosen = replace(chosen, profit=(chosen.profit - np.float32(plan.price)))
+    chosen = replace(chosen, profit=(chosen.profit - plan.prices[chosen.left].astype(np.float32)))
     return _Scored(some, chosen, plan, refinement)
 
 
