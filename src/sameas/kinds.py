@@ -14,6 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sameas.graph import Graph, Positions, positions_of
+from sameas.identifiers import are_identifiers, namespaces
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
@@ -120,13 +121,8 @@ def kinds_of(graph: Graph) -> Kinds:
     return kinds
 
 
-def namespaces(entities: pl.Series) -> pl.Series:
-    """Each IRI up to its last slash or hash."""
-    return entities.str.replace(r"[^/#]*[/#]?$", "")
-
-
 def holders(graph: Graph, schema: Mask) -> Mask:
-    """Which nodes have one owner, no edges of their own (but a type) and one text at most."""
+    """Which nodes have one owner, no edges of their own (but a type), one text and no name in their IRI."""
     size, view = len(graph.entities), _Graph(graph)
     triples = graph.distinct_triples()
     types = np.isin(triples[:, 1], view.code([f"{RDF}type"]))
@@ -137,6 +133,8 @@ def holders(graph: Graph, schema: Mask) -> Mask:
     said = graph.positions(graph.attributes["entity"])
     texts = np.bincount(said[said >= 0], minlength=size)
     found = (owners == 1) & (own == 0) & (texts == 1) & ~schema
+    places = np.flatnonzero(found)
+    found[places] = are_identifiers(graph.entities.cast(pl.String).gather(places)).to_numpy()
     labels = view.edges(LABEL_NODES)
     return found | (_mask(size, labels[:, 2]) & (own == 0) & ~schema)
 

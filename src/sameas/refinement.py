@@ -152,6 +152,7 @@ def refine(
     iterations: int,
     rounds: int,
     weights: Weights = DEFAULT,
+    sides: tuple[int, ...] = (0, 1),
     progress: Progress | None = None,
 ) -> Refinement:
     """The candidates, and others that the graph adds to them, scored by all evidence.
@@ -163,6 +164,7 @@ def refine(
     plan = sparse.sinkhorn(pairs.candidates, temperature=temperature, iterations=iterations)
     anchors = _anchors(pairs.candidates, plan, weights)
     changes: list[int] = []
+    null: Null | None = None
     for turn in range(rounds):
         relations = match_relations(*edges, anchors)
         pairs = _gathered(pairs, edges, anchors, relations, (profit, names), known, weights)
@@ -170,7 +172,12 @@ def refine(
         every = pairs
         pairs = _taken(pairs, _within(pairs.candidates, weights.spread))
         groups = known.inside[0] // 2, known.inside[1] // 2
-        null = estimate_null(every.candidates, anchors.left, anchors.right, anchors.trust, groups)
+        null = (
+            estimate_null(
+                every.candidates, anchors.left, anchors.right, anchors.trust, groups, sides=sides
+            )
+            or null
+        )
         plan = open_plan(pairs.candidates, base=weights.base, null=null).ranking
         new = _anchors(pairs.candidates, plan, weights)
         changes.append(_differences(anchors, new, candidates.shape[1]))

@@ -221,7 +221,7 @@ def _alignment(
     )
     kept = links.filter(pl.col("confidence") >= options.min_confidence)
     if pair.left.kinds is not None:
-        kept = kept.filter(pl.col("left") != pl.col("right"))
+        kept = kept.filter((pl.col("left") != pl.col("right")) | pl.col("left").is_in(described_twice(pair).implode()))
     partner = np.full(len(left), -1, dtype=np.int64)
     partner[rows] = columns
     ranking = plan.ranking
@@ -257,6 +257,42 @@ def _alignment(
         seconds=clock.seconds,
         resumed=tuple(clock.from_before),
     )
+
+
+def described_twice(pair: GraphPair) -> pl.Series:
+    """The IRIs that both graphs describe, and not alike: a link of one says something."""
+    tables = []
+    for graph in (pair.left, pair.right):
+        entities, relations = graph.entities, graph.relations
+        head, relation, tail = graph.distinct_triples().T
+        said = pl.DataFrame(
+            {
+                "entity": entities.gather(head).cast(pl.String),
+                "attribute": relations.gather(relation).cast(pl.String),
+                "value": entities.gather(tail).cast(pl.String),
+            }
+        )
+        named = pl.DataFrame({"entity": entities, "name": graph.names}).vstack(
+            graph.alternatives.select(pl.col("entity").cast(pl.String), "name")
+        )
+        tables.append(
+            pl.concat(
+                [
+                    said,
+                    graph.attributes.select("entity", "attribute", "value"),
+                    named.filter(pl.col("name") != "").select(
+                        "entity", attribute=pl.lit("name"), value="name"
+                    ),
+                ]
+            ).unique()
+        )
+    left, right = tables
+    both = left.select("entity").unique().join(right.select("entity").unique(), on="entity")
+    differ = [
+        one.join(other, on=["entity", "attribute", "value"], how="anti")["entity"]
+        for one, other in ((left, right), (right, left))
+    ]
+    return both["entity"].filter(both["entity"].is_in(pl.concat(differ).implode()))
 
 
 def _unmatched(
