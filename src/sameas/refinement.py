@@ -124,6 +124,12 @@ class Pairs:
     profit: Vector
     """Names, neighbours and neighbours' neighbours alike."""
     evidence: Evidence
+    extra: Extra | None = None
+    """What else speaks for and against pairs, learned from the anchors of the round."""
+
+
+Extra = Callable[[NDArray[np.integer], NDArray[np.integer]], Vector]
+"""Log-odds for pairs of left and right positions."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +159,7 @@ def refine(
     rounds: int,
     weights: Weights = DEFAULT,
     sides: tuple[int, ...] = (0, 1),
+    learn: Callable[[Anchors], Extra] | None = None,
     progress: Progress | None = None,
 ) -> Refinement:
     """The candidates, and others that the graph adds to them, scored by all evidence.
@@ -167,6 +174,8 @@ def refine(
     null: Null | None = None
     for turn in range(rounds):
         relations = match_relations(*edges, anchors)
+        if learn is not None:
+            pairs = replace(pairs, extra=learn(anchors))
         pairs = _gathered(pairs, edges, anchors, relations, (profit, names), known, weights)
         pairs = _rescored(pairs, score(pairs, weights), known)
         every = pairs
@@ -193,7 +202,10 @@ def refine(
 def score(pairs: Pairs, weights: Weights) -> Vector:
     """The log-odds of pairs, up to a constant: a sum over all that is known of each."""
     text = weights.names * pairs.names + weights.profit * pairs.profit
-    return text + weights.evidence(pairs.evidence)
+    total = text + weights.evidence(pairs.evidence)
+    if pairs.extra is not None:
+        total = total + pairs.extra(pairs.candidates.left, pairs.candidates.right)
+    return total
 
 
 def _first_pairs(candidates: Candidates, profit: Profit, names: Profit, known: Known) -> Pairs:
@@ -260,6 +272,7 @@ def _merged(pairs: Pairs, new: NewPairs, names: Vector, profit: Vector) -> Pairs
             both(old.left_lacks, new.evidence.left_lacks),
             both(old.right_lacks, new.evidence.right_lacks),
         ),
+        pairs.extra,
     )
 
 
@@ -278,6 +291,7 @@ def _taken(pairs: Pairs, which: NDArray[np.bool_]) -> Pairs:
         pairs.names[which],
         pairs.profit[which],
         pairs.evidence.taken(which),
+        pairs.extra,
     )
 
 

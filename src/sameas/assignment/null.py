@@ -9,7 +9,7 @@ beyond which a link is likelier than not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,8 @@ class Fit:
     """Share of the side's entities with a candidate that chance does not explain."""
     spread: float
     """How far the sure links' median is above the location."""
+    floor: float
+    """What nine of ten best rivals exceed, free or not: no link is worth less."""
 
     @property
     def threshold(self) -> float:
@@ -68,7 +70,7 @@ class Fit:
         Those fall off like exp(-(s - location) / scale) / scale.
         """
         odds = self.spread * (1 - self.share) * self.present / (self.scale * self.share)
-        return self.location + self.scale * float(np.log(max(odds, 1e-9)))
+        return max(self.location + self.scale * float(np.log(max(odds, 1e-9))), self.floor)
 
 
 def estimate_null(
@@ -113,6 +115,8 @@ def estimate_null(
         ends, entities, group, free, has = views[side]
         best = np.full(len(group), -np.inf)
         np.maximum.at(best, ends[free], scores[free])
+        any_rival = np.full(len(group), -np.inf)
+        np.maximum.at(any_rival, ends[~own], scores[~own])
         linked = np.full(len(group), -np.inf)
         np.maximum.at(linked, ends[own], scores[own])
         for number in range(count):
@@ -123,6 +127,10 @@ def estimate_null(
             fit = _fitted(
                 best[chosen], linked[chosen], np.where(has, linked, best)[inside], has[inside]
             )
+            rivals = any_rival[chosen]
+            rivals = rivals[np.isfinite(rivals)]
+            if len(rivals):
+                fit = replace(fit, floor=float(np.quantile(rivals, 0.1)))
             fits[side, number] = fit
             thresholds[number] = max(thresholds[number], fit.threshold)
     return Null(thresholds, groups, fits)
@@ -145,6 +153,6 @@ def _fitted(rivals: Vector, links: Vector, best: Vector, sure: NDArray[np.bool_]
     over = 0.1 * present
     share = ((best >= high).mean() - over) / (1 - over) if len(best) else 0.0
     size = max(len(best), 1)
-    share = float(np.clip(max(share, sure.mean() if size else 0.0), 0.5 / size, 1 - SPARE))
+    share = float(np.clip(max(share, sure.mean() if len(best) else 0.0), 0.5 / size, 1 - SPARE))
     spread = max(float(np.median(links)) - location, 2 * scale)
-    return Fit(location, float(scale), float(present), share, float(spread))
+    return Fit(location, float(scale), float(present), share, float(spread), -np.inf)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,7 +25,8 @@ from sameas.pipeline.entities import Sides, candidate_positions, known_pairs
 from sameas.pipeline.stages import candidates, profits, proposals
 from sameas.pipeline.tables import UNMATCHED, gold_ranks, price_table, prices_of
 from sameas.profit import Profit
-from sameas.refinement import Refinement, Weights, refine
+from sameas.refinement import Anchors, Extra, Refinement, Weights, refine
+from sameas.type_evidence import contradictory, learn_types, types_of
 
 log = logging.getLogger(__name__)
 
@@ -119,8 +121,23 @@ def refined(
         iterations=options.iterations,
         rounds=options.rounds,
         weights=weights,
+        learn=learner(pair),
         progress=progress,
     )
+
+
+def learner(pair: GraphPair) -> Callable[[Anchors], Extra] | None:
+    """What learns from anchors, besides relations: types, attributes."""
+    if pair.left.kinds is None or pair.right.kinds is None:
+        return None
+    types = types_of(pair)
+    kinds = pair.left.kinds.astype(np.int64), pair.right.kinds.astype(np.int64)
+
+    def learn(anchors: Anchors) -> Extra:
+        model = learn_types(types, anchors.left, anchors.right, anchors.trust, kinds)
+        return model.score
+
+    return learn
 
 
 def _scored(pair: GraphPair, options: Options, clock: Clock) -> _Scored:
@@ -221,6 +238,10 @@ def _alignment(
     )
     kept = links.filter(pl.col("confidence") >= options.min_confidence)
     if pair.left.kinds is not None:
+        clash = contradictory(
+            types_of(pair), pair.left.positions(kept["left"]), pair.right.positions(kept["right"])
+        )
+        kept = kept.filter(pl.Series(~clash))
         kept = kept.filter((pl.col("left") != pl.col("right")) | pl.col("left").is_in(described_twice(pair).implode()))
     partner = np.full(len(left), -1, dtype=np.int64)
     partner[rows] = columns
