@@ -119,6 +119,9 @@ def edges_of(pair: GraphPair, *, hub: int, relations: bool = True) -> tuple[Edge
     are taken as one and the same.
     """
     values = literal_values(pair)
+    if pair.left.kinds is not None and pair.right.kinds is not None:
+        # Attributes count elsewhere, by their likeness; equal names count here.
+        values = tuple(table.filter(pl.col("attribute") == NAME) for table in values)
     shared = _common(*values)
     left, right = (
         _edges(side if relations else _of_one_relation(side), own, attributes, shared, hub)

@@ -13,6 +13,7 @@ from sameas.errors import OptionError
 
 Features = Literal["char", "word", "hybrid"]
 Method = Literal["seu", "paris"]
+Cardinality = Literal["one-to-one", "one-to-many", "many-to-one", "many-to-many"]
 Solver = Literal["sinkhorn", "hungarian"]
 Preset = Literal["best", "paper"]
 Text = Literal["weighted", "plain"]
@@ -73,6 +74,8 @@ class Options:
     """The exact solver may stop once it is proven to be within this share of the best."""
     time_limit: float | None = None
     """The exact solver stops after so many seconds, with what it has proven by then."""
+    cardinality: Cardinality = "one-to-one"
+    """How many partners a left and a right entity may have."""
     top: int = 10
     """Ranked candidates kept per left entity."""
     memory: int = 4 * 2**30
@@ -94,6 +97,7 @@ class Options:
             ("text", get_args(Text)),
             ("adjacency", get_args(Adjacency)),
             ("solver", get_args(Solver)),
+            ("cardinality", get_args(Cardinality)),
         ):
             if getattr(self, name) not in choices:
                 raise _wrong(name, f"one of {', '.join(choices)}", getattr(self, name))
@@ -143,6 +147,14 @@ class Options:
             raise OptionError(
                 "word_vectors are used only with features word or hybrid, got features 'char'"
             )
+
+    @property
+    def single(self) -> tuple[bool, bool]:
+        """Whether a left, and whether a right entity has one partner at most."""
+        return self.cardinality in ("one-to-one", "many-to-one"), self.cardinality in (
+            "one-to-one",
+            "one-to-many",
+        )
 
     def asdict(self) -> dict[str, Any]:
         """The options as plain values that JSON can hold."""

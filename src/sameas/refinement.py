@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sameas.assignment import sparse
 from sameas.assignment.null import Null, estimate_null
-from sameas.assignment.open import BASE, open_plan
+from sameas.assignment.open import BASE, best_of_single, open_plan
 from sameas.assignment.sinkhorn import Plan
 from sameas.candidates import Candidates, from_pairs
 from sameas.evidence import (
@@ -158,7 +158,7 @@ def refine(
     iterations: int,
     rounds: int,
     weights: Weights = DEFAULT,
-    sides: tuple[int, ...] = (0, 1),
+    single: tuple[bool, bool] = (True, True),
     learn: Callable[[Anchors], Extra] | None = None,
     progress: Progress | None = None,
 ) -> Refinement:
@@ -168,6 +168,11 @@ def refine(
     plan, made from profits alone; there is at least one round.
     """
     pairs = _first_pairs(candidates, profit, names, known)
+    if learn is not None:
+        nobody = np.zeros(0, dtype=np.int64)
+        extra = learn(Anchors(nobody, nobody, np.zeros(0)))
+        bonus = temperature * extra(pairs.candidates.left, pairs.candidates.right)
+        pairs = _rescored(pairs, pairs.profit + bonus, known)
     plan = sparse.sinkhorn(pairs.candidates, temperature=temperature, iterations=iterations)
     anchors = _anchors(pairs.candidates, plan, weights)
     changes: list[int] = []
@@ -180,6 +185,7 @@ def refine(
         pairs = _rescored(pairs, score(pairs, weights), known)
         every = pairs
         pairs = _taken(pairs, _within(pairs.candidates, weights.spread))
+        sides = tuple(side for side in (0, 1) if single[side]) or (0, 1)
         groups = known.inside[0] // 2, known.inside[1] // 2
         null = (
             estimate_null(
@@ -187,8 +193,19 @@ def refine(
             )
             or null
         )
-        plan = open_plan(pairs.candidates, base=weights.base, null=null).ranking
-        new = _anchors(pairs.candidates, plan, weights)
+        soft = open_plan(pairs.candidates, base=weights.base, null=null, single=single)
+        plan = soft.ranking
+        if all(single):
+            new = _anchors(pairs.candidates, plan, weights)
+        else:
+            places = best_of_single(pairs.candidates, soft.probability, single)
+            places = places[soft.probability[places] > max(weights.share, 0.5)]
+            chosen = pairs.candidates
+            new = Anchors(
+                chosen.left[places].astype(np.int64),
+                chosen.right[places].astype(np.int64),
+                np.minimum(soft.probability[places], 1.0),
+            )
         changes.append(_differences(anchors, new, candidates.shape[1]))
         if progress:
             progress((turn + 1) / rounds)

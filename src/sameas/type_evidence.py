@@ -94,7 +94,8 @@ def learn_types(
         _prior(matrix, own, trust, group)
         for matrix, own, group in ((types.left, left, groups[0]), (types.right, right, groups[1]))
     ]
-    weight = csr_array((trust, (np.arange(len(trust)), np.arange(len(trust)))))
+    size = len(trust)
+    weight = csr_array((trust, (np.arange(size), np.arange(size))), shape=(size, size))
     ours, theirs = types.left[left], types.right[right]
     together = np.asarray((ours.T @ weight @ theirs).todense())
     totals = together.sum(axis=1), together.sum(axis=0)

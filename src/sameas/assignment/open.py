@@ -65,6 +65,7 @@ def open_plan(
     price: float | None = None,
     base: float = BASE,
     null: Null | None = None,
+    single: tuple[bool, bool] = (True, True),
     most: int = 500,
     tolerance: float = 1e-3,
 ) -> OpenPlan:
@@ -92,8 +93,11 @@ def open_plan(
     sweeps, moved = 0, 1.0 if len(candidates) else 0.0
     while moved > tolerance and sweeps < most:
         factor = np.exp(-np.clip(price, -CLIP, CLIP))
-        new_left = np.sqrt(left / (1 + factor[groups[0]] * (kernel @ right)))
-        new_right = np.sqrt(right / (1 + factor[groups[1]] * (turned @ left)))
+        new_left, new_right = left, right
+        if single[0]:
+            new_left = np.sqrt(left / (1 + factor[groups[0]] * (kernel @ right)))
+        if single[1]:
+            new_right = np.sqrt(right / (1 + factor[groups[1]] * (turned @ left)))
         moved = max(np.abs(new_left - left).max(), np.abs(new_right - right).max())
         left, right = new_left, new_right
         sweeps += 1
@@ -101,9 +105,14 @@ def open_plan(
             price = priced(np.bincount(groups[0], 1 - left, minlength=count))
     prices = price[groups[0][candidates.left]]
     probability = np.exp(scores - prices) * left[candidates.left] * right[candidates.right]
+    if not any(single):
+        probability /= 1 + probability
     before = _sums(candidates, probability, left, right)
     # What sums up to more than one, for all the sweeps, is scaled down to it.
-    most_of = [np.maximum(each, 1.0) for each in before]
+    most_of = [
+        np.maximum(each, 1.0) if alone else np.ones_like(each)
+        for each, alone in zip(before, single, strict=True)
+    ]
     probability /= np.maximum(most_of[0][candidates.left], most_of[1][candidates.right])
     # That takes from a pair's other entity too, which may have had less than one already.
     after = _sums(candidates, probability, left, right)
@@ -121,8 +130,15 @@ def _sums(
     )
 
 
-def open_links(candidates: Candidates, plan: OpenPlan) -> Positions:
-    """The places of one-to-one links: pairs that are each other's best, again and again."""
+def open_links(
+    candidates: Candidates, plan: OpenPlan, single: tuple[bool, bool] = (True, True)
+) -> Positions:
+    """The places of one-to-one links: pairs that are each other's best, again and again.
+
+    Where only one side is ``single``, the best of each of its entities; where none is, all pairs.
+    """
+    if not all(single):
+        return best_of_single(candidates, plan.probability, single)
     ranking, left, right = plan.ranking, candidates.left, candidates.right
     available = np.ones(len(candidates), dtype=np.bool_)
     found: list[Positions] = [np.empty(0, dtype=np.int64)]
@@ -135,6 +151,18 @@ def open_links(candidates: Candidates, plan: OpenPlan) -> Positions:
         taken[0][left[places]], taken[1][right[places]] = True, True
         available &= ~taken[0][left] & ~taken[1][right]
     return np.concatenate(found)
+
+
+def best_of_single(
+    candidates: Candidates, probability: Vector, single: tuple[bool, bool]
+) -> Positions:
+    """The places of the likeliest pair of each entity of the single side; of all if none is."""
+    places = np.arange(len(candidates))
+    if not any(single):
+        return places
+    ends, other = (candidates.left, candidates.right) if single[0] else (candidates.right, candidates.left)
+    order = np.lexsort((other, -probability, ends))
+    return np.sort(order[np.unique(ends[order], return_index=True)[1]])
 
 
 def gap_to_bound(candidates: Candidates, prices: Vector, objective: float) -> float:

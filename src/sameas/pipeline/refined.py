@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from sameas.alignment import Alignment
+from sameas.attributes import Attributes, learn_attributes, read_attributes
 from sameas.assignment import Assignment, Certificate, assign, bounded, sparse
 from sameas.assignment.open import OpenPlan, gap_to_bound, open_links, open_plan
 from sameas.budget import plan_memory
@@ -66,7 +67,7 @@ def _aligned(pair: GraphPair, scored: _Scored, options: Options, clock: Clock) -
     with clock.phase("assignment") as report:
         exact = _exact(scored, options, report) if options.solver == "hungarian" else None
         if exact is None:
-            places = open_links(scored.candidates, scored.plan)
+            places = open_links(scored.candidates, scored.plan, options.single)
         else:
             places = scored.candidates.find(exact.left, exact.right)
     with clock.phase("confidence"):
@@ -89,6 +90,7 @@ class Material:
     names: Profit
     """The profit of names alone."""
     candidates: Candidates
+    attributes: Attributes | None = None
 
 
 def prepare(pair: GraphPair, options: Options, clock: Clock | None = None) -> Material:
@@ -97,7 +99,20 @@ def prepare(pair: GraphPair, options: Options, clock: Clock | None = None) -> Ma
     everyone = _everyone(pair)
     proposed = proposals(pair, everyone, options, clock)
     profit, names = profits(pair, everyone, options, clock)
-    return Material(profit, names, candidates(profit, names, proposed, options, clock))
+    found = candidates(profit, names, proposed, options, clock)
+    attributes = read_attributes(pair) if pair.left.kinds is not None else None
+    if attributes is not None:
+        numbers = attributes.candidates(SAME_VALUES)
+        width = np.int64(profit.shape[1])
+        left, right = numbers // width, numbers % width
+        new = found.find(left, right) < 0
+        left, right = left[new], right[new]
+        found = found.joined(left, right, profit.of(left, right))
+    return Material(profit, names, found, attributes)
+
+
+SAME_VALUES = 10
+"""Partners that each entity gets for like values."""
 
 
 def refined(
@@ -121,12 +136,15 @@ def refined(
         iterations=options.iterations,
         rounds=options.rounds,
         weights=weights,
-        learn=learner(pair),
+        single=options.single,
+        learn=learner(pair, material.attributes),
         progress=progress,
     )
 
 
-def learner(pair: GraphPair) -> Callable[[Anchors], Extra] | None:
+def learner(
+    pair: GraphPair, attributes: Attributes | None
+) -> Callable[[Anchors], Extra] | None:
     """What learns from anchors, besides relations: types, attributes."""
     if pair.left.kinds is None or pair.right.kinds is None:
         return None
@@ -134,8 +152,12 @@ def learner(pair: GraphPair) -> Callable[[Anchors], Extra] | None:
     kinds = pair.left.kinds.astype(np.int64), pair.right.kinds.astype(np.int64)
 
     def learn(anchors: Anchors) -> Extra:
-        model = learn_types(types, anchors.left, anchors.right, anchors.trust, kinds)
-        return model.score
+        found = anchors.left, anchors.right, anchors.trust
+        by_type = learn_types(types, *found, kinds)
+        if attributes is None:
+            return by_type.score
+        by_value = learn_attributes(attributes, *found)
+        return lambda left, right: by_type.score(left, right) + by_value.score(left, right)
 
     return learn
 
@@ -164,7 +186,7 @@ def _priced(
     clock.facts["relation_matches"] = len(refinement.relations.left)
     chosen = _among(refinement.pairs.candidates, some)
     null = refinement.null.among(*some) if refinement.null else None
-    plan = open_plan(chosen, base=weights.base, null=null, most=2000, tolerance=1e-5)
+    plan = open_plan(chosen, base=weights.base, null=null, single=options.single, most=2000, tolerance=1e-5)
     clock.facts["price"], clock.facts["plan_sweeps"] = float(plan.by_group[0]), plan.sweeps
     clock.facts["prices"] = plan.by_group.tolist()
     clock.facts["plan_deviation"] = plan.deviation
