@@ -110,7 +110,7 @@ def estimate_null(
         (columns, right, groups[1], ~engaged[rows] & ~own, taken),
     )
     fits: dict[tuple[int, int], Fit] = {}
-    thresholds = np.full(count, -np.inf)
+    thresholds = np.zeros(count)
     for side in sides:
         ends, entities, group, free, has = views[side]
         best = np.full(len(group), -np.inf)
@@ -120,7 +120,7 @@ def estimate_null(
         linked = np.full(len(group), -np.inf)
         np.maximum.at(linked, ends[own], scores[own])
         for number in range(count):
-            inside = group == number
+            inside = (group == number) & (np.bincount(ends, minlength=len(group)) > 0)
             chosen = entities[group[entities] == number]
             if len(chosen) < FEW:
                 chosen = entities
@@ -132,7 +132,7 @@ def estimate_null(
             if len(rivals):
                 fit = replace(fit, floor=float(np.quantile(rivals, 0.1)))
             fits[side, number] = fit
-            thresholds[number] = max(thresholds[number], fit.threshold)
+            thresholds[number] += fit.threshold / len(sides)
     return Null(thresholds, groups, fits)
 
 
