@@ -50,8 +50,10 @@ def name_table(graph: Graph) -> NameTable:
 
 
 def has_alternatives(pair: GraphPair) -> bool:
-    """Whether some entity has several names."""
-    return any(len(graph.alternatives) for graph in (pair.left, pair.right))
+    """Whether some entity may have several names."""
+    return any(
+        len(graph.alternatives) or graph.kinds is not None for graph in (pair.left, pair.right)
+    )
 
 
 @dataclass(frozen=True, eq=False)

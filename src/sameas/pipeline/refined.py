@@ -21,6 +21,8 @@ from sameas.checkpoint import Checkpoint, refinement_from_arrays, refinement_to_
 from sameas.evidence import Relations, attributes_of, edges_of
 from sameas.graph import Graph, GraphPair, Positions
 from sameas.options import Options
+from sameas.many_names import BestNames
+from sameas.name_details import learn_marks, name_marks
 from sameas.pipeline.clock import Clock, Report
 from sameas.pipeline.entities import Sides, candidate_positions, known_pairs
 from sameas.pipeline.stages import candidates, profits, proposals
@@ -137,27 +139,37 @@ def refined(
         rounds=options.rounds,
         weights=weights,
         single=options.single,
-        learn=learner(pair, material.attributes),
+        learn=learner(pair, material),
         progress=progress,
     )
 
 
 def learner(
-    pair: GraphPair, attributes: Attributes | None
+    pair: GraphPair, material: Material
 ) -> Callable[[Anchors], Extra] | None:
     """What learns from anchors, besides relations: types, attributes."""
     if pair.left.kinds is None or pair.right.kinds is None:
         return None
-    types = types_of(pair)
+    types, attributes = types_of(pair), material.attributes
+    marks = name_marks(material.names) if isinstance(material.names, BestNames) else None
+    first = material.candidates
     kinds = pair.left.kinds.astype(np.int64), pair.right.kinds.astype(np.int64)
 
     def learn(anchors: Anchors) -> Extra:
         found = anchors.left, anchors.right, anchors.trust
-        by_type = learn_types(types, *found, kinds)
-        if attributes is None:
-            return by_type.score
-        by_value = learn_attributes(attributes, *found)
-        return lambda left, right: by_type.score(left, right) + by_value.score(left, right)
+        models = [learn_types(types, *found, kinds)]
+        if attributes is not None:
+            models.append(learn_attributes(attributes, *found))
+        if marks is not None:
+            partner = np.full(first.shape[0], -1, dtype=np.int64)
+            partner[anchors.left] = anchors.right
+            rival = (partner[first.left] >= 0) & (partner[first.left] != first.right)
+            models.append(learn_marks(marks, found, (first.left[rival], first.right[rival])))
+
+        def extra(left: Positions, right: Positions) -> Any:
+            return sum(model.score(left, right) for model in models)
+
+        return extra
 
     return learn
 
