@@ -8,6 +8,7 @@ and new candidates, and so on until the links settle. All is sparse.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -58,7 +59,8 @@ class Weights:
     shared: float = 2.6
     """Shared neighbours: times ln(1 + votes / unit)."""
     unit: float = 0.03
-    """Votes that begin to count."""
+    """Votes that begin to count, among ``crowd`` entities or more."""
+    crowd: float = 15_000.0
     lacking: float = 2.1
     """Neighbours that only one has, on each side: times ln(1 + their weight)."""
     hub: int = 100
@@ -74,10 +76,15 @@ class Weights:
     base: float = BASE
     """How far the price of staying alone is below the odds of chance, in logarithms."""
 
-    def evidence(self, found: Evidence) -> Vector:
-        """What neighbours are worth."""
+    def evidence(self, found: Evidence, crowd: Vector | float = math.inf) -> Vector:
+        """What neighbours are worth, ``crowd`` being among how many entities.
+
+        To have a neighbour in common with one of a hundred says less than with one of ten
+        thousand: the worth of a vote falls with the logarithm of the crowd.
+        """
         lacking = np.log1p(found.left_lacks) + np.log1p(found.right_lacks)
-        return self.shared * np.log1p(found.votes / self.unit) - self.lacking * lacking
+        unit = self.unit * np.maximum(self.crowd / np.maximum(crowd, 1.0), 1.0) ** (1 / max(self.shared, 1e-9))
+        return self.shared * np.log1p(found.votes / unit) - self.lacking * lacking
 
 
 DEFAULT = Weights()
@@ -126,6 +133,8 @@ class Pairs:
     evidence: Evidence
     extra: Extra | None = None
     """What else speaks for and against pairs, learned from the anchors of the round."""
+    crowd: Vector | None = None
+    """Among how many of its kind each left entity is, both graphs considered."""
 
 
 Extra = Callable[[NDArray[np.integer], NDArray[np.integer]], Vector]
@@ -168,6 +177,7 @@ def refine(
     plan, made from profits alone; there is at least one round.
     """
     pairs = _first_pairs(candidates, profit, names, known)
+    pairs = replace(pairs, crowd=_crowd(known))
     if learn is not None:
         nobody = np.zeros(0, dtype=np.int64)
         extra = learn(Anchors(nobody, nobody, np.zeros(0)))
@@ -216,10 +226,20 @@ def refine(
     return Refinement(pairs, anchors, relations, tuple(changes), every, null)
 
 
+def _crowd(known: Known) -> Vector:
+    """The geometric mean of how many left and right entities are of each left one's kind."""
+    left, right = (inside // 2 for inside in known.inside)
+    count = int(max(left.max(initial=0), right.max(initial=0))) + 1
+    sizes = [np.bincount(side, minlength=count) for side in (left, right)]
+    mean: Vector = np.sqrt(sizes[0] * sizes[1].astype(np.float64))[left]
+    return mean
+
+
 def score(pairs: Pairs, weights: Weights) -> Vector:
     """The log-odds of pairs, up to a constant: a sum over all that is known of each."""
     text = weights.names * pairs.names + weights.profit * pairs.profit
-    total = text + weights.evidence(pairs.evidence)
+    crowd = math.inf if pairs.crowd is None else pairs.crowd[pairs.candidates.left]
+    total = text + weights.evidence(pairs.evidence, crowd)
     if pairs.extra is not None:
         total = total + pairs.extra(pairs.candidates.left, pairs.candidates.right)
     return total
@@ -258,11 +278,15 @@ def _gathered(
     # No names are compared of pairs that have no chance whatever these are, and no neighbours'
     # names where the names rule it out.
     floor = _floor(pairs.candidates, new.left, new.right) - weights.spread
-    hopeful = weights.evidence(new.evidence) + weights.profit + weights.names >= floor
+    crowd = np.full(pairs.candidates.shape[0], np.inf) if pairs.crowd is None else pairs.crowd
+    hopeful = weights.evidence(new.evidence, crowd[new.left]) + weights.profit + weights.names >= floor
     new, floor = new.taken(hopeful), floor[hopeful]
     profit, names = profits
     alike = names.of(new.left, new.right).astype(np.float64)
-    hopeful = weights.evidence(new.evidence) + weights.profit + weights.names * alike >= floor
+    hopeful = (
+        weights.evidence(new.evidence, crowd[new.left]) + weights.profit + weights.names * alike
+        >= floor
+    )
     new, alike = new.taken(hopeful), alike[hopeful]
     fit = profit.of(new.left, new.right).astype(np.float64)
     return _merged(pairs, new, alike, fit)
@@ -290,6 +314,7 @@ def _merged(pairs: Pairs, new: NewPairs, names: Vector, profit: Vector) -> Pairs
             both(old.right_lacks, new.evidence.right_lacks),
         ),
         pairs.extra,
+        pairs.crowd,
     )
 
 
@@ -309,6 +334,7 @@ def _taken(pairs: Pairs, which: NDArray[np.bool_]) -> Pairs:
         pairs.profit[which],
         pairs.evidence.taken(which),
         pairs.extra,
+        pairs.crowd,
     )
 
 
