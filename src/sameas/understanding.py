@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from sameas.aliases import find_aliases
 from sameas.graph import Graph
 from sameas.kinds import RDF, Kind, dissolve, kinds_of
 from sameas.naming import Naming, find_names
@@ -26,10 +27,30 @@ def understand(left: Graph, right: Graph, *, label: tuple[str, ...] = (), langua
     graphs = tuple(dissolve(graph, kind) for graph, kind in zip(graphs, kinds, strict=True))
     paths = tuple(literal_paths(graph, kind) for graph, kind in zip(graphs, kinds, strict=True))
     namings = find_names(graphs, kinds, paths, label=label)
+    namings = tuple(
+        _with_aliases(graph, kind, naming)
+        for graph, kind, naming in zip(graphs, kinds, namings, strict=True)
+    )
     return tuple(
         _matched(graph, kind, table, naming, language)
         for graph, kind, table, naming in zip(graphs, kinds, paths, namings, strict=True)
     )
+
+
+def _with_aliases(graph: Graph, kinds: np.ndarray, naming: Naming) -> Naming:
+    """The names of aliases given to what they name; the aliases become holders (in place)."""
+    aliases = find_aliases(graph, kinds, naming.names, naming.name_paths)
+    if not len(aliases):
+        return naming
+    table = pl.DataFrame({"entity": aliases[:, 0], "owner": aliases[:, 1]})
+    moved = (
+        naming.names.join(table, on="entity")
+        .select(entity="owner", name="name", language="language", rank=pl.col("rank") + 100)
+    )
+    kinds[aliases[:, 0]] = Kind.HOLDER
+    rest = naming.names.filter(~pl.col("entity").is_in(aliases[:, 0].tolist()))
+    names = pl.concat([rest, moved]).sort("entity", "rank", maintain_order=True)
+    return replace(naming, names=names.unique(["entity", "name"], keep="first", maintain_order=True))
 
 
 def _matched(graph: Graph, kinds: np.ndarray, paths: pl.DataFrame, naming: Naming, language: tuple[str, ...]) -> Graph:
