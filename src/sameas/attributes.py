@@ -185,7 +185,9 @@ def read_attributes(pair: GraphPair) -> Attributes | None:
     """The attributes of both graphs that have values in common; None if there are none."""
     tables, names = [], []
     for graph in (pair.left, pair.right):
-        table = graph.attributes.select("entity", "attribute", "value")
+        table = graph.attributes.select("entity", "attribute", "value").filter(
+            ~pl.col("attribute").is_in(list(graph.name_paths))
+        )
         if not len(table):
             return None
         places = graph.positions(table["entity"])

@@ -41,6 +41,8 @@ class Graph:
     linkable: Positions | None = None
     """Positions of the entities that may be linked, ascending; None for all. The others (blank
     nodes, classes) are neighbours and no more."""
+    name_paths: frozenset[str] = frozenset()
+    """The attributes that names were taken from; what they say is said by names already."""
     kinds: NDArray[np.int8] | None = None
     """The kind of each entity (sameas.kinds.Kind); None where nothing is known."""
     reading_counts: dict[str, int] = field(default_factory=dict)

@@ -41,6 +41,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sameas.graph import Graph, Positions
+from sameas.paths import SEPARATOR
 
 Values: TypeAlias = NDArray[np.float64]
 
@@ -177,19 +178,54 @@ class _Facts:
 
 def _facts_of_both(left: Graph, right: Graph) -> tuple[_Facts, _Facts]:
     """The facts of both graphs, with the same numbers for the same literals."""
-    texts = [_normalised(graph.names) for graph in (left, right)]
-    literals = pl.concat(texts).filter(pl.concat(texts) != "").unique().sort()
+    tables = [_literal_facts(graph) for graph in (left, right)]
+    literals = pl.concat([table["value"] for table in tables]).unique().sort()
     sides = []
-    for graph, names in zip((left, right), texts, strict=True):
-        named = np.flatnonzero((names != "").to_numpy())
-        found = literals.search_sorted(names.gather(named)).to_numpy().astype(np.int64)
+    for graph, table in zip((left, right), tables, strict=True):
+        found = literals.search_sorted(table["value"]).to_numpy().astype(np.int64)
         triples = graph.distinct_triples()
-        n, names_relation = len(graph.entities), len(graph.relations)
-        head = np.concatenate([triples[:, 0], named])
-        relation = np.concatenate([triples[:, 1], np.full(len(named), names_relation)])
+        n = len(graph.entities)
+        head = np.concatenate([triples[:, 0], table["entity"].to_numpy()])
+        relation = np.concatenate([triples[:, 1], table["relation"].to_numpy()])
         tail = np.concatenate([triples[:, 2], n + found])
-        sides.append(_facts(head, relation, tail, n, n + len(literals), names_relation + 1))
+        count = len(graph.relations) + 1 + len(attribute_names(graph))
+        sides.append(_facts(head, relation, tail, n, n + len(literals), count))
     return sides[0], sides[1]
+
+
+def attribute_names(graph: Graph) -> pl.Series:
+    """The attributes whose values are literals of the entity itself, in order of their numbers."""
+    names = graph.attributes["attribute"].cast(pl.String)
+    return names.filter(~names.str.contains(SEPARATOR, literal=True)).unique().sort()
+
+
+def _literal_facts(graph: Graph) -> pl.DataFrame:
+    """entity, relation (number), value: names, then attributes."""
+    places = np.arange(len(graph.entities))
+    others = graph.alternatives
+    names = pl.DataFrame(
+        {
+            "entity": np.concatenate([places, graph.positions(others["entity"])]),
+            "value": pl.concat([graph.names, others["name"].alias(graph.names.name)]),
+        }
+    ).with_columns(relation=pl.lit(len(graph.relations), dtype=pl.Int64), value=_normalised(pl.concat([graph.names, others["name"].alias(graph.names.name)])))
+    kinds = attribute_names(graph)
+    table = graph.attributes.filter(pl.col("attribute").cast(pl.String).is_in(kinds.implode()))
+    attributes = pl.DataFrame(
+        {
+            "entity": pl.Series(graph.positions(table["entity"]), dtype=pl.Int64),
+            "value": _bare(table["value"]),
+            "relation": kinds.search_sorted(table["attribute"].cast(pl.String)).cast(pl.Int64)
+            + len(graph.relations) + 1,
+        }
+    )
+    every = pl.concat([names.select("entity", "value", "relation"), attributes])
+    return every.filter((pl.col("value") != "") & (pl.col("entity") >= 0)).unique(maintain_order=True)
+
+
+def _bare(values: pl.Series) -> pl.Series:
+    """Letters and digits alone, as the authors compare literals: phone numbers meet."""
+    return _normalised(values).str.replace_all(r"[^\p{L}\p{N}]+", "")
 
 
 def _facts(
@@ -326,12 +362,18 @@ class _Matches:
 
 
 def _first_matches(left: _Facts, right: _Facts) -> _Matches:
-    """Names with names, at THETA; other relations lead to nothing that is known to be equal."""
+    """All relations to literals with all, at THETA; others lead to nothing known to be equal."""
+    ours, theirs = (
+        np.unique(facts.relation[: len(facts.head) // 2][facts.tail[: len(facts.head) // 2] >= facts.entities])
+        for facts in (left, right)
+    )
+    pairs = np.stack(np.meshgrid(ours, theirs, indexing="ij"), axis=-1).reshape(-1, 2)
+    share = np.full(len(pairs), THETA)
     return _Matches(
-        left=np.array([left.relations - 1]),
-        right=np.array([right.relations - 1]),
-        left_in_right=np.array([THETA]),
-        right_in_left=np.array([THETA]),
+        left=pairs[:, 0],
+        right=pairs[:, 1],
+        left_in_right=share,
+        right_in_left=share,
         width=2 * right.relations,
     )
 
@@ -383,15 +425,20 @@ def _shares(inner: _Facts, outer: _Facts, equal: _Pairs) -> tuple[Positions, Pos
 
 
 def _relation_table(left: Graph, right: Graph, matches: _Matches) -> pl.DataFrame:
-    """The matches as ``Equivalences.relations`` has them."""
+    """The matches as ``Equivalences.relations`` has them; names left out."""
     names, other_names = len(left.relations), len(right.relations)
-    kept = matches.left < names
-    turned, other = np.divmod(matches.right[kept], other_names + 1)
+    ours, theirs = (
+        pl.concat([graph.relations.cast(pl.String), pl.Series([""]), attribute_names(graph)])
+        for graph in (left, right)
+    )
+    kept = (matches.left < len(ours)) & (matches.left != names)
+    turned, other = np.divmod(matches.right, len(theirs))
+    kept &= other != other_names
     return pl.DataFrame(
         {
-            "left": left.relations.gather(matches.left[kept]).cast(pl.String),
-            "right": right.relations.gather(other).cast(pl.String),
-            "inverse": turned == 1,
+            "left": ours.gather(matches.left[kept]),
+            "right": theirs.gather(other[kept]),
+            "inverse": turned[kept] == 1,
             "left_in_right": matches.left_in_right[kept],
             "right_in_left": matches.right_in_left[kept],
         }

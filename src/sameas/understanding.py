@@ -65,9 +65,7 @@ def _matched(graph: Graph, kinds: np.ndarray, paths: pl.DataFrame, naming: Namin
     chosen = np.full(len(entities), "", dtype=object)
     chosen[new[names["entity"].to_numpy()]] = names["name"].to_numpy()
     others = order.filter(~pl.struct("entity", "name").is_in(names.select(pl.struct("entity", "name")).to_series().implode()))
-    said = paths.filter(
-        pl.Series(kept).gather(paths["entity"]) & ~pl.col("path").is_in(list(naming.name_paths))
-    )
+    said = paths.filter(pl.Series(kept).gather(paths["entity"]))
 
     def uris(places: pl.Series) -> pl.Series:
         return graph.entities.gather(places)
@@ -86,6 +84,7 @@ def _matched(graph: Graph, kinds: np.ndarray, paths: pl.DataFrame, naming: Namin
         alternatives=pl.DataFrame({"entity": uris(others["entity"]), "name": others["name"]}),
         linkable=None if linkable.all() else np.flatnonzero(linkable),
         kinds=kinds[kept],
+        name_paths=naming.name_paths,
     )
 
 

@@ -106,6 +106,8 @@ def assemble(
     triples, literals = _included(triples, literals, classes, parts)
 
     used = np.zeros(len(terms), dtype=np.bool_)
+    if not reading.include and not reading.exclude:
+        used[classes[:, 0]] = True  # also those of which nothing is said but that they are things
     for heads in (triples[:, [0, 2]].ravel(), *(t["head"].to_numpy() for t in (literals, labels))):
         used[heads] = True
     entities = np.flatnonzero(used).astype(np.uint32)
