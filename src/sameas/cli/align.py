@@ -117,6 +117,11 @@ MATCHES_SHOWN = 5
     type=click.Choice(["sinkhorn", "hungarian"]),
     help="Soft assignment, or the exact one.  [sinkhorn]",
 )
+@click.option(
+    "--cardinality",
+    type=click.Choice(["one-to-one", "one-to-many", "many-to-one", "many-to-many"]),
+    help="How many partners a left and a right entity may have.  [one-to-one]",
+)
 @click.option("--iterations", type=int, help="Rounds of Sinkhorn.  [10]")
 @click.option("--temperature", type=float, help="How soft Sinkhorn's plan is.  [0.02]")
 @click.option(
