@@ -505,6 +505,14 @@ def by_clues(patch, how):
         patch.setattr(sameas.pipeline.stages, "COMPARE_ALL_UP_TO", 0)
 
 
+@pytest.fixture(autouse=True)
+def control_c():
+    """Control-C interrupts, even where it was ignored when the tests were started."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 class Interrupter:
     """Interrupts as Control-C does, at the n-th report about a phase."""
 
