@@ -55,6 +55,18 @@ class Graph:
     linkable: Positions | None = None
     """Positions of the entities that may be linked, ascending; None for all. The others (blank
     nodes, classes) are only neighbours."""
+    kinds: NDArray[np.int8] | None = None
+    """What each entity is (a ``sameas.understanding.Kind``), where that is known."""
+    name_paths: tuple[str, ...] = ()
+    """The attributes that hold the names, where these were found among them."""
+    naming: pl.DataFrame | None = None
+    """What was considered as names: path, kind of use, likeness, ...; see ``find_names``."""
+    raw: Graph | None = None
+    """All that was read, where names and kinds were found in it."""
+    reading: Reading | None = None
+    """The rules that RDF was read by, if names and kinds have not been found in it yet."""
+    triple_graphs: pl.Series | None = None
+    """The named graph of each triple as N-Quads write it, where there are any."""
     reading_counts: dict[str, int] = field(default_factory=dict)
     """Counters collected while reading: statements, malformed ones that were skipped, ..."""
 
@@ -135,7 +147,8 @@ class Graph:
         """The graph of a pyoxigraph ``Store`` or ``Dataset``, by the rules for RDF files."""
         terms = Terms()
         batches = statements_of(store, terms)
-        return cls.from_parts(assemble(batches, terms, reading or Reading(), Counter()))
+        reading = reading or Reading()
+        return cls.from_parts(assemble(batches, terms, reading, Counter()), reading)
 
     @classmethod
     def from_networkx(cls, graph: Any) -> Graph:
@@ -176,18 +189,24 @@ class Graph:
         )
 
     @classmethod
-    def from_parts(cls, parts: Parts) -> Graph:
-        """The graph that RDF statements were assembled into."""
-        names, given = choose_names(parts.entities, parts.names)
+    def from_parts(cls, parts: Parts, reading: Reading) -> Graph:
+        """The graph that RDF statements were assembled into, as it was read.
+
+        Only the usual labels are names yet; ``sameas.align`` finds out what else names things,
+        and what is a thing, when both graphs are known.
+        """
+        found = names_from_attributes(parts.attributes, reading.label)
+        names, given = choose_names(parts.entities, found)
         return cls(
             entities=parts.entities,
             names=names,
             names_given=given,
             relations=parts.relations,
             triples=parts.triples,
+            triple_graphs=parts.triple_graphs,
             attributes=parts.attributes,
-            alternatives=parts.alternatives,
             linkable=parts.linkable,
+            reading=reading,
             reading_counts=parts.reading_counts,
         )
 
@@ -252,6 +271,8 @@ class Graph:
             attributes=self.attributes.filter(other),
             alternatives=self.alternatives.filter(other),
             linkable=None if linkable is None else number[linkable[kept[linkable]]],
+            kinds=None if self.kinds is None else self.kinds[kept],
+            raw=None,
         )
 
 
@@ -265,6 +286,12 @@ class GraphPair:
     left: Graph
     right: Graph
     gold: pl.DataFrame | None = None
+
+    @property
+    def kinds(self) -> tuple[NDArray[np.int8], NDArray[np.int8]] | None:
+        """What the entities of both graphs are, where that is known of both."""
+        left, right = self.left.kinds, self.right.kinds
+        return None if left is None or right is None else (left, right)
 
     def __repr__(self) -> str:
         """Counts instead of contents."""

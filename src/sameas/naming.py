@@ -58,9 +58,10 @@ def names_from_uris(uris: pl.Series) -> pl.Series:
     return names.rename("name")
 
 
-def names_from_attributes(attributes: pl.DataFrame) -> pl.DataFrame:
+def names_from_attributes(attributes: pl.DataFrame, preferred: Sequence[str] = ()) -> pl.DataFrame:
     """One name per entity that has a label attribute (table entity, name), the best label first."""
-    order = pl.DataFrame({"attribute": LABELS, "order": range(len(LABELS))})
+    labels = list(dict.fromkeys([*preferred, *LABELS]))
+    order = pl.DataFrame({"attribute": labels, "order": range(len(labels))})
     return (
         attributes.with_row_index("position")
         .join(order, on="attribute", how="inner")
@@ -91,51 +92,3 @@ def choose_names(
     assert chosen is not None
     given_names = int(chosen.is_not_null().sum())
     return chosen.zip_with(chosen.is_not_null(), names).rename("name"), given_names
-
-
-def label_table(preferred: Sequence[str]) -> pl.DataFrame:
-    """The properties that hold names: property, rank (the best is 0), whether for further names."""
-    properties = list(dict.fromkeys([*preferred, *LABELS, *ALTERNATIVES]))
-    further = [iri in ALTERNATIVES and iri not in preferred for iri in properties]
-    return pl.DataFrame({"property": properties, "further": further}).with_row_index("rank")
-
-
-def choose_labels(
-    labels: pl.DataFrame, languages: Sequence[str]
-) -> tuple[pl.DataFrame, pl.DataFrame, int]:
-    """Names and alternatives (tables head, name), and how many labels were left out.
-
-    ``labels`` has the columns head, value, language, rank (of the property) and further (whether
-    the property holds further names). The best label is one in the language preferred most; of
-    these, the one whose property ranks first; equal ones are sorted by the alphabet, so that the
-    order of statements does not matter. An entity that has only further names is named by the
-    first of them. Labels in languages that were not asked for are left out where there are others.
-    """
-    ordered = (
-        labels.with_columns(
-            name=pl.col("value").str.strip_chars(), language=pl.col("language").str.to_lowercase()
-        )
-        .filter(pl.col("name") != "")
-        .with_columns(preference=_preference(languages))
-        .sort("head", "further", "preference", "rank", "language", "name")
-        .unique(["head", "name"], keep="first", maintain_order=True)
-    )
-    first = ordered["head"].is_first_distinct()
-    names, others = ordered.filter(first), ordered.filter(~first)
-    kept = others.filter(pl.col("preference") <= len(languages)) if languages else others
-    return names.select("head", "name"), kept.select("head", "name"), len(others) - len(kept)
-
-
-def _preference(languages: Sequence[str]) -> pl.Expr:
-    """A rank for each language: those preferred, none at all, English, the others."""
-    language, count = pl.col("language"), len(languages)
-    rank = pl.when(_is_language("en")).then(count + 1).otherwise(count + 2)
-    rank = pl.when(language == "").then(count).otherwise(rank)
-    for place, tag in reversed(list(enumerate(languages))):
-        rank = pl.when(_is_language(tag.lower())).then(place).otherwise(rank)
-    return rank
-
-
-def _is_language(tag: str) -> pl.Expr:
-    """Whether a language is that one or a kind of it, as en-GB is of en."""
-    return (pl.col("language") == tag) | pl.col("language").str.starts_with(f"{tag}-")

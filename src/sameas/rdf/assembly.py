@@ -1,4 +1,4 @@
-"""From statements to the parts of a graph: what is a relation, an attribute, a name."""
+"""From statements to the parts of a graph: entities, triples between them, attributes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sameas.naming import SKOS, choose_labels, label_table
+from sameas.naming import ALTERNATIVES, LABELS
 from sameas.rdf.rules import Reading
 from sameas.rdf.statements import LITERAL_SCHEMA, Codes, Statements, Terms
 
@@ -21,16 +21,6 @@ log = logging.getLogger(__name__)
 Mask = NDArray[np.bool_]
 
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
-UNIVERSAL_CLASSES = (
-    "http://www.w3.org/2000/01/rdf-schema#Resource",
-    "http://www.w3.org/2002/07/owl#NamedIndividual",
-    "http://www.w3.org/2002/07/owl#Thing",
-)
-"""Classes that everything is in."""
-SKOSXL = "http://www.w3.org/2008/05/skos-xl#"
-XL_LABELS = {f"{SKOSXL}prefLabel": f"{SKOS}prefLabel", f"{SKOSXL}altLabel": f"{SKOS}altLabel"}
-"""Properties that lead to a label that is a resource, and those they stand for."""
-XL_FORM = f"{SKOSXL}literalForm"
 UNMET = np.iinfo(np.int64).max
 
 
@@ -41,10 +31,8 @@ class Parts:
     entities: pl.Series
     relations: pl.Series
     triples: NDArray[np.int64]
+    triple_graphs: pl.Series | None
     attributes: pl.DataFrame
-    names: pl.DataFrame
-    """The names given in the statements: entity, name."""
-    alternatives: pl.DataFrame
     linkable: NDArray[np.int64] | None
     reading_counts: dict[str, int]
 
@@ -112,24 +100,17 @@ class _Assembly:
 
     def parts(self) -> Parts:
         """The parts of the graph."""
-        self.triples = np.concatenate([np.zeros((0, 3), np.uint32), *self.triple_batches])
+        self.triples = np.concatenate([np.zeros((0, 4), np.uint32), *self.triple_batches])
         self.literals = pl.concat([pl.DataFrame(schema=LITERAL_SCHEMA), *self.literal_batches])
         self.triple_batches.clear()
         self.literal_batches.clear()
         self.type_code = self.terms.code(f"<{TYPE}>")
-        self._take_labels()
         types = self.triples[self.triples[:, 1] == self.type_code]
         self.members, self.classes = types[:, 0], types[:, 2]
-        self._drop_universal_types()
         self._drop_excluded_classes()
         self._keep_included()
         entities = self._entities()
-        linkable = self._linkable(entities)
-        return self._parts(entities, linkable)
-
-    def _heads(self) -> list[Codes]:
-        """The heads of literals and of labels."""
-        return [table["head"].to_numpy() for table in (self.literals, self.labels)]
+        return self._parts(entities, self._linkable(entities))
 
     def _marked(self, *codes: NDArray[Any]) -> Mask:
         """Which numbers are among these."""
@@ -137,41 +118,6 @@ class _Assembly:
         for some in codes:
             mask[some] = True
         return mask
-
-    def _take_labels(self) -> None:
-        """Separate the labels (head, value, language, rank, further) from other statements."""
-        columns = ("head", "value", "language", "rank", "further")
-        ranks = label_table(self.reading.label)
-        codes = self.terms.codes("<" + ranks["property"] + ">")
-        known = ranks.with_columns(pl.Series("relation", codes))
-        self.labels = self.literals.join(known, on="relation", maintain_order="left").select(
-            columns
-        )
-        self.literals = self.literals.join(known, on="relation", how="anti", maintain_order="left")
-        leading = self.terms.codes(pl.Series([f"<{iri}>" for iri in XL_LABELS]))
-        leads = pl.DataFrame({"property": list(XL_LABELS.values()), "relation": leading})
-        leads = leads.join(ranks, on="property", maintain_order="left")
-        mask = np.isin(self.triples[:, 1], leads["relation"].to_numpy())
-        if not mask.any():
-            return
-        # Labels that are resources: statements about them are not about entities.
-        form = self.literals.filter(pl.col("relation") == self.terms.code(f"<{XL_FORM}>"))
-        uses = pl.DataFrame(self.triples[mask], schema=["owner", "relation", "head"])
-        texts = uses.join(leads, on="relation", maintain_order="left")
-        texts = texts.join(form.drop("relation"), on="head", maintain_order="left")
-        self.labels = pl.concat([self.labels, texts.with_columns(head="owner").select(columns)])
-        resources = self._marked(self.triples[mask, 2])
-        about = resources[self.triples[:, 0]]
-        said = resources[self.literals["head"].to_numpy()]
-        self.tally["about_labels"] += int((about & ~mask).sum()) + int(said.sum()) - len(form)
-        self.triples, self.literals = self.triples[~(mask | about)], self.literals.filter(~said)
-
-    def _drop_universal_types(self) -> None:
-        distinct = np.unique(self.classes)
-        universal = distinct[self.terms.iris(distinct).is_in(list(UNIVERSAL_CLASSES)).to_numpy()]
-        dropped = (self.triples[:, 1] == self.type_code) & np.isin(self.triples[:, 2], universal)
-        self.tally["types_told_by_all"] += int(dropped.sum())
-        self.triples = self.triples[~dropped]
 
     def _drop_excluded_classes(self) -> None:
         """Leave out excluded classes, their members and what is said of them."""
@@ -182,11 +128,9 @@ class _Assembly:
         _warn_unused(self.reading.exclude, self.terms.iris(tested), "exclude")
         out = self._marked(wrong, self.members[np.isin(self.classes, wrong)])
         gone = out[self.triples[:, 0]] | out[self.triples[:, 2]]
-        gone_literals, gone_labels = (out[heads] for heads in self._heads())
-        self.tally["excluded"] += int(gone.sum() + gone_literals.sum() + gone_labels.sum())
-        self.triples = self.triples[~gone]
-        self.literals = self.literals.filter(~gone_literals)
-        self.labels = self.labels.filter(~gone_labels)
+        gone_literals = out[self.literals["head"].to_numpy()]
+        self.tally["excluded"] += int(gone.sum() + gone_literals.sum())
+        self.triples, self.literals = self.triples[~gone], self.literals.filter(~gone_literals)
 
     def _keep_included(self) -> None:
         """Keep the predicates asked for; all if none was, or if only classes were."""
@@ -200,6 +144,8 @@ class _Assembly:
         wanted = distinct[_matching(texts, self.reading.include)]
         if not len(wanted):
             return
+        names = texts.is_in([*self.reading.label, *LABELS, *ALTERNATIVES]).to_numpy()
+        wanted = np.union1d(wanted, distinct[names])
         kept, kept_literals = np.isin(self.triples[:, 1], wanted), np.isin(used, wanted)
         self.tally["excluded"] += int((~kept).sum() + (~kept_literals).sum())
         self.triples, self.literals = self.triples[kept], self.literals.filter(kept_literals)
@@ -210,61 +156,41 @@ class _Assembly:
 
     def _entities(self) -> Codes:
         """The entities, in the order in which they were met."""
-        used = self._marked(self.triples[:, 0], self.triples[:, 2], *self._heads())
+        heads = self.literals["head"].to_numpy()
+        used = self._marked(self.triples[:, 0], self.triples[:, 2], heads)
         entities = np.flatnonzero(used).astype(np.uint32)
         return entities[np.argsort(self.ranks[entities])]
 
-    def _linkable(self, entities: Codes) -> Mask:
-        """Which entities may be linked: no blank nodes, no classes of which nothing else is said.
-
-        Where classes were asked for, only their members.
-        """
-        tails = self.triples[self.triples[:, 1] != self.type_code, 2]
-        linkable = self._marked(self.triples[:, 0], tails, *self._heads())[entities]
-        blank = self.terms.texts(entities).str.starts_with("_:").to_numpy()
-        self.tally["classes_not_linked"] += int((~linkable & ~blank).sum())
-        if not self.reading.blank_nodes:
-            self.tally["blank_nodes_not_linked"] += int(blank.sum())
-            linkable &= ~blank
+    def _linkable(self, entities: Codes) -> NDArray[np.int64] | None:
+        """The positions of the members of the classes that were asked for; None if none was."""
         wanted = self._matching_classes(self.reading.include)
-        if len(wanted):
-            member = self._marked(self.members[np.isin(self.classes, wanted)])[entities]
-            self.tally["other_classes_not_linked"] += int((linkable & ~member).sum())
-            linkable &= member
-        return linkable
+        if not len(wanted):
+            return None
+        member = self._marked(self.members[np.isin(self.classes, wanted)])[entities]
+        self.tally["other_classes_not_linked"] += int((~member).sum())
+        return np.flatnonzero(member)
 
-    def _parts(self, entities: Codes, linkable: Mask) -> Parts:
-        names, alternatives, others = choose_labels(self.labels, self.reading.language)
-        self.tally["labels_in_other_languages"] += others
+    def _parts(self, entities: Codes, linkable: NDArray[np.int64] | None) -> Parts:
         uris = self.terms.iris(entities).rename("entity")
         position = np.full(len(self.terms), -1, dtype=np.int64)
         position[entities] = np.arange(len(entities))
         relations = _in_order(self.triples[:, 1])
         number = np.zeros(len(self.terms), dtype=np.int64)
         number[relations] = np.arange(len(relations))
-        head, relation, tail = self.triples.T
+        head, relation, tail, graph = self.triples.T
+        named = graph != self.terms.code("")
         kinds, kind = np.unique(self.literals["relation"].to_numpy(), return_inverse=True)
-
-        def by_entity(table: pl.DataFrame) -> pl.DataFrame:
-            places = position[table["head"].to_numpy()]
-            order = np.argsort(places, kind="stable")
-            entity = uris.gather(places[order])
-            return pl.DataFrame({"entity": entity, "name": table["name"].gather(order)})
-
         return Parts(
             entities=uris,
             relations=self.terms.iris(relations).rename("relation"),
             triples=np.stack([position[head], number[relation], position[tail]], axis=1),
-            attributes=pl.DataFrame(
-                {
-                    "entity": uris.gather(position[self.literals["head"].to_numpy()]),
-                    "attribute": self.terms.iris(kinds).gather(kind),
-                    "value": self.literals["value"],
-                }
+            triple_graphs=self.terms.texts(graph) if named.any() else None,
+            attributes=self.literals.select(
+                pl.Series("entity", uris.gather(position[self.literals["head"].to_numpy()])),
+                pl.Series("attribute", self.terms.iris(kinds).gather(kind)),
+                *("value", "language", "datatype", "graph"),
             ),
-            names=by_entity(names),
-            alternatives=by_entity(alternatives),
-            linkable=None if linkable.all() else np.flatnonzero(linkable),
+            linkable=linkable,
             reading_counts={"statements": 0, "malformed": 0} | dict(+self.tally),
         )
 

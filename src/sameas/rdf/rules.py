@@ -42,6 +42,10 @@ class Reading:
         help="RDF: leave out these predicates, and members of these classes.",
     )
     blank_nodes: bool = option(False, help="RDF: blank nodes may be linked too.")
+    link: Literal["things", "all"] = option(
+        "things",
+        help="RDF: link things alone, or also nodes that only hold a value, and equal IRIs.",
+    )
     lenient: bool = option(False, help="RDF: skip malformed statements, and count them.")
     max_bytes: int = option(
         MAX_BYTES,

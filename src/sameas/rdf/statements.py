@@ -23,9 +23,16 @@ Codes: TypeAlias = NDArray[np.uint32]
 AT_ONCE = 50_000
 """Statements that are turned into columns at a time."""
 LITERAL_SCHEMA = pl.Schema(
-    {"head": pl.UInt32, "relation": pl.UInt32, "value": pl.String, "language": pl.String}
+    {
+        "head": pl.UInt32,
+        "relation": pl.UInt32,
+        "value": pl.String,
+        **dict.fromkeys(("language", "datatype", "graph"), pl.String),
+    }
 )
-_LITERAL = r'^"((?:[^"\\]|\\.)*)"(?:@([A-Za-z0-9]+(?:-[A-Za-z0-9]+)*))?'
+_LITERAL = (
+    r'^"((?:[^"\\]|\\.)*)"(?:@([A-Za-z0-9]+(?:-[A-Za-z0-9]+)*)|\^\^<([^<>]*)>)?(?: (\S+))? \.$'
+)
 _ANONYMOUS = re.compile("_:[0-9a-f]{24,32}")
 """The random labels that parsers give to blank nodes without a label."""
 
@@ -98,10 +105,10 @@ class Statements:
     """
 
     triples: Codes
-    """Head, relation and tail by number, shape (m, 3)."""
+    """Head, relation, tail and named graph by number, shape (m, 4)."""
     rows: NDArray[np.int64]
     literals: pl.DataFrame
-    """head and relation by number, value, language ("" where there is none)."""
+    """head and relation by number, value, language, datatype, graph ("" where there is none)."""
     literal_rows: NDArray[np.int64]
     quoted: int
     """How many statements about statements were left out; a graph cannot hold them."""
@@ -139,7 +146,7 @@ def from_canonical(content: bytes, terms: Terms, blank: BlankNames) -> Statement
     lines = whole.str.split("\n").explode()
     head, relation, rest = lines.str.splitn(" ", 3).struct.unnest()
     literal = rest.str.starts_with('"')
-    tail = rest.set(literal, None).str.splitn(" ", 2).struct[0]
+    tail, end = rest.set(literal, None).str.splitn(" ", 2).struct.unnest()
     quoted = tail.str.starts_with("<<").fill_null(value=False)
     head, tail = _with_names(head, tail, blank)
     between = ~(literal | quoted)
@@ -148,16 +155,20 @@ def from_canonical(content: bytes, terms: Terms, blank: BlankNames) -> Statement
         mask.arg_true().to_numpy().astype(np.int64) for mask in (between, literal)
     )
     tails = terms.codes(tail.gather(rows))
-    value, language = rest.gather(literal_rows).str.extract_groups(_LITERAL).struct.unnest()
+    graphs = terms.codes(end.gather(rows).str.strip_suffix(" .").str.strip_suffix("."))
+    value, *said = rest.gather(literal_rows).str.extract_groups(_LITERAL).struct.unnest()
+    language, datatype, graph = (column.fill_null("") for column in said)
     return Statements(
-        triples=np.stack([heads[rows], relations[rows], tails], axis=1),
+        triples=np.stack([heads[rows], relations[rows], tails, graphs], axis=1),
         rows=rows,
         literals=pl.DataFrame(
             {
                 "head": heads[literal_rows],
                 "relation": relations[literal_rows],
                 "value": _unescaped(value),
-                "language": language.fill_null(""),
+                "language": language,
+                "datatype": datatype,
+                "graph": graph,
             },
             schema=LITERAL_SCHEMA,
         ),

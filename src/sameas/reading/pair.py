@@ -20,6 +20,7 @@ from sameas.reading.links import read_gold_links
 from sameas.reading.names import read_names
 from sameas.reading.rdf import SUFFIXES, Place, describe, is_rdf, read_rdf
 from sameas.reading.tables import TABLE_SUFFIXES, read_table
+from sameas.understanding import understand
 
 
 def read_pair(
@@ -48,8 +49,10 @@ def read_pair(
         sides = [_side(left, reading, 0), _side(right, reading, 1)]
     for side in sides:
         _refuse_empty(side)
-    graphs = _with_names(sides, names)
-    pair = GraphPair(left=graphs[0], right=graphs[1])
+    pair = understand(GraphPair(left=sides[0].graph, right=sides[1].graph))
+    if names is not None:
+        left, right = _with_names(sides, (pair.left, pair.right), names)
+        pair = replace(pair, left=left, right=right)
     return pair if gold is None else replace(pair, gold=_checked_gold(pair, gold))
 
 
@@ -100,10 +103,10 @@ def _refuse_empty(side: Side) -> None:
         raise InputError(side.file, f"holds no {what}; a graph needs at least one")
 
 
-def _with_names(sides: Sequence[Side], names: StrPath | Sequence[StrPath] | None) -> list[Graph]:
-    """The sides' graphs with the names that were asked for."""
-    if names is None:
-        return [side.graph for side in sides]
+def _with_names(
+    sides: Sequence[Side], graphs: Sequence[Graph], names: StrPath | Sequence[StrPath]
+) -> list[Graph]:
+    """The graphs with the names that were asked for."""
     files: list[StrPath] = []
     tables: list[pl.DataFrame | None] = [None]
     if str(names) != "uri":
@@ -111,17 +114,19 @@ def _with_names(sides: Sequence[Side], names: StrPath | Sequence[StrPath] | None
         if len(files) not in (1, len(sides)):
             raise OptionError(f"`names` must be one file or one a side, got {len(files)} instead")
         tables = [read_names(Path(file)) for file in files]
-    graphs = []
-    for side, table in zip(sides, tables * (len(sides) // len(tables)), strict=True):
-        chosen, given = choose_names(side.graph.entities, table, ids=side.ids)
-        graphs.append(replace(side.graph, names=chosen, names_given=given))
-    used = [graph.names_given for graph in graphs]
+    named = []
+    for side, graph, table in zip(
+        sides, graphs, tables * (len(sides) // len(tables)), strict=True
+    ):
+        chosen, given = choose_names(graph.entities, table, ids=side.ids)
+        named.append(replace(graph, names=chosen, names_given=given))
+    used = [graph.names_given for graph in named]
     for file, count in zip(files, used if len(files) > 1 else [sum(used)], strict=False):
         if not count:
             raise InputError(
                 file, "none of its entities is in the graphs; the first column must hold their URIs"
             )
-    return graphs
+    return named
 
 
 def _checked_gold(pair: GraphPair, gold: pl.DataFrame) -> pl.DataFrame:

@@ -83,7 +83,7 @@ def read_rdf(place: Place, reading: Reading, *, query: Path | None) -> Graph:
         batches = read_endpoint(endpoint, query, reading, terms, tally)
     else:
         batches = _read_files(_files(place, reading), reading, terms, tally)
-    graph = Graph.from_parts(assemble(batches, terms, reading, tally))
+    graph = Graph.from_parts(assemble(batches, terms, reading, tally), reading)
     if tally["malformed"]:
         log.warning(
             "%s: malformed statements were skipped: %d", describe(place), tally["malformed"]

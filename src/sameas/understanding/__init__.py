@@ -1,0 +1,118 @@
+"""From two graphs as they were read to two graphs as they are matched.
+
+Kinds are told apart, anonymous expressions dissolved, names found, and texts behind nodes brought
+to the entities they are about; nodes that only hold something are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from sameas.graph import Graph, GraphPair, Positions
+from sameas.naming import LABELS
+from sameas.rdf.rules import Reading
+from sameas.understanding.aliases import find_aliases
+from sameas.understanding.kinds import LINKED, Kind, Kinds, View, dissolve, kinds_of
+from sameas.understanding.names import Naming, find_names
+from sameas.understanding.paths import SEPARATOR, literal_paths
+
+__all__ = ["SEPARATOR", "Kind", "understand"]
+
+ALIAS = 100
+"""Added to the rank of a name that an alias holds."""
+
+
+def understand(pair: GraphPair) -> GraphPair:
+    """The pair with what is RDF in it as it is matched: names, kinds, attributes."""
+    graphs = [graph.raw or graph for graph in (pair.left, pair.right)]
+    if all(graph.reading is None for graph in graphs):
+        return pair
+    views, kinds = [], []
+    for graph in graphs:
+        reading, view = graph.reading or Reading(), View(graph)
+        kinds.append(kinds_of(view, blank_nodes=reading.blank_nodes or reading.link == "all"))
+        views.append(View(dissolve(view)))
+    paths = [literal_paths(view, own) for view, own in zip(views, kinds, strict=True)]
+    labels = [() if graph.reading is None else graph.reading.label for graph in graphs]
+    namings = find_names(views, kinds, paths, labels)
+    left, right = (
+        graph if graph.reading is None else _matched(*parts, graph)
+        for *parts, graph in zip(views, kinds, paths, namings, graphs, strict=True)
+    )
+    return replace(pair, left=left, right=right)
+
+
+def _matched(view: View, kinds: Kinds, paths: pl.DataFrame, naming: Naming, raw: Graph) -> Graph:
+    """The graph without nodes that only hold something, with the names that were found."""
+    reading, counts = raw.reading or Reading(), dict(raw.reading_counts)
+    usual = len(dict.fromkeys([*reading.label, *LABELS]))
+    names = naming.names.with_columns(further=pl.col("rank") >= usual)
+    aliases = find_aliases(view, kinds, naming)
+    if len(aliases):
+        kinds = kinds.copy()
+        kinds[aliases[:, 0]] = Kind.HOLDER
+        names = _with_aliases(names, aliases)
+    linked = np.isin(kinds, (*LINKED, Kind.HOLDER) if reading.link == "all" else LINKED)
+    kept = linked | (kinds == Kind.MENTION)
+    for kind in (Kind.HOLDER, Kind.MENTION, Kind.VOCABULARY):
+        if count := int(((kinds == kind) & ~linked).sum()):
+            counts[f"{kind.name.lower()}_nodes_not_linked"] = count
+    if raw.linkable is not None:
+        linked &= np.isin(np.arange(len(kinds)), raw.linkable)
+    number = np.cumsum(kept) - 1
+    head, relation, tail = view.graph.triples.T
+    inside = kept[head] & kept[tail]
+    ordered = names.filter(pl.Series(kept).gather(names["entity"]))
+    ordered = ordered.sort(
+        "entity", "further", _preference(reading.language), "rank", "language", "value"
+    )
+    first = ordered["entity"].is_first_distinct()
+    chosen = np.full(int(kept.sum()), "", dtype=object)
+    chosen[number[ordered.filter(first)["entity"].to_numpy()]] = ordered.filter(first)["value"]
+    others = ordered.filter(~first).unique(["entity", "value"], maintain_order=True)
+    said = paths.filter(pl.Series(kept).gather(paths["entity"]))
+    entities = raw.entities
+    return Graph(
+        entities=entities.filter(pl.Series(kept)),
+        names=pl.Series("name", chosen, dtype=pl.String),
+        names_given=ordered.filter(pl.col("path") != "")["entity"].n_unique(),
+        relations=view.graph.relations,
+        triples=np.stack([number[head], relation, number[tail]], axis=1)[inside],
+        attributes=said.select(
+            entity=entities.gather(said["entity"]), attribute="path", value="value"
+        ).unique(maintain_order=True),
+        alternatives=others.select(entity=entities.gather(others["entity"]), name="value"),
+        linkable=None if linked[kept].all() else np.flatnonzero(linked[kept]),
+        kinds=kinds[kept],
+        name_paths=naming.name_paths,
+        naming=naming.ranking,
+        raw=raw,
+        reading_counts=counts,
+    )
+
+
+def _with_aliases(names: pl.DataFrame, aliases: Positions) -> pl.DataFrame:
+    """The names with those of aliases given to what they name."""
+    owners = pl.DataFrame({"entity": aliases[:, 0], "owner": aliases[:, 1]})
+    moved = names.join(owners, on="entity", maintain_order="left").with_columns(
+        entity="owner", rank=pl.col("rank") + ALIAS, further=pl.lit(value=True)
+    )
+    return pl.concat([names, moved.drop("owner")])
+
+
+def _preference(languages: Sequence[str]) -> pl.Expr:
+    """A rank for each language: those preferred, none at all, English, the others."""
+    tag, count = pl.col("language").str.to_lowercase(), len(languages)
+
+    def is_language(wanted: str) -> pl.Expr:
+        return (tag == wanted) | tag.str.starts_with(f"{wanted}-")
+
+    rank = pl.when(is_language("en")).then(count + 1).otherwise(count + 2)
+    rank = pl.when(tag == "").then(count).otherwise(rank)
+    for place, wanted in reversed(list(enumerate(languages))):
+        rank = pl.when(is_language(wanted.lower())).then(place).otherwise(rank)
+    return rank
