@@ -49,6 +49,8 @@ class Diagnostics:
     left_candidates: int = 0
     """Left entities that may be linked."""
     right_candidates: int = 0
+    same_iri: int | None = None
+    """Entities that both graphs call by the same IRI, and that are not listed for that."""
     form: str | None = None
     """"complete" if all pairs were considered, else "candidates"."""
     form_reason: str | None = None
@@ -65,6 +67,8 @@ class Diagnostics:
     relation_matches: int | None = None
     threshold: float | None = None
     """The log-odds a pair must exceed to be likelier than no link, after refinement."""
+    thresholds: dict[str, float] | None = None
+    """The same by kind of entity, where kinds are known."""
     plan_sweeps: int | None = None
     plan_deviation: float | None = None
     solver_rounds: int | None = None

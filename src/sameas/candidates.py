@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sameas.graph import Positions
+from sameas.likeness.names import NamesAndHops
 from sameas.parallel import in_parallel, slices
 from sameas.profit import Above, Profit
 from sameas.proposals import nearest
@@ -120,7 +121,7 @@ def every_pair(matrix: Matrix) -> Candidates:
 
 
 def find_candidates(
-    profit: Profit,
+    profit: Profit | NamesAndHops,
     k: int,
     *,
     first: int,
@@ -154,7 +155,7 @@ def find_candidates(
     return found
 
 
-def _recall(profit: Profit, found: Candidates) -> float | None:
+def _recall(profit: Profit | NamesAndHops, found: Candidates) -> float | None:
     """The share of pairs, each other's best among all pairs, that are candidates; by a sample."""
     if not min(profit.shape):
         return None

@@ -127,6 +127,8 @@ def literal_values(pair: GraphPair) -> tuple[pl.DataFrame, pl.DataFrame]:
         table = graph.attributes.select("entity", "attribute", "value").join(
             names, left_on=["entity", "value"], right_on=["entity", "name"], how="anti"
         )
+        if pair.kinds is not None:  # attributes count by their likeness, see likeness/
+            table = table.clear()
         if _has_alternatives(pair):
             every = pl.concat([names, graph.alternatives.select("entity", "name")])
             every = every.filter(pl.col("name").str.len_bytes() > 0)

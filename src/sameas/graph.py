@@ -241,6 +241,11 @@ class Graph:
             f"{len(self.triples)} triples)"
         )
 
+    @property
+    def asks_for_all(self) -> bool:
+        """Whether the user wants links of everything: of holders of values, of equal IRIs."""
+        return self.reading is not None and self.reading.link == "all"
+
     def distinct_triples(self) -> Positions:
         """The triples without duplicates, sorted; shape (k, 3)."""
         if not len(self.triples):

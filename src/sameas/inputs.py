@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from sameas.errors import OptionError
 from sameas.features import WordVectors, embedding_rows, words_of
 from sameas.graph import GraphPair, Positions
+from sameas.iri import are_blank
+from sameas.likeness import contradictory, types_of
 from sameas.options import Options, refuse_unused
 from sameas.reading import read_gold
 from sameas.reading.embeddings import read_embeddings
@@ -104,26 +106,27 @@ class Known:
 
     ``seeds`` and ``rejected`` are pairs, shape (k, 2). ``inside`` are masks of the left and right
     entities that may be linked with each other; the others may be linked among themselves, as
-    support for those.
+    support for those. Pairs are of one kind, where ``kinds`` are known; otherwise these are zero.
+    ``single`` says whether a left, and whether a right entity has one partner at most.
     """
 
     seeds: Positions
     rejected: Positions
     inside: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+    kinds: tuple[NDArray[np.int8], NDArray[np.int8]]
+    single: tuple[bool, bool] = (True, True)
 
     def allows(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np.bool_]:
-        """Which pairs are neither rejected, nor at odds with seeds, nor half inside."""
+        """Which pairs are of one kind, not rejected, not at odds with seeds, not half inside."""
         allowed: NDArray[np.bool_] = self.inside[0][left] == self.inside[1][right]
+        allowed &= self.kinds[0][left] == self.kinds[1][right]
         width = len(self.inside[1])
         if len(self.rejected):
             numbers = self.rejected[:, 0] * width + self.rejected[:, 1]
             allowed &= ~np.isin(left * np.int64(width) + right, numbers)
-        if len(self.seeds):
-            for near, far, column, count in (
-                (left, right, 0, len(self.inside[0])),
-                (right, left, 1, width),
-            ):
-                partner = np.full(count, -1, dtype=np.int64)
+        for near, far, column in ((left, right, 0), (right, left, 1)):
+            if len(self.seeds) and self.single[column]:
+                partner = np.full(len(self.inside[column]), -1, dtype=np.int64)
                 partner[self.seeds[:, column]] = self.seeds[:, 1 - column]
                 allowed &= (partner[near] < 0) | (partner[near] == far)
         return allowed
@@ -168,17 +171,35 @@ def make_task(pair: GraphPair, options: Options, inputs: Inputs) -> Task:
     inside = [np.zeros(len(graph.entities), dtype=np.bool_) for graph in (pair.left, pair.right)]
     for mask, positions in zip(inside, (left, right), strict=True):
         mask[positions] = True
-    _check_seeds(seeds, rejected, (inside[0], inside[1]))
-    known = Known(seeds, rejected, (inside[0], inside[1]))
+    masks = inside[0], inside[1]
+    _check_seeds(seeds, rejected, masks, options.single)
+    none = np.zeros(len(inside[0]), dtype=np.int8), np.zeros(len(inside[1]), dtype=np.int8)
+    known = Known(seeds, rejected, masks, pair.kinds or none, options.single)
+    if pair.kinds is not None:
+        same = _same_iris(pair)
+        same = same[known.allows(*same.T) & ~contradictory(types_of(pair), *same.T)]
+        known = replace(known, seeds=np.unique(np.concatenate([seeds, same]), axis=0))
     return Task(pair, options, inputs, (left, right), known)
 
 
+def _same_iris(pair: GraphPair) -> Positions:
+    """The pairs of entities that both graphs call by the same IRI."""
+    right = pair.right.positions(pair.left.entities)
+    left = np.flatnonzero((right >= 0) & ~are_blank(pair.left.entities).to_numpy())
+    return np.stack([left, right[left]], axis=1)
+
+
 def _check_seeds(
-    seeds: Positions, rejected: Positions, inside: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+    seeds: Positions,
+    rejected: Positions,
+    inside: tuple[NDArray[np.bool_], NDArray[np.bool_]],
+    single: tuple[bool, bool],
 ) -> None:
     for column, side in enumerate(("left", "right")):
-        if len(np.unique(seeds[:, column])) < len(seeds):
-            raise OptionError(f"`seeds` must be one to one, got a {side} entity more than once")
+        if single[column] and len(np.unique(seeds[:, column])) < len(seeds):
+            raise OptionError(
+                f"`seeds` must be as `cardinality` says, got a {side} entity more than once"
+            )
     if (inside[0][seeds[:, 0]] != inside[1][seeds[:, 1]]).any():
         raise OptionError(
             "`seeds` must not link an entity that may be linked (option `among`) with one that "

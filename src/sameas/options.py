@@ -13,6 +13,7 @@ from typing import Any, Literal, cast, get_args
 from sameas.errors import OptionError
 from sameas.fields import check, option, wrong
 
+Cardinality = Literal["one-to-one", "one-to-many", "many-to-one", "many-to-many"]
 Adjacency = Literal["relational", "plain", "random-walk", "laplacian"]
 Features = Literal["char", "word", "hybrid"]
 Method = Literal["seu", "paris"]
@@ -61,6 +62,11 @@ class Options:
         f"{', '.join(get_args(Part))}; can be repeated.",
         metavar="PART",
     )
+    cardinality: Cardinality = option(
+        "one-to-one",
+        help="How many partners a left and a right entity may have: one-to-many if the right "
+        "graph holds things twice.",
+    )
     candidates: int = option(
         50,
         help="Partners considered for each entity, from both sides; small problems take all.",
@@ -103,6 +109,12 @@ class Options:
         ]
         refuse_unused(self, changed)
 
+    @property
+    def single(self) -> tuple[bool, bool]:
+        """Whether a left, and whether a right entity has one partner at most."""
+        left, right = self.cardinality.split("-to-")
+        return right == "one", left == "one"
+
     def asdict(self) -> dict[str, Any]:
         """The options as plain values that JSON can hold."""
         return {**asdict(self), "without": list(self.without)}
@@ -128,7 +140,10 @@ def without_effect(options: Options, *, embeddings: bool = False) -> dict[str, s
     if options.solver != "hungarian":
         unused |= dict.fromkeys(("gap", "time_limit"), "it is for `solver` hungarian")
     if not options.rounds:
-        unused |= dict.fromkeys(("seeds", "reject"), "it is used in refinement, and `rounds` is 0")
+        reason = "it is used in refinement, and `rounds` is 0"
+        unused |= dict.fromkeys(("seeds", "reject", "cardinality"), reason)
+    if options.cardinality != "one-to-one":
+        unused["solver"] = "it finds links that are one to one, and `cardinality` is another"
     if options.features == "char":
         unused["word_vectors"] = "it is for `features` word or hybrid"
     if options.features == "word":

@@ -8,19 +8,29 @@ and new candidates, and so on until the links settle. Everything is sparse.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sameas.assignment import BASE, Plan, mutual, open_plan, sinkhorn
+from sameas.assignment import (
+    BASE,
+    Plan,
+    learn_thresholds,
+    mutual,
+    open_links,
+    open_plan,
+    sinkhorn,
+)
 from sameas.candidates import Candidates, from_pairs
 from sameas.evidence import Anchors, Edges, Relations, gather_evidence, match_relations
 from sameas.graph import Positions
 from sameas.inputs import Known
-from sameas.profit import Profit
+from sameas.likeness import Traits, contradictory
 from sameas.rows import Matrix
 
 Vector = NDArray[np.float64]
@@ -28,6 +38,10 @@ Progress = Callable[[float], None]
 
 SURE = 100.0
 """Log-odds that are added to the score of a seed."""
+RIVALS = 10
+"""Candidates of an entity that are kept however far they are below the best."""
+EITHER = 0.5
+"""The probability beyond which a pair is an anchor where entities may have several partners."""
 TIE = 1e-4
 """Scores that differ by less are equal; rounding errors are smaller."""
 
@@ -48,6 +62,8 @@ class Weights:
     """Shared neighbours: times ln(1 + votes / unit)."""
     unit: float = 0.03
     """The scale of votes: fewer count in proportion, more by their logarithm."""
+    crowd: float = 15_000.0
+    """Entities from which on votes are worth as much; among fewer, a shared neighbour says less."""
     lacking: float = 2.1
     """Neighbours that only one has, on each side: times ln(1 + their weight)."""
     hub: int = 100
@@ -63,11 +79,17 @@ class Weights:
     base: float = BASE
     """How far the threshold is below the odds of chance, in logarithms."""
 
-    def evidence(self, found: Vector) -> Vector:
-        """The log-odds that evidence adds; shape (3, n), as ``gather_evidence`` returns it."""
+    def evidence(self, found: Vector, crowd: Vector | float = math.inf) -> Vector:
+        """The log-odds that evidence adds; shape (3, n), as ``gather_evidence`` returns it.
+
+        ``crowd`` is among how many entities the pair was found: to share a neighbour with one of
+        a hundred says less than with one of ten thousand, by the logarithm of how many.
+        """
         votes, left_lacks, right_lacks = found
         lacking = np.log1p(left_lacks) + np.log1p(right_lacks)
-        worth: Vector = self.shared * np.log1p(votes / self.unit) - self.lacking * lacking
+        fewer = np.maximum(self.crowd / np.maximum(crowd, 1.0), 1.0)
+        unit = self.unit * fewer ** (1 / max(self.shared, 1e-9))
+        worth: Vector = self.shared * np.log1p(votes / unit) - self.lacking * lacking
         return worth
 
 
@@ -84,13 +106,15 @@ class Pairs:
     """The cosine of the names, and the profit; shape (2, n)."""
     evidence: Vector
     """That of ``gather_evidence``; shape (3, n)."""
+    learned: Vector
+    """What types, attributes and spelling say, in log-odds; shape (n,)."""
 
     def select(self, which: NDArray[np.bool_]) -> Pairs:
         """These of the pairs."""
         every = self.candidates
         chosen = every.left[which], every.right[which], every.values[which]
         pairs = from_pairs(every.shape, *chosen)
-        return Pairs(pairs, self.text[:, which], self.evidence[:, which])
+        return Pairs(pairs, self.text[:, which], self.evidence[:, which], self.learned[which])
 
     def scored(self, scores: Vector, known: Known) -> Pairs:
         """The pairs with these scores; those of seeds are raised beyond all others."""
@@ -109,19 +133,65 @@ class Refinement:
     relations: Relations
     changes: tuple[int, ...]
     """How many anchors changed in each round."""
+    thresholds: Vector | None
+    """For each kind, the score that a link must exceed; None if the plan is to find it."""
+
+
+class TextProfit(Protocol):
+    """A profit of pairs, computed where it is asked for."""
+
+    def of(self, left: Positions, right: Positions) -> Matrix:
+        """The profits of pairs."""
+        ...
+
+    def partners(self, starts: Positions, right: NDArray[np.integer]) -> Matrix:
+        """The profits of left entity i with right[starts[i]:starts[i + 1]], for every i."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Context:
+    """What pairs are scored by."""
+
+    edges: tuple[Edges, Edges]
+    profit: TextProfit
+    names: TextProfit
+    known: Known
+    weights: Weights
+    traits: Traits | None
+
+    def allows(self, left: Positions, right: Positions) -> NDArray[np.bool_]:
+        """Which pairs may be linked: nothing that is known, and no type, excludes them."""
+        allowed = self.known.allows(left, right)
+        if self.traits is not None:
+            allowed &= ~contradictory(self.traits.types, left, right)
+        return allowed
+
+    @cached_property
+    def crowd(self) -> Vector:
+        """For each left entity, among how many of its kind it is: the mean of both graphs."""
+        return crowd_of(self.known.kinds)
+
+
+def crowd_of(kinds: tuple[NDArray[np.int8], NDArray[np.int8]]) -> Vector:
+    """For each left entity the geometric mean of how many of its kind each graph has."""
+    left, right = (np.bincount(side, minlength=128).astype(np.float64) for side in kinds)
+    mean: Vector = np.sqrt(left * right)[kinds[0]]
+    return mean
 
 
 def refine(
     edges: tuple[Edges, Edges],
     candidates: Candidates,
-    profit: Profit,
-    names: Profit,
+    profit: TextProfit,
+    names: TextProfit,
     known: Known,
     *,
     temperature: float,
     iterations: int,
     rounds: int,
     weights: Weights = DEFAULT,
+    traits: Traits | None = None,
     progress: Progress | None = None,
 ) -> Refinement:
     """The candidates, and pairs that shared neighbours add, scored by all evidence.
@@ -129,19 +199,32 @@ def refine(
     ``candidates.values`` are profits; ``temperature`` and ``iterations`` are those of the first
     plan, made from profits alone; there is at least one round.
     """
-    pairs = _first_pairs(candidates, profit, names, known)
-    plan = sinkhorn(pairs.candidates, temperature=temperature, iterations=iterations)
-    anchors = _anchors(pairs.candidates, plan, weights)
+    context = Context(
+        edges=edges, profit=profit, names=names, known=known, weights=weights, traits=traits
+    )
+    pairs = _first_pairs(candidates, context)
+    first = pairs
+    if traits is not None:
+        nobody = np.zeros(0, dtype=np.int64)
+        guess = traits.learn(nobody, nobody, np.zeros(0))
+        bonus = guess.score(pairs.candidates.left, pairs.candidates.right)
+        first = pairs.scored(pairs.text[1] + temperature * bonus, known)
+    plan = sinkhorn(first.candidates, temperature=temperature, iterations=iterations)
+    anchors = _anchors(first.candidates, plan, weights)
     changes: list[int] = []
+    thresholds: Vector | None = None
     for turn in range(rounds):
         relations = match_relations(*edges, anchors)
-        pairs = _with_evidence(pairs, edges, anchors, relations, profit, names, known, weights)
-        scores = pairs.candidates
-        pairs = pairs.select(
-            scores.values >= _best(scores, scores.left, scores.right) - weights.spread
+        pairs = _with_evidence(pairs, anchors, relations, context)
+        told = learn_thresholds(
+            pairs.candidates,
+            (anchors.left, anchors.right, anchors.trust),
+            known.kinds,
+            sides=[side for side in (0, 1) if known.single[side]] or (0, 1),
         )
-        plan = open_plan(pairs.candidates, base=weights.base).ranking
-        new = _anchors(pairs.candidates, plan, weights)
+        thresholds = thresholds if told is None else told
+        pairs = pairs.select(_within_reach(pairs.candidates, weights.spread))
+        new = _open_anchors(above(pairs.candidates, thresholds, known.kinds[0]), thresholds, context)
         before, now = (each.left * candidates.shape[1] + each.right for each in (anchors, new))
         changes.append(len(np.setxor1d(before, now)))
         if progress:
@@ -150,53 +233,65 @@ def refine(
             break
         if turn < rounds - 1:
             anchors = new
-    return Refinement(pairs, anchors, relations, tuple(changes))
+    return Refinement(pairs, anchors, relations, tuple(changes), thresholds)
 
 
-def _first_pairs(candidates: Candidates, profit: Profit, names: Profit, known: Known) -> Pairs:
+def above(
+    scores: Candidates, thresholds: Vector | None, kinds: NDArray[np.integer]
+) -> Candidates:
+    """The pairs with their scores less the threshold of their kind; ``kinds`` of left entities."""
+    if thresholds is None:
+        return scores
+    surplus = scores.values - thresholds[kinds[scores.left]].astype(np.float32)
+    return replace(scores, values=surplus)
+
+
+def _first_pairs(candidates: Candidates, context: Context) -> Pairs:
     """The candidates that are allowed, and the seeds, scored by profit."""
-    allowed = known.allows(candidates.left, candidates.right)
+    known, profit, names = context.known, context.profit, context.names
+    allowed = context.allows(candidates.left, candidates.right)
     seeds = known.seeds[candidates.find(known.seeds[:, 0], known.seeds[:, 1]) < 0]
     left = np.concatenate([candidates.left[allowed], seeds[:, 0]])
     right = np.concatenate([candidates.right[allowed], seeds[:, 1]])
     values = np.concatenate([candidates.values[allowed], profit.of(seeds[:, 0], seeds[:, 1])])
     chosen = from_pairs(candidates.shape, left, right, values)
     text = np.stack([names.partners(chosen.starts, chosen.right), chosen.values])
-    pairs = Pairs(chosen, text.astype(np.float64), np.zeros((3, len(chosen))))
+    size = len(chosen)
+    pairs = Pairs(chosen, text.astype(np.float64), np.zeros((3, size)), np.zeros(size))
     return pairs.scored(pairs.text[1], known)
 
 
-def _with_evidence(
-    pairs: Pairs,
-    edges: tuple[Edges, Edges],
-    anchors: Anchors,
-    relations: Relations,
-    profit: Profit,
-    names: Profit,
-    known: Known,
-    weights: Weights,
-) -> Pairs:
+def _with_evidence(pairs: Pairs, anchors: Anchors, relations: Relations, context: Context) -> Pairs:
     """The pairs, and those that only shared neighbours propose, scored by all evidence."""
+    weights, known, crowd = context.weights, context.known, context.crowd
     old, new, evidence = gather_evidence(
-        *edges, anchors, relations, pairs.candidates, enter=weights.enter
+        *context.edges, anchors, relations, pairs.candidates, enter=weights.enter
     )
-    pairs = replace(pairs, evidence=old)
-    pairs = pairs.scored(score(pairs, weights), known)
-    new, evidence = _chosen(known.allows(*new), new, evidence)
+    learned = lambda left, right: np.zeros(len(left))  # noqa: E731
+    if context.traits is not None:
+        learned = context.traits.learn(anchors.left, anchors.right, anchors.trust).score
+    every = pairs.candidates
+    pairs = replace(pairs, evidence=old, learned=learned(every.left, every.right))
+    pairs = pairs.scored(score(pairs, weights, crowd), known)
+    new, evidence = _chosen(context.allows(*new), new, evidence)
     # Names are compared only for pairs that could still come within reach of the best, and
     # neighbourhoods only for those that names have not ruled out.
     floor = _best(pairs.candidates, *new) - weights.spread
-    most = weights.evidence(evidence) + weights.profit
+    most = weights.evidence(evidence, crowd[new[0]]) + weights.profit
     hopeful = most + weights.names >= floor
     new, evidence, floor, most = _chosen(hopeful, new, evidence, floor, most)
-    alike = names.of(*new)
+    alike = context.names.of(*new)
     hopeful = most + weights.names * alike.astype(np.float64) >= floor
     new, evidence, alike = _chosen(hopeful, new, evidence, alike)
-    pairs = _merged(pairs, new, np.stack([alike, profit.of(*new)]), evidence)
-    return pairs.scored(score(pairs, weights), known)
+    pairs = _merged(
+        pairs, new, np.stack([alike, context.profit.of(*new)]), evidence, learned(*new)
+    )
+    return pairs.scored(score(pairs, weights, crowd), known)
 
 
-def _merged(pairs: Pairs, new: Positions, text: Matrix, evidence: Vector) -> Pairs:
+def _merged(
+    pairs: Pairs, new: Positions, text: Matrix, evidence: Vector, learned: Vector
+) -> Pairs:
     """The old pairs and new ones, not scored yet."""
     old = pairs.candidates
     left, right = (np.concatenate(side) for side in zip((old.left, old.right), new, strict=True))
@@ -209,18 +304,32 @@ def _merged(pairs: Pairs, new: Positions, text: Matrix, evidence: Vector) -> Pai
         return rows
 
     unscored = from_pairs(old.shape, left, right, np.zeros(len(order), dtype=np.float32))
-    return Pairs(unscored, both(pairs.text, text), both(pairs.evidence, evidence))
+    (said,) = both(pairs.learned[None], learned[None])
+    return Pairs(unscored, both(pairs.text, text), both(pairs.evidence, evidence), said)
 
 
-def score(pairs: Pairs, weights: Weights) -> Vector:
-    """The log-odds of pairs, up to a constant."""
+def score(pairs: Pairs, weights: Weights, crowd: Vector) -> Vector:
+    """The log-odds of pairs, up to a constant; ``crowd`` is that of each left entity."""
     text: Vector = weights.names * pairs.text[0] + weights.profit * pairs.text[1]
-    return text + weights.evidence(pairs.evidence)
+    evidence = weights.evidence(pairs.evidence, crowd[pairs.candidates.left])
+    return text + evidence + pairs.learned
 
 
 def _chosen(which: NDArray[np.bool_], *arrays: NDArray[Any]) -> list[NDArray[Any]]:
     """These of the pairs that the last axis of each array is about."""
     return [array[..., which] for array in arrays]
+
+
+def _within_reach(scores: Candidates, spread: float) -> NDArray[np.bool_]:
+    """Which pairs are near the best of their row or column, or among the first few of one."""
+    near: NDArray[np.bool_] = scores.values >= _best(scores, scores.left, scores.right) - spread
+    for lines, order in (
+        (scores.starts, np.lexsort((-scores.values, scores.left))),
+        (scores.by_right[0], np.lexsort((-scores.values, scores.right))),
+    ):
+        place = np.arange(len(order)) - np.repeat(lines[:-1], np.diff(lines))
+        near[order[place < RIVALS]] = True
+    return near
 
 
 def _best(candidates: Candidates, left: NDArray[np.integer], right: NDArray[np.integer]) -> Vector:
@@ -233,6 +342,21 @@ def _best(candidates: Candidates, left: NDArray[np.integer], right: NDArray[np.i
         np.maximum.at(peak, groups, candidates.values)
         best = np.maximum(best, peak[wanted])
     return best
+
+
+def _open_anchors(surplus: Candidates, thresholds: Vector | None, context: Context) -> Anchors:
+    """The most certain pairs of an open plan."""
+    weights, single = context.weights, context.known.single
+    fixed = None if thresholds is None else 0.0
+    plan = open_plan(surplus, threshold=fixed, base=weights.base, single=single)
+    if all(single):
+        return _anchors(surplus, plan.ranking, weights)
+    places = open_links(surplus, plan, single)
+    places = places[plan.probability[places] > EITHER]
+    left, right = surplus.left[places], surplus.right[places]
+    return Anchors(
+        left.astype(np.int64), right.astype(np.int64), np.minimum(plan.probability[places], 1.0)
+    )
 
 
 def _anchors(candidates: Candidates, plan: Plan, weights: Weights) -> Anchors:

@@ -12,11 +12,25 @@ from sameas.adjacency import adjacency_matrices
 from sameas.features import folded, ngram_rows, sounded, word_rows
 from sameas.graph import GraphPair
 from sameas.inputs import Inputs, Sides
+from sameas.likeness import (
+    BestNames,
+    Traits,
+    mean_rows,
+    name_table,
+    read_attributes,
+    read_spelling,
+    types_of,
+)
 from sameas.options import Options
+from sameas.profit import make_profit
 from sameas.propagation import propagate
-from sameas.proposals import Clues
+from sameas.proposals import COMPARE_ALL_UP_TO, Clues
 from sameas.refinement import Weights
 from sameas.rows import Rows, side_by_side, unit
+
+
+SAME_NAME = 10
+"""Partners that each entity gets by name alone, where neighbours are to decide later."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +38,8 @@ class NameFeatures:
     """Feature rows of all left, then all right entities, in one space."""
 
     rows: Rows
+    names: BestNames | None = None
+    """All names of the entities, where they may have several."""
     words: int | None = None
     """Distinct words in names, where word vectors are used."""
     words_without_vector: int | None = None
@@ -33,6 +49,10 @@ def name_features(pair: GraphPair, options: Options, inputs: Inputs) -> NameFeat
     """The features of names, or the rows that were given instead of them."""
     if inputs.embeddings is not None:
         return NameFeatures(inputs.embeddings)
+    graphs = pair.left, pair.right
+    several = pair.kinds is not None or any(len(graph.alternatives) for graph in graphs)
+    if options.features == "char" and options.rounds and several:
+        return _features_of_all_names(pair, options)
     names = pl.concat([pair.left.names, pair.right.names])
     if options.features == "char":
         return NameFeatures(letter_rows(names, options))
@@ -41,7 +61,28 @@ def name_features(pair: GraphPair, options: Options, inputs: Inputs) -> NameFeat
     rows = words.rows
     if options.features == "hybrid":
         rows = unit(side_by_side(rows, letter_rows(names, options)))
-    return NameFeatures(rows, words.words, words.unknown)
+    return NameFeatures(rows, None, words.words, words.unknown)
+
+
+def _features_of_all_names(pair: GraphPair, options: Options) -> NameFeatures:
+    """The rows of all names, and for each entity the mean of them."""
+    (left, left_starts), (right, right_starts) = name_table(pair.left), name_table(pair.right)
+    rows, size = letter_rows(pl.concat([left, right]), options), len(left)
+    sides = rows.take(np.arange(size)), rows.take(np.arange(size, len(rows)))
+    means = mean_rows(rows, np.append(left_starts, size + right_starts[1:]))
+    return NameFeatures(means, BestNames(make_profit(*sides), left_starts, right_starts))
+
+
+def make_traits(pair: GraphPair, names: BestNames | None) -> Traits | None:
+    """What pairs are compared by besides names and neighbours, where kinds are known."""
+    graphs = pair.left, pair.right
+    if pair.kinds is None:
+        return None
+    spelling = None
+    if names is not None and max(len(graph.entities) for graph in graphs) <= COMPARE_ALL_UP_TO:
+        left, right = (name_table(graph)[0] for graph in graphs)
+        spelling = read_spelling((left, right), names, names.alike(SAME_NAME))
+    return Traits(types_of(pair), read_attributes(pair), spelling)
 
 
 def letter_rows(names: pl.Series, options: Options) -> Rows:

@@ -11,6 +11,7 @@ from sameas.assignment.problem import (
     solve,
 )
 from sameas.assignment.ranking import Ranked, mutual, ranked, ranks_of, shares
+from sameas.assignment.rivals import learn_thresholds
 from sameas.assignment.sinkhorn import Plan, sinkhorn
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "certify",
     "force_pair",
     "gap_to_bound",
+    "learn_thresholds",
     "mutual",
     "open_links",
     "open_plan",

@@ -62,13 +62,15 @@ def open_plan(
     *,
     threshold: float | None = None,
     base: float = BASE,
+    single: tuple[bool, bool] = (True, True),
     most: int = 500,
     tolerance: float = 1e-3,
 ) -> OpenPlan:
     """The plan over candidates whose profits are scores in log-odds.
 
-    ``threshold`` fixes what is else found from the data and ``base``. Both sides are updated at
-    once and half the way, in logarithms: taking turns, a sure pair nears its value like 1 / sweeps.
+    ``threshold`` fixes what is else found from the data and ``base``. Entities of a side that is
+    not ``single`` may have several partners. Both sides are updated at once and half the way, in
+    logarithms: taking turns, a sure pair nears its value like 1 / sweeps.
     """
     n, m = candidates.shape
     scores = np.clip(candidates.values.astype(np.float64), -CLIP, CLIP)
@@ -80,21 +82,26 @@ def open_plan(
     sweeps, moved = 0, 1.0 if len(candidates) else 0.0
     while moved > tolerance and sweeps < most:
         factor = np.exp(-threshold)
-        new_left = np.sqrt(left / (1 + factor * (kernel @ right)))
-        new_right = np.sqrt(right / (1 + factor * (turned @ left)))
+        new_left = np.sqrt(left / (1 + factor * (kernel @ right))) if single[0] else left
+        new_right = np.sqrt(right / (1 + factor * (turned @ left))) if single[1] else right
         moved = max(np.abs(new_left - left).max(), np.abs(new_right - right).max())
         left, right = new_left, new_right
         sweeps += 1
         if not fixed:
             threshold = _threshold(n, m, n - float(left.sum()), base)
     probability = np.exp(scores - threshold) * left[candidates.left] * right[candidates.right]
+    if not any(single):
+        probability /= 1 + probability
     before = _sums(candidates, probability, left, right)
     # What sums up to more than one, for all the sweeps, is scaled down to it.
-    most_of = [np.maximum(each, 1.0) for each in before]
-    probability /= np.maximum(most_of[0][candidates.left], most_of[1][candidates.right])
+    excess = np.ones(len(probability))
+    for each, ends, alone in zip(before, (candidates.left, candidates.right), single, strict=True):
+        excess = np.maximum(excess, each[ends]) if alone else excess
+    probability /= excess
     # That takes from a pair's other entity too, which may have had less than one already.
     after = _sums(candidates, probability, left, right)
-    deviation = max(float(np.abs(each - 1).max(initial=0.0)) for each in (*before, *after))
+    sums = [each for each, alone in zip((*before, *after), (*single, *single), strict=True) if alone]
+    deviation = max((float(np.abs(each - 1).max(initial=0.0)) for each in sums), default=0.0)
     return OpenPlan(probability, left, right, float(threshold), sweeps, deviation)
 
 
@@ -108,8 +115,19 @@ def _sums(
     )
 
 
-def open_links(candidates: Candidates, plan: OpenPlan) -> Positions:
-    """The places of one-to-one links: pairs that are each other's best, again and again."""
+def open_links(
+    candidates: Candidates, plan: OpenPlan, single: tuple[bool, bool] = (True, True)
+) -> Positions:
+    """The places of one-to-one links: pairs that are each other's best, again and again.
+
+    Where one side alone is ``single``, the best of each of its entities; where none is, all pairs.
+    """
+    if not any(single):
+        return np.arange(len(candidates))
+    if not all(single):
+        ends = candidates.left if single[0] else candidates.right
+        order = np.lexsort((-plan.probability, ends))
+        return np.sort(order[np.flatnonzero(np.diff(ends[order], prepend=-1))])
     free = [np.ones(size, dtype=np.bool_) for size in candidates.shape]
     ranking, left = plan.ranking, candidates.left
     found: list[Positions] = [np.empty(0, dtype=np.int64)]

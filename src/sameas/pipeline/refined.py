@@ -29,8 +29,9 @@ from sameas.inputs import Task
 from sameas.pipeline.phases import Phases, Report
 from sameas.pipeline.result import Outcome, prices_of
 from sameas.pipeline.stages import Counts, Material, prepare
-from sameas.refinement import Refinement, Weights, refine
+from sameas.refinement import Refinement, Weights, above, refine
 from sameas.scoring import weights_of
+from sameas.understanding import Kind
 
 
 def align_refined(task: Task, phases: Phases) -> Outcome:
@@ -84,6 +85,7 @@ def refine_material(
         iterations=options.iterations,
         rounds=options.rounds,
         weights=weights,
+        traits=material.traits,
         progress=progress,
     )
 
@@ -110,8 +112,17 @@ def _surplus(task: Task, refinement: Refinement, weights: Weights) -> tuple[Cand
     )
     shape = len(task.sides[0]), len(task.sides[1])
     scores = from_pairs(shape, left, right, scores.values[chosen])
-    plan = open_plan(scores, base=weights.base, most=2000, tolerance=1e-5)
-    return replace(scores, values=scores.values - np.float32(plan.threshold)), plan
+    thresholds = refinement.thresholds
+    surplus = above(scores, thresholds, task.known.kinds[0][task.sides[0]])
+    plan = open_plan(
+        surplus,
+        threshold=None if thresholds is None else 0.0,
+        base=weights.base,
+        single=task.options.single,
+        most=2000,
+        tolerance=1e-5,
+    )
+    return replace(surplus, values=surplus.values - np.float32(plan.threshold)), plan
 
 
 def _outcome(
@@ -136,7 +147,9 @@ def _outcome(
                 seconds=options.time_limit or math.inf,
                 progress=report,
             )
-        places = surplus.find(exact.left, exact.right) if exact else open_links(surplus, plan)
+        places = surplus.find(exact.left, exact.right) if exact else open_links(
+            surplus, plan, options.single
+        )
     places = np.sort(places)
     pairs = pl.DataFrame(
         {
@@ -173,7 +186,7 @@ def _outcome(
             "solver": options.solver,
             "objective": objective,
             "optimality_gap": gap,
-            "threshold": plan.threshold,
+            **_thresholds(task, refinement, plan),
             "plan_sweeps": plan.sweeps,
             "plan_deviation": plan.deviation,
             "refinement_rounds": len(refinement.changes),
@@ -183,6 +196,19 @@ def _outcome(
             **asdict(counts),
         },
     )
+
+
+def _thresholds(task: Task, refinement: Refinement, plan: OpenPlan) -> dict[str, Any]:
+    """The threshold, and that of each kind where kinds are known."""
+    if refinement.thresholds is None:
+        return {"threshold": plan.threshold}
+    kinds = task.known.kinds[0][task.sides[0]]
+    values = refinement.thresholds + plan.threshold
+    most = int(np.bincount(kinds).argmax()) if len(kinds) else 0
+    found = {"threshold": float(values[most])}
+    if task.pair.kinds is None:
+        return found
+    return {**found, "thresholds": {Kind(k).name.lower(): float(values[k]) for k in np.unique(kinds)}}
 
 
 def relation_table(pair: GraphPair, relations: Relations) -> pl.DataFrame:

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sameas.alignment import SCHEMAS, Alignment, Diagnostics
-from sameas.graph import Positions, positions_of
+from sameas.graph import Graph, Positions, positions_of
 from sameas.inputs import Task
 from sameas.pipeline.phases import Phases
 
@@ -42,8 +42,9 @@ def make_alignment(task: Task, outcome: Outcome, phases: Phases) -> Alignment:
     with phases.timed("confidence"):
         links = _named(task, outcome.links)
         kept = links.filter(pl.col("confidence") >= task.options.min_confidence)
+        telling = kept.filter(~pl.col("left").is_in(_told_by_iri(task).implode()))
         tables = {
-            "links": _as_listed("links", kept),
+            "links": _as_listed("links", telling),
             "candidates": _as_listed("candidates", _named(task, outcome.ranked)),
             "unmatched": _unmatched(task, outcome, links, kept),
             "gold_ranks": _gold_ranks(task, outcome),
@@ -57,6 +58,7 @@ def make_alignment(task: Task, outcome: Outcome, phases: Phases) -> Alignment:
         right_entities=len(task.pair.right.entities),
         left_candidates=len(task.sides[0]),
         right_candidates=len(task.sides[1]),
+        same_iri=len(kept) - len(telling) or None,
         word_vectors=None if vectors is None else vectors.description,
         **outcome.diagnostics,
     )
@@ -67,6 +69,51 @@ def make_alignment(task: Task, outcome: Outcome, phases: Phases) -> Alignment:
         seconds=phases.seconds,
         resumed=tuple(phases.resumed),
     )
+
+
+def _told_by_iri(task: Task) -> pl.Series:
+    """The entities that both graphs call by the same IRI: to link them would say nothing.
+
+    But an individual that both describe, and not alike, is worth a link.
+    """
+    pair, seeds = task.pair, task.known.seeds
+    iris = pair.left.entities.gather(seeds[:, 0])
+    same = (iris == pair.right.entities.gather(seeds[:, 1])).to_numpy()
+    asked = any(graph.raw and graph.raw.asks_for_all for graph in (pair.left, pair.right))
+    if pair.kinds is None or asked or not same.any():
+        return iris[:0]
+    iris, individual = iris.filter(pl.Series(same)), pair.kinds[0][seeds[same, 0]] == 0
+    left, right = (_descriptions(graph, iris) for graph in (pair.left, pair.right))
+    differ = pl.concat(
+        [
+            one.join(other, on=one.columns, how="anti")["entity"]
+            for one, other in ((left, right), (right, left))
+        ]
+    )
+    worth = pl.Series(individual)
+    for entities in (left["entity"], right["entity"], differ):
+        worth &= iris.is_in(entities.implode())
+    return iris.filter(~worth)
+
+
+def _descriptions(graph: Graph, iris: pl.Series) -> pl.DataFrame:
+    """entity, attribute, value: all that a graph says of some entities, names included."""
+    head, relation, tail = graph.triples.T
+    names = pl.DataFrame({"entity": graph.entities, "name": graph.names})
+    tables = [
+        pl.DataFrame(
+            {
+                "entity": graph.entities.gather(head),
+                "attribute": graph.relations.gather(relation),
+                "value": graph.entities.gather(tail),
+            }
+        ),
+        graph.attributes.select("entity", "attribute", "value"),
+        pl.concat([names, graph.alternatives.select("entity", "name")])
+        .filter(pl.col("name") != "")
+        .select("entity", attribute=pl.lit("name"), value="name"),
+    ]
+    return pl.concat(tables).filter(pl.col("entity").is_in(iris.implode())).unique()
 
 
 def _named(task: Task, pairs: pl.DataFrame) -> pl.DataFrame:

@@ -9,13 +9,21 @@ import numpy as np
 from sameas.candidates import Candidates, find_candidates
 from sameas.graph import Positions
 from sameas.inputs import Sides, Task
+from sameas.likeness import BestNames, NamesAndHops, Traits
 from sameas.pipeline.phases import Phases
 from sameas.profit import Profit, make_profit
 from sameas.proposals import COMPARE_ALL_UP_TO, alike, likely
-from sameas.scoring import by_side, clues, name_features, neighbourhood_rows
+from sameas.scoring import (
+    SAME_NAME,
+    by_side,
+    clues,
+    make_traits,
+    name_features,
+    neighbourhood_rows,
+)
 
-SAME_NAME = 10
-"""Partners that each entity gets by name alone, where neighbours are to decide later."""
+SAME_VALUES = 10
+"""Partners that each entity gets for like values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,13 +41,31 @@ class Counts:
 class Material:
     """What links are chosen from: the profits of pairs, and which pairs are candidates."""
 
-    profit: Profit
-    """The profit of all hops."""
-    names: Profit
-    """The profit of names alone."""
+    hops: Profit
+    """The profit of all hops, by the mean of an entity's names where it has several."""
+    name_rows: Profit
+    """The profit of names alone: of entities, or of all their names."""
     counts: Counts
+    depth: int
+    left_starts: Positions | None = None
+    """Where the names of each left entity start, where there may be several."""
+    right_starts: Positions | None = None
     candidates: Candidates | None = None
     """None if all pairs are candidates."""
+    traits: Traits | None = None
+
+    @property
+    def names(self) -> Profit | BestNames:
+        """The cosine of the names of entities, of those that fit best."""
+        if self.left_starts is None or self.right_starts is None:
+            return self.name_rows
+        return BestNames(self.name_rows, self.left_starts, self.right_starts)
+
+    @property
+    def profit(self) -> Profit | NamesAndHops:
+        """The mean over the hops."""
+        names = self.names
+        return self.hops if isinstance(names, Profit) else NamesAndHops(names, self.hops, self.depth)
 
 
 def prepare(task: Task, sides: Sides, phases: Phases, *, complete: bool = False) -> Material:
@@ -49,6 +75,11 @@ def prepare(task: Task, sides: Sides, phases: Phases, *, complete: bool = False)
     # Proposals come before the rows, which take most of the memory.
     proposed = _propose(task, sides, phases)
     material = _make_profits(task, sides, phases)
+    if task.options.rounds:
+        with phases.timed("features"):
+            names = material.names
+            traits = make_traits(task.pair, names if isinstance(names, BestNames) else None)
+        material = replace(material, traits=traits)
     found = _choose_candidates(task, material, proposed, phases)
     counts = replace(material.counts, candidate_pairs=len(found), search_recall=found.recall)
     return replace(material, candidates=found, counts=counts)
@@ -77,10 +108,14 @@ def _make_profits(task: Task, sides: Sides, phases: Phases) -> Material:
             features = name_features(pair, options, task.inputs)
         with phases.timed("neighbours"):
             profit = make_profit(*neighbourhood_rows(pair, features.rows, options, sides))
-        left, right = by_side(pair, features.rows)
-        names = make_profit(left.take(sides[0]), right.take(sides[1]))
         empty = int((features.rows.norms() == 0).sum())
-        return Material(profit, names, Counts(empty, features.words, features.words_without_vector))
+        counts = Counts(empty, features.words, features.words_without_vector)
+        if (names := features.names) is not None:
+            starts = names.left_starts, names.right_starts
+            return Material(profit, names.rows, counts, options.depth, *starts)
+        left, right = by_side(pair, features.rows)
+        rows = make_profit(left.take(sides[0]), right.take(sides[1]))
+        return Material(profit, rows, counts, options.depth)
 
     return phases.kept("neighbours", Material, make)
 
@@ -89,8 +124,8 @@ def _choose_candidates(
     task: Task, material: Material, proposed: Positions | None, phases: Phases
 ) -> Candidates:
     """The partners worth considering of every entity, with their profits."""
-    options, names = task.options, material.names
-    by_name = options.rounds and proposed is None and "namesakes" not in options.without
+    options = task.options
+    further = options.rounds and proposed is None
 
     def make() -> Candidates:
         with phases.timed("candidates") as report:
@@ -99,8 +134,22 @@ def _choose_candidates(
                 options.candidates,
                 first=max(options.top, 10),
                 proposed=proposed,
-                also=alike(names.left.sparse, names.right.sparse, SAME_NAME) if by_name else None,
+                also=_alike(task, material) if further else None,
                 progress=report,
             )
 
     return phases.kept("candidates", Candidates, make)
+
+
+def _alike(task: Task, material: Material) -> Positions:
+    """Pairs that are alike in their names alone, or in their values alone."""
+    found, names, traits = np.zeros(0, dtype=np.int64), material.names, material.traits
+    if "namesakes" not in task.options.without:
+        if isinstance(names, Profit):
+            found = alike(names.left.sparse, names.right.sparse, SAME_NAME)
+        else:
+            spelling = None if traits is None else traits.spelling
+            found = names.alike(SAME_NAME) if spelling is None else spelling.rivals
+    if traits is not None and traits.attributes is not None:
+        found = np.union1d(found, traits.attributes.alike(SAME_VALUES))
+    return found

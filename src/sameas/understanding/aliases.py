@@ -55,8 +55,9 @@ def _own_type(view: View, heads: Positions, tails: Positions) -> bool:
     own = view.types[np.isin(view.types[:, 0], heads), 2]
     theirs = view.types[np.isin(view.types[:, 0], tails), 2]
     most = int(np.bincount(own).argmax()) if len(own) else -1
-    shares = [(some == most).sum() / len(np.unique(ends)) for some, ends in ((own, heads), (theirs, tails))]
-    return most >= 0 and shares[0] >= 1 - MOST_OTHERS and shares[1] <= MOST_OTHERS
+    ours, other = (own == most).sum(), (theirs == most).sum()
+    few, fewer = (MOST_OTHERS * len(np.unique(ends)) for ends in (heads, tails))
+    return most >= 0 and ours >= len(np.unique(heads)) - few and other <= fewer
 
 
 def _resemble(names: Mask, others: Mask) -> bool:

@@ -1,0 +1,74 @@
+"""How alike two entities are besides names and neighbours, and what that is worth.
+
+Types, attributes and spelling are compared pair by pair; what each likeness is worth is learned
+from the most certain links of the run itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sameas.graph import Positions
+from sameas.likeness.attributes import (
+    Attributes,
+    AttributeWorths,
+    learn_attributes,
+    read_attributes,
+)
+from sameas.likeness.names import BestNames, NamesAndHops, mean_rows, name_table
+from sameas.likeness.spelling import Spelling, SpellingWorths, learn_spelling, read_spelling
+from sameas.likeness.types import Types, TypeWorths, contradictory, learn_types, types_of
+
+__all__ = [
+    "Attributes",
+    "BestNames",
+    "NamesAndHops",
+    "Traits",
+    "Worths",
+    "contradictory",
+    "mean_rows",
+    "name_table",
+    "read_attributes",
+    "read_spelling",
+    "types_of",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Traits:
+    """What pairs are compared by besides names and neighbours."""
+
+    types: Types
+    attributes: Attributes | None = None
+    spelling: Spelling | None = None
+
+    def learn(self, left: Positions, right: Positions, trust: NDArray[np.float64]) -> Worths:
+        """What the anchors (left, right, trust) tell about the worth of each likeness."""
+        anchors = left, right, trust
+        return Worths(
+            learn_types(self.types, *anchors),
+            None if self.attributes is None else learn_attributes(self.attributes, *anchors),
+            None if self.spelling is None else learn_spelling(self.spelling, *anchors),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Worths:
+    """What likeness in types, attributes and spelling is worth, in log-odds."""
+
+    types: TypeWorths
+    attributes: AttributeWorths | None
+    spelling: SpellingWorths | None
+
+    def score(
+        self, left: NDArray[np.integer], right: NDArray[np.integer]
+    ) -> NDArray[np.float64]:
+        """What they say about pairs together."""
+        total = self.types.score(left, right)
+        for worths in (self.attributes, self.spelling):
+            if worths is not None:
+                total = total + worths.score(left, right)
+        return total

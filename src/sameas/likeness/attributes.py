@@ -1,0 +1,280 @@
+"""Attributes as evidence: what it means that two entities have like or unlike values.
+
+Which attribute corresponds to which is found from values in common, and what a likeness is worth
+is learned from the run, as record linkage does (Fellegi and Sunter): how often the values of sure
+links are equal, close, near or unlike, against how often those of any two entities are. A rare
+value in common says more than a frequent one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sameas.features import ngram_rows
+from sameas.graph import Graph, GraphPair, Positions
+from sameas.likeness.memory import Memory, Numbers
+from sameas.likeness.values import EQUAL, LONG, MISSING, Values, canonical
+from sameas.proposals import alike
+
+Vector = NDArray[np.float64]
+
+FIRST = np.array([0.6, 0.15, 0.1, 0.15])
+"""How alike values of sure links are taken to be before anything is learned."""
+CHANCE = np.array([0.02, 0.08, 0.2, 0.7])
+"""How alike values of any two entities are taken to be, worth four pairs."""
+WORTH = 10.0
+"""How many anchors a guess is worth."""
+LEAST_SHARED = 3
+"""Values that two attributes must have in common before they are compared."""
+MOST_PAIRS = 25
+"""Corresponding attributes that are compared."""
+MOST_VALUES = 10
+"""Values of an attribute that are compared, the rarest, where an entity has more."""
+RANDOM = 20_000
+"""Pairs of any two entities from which chance is measured."""
+MOST_SAME = 0.8
+"""An attribute of which this share of statements are another's says nothing of its own."""
+CAP = 8.0
+"""The most that one attribute says against a pair; twice as much for it."""
+LONGEST = 400
+"""Characters of a value that are compared."""
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """The values of one graph."""
+
+    table: pl.DataFrame
+    """entity (position), attribute and value (numbers), many (entities with that value)."""
+    attributes: pl.Series
+    """The attributes by number."""
+    texts: pl.Series
+    """All short values of each entity in one text, to search by."""
+
+    def of(self, attribute: int, side: str) -> pl.DataFrame:
+        """The values of one attribute, with columns named after a side."""
+        own = self.table.filter(pl.col("attribute") == attribute)
+        return own.select(
+            pl.col("entity").alias(side),
+            pl.col("value").alias(f"{side}_value"),
+            pl.col("many").alias(f"{side}_many"),
+        )
+
+    def holders(self, attribute: int) -> int:
+        """How many entities have an attribute."""
+        own = self.table.filter(pl.col("attribute") == attribute)
+        return own["entity"].n_unique()
+
+
+@dataclass(frozen=True, eq=False)
+class Attributes:
+    """The attributes of both graphs and which of them are compared."""
+
+    left: Side
+    right: Side
+    values: Values
+    """All canonical values of both graphs."""
+    pairs: list[tuple[int, int]]
+    """Corresponding attributes by number, the more telling first."""
+
+    def alike(self, k: int) -> Positions:
+        """Pairs of entities whose values, taken as one text, are most alike, ascending."""
+        size = len(self.left.texts)
+        rows = ngram_rows(
+            pl.concat([self.left.texts, self.right.texts]), n=3, boundaries=True, rarity=True
+        )
+        return alike(rows.sparse[:size], rows.sparse[size:], k)
+
+    def compare(
+        self, left: Numbers, right: Numbers
+    ) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+        """How alike pairs are in each corresponding attribute, and how rare equal values are.
+
+        Shapes (pairs, attributes): levels, and -ln of the share of entities with that value.
+        """
+        levels, rarity = self._memory.of(left, right)
+        return levels, rarity
+
+    @cached_property
+    def _memory(self) -> Memory:
+        return Memory(self._compared, len(self.right.texts))
+
+    def _compared(
+        self, left: Positions, right: Positions
+    ) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+        levels = np.full((len(left), len(self.pairs)), MISSING, dtype=np.uint8)
+        rarity = np.zeros(levels.shape, dtype=np.float32)
+        pairs = pl.DataFrame({"pair": np.arange(len(left)), "left": left, "right": right})
+        for place, (a, b) in enumerate(self.pairs):
+            met = pairs.join(self.left.of(a, "left"), on="left")
+            met = met.join(self.right.of(b, "right"), on="right")
+            distinct = met.select("left_value", "right_value").unique()
+            level = self.values.levels(*(column.to_numpy() for column in distinct))
+            total = self.left.holders(a) + self.right.holders(b)
+            many = (pl.col("left_many") + pl.col("right_many")) / total
+            best = (
+                met.join(distinct.with_columns(level=level), on=["left_value", "right_value"])
+                .with_columns(rare=-many.clip(upper_bound=1.0).log())
+                .sort("pair", "level", "rare", descending=[False, False, True])
+                .unique("pair", keep="first", maintain_order=True)
+            )
+            where = best["pair"].to_numpy()
+            levels[where, place], rarity[where, place] = best["level"], best["rare"]
+        return levels, rarity
+
+    def shown(self, place: int, left: int, right: int) -> tuple[str, str]:
+        """The values of two entities that fit best in one corresponding attribute."""
+        a, b = self.pairs[place]
+        ours = self.left.of(a, "left").filter(pl.col("left") == left)
+        theirs = self.right.of(b, "right").filter(pl.col("right") == right)
+        met = ours.join(theirs, how="cross")
+        level = self.values.levels(met["left_value"].to_numpy(), met["right_value"].to_numpy())
+        met = met.with_columns(level=level, many=pl.col("left_many") + pl.col("right_many"))
+        best = met.sort("level", "many").row(0, named=True)
+        texts = self.values.texts
+        return texts[best["left_value"]], texts[best["right_value"]]
+
+
+@dataclass(frozen=True, eq=False)
+class AttributeWorths:
+    """What likeness in each corresponding attribute is worth, in log-odds."""
+
+    attributes: Attributes
+    weights: NDArray[np.float64]
+    """(attributes, levels): of EQUAL, what it says besides the rarity of the value."""
+    seen: Vector
+    """Anchors that have values in both of each two corresponding attributes."""
+    agree: Vector
+    """The share of these whose values are equal or close."""
+
+    def parts(self, left: Numbers, right: Numbers) -> NDArray[np.float64]:
+        """What each attribute says about pairs, (pairs, attributes)."""
+        levels, rarity = self.attributes.compare(left, right)
+        found = self.weights[np.arange(len(self.weights)), levels]
+        found = np.clip(found + np.where(levels == EQUAL, rarity, 0.0), -CAP, 2 * CAP)
+        return np.asarray(found)
+
+    def score(self, left: Numbers, right: Numbers) -> Vector:
+        """What all attributes say about pairs."""
+        total: Vector = self.parts(left, right).sum(axis=1)
+        return total
+
+
+def read_attributes(pair: GraphPair) -> Attributes | None:
+    """The attributes of both graphs that have values in common; None if there are none."""
+    tables = [_canonical_values(graph) for graph in (pair.left, pair.right)]
+    every = pl.concat([table["value"] for table in tables]).unique().sort()
+    left, right = (
+        _side(table, every, len(graph.entities))
+        for table, graph in zip(tables, (pair.left, pair.right), strict=True)
+    )
+    pairs = _corresponding(left, right)
+    return Attributes(left, right, Values(every), pairs) if pairs else None
+
+
+def _canonical_values(graph: Graph) -> pl.DataFrame:
+    """entity (position), attribute, value in canonical form; names are left out."""
+    table = graph.attributes.filter(~pl.col("attribute").is_in(graph.name_paths))
+    table = table.select(
+        entity=pl.Series(graph.positions(table["entity"]), dtype=pl.Int64),
+        attribute="attribute",
+        value=pl.col("value").str.slice(0, LONGEST),
+    )
+    texts = table["value"].unique()
+    forms = pl.DataFrame({"value": texts, "canonical": canonical(texts)})
+    return (
+        table.join(forms, on="value", how="left", maintain_order="left")
+        .filter(pl.col("entity") >= 0, pl.col("canonical") != "")
+        .select("entity", "attribute", value="canonical")
+        .unique(maintain_order=True)
+    )
+
+
+def _side(table: pl.DataFrame, every: pl.Series, size: int) -> Side:
+    attributes = table["attribute"].unique().sort()
+    short = table.filter(pl.col("value").str.len_chars() <= 2 * LONG)
+    short = short.unique(["entity", "value"], maintain_order=True)
+    joined = short.group_by("entity", maintain_order=True).agg(pl.col("value").str.join(" "))
+    texts = np.full(size, "", dtype=object)
+    texts[joined["entity"].to_numpy()] = joined["value"].to_numpy()
+    numbers = table.select(
+        "entity",
+        attribute=attributes.search_sorted(table["attribute"]).cast(pl.Int64),
+        value=every.search_sorted(table["value"]).cast(pl.Int64),
+    )
+    numbers = numbers.with_columns(many=pl.len().over("attribute", "value").cast(pl.Int64))
+    numbers = _without_copies(numbers, attributes)
+    rarest = pl.col("many").rank("ordinal").over("entity", "attribute") <= MOST_VALUES
+    return Side(numbers.filter(rarest), attributes, pl.Series(texts, dtype=pl.String))
+
+
+def _without_copies(table: pl.DataFrame, attributes: pl.Series) -> pl.DataFrame:
+    """The values without attributes that repeat another of fewer steps or more statements."""
+    sizes = dict(table.group_by("attribute").len().iter_rows())
+    both = (
+        table.join(table.rename({"attribute": "other"}), on=["entity", "value"])
+        .filter(pl.col("attribute") != pl.col("other"))
+        .group_by("attribute", "other")
+        .len()
+    )
+    steps = attributes.str.count_matches(" / ", literal=True).to_list()
+    dropped: set[int] = set()
+    for a, b, same in sorted(both.iter_rows()):
+        worse = (steps[a], -sizes[a], a) > (steps[b], -sizes[b], b)
+        if same >= MOST_SAME * sizes[a] and worse and b not in dropped:
+            dropped.add(a)
+    return table.filter(~pl.col("attribute").is_in(list(dropped)))
+
+
+def _corresponding(left: Side, right: Side) -> list[tuple[int, int]]:
+    """Pairs of attributes with values in common, the rarer and the more the better; one to one."""
+    ours, theirs = (
+        side.table.select("attribute", "value", "many").unique() for side in (left, right)
+    )
+    sizes = [dict(side.group_by("attribute").len().iter_rows()) for side in (ours, theirs)]
+    met = (
+        ours.join(theirs, on="value", suffix="_right")
+        .group_by("attribute", "attribute_right")
+        .agg(shared=pl.len(), weight=(1 / (pl.col("many") * pl.col("many_right")).sqrt()).sum())
+        .filter(pl.col("shared") >= LEAST_SHARED)
+    )
+    rows = sorted(
+        (-weight / np.sqrt(sizes[0][a] * sizes[1][b]), a, b) for a, b, _, weight in met.iter_rows()
+    )
+    chosen: dict[int, int] = {}
+    for _, a, b in rows:
+        if a not in chosen and b not in chosen.values():
+            chosen[a] = b
+    return list(chosen.items())[:MOST_PAIRS]
+
+
+def learn_attributes(
+    attributes: Attributes, left: Positions, right: Positions, trust: Vector
+) -> AttributeWorths:
+    """What the anchors (left, right, trust) tell; without any, a guess."""
+    generator = np.random.default_rng(0)
+    ours, theirs = (
+        generator.choice(side.table["entity"].unique().sort().to_numpy(), RANDOM)
+        for side in (attributes.left, attributes.right)
+    )
+    chance, levels = (
+        attributes.compare(*pairs)[0] for pairs in ((ours, theirs), (left, right))
+    )
+    count = len(attributes.pairs)
+    weights = np.zeros((count, 5))  # of a value that one lacks: nothing
+    hits = np.stack([np.bincount(column, trust, minlength=5)[:4] for column in levels.T])
+    misses = np.stack([np.bincount(column, minlength=5)[:4] for column in chance.T])
+    unlikely = (misses + 4 * CHANCE) / (misses.sum(axis=1, keepdims=True) + 4)
+    # An attribute tells nothing until anchors show it; to find the first ones, it is trusted.
+    guess = unlikely if len(left) else np.tile(FIRST, (count, 1))
+    seen = hits.sum(axis=1, keepdims=True)
+    likely = (hits + WORTH * guess) / (seen + WORTH)
+    weights[:, :4] = np.log(likely / unlikely)
+    weights[:, EQUAL] = np.log(likely[:, EQUAL])
+    agree = hits[:, :2].sum(axis=1) / np.maximum(seen[:, 0], 1e-9)
+    return AttributeWorths(attributes, weights, seen[:, 0], agree)

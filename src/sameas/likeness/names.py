@@ -1,0 +1,154 @@
+"""All names of an entity meet all names of another; the best-fitting pair counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from sameas.graph import Graph, Positions
+from sameas.parallel import even_slices
+from sameas.profit import Profit
+from sameas.proposals import alike
+from sameas.rows import Matrix, Rows, unit
+
+AT_ONCE = 4_000_000
+"""Pairs of names that are compared at once."""
+
+Progress = Callable[[float], None]
+
+
+def name_table(graph: Graph) -> tuple[pl.Series, Positions]:
+    """All names of all entities, the better first; those of i are at starts[i]:starts[i + 1]."""
+    size = len(graph.entities)
+    first = pl.DataFrame({"entity": np.arange(size), "name": graph.names})
+    places = pl.Series(graph.positions(graph.alternatives["entity"]), dtype=pl.Int64)
+    more = graph.alternatives.select(entity=places, name="name")
+    every = (
+        pl.concat([first, more])
+        .filter(pl.col("name") != "", pl.col("entity") >= 0)
+        .sort("entity", maintain_order=True)
+        .unique(["entity", "name"], keep="first", maintain_order=True)
+    )
+    return every["name"], np.searchsorted(every["entity"].to_numpy(), np.arange(size + 1))
+
+
+def mean_rows(rows: Rows, starts: Positions) -> Rows:
+    """The direction of the sum of each entity's name rows."""
+    count = len(rows)
+    ones = csr_array(
+        (np.ones(count, dtype=np.float32), np.arange(count), starts),
+        shape=(len(starts) - 1, count),
+    )
+    return unit(Rows(np.asarray(ones @ rows.dense), csr_array(ones @ rows.sparse)))
+
+
+@dataclass(frozen=True, eq=False)
+class BestNames:
+    """The cosine of the two names that fit best, for pairs of entities."""
+
+    rows: Profit
+    """Of names, not of entities."""
+    left_starts: Positions
+    """The names of left entity i are at left_starts[i]:left_starts[i + 1]."""
+    right_starts: Positions
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of left and of right entities."""
+        return len(self.left_starts) - 1, len(self.right_starts) - 1
+
+    def of(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> Matrix:
+        """The cosines of pairs; 0 where one has no name."""
+        return self.best(left, right)[0]
+
+    def best(
+        self, left: NDArray[np.integer], right: NDArray[np.integer]
+    ) -> tuple[Matrix, Positions, Positions]:
+        """The cosines of pairs and the places of the two names, -1 where there is none."""
+        ours, theirs = np.diff(self.left_starts)[left], np.diff(self.right_starts)[right]
+        combinations = ours * theirs
+        ends = np.concatenate([[0], np.cumsum(combinations)])
+        values = np.zeros(len(left), dtype=np.float32)
+        names = np.full((2, len(left)), -1, dtype=np.int64)
+        for part in even_slices(ends, AT_ONCE):
+            some = np.arange(part.start, part.stop)
+            pair = np.repeat(some, combinations[some])
+            nth = np.arange(ends[part.start], ends[part.stop]) - ends[pair]
+            a = self.left_starts[left[pair]] + nth // theirs[pair]
+            b = self.right_starts[right[pair]] + nth % theirs[pair]
+            cosines = self.rows.of(a, b)
+            order = np.lexsort((nth, -cosines, pair))
+            first = order[np.flatnonzero(np.diff(pair[order], prepend=-1))]
+            chosen = pair[first]
+            values[chosen], names[0, chosen], names[1, chosen] = cosines[first], a[first], b[first]
+        return values, names[0], names[1]
+
+    def partners(
+        self, starts: Positions, right: NDArray[np.integer], progress: Progress | None = None
+    ) -> Matrix:
+        """The cosines of left entity i with right[starts[i]:starts[i + 1]], for every i."""
+        return self.of(np.repeat(np.arange(len(starts) - 1), np.diff(starts)), right)
+
+    def alike(self, k: int) -> Positions:
+        """Pairs of entities one of whose names is among the k most similar of another's.
+
+        As numbers left * len(right) + right, ascending.
+        """
+        numbers = alike(self.rows.left.sparse, self.rows.right.sparse, k)
+        places = np.divmod(numbers, max(self.rows.shape[1], 1))
+        left, right = (
+            np.searchsorted(starts, names, side="right") - 1
+            for starts, names in zip((self.left_starts, self.right_starts), places, strict=True)
+        )
+        return np.unique(left * np.int64(self.shape[1]) + right)
+
+
+@dataclass(frozen=True, eq=False)
+class NamesAndHops:
+    """The mean over hops, where hop 0 is the cosine of the names that fit best."""
+
+    names: BestNames
+    hops: Profit
+    """All hops, with the mean of an entity's names as hop 0."""
+    depth: int
+
+    @property
+    def left(self) -> Rows:
+        """Rows to search by."""
+        return self.hops.left
+
+    @property
+    def right(self) -> Rows:
+        """Rows to search by."""
+        return self.hops.right
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of left and of right entities."""
+        return self.hops.shape
+
+    @cached_property
+    def _means(self) -> Profit:
+        """Hop 0 of ``hops`` alone."""
+        left, right = self.names.rows.left, self.names.rows.right
+        return Profit(
+            mean_rows(left, self.names.left_starts), mean_rows(right, self.names.right_starts)
+        )
+
+    def of(self, left: Positions, right: Positions) -> Matrix:
+        """The profits of pairs."""
+        extra = self.names.of(left, right) - self._means.of(left, right)
+        return self.hops.of(left, right) + extra / np.float32(self.depth + 1)
+
+    def partners(
+        self, starts: Positions, right: NDArray[np.integer], progress: Progress | None = None
+    ) -> Matrix:
+        """The profits of left entity i with right[starts[i]:starts[i + 1]], for every i."""
+        extra = self.names.partners(starts, right) - self._means.partners(starts, right)
+        return self.hops.partners(starts, right, progress) + extra / np.float32(self.depth + 1)

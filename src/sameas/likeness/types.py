@@ -1,0 +1,149 @@
+"""What types say about pairs: which type meets which, and which types have counterparts at all.
+
+Both are learned from anchors. Types of a vocabulary that both graphs share, and that nothing has
+together, contradict each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array, diags_array
+
+from sameas.graph import Graph, GraphPair, Positions, positions_of
+
+Vector = NDArray[np.float64]
+Numbers = NDArray[np.integer]
+
+TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+PRIOR = 10.0
+"""Anchors that a type must have before its share says much."""
+MEMBERS = 5
+"""Members that a type must have in each graph before it contradicts another."""
+MOST = 3.0
+"""The most that types say for a pair, in log-odds; twice as much against it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Types:
+    """The types of both graphs' entities; one column per type, the last one for "no type".
+
+    Rows sum up to one. Only entities of the same group (of ``left_groups``, ``right_groups``)
+    are compared: those of one kind.
+    """
+
+    left: csr_array
+    right: csr_array
+    left_names: pl.Series
+    right_names: pl.Series
+    left_groups: NDArray[np.int8]
+    right_groups: NDArray[np.int8]
+
+
+def types_of(pair: GraphPair) -> Types:
+    """The types of both graphs' entities, which must have kinds."""
+    assert pair.kinds is not None
+    (left, left_names), (right, right_names) = _types(pair.left), _types(pair.right)
+    return Types(left, right, left_names, right_names, *pair.kinds)
+
+
+def _types(graph: Graph) -> tuple[csr_array, pl.Series]:
+    code = positions_of(pl.Series([TYPE]), graph.relations)[0]
+    triples = graph.distinct_triples()
+    entity, kind = triples[triples[:, 1] == code][:, [0, 2]].T
+    distinct, column = np.unique(kind, return_inverse=True)
+    size = len(graph.entities)
+    bare = np.flatnonzero(np.bincount(entity, minlength=size) == 0)
+    rows, columns = np.append(entity, bare), np.append(column, np.full(len(bare), len(distinct)))
+    share = 1.0 / np.bincount(rows, minlength=size)[rows]
+    matrix = csr_array((share, (rows, columns)), shape=(size, len(distinct) + 1))
+    return matrix, graph.entities.gather(distinct)
+
+
+@dataclass(frozen=True, eq=False)
+class TypeWorths:
+    """What anchors say about types, in log-odds."""
+
+    types: Types
+    left_prior: Vector
+    """Of each left entity: does its type tend to have counterparts?"""
+    right_prior: Vector
+    apart: Vector
+    """For each left type: what meeting a type says that it was never seen to meet."""
+    met: Vector
+    """For each right type: whether it was seen to meet any."""
+    together: csr_array
+    """(left types, right types): what is to be added where both were seen to meet."""
+
+    def score(self, left: Numbers, right: Numbers) -> Vector:
+        """What types say about pairs."""
+        ours, theirs = self.types.left, self.types.right
+        found: Vector = self.left_prior[left] + self.right_prior[right]
+        found += (ours @ self.apart)[left] * (theirs @ self.met)[right]
+        reach = csr_array(ours @ self.together)
+        for start in range(0, len(left), 200_000):
+            part = slice(start, start + 200_000)
+            seen = reach[left[part]].multiply(theirs[right[part]])
+            found[part] += np.asarray(seen.sum(axis=1)).ravel()
+        return np.clip(found, -2 * MOST, MOST)
+
+
+def learn_types(types: Types, left: Positions, right: Positions, trust: Vector) -> TypeWorths:
+    """What the anchors (left, right, trust) tell."""
+    weighted = csr_array(diags_array(trust) @ types.right[right])
+    together = coo_array(types.left[left].T @ weighted)
+    totals = np.asarray(together.sum(axis=1)).ravel(), np.asarray(together.sum(axis=0)).ravel()
+    share = totals[1] / max(totals[1].sum(), 1e-9)
+    # Seen together so often, against how often chance would have it.
+    apart = np.maximum(np.log(PRIOR / (totals[0] + PRIOR)), -MOST)
+    row, column = together.coords
+    seen = (together.data + PRIOR * share[column]) / (totals[0][row] + PRIOR)
+    worth = np.clip(np.log(seen / share[column]), -MOST, MOST) - apart[row]
+    return TypeWorths(
+        types,
+        _prior(types.left, left, trust, types.left_groups),
+        _prior(types.right, right, trust, types.right_groups),
+        apart,
+        (share > 0).astype(np.float64),
+        csr_array((worth, (row, column)), shape=together.shape),
+    )
+
+
+def _prior(matrix: csr_array, anchored: Positions, trust: Vector, groups: Numbers) -> Vector:
+    """For each entity, how much oftener entities of its types are linked than others."""
+    linked = np.zeros(matrix.shape[0])
+    linked[anchored] = trust
+    prior = np.zeros(matrix.shape[0])
+    for group in np.unique(groups):
+        some = np.flatnonzero(groups == group)
+        share = max(linked[some].mean(), 1e-6)
+        members = np.asarray(matrix[some].sum(axis=0)).ravel()
+        rate = (matrix[some].T @ linked[some] + PRIOR * share) / (members + PRIOR)
+        prior[some] = matrix[some] @ np.log(rate / share)
+    return prior
+
+
+def contradictory(types: Types, left: Numbers, right: Numbers) -> NDArray[np.bool_]:
+    """Which pairs have types of a shared vocabulary that exclude each other.
+
+    Two types exclude each other if both graphs use both, and nothing has both.
+    """
+    shared = positions_of(types.left_names, types.right_names)
+    ours = np.flatnonzero(shared >= 0)
+    a, b = (
+        csr_array((matrix[:, columns] > 0).astype(np.float64))
+        for matrix, columns in ((types.left, ours), (types.right, shared[ours]))
+    )
+    common = np.asarray(a[left].multiply(b[right]).sum(axis=1))
+    often = np.minimum(a.sum(axis=0), b.sum(axis=0)) >= MEMBERS
+    a, b = csr_array(a @ diags_array(often * 1.0)), csr_array(b @ diags_array(often * 1.0))
+    overlap = csr_array(a.T @ a + b.T @ b)
+    overlap.data[:] = 1.0
+    ours_of, theirs_of = a[left], b[right]
+    # All pairs of types less those that something has both of.
+    every = np.asarray(ours_of.sum(axis=1)) * np.asarray(theirs_of.sum(axis=1))
+    harmless = np.asarray(csr_array(ours_of @ overlap).multiply(theirs_of).sum(axis=1))
+    return np.asarray((every - harmless > 0.5) & (common == 0))
