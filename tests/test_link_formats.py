@@ -26,6 +26,7 @@ from sameas import (
     SameasError,
     merge,
     read_gold,
+    read_graph,
     read_links,
     write,
 )
@@ -392,6 +393,18 @@ def test_a_predicate_that_is_given_is_that_of_all_links(tmp_path, suffix, name):
     path = tmp_path / f"links{suffix}"
     write(of_every_kind(), path, predicate=name)
     assert set(predicates_in(path).values()) == {predicate_iri(name)}
+
+
+def test_concepts_of_an_rdf_file_are_known_from_their_types(tmp_path):
+    turtle = f"""@prefix skos: <{SKOS}> .
+        <http://a/c> a skos:Concept ; skos:prefLabel "C" .
+        <http://a/x> <http://a/p> <http://a/c> ."""
+    graph = read_graph(put(tmp_path / "a.ttl", turtle))
+    pairs = table(("http://a/x", "http://a/c", 1.0, 1.0), ("http://a/c", "http://a/x", 1.0, 1.0))
+    parts = {"pair": GraphPair(left=graph, right=graph), "links": pairs}
+    figures = Diagnostics(solver="exact", objective=1.0)
+    found = Alignment(options=Options(), diagnostics=figures, load=parts.get)
+    assert predicates_of(found).to_list() == [SAME_AS, PREDICATES["exactMatch"]]
 
 
 def test_formats_without_predicates_do_not_miss_them(tmp_path):

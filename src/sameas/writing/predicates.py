@@ -33,7 +33,10 @@ def predicates_of(alignment: Alignment) -> pl.Series:
 
 
 def _are_concepts(graph: Graph) -> Mask:
-    """Which entities are SKOS concepts, by their type or by properties that only concepts have."""
+    """Which entities are SKOS concepts, by their type or by properties that only concepts have.
+
+    In graphs from RDF files, a skos:prefLabel is no attribute any more but a name.
+    """
     head, relation, tail = graph.triples.T
     telling = graph.relations.is_in(OF_CONCEPTS).to_numpy()[relation]
     typed = (graph.relations == TYPE).to_numpy()[relation]
