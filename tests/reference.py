@@ -229,12 +229,7 @@ def scores(links, gold, no_match=()):
     judged = len({(a, b) for a, b in links if a in known_left or b in known_right})
     precision = right / judged if judged else None
     recall = right / len(gold) if gold else 0.0
-    if precision is None:
-        f1 = None
-    elif precision + recall == 0:
-        f1 = 0.0
-    else:
-        f1 = 2 * precision * recall / (precision + recall)
+    strict_precision = right / len(links) if links else None
     return {
         "links": len(links),
         "links_judged": judged,
@@ -242,10 +237,17 @@ def scores(links, gold, no_match=()):
         "gold_links": len(gold),
         "precision": precision,
         "recall": recall,
-        "f1": f1,
-        "strict_precision": right / len(links) if links else None,
+        "f1": _f1(precision, recall),
+        "strict_precision": strict_precision,
+        "strict_f1": _f1(strict_precision, recall),
         "unmatched_recall": _left_alone(links, no_match),
     }
+
+
+def _f1(precision, recall):
+    if precision is None:
+        return None
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
 def _left_alone(links, no_match):

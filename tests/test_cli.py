@@ -52,6 +52,7 @@ EVALUATE_KEYS = {
     "gold_links",
     "links_judged",
     "strict_precision",
+    "strict_f1",
 }
 
 
@@ -543,6 +544,7 @@ def test_evaluate_prints_one_json_object_with_the_keys_that_scripts_rely_on(demo
     assert scores["gold_links"] == 920
     assert scores["hits@1"] <= scores["mrr"] <= scores["hits@10"]
     assert scores["strict_precision"] <= scores["precision"]
+    assert scores["warnings"] == []
 
 
 def test_evaluate_of_a_table_has_no_ranks(tmp_path):
@@ -574,7 +576,19 @@ def test_evaluate_remarks_that_nothing_could_be_judged(tmp_path):
     found = put(tmp_path / "links.tsv", lines([("q", "r")]))
     gold = put(tmp_path / "gold.tsv", lines([("a", "x")]))
     assert "no link touches an entity that gold mentions" in run("evaluate", found, gold).stderr
-    assert run_json("evaluate", found, gold)["precision"] is None
+    scores = run_json("evaluate", found, gold)
+    assert scores["precision"] is None
+    assert len(scores["warnings"]) == 1
+
+
+def test_evaluate_of_a_run_points_out_swapped_sides_and_takes_complete_gold(tmp_path, demo_run):
+    pair = sameas.read_pair(DEMO)
+    gold = put(tmp_path / "gold.tsv", lines(pair.gold["right", "left"].iter_rows()))
+    result = run("evaluate", demo_run, gold)
+    assert "note: left and right seem to be swapped: 920 of 920 gold links" in result.stderr
+    scores = run_json("evaluate", demo_run, DEMO, "--complete")
+    assert scores["links_judged"] == scores["links"]
+    assert scores["f1"] == scores["strict_f1"]
 
 
 # Convert and inspect

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import reference
 import sameas
-from sameas import calibration, evaluate, hide_half
+from sameas import Alignment, Options, calibration, evaluate, hide_half
+from sameas.alignment import Diagnostics
 from sameas.cli import main
 from sameas.graph import ATTRIBUTE_SCHEMA, Graph, GraphPair
 
@@ -27,6 +28,7 @@ MEASURES = (
     "recall",
     "f1",
     "strict_precision",
+    "strict_f1",
     "unmatched_recall",
 )
 
@@ -99,6 +101,7 @@ def test_links_outside_of_gold_are_not_judged():
     assert found.links_judged == 2
     assert found.precision == 0.5
     assert found.strict_precision == 0.25
+    assert found.strict_f1 == pytest.approx(1 / 3)
     assert found.recall == 0.5
 
 
@@ -163,6 +166,7 @@ def test_the_report_has_the_names_that_scripts_rely_on():
         "gold_links",
         "links_judged",
         "strict_precision",
+        "strict_f1",
     } <= set(found)
 
 
@@ -302,3 +306,88 @@ def test_the_hidden_half_is_told_from_the_command_line(tmp_path):
     shown = CliRunner().invoke(main, [*arguments, *alone]).stdout
     assert "unmatched recall" in shown
     assert "calibration error" in shown
+
+
+# --- Gold that does not fit, and gold that is complete ------------------------------------------
+
+
+def found_in(left, right, links, *, kinds=(None, None)):
+    """An alignment of two graphs with these entities and links, and with kinds of entities."""
+    graphs = [small(list(left)), small(list(right))]
+    for graph, codes in zip(graphs, kinds, strict=True):
+        object.__setattr__(graph, "kinds", None if codes is None else np.array(codes, np.int8))
+    parts = {
+        "pair": GraphPair(left=graphs[0], right=graphs[1]),
+        "links": table(links).with_columns(score=1.0, confidence=0.75),
+        "candidates": table(links).with_columns(rank=1.0, score=1.0),
+    }
+    figures = Diagnostics(solver="exact", objective=1.0)
+    return Alignment(options=Options(), diagnostics=figures, load=parts.get)
+
+
+def test_gold_that_fits_the_graphs_gives_no_warning(caplog):
+    found = found_in("abc", "uvw", {("a", "u")})
+    assert evaluate(found, table({("b", "v"), ("c", "w")})).warnings == ()
+    assert evaluate(table({("a", "u")}), table({("a", "v"), ("b", "w")})).warnings == ()
+    assert evaluate(table(set()), table({("a", "u")})).warnings == ()
+    assert caplog.text == ""
+
+
+def test_gold_and_graphs_that_do_not_meet_are_pointed_out(caplog):
+    found = found_in(["http://a/1"], ["http://b/1"], {("http://a/1", "http://b/1")})
+    (warning,) = evaluate(found, table({("https://a/1", "https://b/1")})).warnings
+    assert warning.startswith("gold and graphs do not meet")
+    assert 'on the left, gold has "https://a/1" and the graphs have "http://a/1"' in warning
+    assert warning in caplog.text
+    (warning,) = evaluate(found, table({("http://a/1", "https://b/1")})).warnings
+    assert 'on the right, gold has "https://b/1" and the graphs have "http://b/1"' in warning
+    (warning,) = evaluate(found.links, table({("https://a/1", "https://b/1")})).warnings
+    assert warning.startswith("no link touches an entity that gold mentions")
+    assert 'the links have "http://a/1"' in warning
+
+
+def test_swapped_sides_are_pointed_out():
+    found = found_in("abc", "uvw", {("a", "u"), ("b", "v")})
+    gold = table({("u", "a"), ("v", "b"), ("w", "c")})
+    (warning,) = evaluate(found, gold).warnings
+    assert warning.startswith("left and right seem to be swapped: 3 of 3 gold links fit the graphs")
+    assert "exchange the columns of gold" in warning
+    (warning,) = evaluate(found.links, gold).warnings
+    assert warning.startswith("left and right seem to be swapped: 2 of 3 gold links fit the links")
+
+
+def test_gold_links_that_are_not_in_the_graphs_are_counted():
+    found = found_in("abc", "uvw", {("a", "u")})
+    gold = table({("a", "u"), ("b", "?"), ("!", "w")})
+    (warning,) = evaluate(found, gold).warnings
+    assert warning.startswith("2 of 3 gold links name an entity that is not in the graphs")
+    assert evaluate(found.links, gold).warnings == ()
+
+
+def test_complete_gold_judges_all_links_of_the_kinds_that_it_mentions():
+    links = {("a", "u"), ("b", "v"), ("C", "U"), ("D", "V"), ("p", "q")}
+    kinds = [0, 0, 1, 1, 2]
+    found = found_in("abCDp", "uvUVq", links, kinds=(kinds, kinds))
+    gold = table({("C", "U"), ("unknown", "u")})
+    assert evaluate(found, gold).links_judged == 2
+    classes = evaluate(found, gold.head(1), complete=True)
+    assert (classes.links_judged, classes.precision, classes.recall) == (2, 0.5, 1)
+    assert classes.calibration_error == 0.25
+    assert classes.strict_precision == 0.2
+    both = evaluate(found, gold, complete=True)
+    assert (both.links_judged, both.precision) == (4, 0.25)
+    alone = evaluate(found, gold, complete=True, no_match=pl.Series(["p"]))
+    assert (alone.links_judged, alone.precision) == (5, 0.2)
+
+
+def test_complete_gold_judges_all_links_where_kinds_are_not_known():
+    found = found_in("abc", "uvw", {("a", "u"), ("b", "v"), ("c", "w")})
+    for links in (found, found.links):
+        scores = evaluate(links, table({("a", "u")}), complete=True)
+        assert scores.links_judged == 3
+        assert scores.precision == scores.strict_precision == pytest.approx(1 / 3)
+        assert scores.f1 == scores.strict_f1 == 0.5
+
+
+def test_an_iterator_of_links_is_read_once():
+    assert evaluate(iter([("a", "u")]), iter([("a", "u")])).f1 == 1

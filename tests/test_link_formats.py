@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 
+import numpy as np
 import polars as pl
 import pyoxigraph as ox
 import pytest
@@ -15,11 +16,26 @@ from polars.testing import assert_frame_equal
 
 from folders import put
 from hostile import IDS, ids, links
-from sameas import InputError, OptionError, SameasError, read_gold, read_links
+from sameas import (
+    Alignment,
+    Graph,
+    GraphPair,
+    InputError,
+    OptionError,
+    Options,
+    SameasError,
+    merge,
+    read_gold,
+    read_graph,
+    read_links,
+    write,
+)
+from sameas.alignment import Diagnostics
 from sameas.iri import are_iris, from_iris, is_iri, to_iris, to_property_iris
 from sameas.links import LINK_COLUMNS, LINK_SCHEMA, PREDICATES, SAME_AS, LinkSet, predicate_iri
 from sameas.reading.links import read_link_set
 from sameas.writing import write_links
+from sameas.writing.predicates import predicates_of
 
 FULL = (".csv", ".parquet", ".jsonl", ".sssom.tsv", ".rdf")
 PAIRS = (".nt", ".ttl")
@@ -312,3 +328,92 @@ def test_predicates_by_name_and_by_iri():
     for wrong in ("sameas", "x:y", "", "http://a.org/x y"):
         with pytest.raises(OptionError, match="`predicate` must be sameAs, exactMatch"):
             predicate_iri(wrong)
+
+
+# --- Predicates by the kind of entity -----------------------------------------------------------
+
+SKOS = "http://www.w3.org/2004/02/skos/core#"
+BY_KIND = {
+    "Class": PREDICATES["equivalentClass"],
+    "property": PREDICATES["equivalentProperty"],
+    **dict.fromkeys(("typed", "narrow", "labelled"), PREDICATES["exactMatch"]),
+    **dict.fromkeys(("individual", "wide", "other"), SAME_AS),
+}
+
+
+def of_every_kind(*, kinds=True):
+    """An alignment whose left entities are of all kinds, with links in another order."""
+    entities = [*BY_KIND, f"{SKOS}Concept"]
+    triples = [
+        ("typed", "http://www.w3.org/1999/02/22-rdf-syntax-ns#type", f"{SKOS}Concept"),
+        ("narrow", f"{SKOS}broader", "wide"),
+        ("Class", f"{SKOS}inScheme", "other"),
+        ("individual", "http://a.org/type", f"{SKOS}Concept"),
+    ]
+    names = [("labelled", f"{SKOS}prefLabel", "L"), ("other", f"{SKOS}note", "N")]
+    left = Graph.from_triples(triples, entities=entities, attributes=names)
+    if kinds:
+        codes = {"Class": 1, "property": 2, "other": 3}
+        numbers = np.array([codes.get(entity, 0) for entity in entities], np.int8)
+        object.__setattr__(left, "kinds", numbers)
+    right = Graph.from_triples([], entities=[f"r{entity}" for entity in BY_KIND])
+    pairs = table(*((entity, f"r{entity}", 1.0, 0.5) for entity in reversed(BY_KIND)))
+    parts = {"pair": GraphPair(left=left, right=right), "links": pairs}
+    figures = Diagnostics(solver="exact", objective=1.0)
+    return Alignment(options=Options(), diagnostics=figures, load=parts.get)
+
+
+def predicates_in(path):
+    found = read_link_set(path)
+    return dict(zip(found.links["left"], found.predicates, strict=True))
+
+
+def test_each_link_has_the_predicate_that_fits_its_left_entity():
+    found = of_every_kind()
+    assert dict(zip(found.links["left"], predicates_of(found), strict=True)) == BY_KIND
+    without = dict(zip(found.links["left"], predicates_of(of_every_kind(kinds=False)), strict=True))
+    assert without == BY_KIND | {"Class": PREDICATES["exactMatch"], "property": SAME_AS}
+
+
+@pytest.mark.parametrize("suffix", [".nt", ".ttl", ".sssom.tsv"])
+def test_predicates_by_kind_are_written_and_read(tmp_path, suffix):
+    path = tmp_path / f"links{suffix}"
+    write(of_every_kind(), path)
+    assert predicates_in(path) == BY_KIND
+    if suffix != ".nt":
+        assert "owl:equivalentClass" in path.read_text()
+        assert "skos:exactMatch" in path.read_text()
+    write_links(read_link_set(path), tmp_path / "again.nt")
+    assert predicates_in(tmp_path / "again.nt") == BY_KIND
+
+
+@pytest.mark.parametrize("suffix", [".nt", ".ttl", ".sssom.tsv"])
+@pytest.mark.parametrize("name", ["sameAs", "owl:equivalentClass", "schema:sameAs"])
+def test_a_predicate_that_is_given_is_that_of_all_links(tmp_path, suffix, name):
+    path = tmp_path / f"links{suffix}"
+    write(of_every_kind(), path, predicate=name)
+    assert set(predicates_in(path).values()) == {predicate_iri(name)}
+
+
+def test_concepts_of_an_rdf_file_are_known_from_their_types(tmp_path):
+    turtle = f"""@prefix skos: <{SKOS}> .
+        <http://a/c> a skos:Concept ; skos:prefLabel "C" .
+        <http://a/x> <http://a/p> <http://a/c> ."""
+    graph = read_graph(put(tmp_path / "a.ttl", turtle))
+    pairs = table(("http://a/x", "http://a/c", 1.0, 1.0), ("http://a/c", "http://a/x", 1.0, 1.0))
+    parts = {"pair": GraphPair(left=graph, right=graph), "links": pairs}
+    figures = Diagnostics(solver="exact", objective=1.0)
+    found = Alignment(options=Options(), diagnostics=figures, load=parts.get)
+    assert predicates_of(found).to_list() == [SAME_AS, PREDICATES["exactMatch"]]
+
+
+def test_formats_without_predicates_do_not_miss_them(tmp_path):
+    assert write(of_every_kind(), tmp_path / "links.tsv") == ()
+
+
+def test_merged_graphs_have_predicates_by_kind(tmp_path):
+    merge(of_every_kind(), tmp_path / "merged.nt", keep="right")
+    text = (tmp_path / "merged.nt").read_text()
+    for entity, predicate in BY_KIND.items():
+        ends = f"<urn:sameas:right:r{entity}>", f"<urn:sameas:left:{entity}>"
+        assert f"{ends[0]} <{predicate}> {ends[1]} ." in text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
@@ -9,9 +11,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sameas.alignment import Alignment
-from sameas.errors import OptionError
+from sameas.errors import OptionError, shortened
 from sameas.graph import GraphPair
 from sameas.tabular import Table, as_links
+
+log = logging.getLogger(__name__)
 
 PAIR = ["left", "right"]
 BINS = 10
@@ -22,17 +26,20 @@ BINS = 10
 class Metrics:
     """Scores of an alignment.
 
-    Gold links are taken as partial: ``precision`` is over the links that touch an entity which
-    gold mentions (``links_judged`` of them) and ``strict_precision`` over all links. Hits and
-    MRR are over the gold links, from the ranks that were kept (those of the best candidates and,
-    where gold was known when aligning, of every gold link); any other counts as not found.
-    ``unmatched_recall`` is the share of the entities known to have no counterpart that have no
-    link, ``calibration_error`` that of ``calibration``. None where a measure does not apply.
+    Gold links are taken as partial: ``precision`` and ``f1`` are over the links that touch an
+    entity which gold mentions (``links_judged`` of them), ``strict_precision`` and ``strict_f1``
+    over all links. Hits and MRR are over the gold links, from the ranks that were kept (those of
+    the best candidates and, where gold was known when aligning, of every gold link); any other
+    counts as not found. ``unmatched_recall`` is the share of the entities known to have no
+    counterpart that have no link, ``calibration_error`` that of ``calibration``. None where a
+    measure does not apply.
     """
 
     precision: float | None
+    strict_precision: float | None
     recall: float
     f1: float | None
+    strict_f1: float | None
     hits_at_1: float | None
     hits_at_10: float | None
     mrr: float | None
@@ -42,11 +49,14 @@ class Metrics:
     links: int
     links_judged: int
     links_correct: int
-    strict_precision: float | None
+    warnings: tuple[str, ...] = ()
+    """Why the scores may say little: gold and graphs name entities differently, ..."""
 
     def asdict(self) -> dict[str, float | int | None]:
-        """The scores under the names that reports use."""
-        return {name.replace("_at_", "@"): value for name, value in asdict(self).items()}
+        """The scores, without the warnings, under the names that reports use."""
+        scores = {name.replace("_at_", "@"): value for name, value in asdict(self).items()}
+        del scores["warnings"]
+        return scores
 
     def __str__(self) -> str:
         """One line for a terminal."""
@@ -60,37 +70,50 @@ def evaluate(
     *,
     ranked: pl.DataFrame | None = None,
     no_match: pl.Series | None = None,
+    complete: bool = False,
 ) -> Metrics:
     """The scores of an alignment, or of a table of links (left, right), against gold links.
 
     Tables are polars, pandas, Arrow or iterables of pairs; that of links may have a column
     ``confidence``. ``ranked`` (left, right, rank) is that of the alignment unless given.
     ``no_match`` names entities known to have no counterpart, any link of which is wrong.
+    ``complete`` says that gold has all links of the kinds of entities (individuals, classes,
+    properties) that it mentions: any other link of these kinds is wrong. Where kinds are not
+    known, that is any other link. Warnings are logged, too.
     """
+    pair = None
     if isinstance(found, Alignment):
-        ranked = found.ranked if ranked is None else ranked
-        found = found.links
-    found, gold = as_links(found, "found"), as_links(gold, "gold")
-    links = found.select(PAIR).unique(maintain_order=True)
+        pair, ranked = found.pair, found.ranked if ranked is None else ranked
+    else:
+        found = as_links(found, "found")
+    gold = as_links(gold, "gold")
+    table = found.links if isinstance(found, Alignment) else found
+    links = table.select(PAIR).unique(maintain_order=True)
     right = len(links.join(gold, on=PAIR, how="semi"))
-    judged = len(links.filter(_mentioned(gold, no_match)))
+    judged = len(links.filter(_judged(pair, gold, no_match, complete=complete)))
     precision = right / judged if judged else None
+    strict_precision = right / len(links) if len(links) else None
     recall = right / len(gold) if len(gold) else 0.0
     ranks = gold_ranks(ranked, gold) if ranked is not None and len(gold) else None
+    warnings = tuple(_warnings(links, gold, pair))
+    for warning in warnings:
+        log.warning(warning)
     return Metrics(
         precision=precision,
+        strict_precision=strict_precision,
         recall=recall,
         f1=_f1(precision, recall),
-        strict_precision=right / len(links) if len(links) else None,
+        strict_f1=_f1(strict_precision, recall),
         hits_at_1=None if ranks is None else float((ranks <= 1).mean()),
         hits_at_10=None if ranks is None else float((ranks <= 10).mean()),
         mrr=None if ranks is None else float((1 / ranks).mean()),
         unmatched_recall=_unmatched_recall(links, no_match),
-        calibration_error=calibration(found, gold, no_match).error,
+        calibration_error=calibration(found, gold, no_match, complete=complete).error,
         gold_links=len(gold),
         links=len(links),
         links_judged=judged,
         links_correct=right,
+        warnings=warnings,
     )
 
 
@@ -130,13 +153,19 @@ class Calibration:
 
 
 def calibration(
-    found: Alignment | Table, gold: Table, no_match: pl.Series | None = None
+    found: Alignment | Table,
+    gold: Table,
+    no_match: pl.Series | None = None,
+    *,
+    complete: bool = False,
 ) -> Calibration:
     """How well the confidence of links tells whether they are right.
 
     Over the links that gold can judge: those that touch an entity which gold or ``no_match``
-    mentions. Links without a confidence are left out.
+    mentions; with ``complete``, all links of the kinds of entities that gold mentions. Links
+    without a confidence are left out.
     """
+    pair = found.pair if complete and isinstance(found, Alignment) else None
     links = as_links(found.links if isinstance(found, Alignment) else found, "found")
     gold = as_links(gold, "gold")
     if "confidence" not in links.columns:
@@ -144,7 +173,7 @@ def calibration(
     sure = pl.col("confidence").cast(pl.Float64)
     judged = (
         links.unique(PAIR, keep="first", maintain_order=True)
-        .filter(_mentioned(gold, no_match))
+        .filter(_judged(pair, gold, no_match, complete=complete))
         .with_columns(confidence=sure.fill_nan(None))
         .drop_nulls("confidence")
     )
@@ -186,14 +215,69 @@ def hide_half(pair: GraphPair, *, seed: int) -> tuple[GraphPair, pl.Series]:
     return smaller, alone["left"].unique(maintain_order=True)
 
 
-def _mentioned(gold: pl.DataFrame, no_match: pl.Series | None) -> pl.Expr:
-    """Whether a link's left or right entity is one that something is known about."""
-    known = [gold[side] for side in PAIR]
-    if no_match is not None:
-        known = [pl.concat([column, no_match.rename(column.name)]) for column in known]
+def _judged(
+    pair: GraphPair | None, gold: pl.DataFrame, no_match: pl.Series | None, *, complete: bool
+) -> pl.Expr:
+    """Whether something is known about a link's left or right entity."""
+    known = {side: [gold[side]] for side in PAIR}
+    for side, columns in known.items():
+        if no_match is not None:
+            columns.append(no_match)
+        if complete:
+            graph = getattr(pair, side, None)
+            kinds = getattr(graph, "kinds", None)
+            if graph is None or kinds is None:
+                return pl.lit(True)
+            places = graph.positions(gold[side])
+            columns.append(graph.entities.filter(np.isin(kinds, kinds[places[places >= 0]])))
     return pl.any_horizontal(
-        pl.col(column.name).is_in(column.unique().implode()) for column in known
+        pl.col(side).is_in(pl.concat([column.rename(side) for column in columns]).implode())
+        for side, columns in known.items()
     )
+
+
+def _warnings(links: pl.DataFrame, gold: pl.DataFrame, pair: GraphPair | None) -> Iterator[str]:
+    """Signs that gold is not about the graphs or, where they are not known, about the links.
+
+    A gold link meets graphs that have both of its entities, and links that have one of them.
+    """
+    sides = [links[side] if pair is None else getattr(pair, side).entities for side in PAIR]
+    if not len(gold) or not all(map(len, sides)):
+        return
+    what, count = "links" if pair is None else "graphs", len(gold)
+    join = pl.any_horizontal if pair is None else pl.all_horizontal
+
+    def meeting(left: pl.Series, right: pl.Series) -> pl.Series:
+        known = pl.col("left").is_in(left.implode()), pl.col("right").is_in(right.implode())
+        return gold.select(join(*known)).to_series()
+
+    met, exchanged = meeting(*sides), int(meeting(*sides[::-1]).sum())
+    fitting = int(met.sum())
+    if exchanged > 2 * fitting:
+        yield (
+            f"left and right seem to be swapped: {exchanged:,} of {count:,} gold links fit the "
+            f"{what} with their sides exchanged, {fitting:,} as they are; exchange the columns of "
+            "gold, or align the graphs in the other order"
+        )
+    elif fitting < count and (pair is not None or not fitting):
+        link = gold.filter(~met).row(0)
+        place = int((sides[0] == link[0]).any())  # the side whose entity is not known
+        name, other = shortened(link[place]), shortened(sides[place][0])
+        if fitting:
+            yield (
+                f"{count - fitting:,} of {count:,} gold links name an entity that is not in the "
+                f'graphs, such as "{name}" on the {PAIR[place]}; they count as not found'
+            )
+            return
+        missing = (
+            "no link touches an entity that gold mentions"
+            if pair is None
+            else "gold and graphs do not meet: no gold link has both of its entities in them"
+        )
+        yield (
+            f'{missing}; on the {PAIR[place]}, gold has "{name}" and the {what} have "{other}": '
+            "both must name entities in the same way"
+        )
 
 
 def _unmatched_recall(links: pl.DataFrame, no_match: pl.Series | None) -> float | None:

@@ -24,15 +24,12 @@ PREDICATES = {
     "sameAs": SAME_AS,
     "exactMatch": f"{SKOS}exactMatch",
     "schema:sameAs": "http://schema.org/sameAs",
+    "equivalentClass": f"{OWL}equivalentClass",
+    "equivalentProperty": f"{OWL}equivalentProperty",
 }
 """The predicates of links, by the names that ``predicate`` takes."""
 
-IDENTITY = (
-    *PREDICATES.values(),
-    "https://schema.org/sameAs",
-    f"{OWL}equivalentClass",
-    f"{OWL}equivalentProperty",
-)
+IDENTITY = (*PREDICATES.values(), "https://schema.org/sameAs")
 """Predicates that say of two things that they are the same."""
 
 
@@ -81,8 +78,6 @@ def predicate_iri(text: str) -> str:
     )
 
 
-def saying(links: LinkSet, predicate: str) -> LinkSet:
-    """The links with this predicate (an IRI) for all of them."""
-    given = None if predicate == SAME_AS else predicate
-    table = links.links.with_columns(predicate=pl.lit(given, dtype=pl.String))
-    return replace(links, links=table)
+def saying(links: LinkSet, predicate: str | pl.Series) -> LinkSet:
+    """The links with this predicate (an IRI) for all of them, or with one for each."""
+    return replace(links, links=links.links.with_columns(predicate=pl.lit(predicate)))

@@ -49,8 +49,8 @@ MATCHES_SHOWN = 5
 @flag(
     "--predicate",
     "NAME|IRI",
-    "What RDF and SSSOM say of a link: sameAs, exactMatch, schema:sameAs or an IRI.",
-    default="sameAs",
+    "What RDF and SSSOM say of a link: sameAs, exactMatch, schema:sameAs or an IRI; else what "
+    "fits its left entity.",
 )
 @flag("--preset", PRESET, "The best we know, or the method exactly as published.", default="best")
 @flag(
@@ -69,7 +69,7 @@ MATCHES_SHOWN = 5
 def align(
     inputs: tuple[str, ...],
     out: Path,
-    predicate: str,
+    predicate: str | None,
     preset: Preset,
     names: tuple[str, ...],
     **chosen: Any,

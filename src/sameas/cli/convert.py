@@ -17,7 +17,7 @@ from sameas.cli.command import FILE, Command, flag, note, say
     "--predicate",
     "NAME|IRI",
     "What RDF and SSSOM say of a link: sameAs, exactMatch, schema:sameAs or an IRI; "
-    "else what IN says.",
+    "else what IN says; of a run, what fits the left entity.",
 )
 @flag(
     "--meta",

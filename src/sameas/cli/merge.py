@@ -20,8 +20,8 @@ def merge(run: Path, out: Path, keep: Literal["left", "right"]) -> dict[str, Any
     """Write the two graphs of a run as one, in which linked entities are one.
 
     RUN is a run folder. A linked entity has the IRI of the left graph (or of the right one),
-    and an owl:sameAs triple leads from there to the IRI that was replaced. In N-Quads (.nq)
-    every triple says which graph it came from.
+    and a triple (owl:sameAs, or what fits a class, a property or a SKOS concept) leads from
+    there to the IRI that was replaced. In N-Quads (.nq) every triple says which graph it came from.
 
     Examples:
       sameas merge run -o merged.nt

@@ -17,6 +17,7 @@ from sameas.iri import are_blank, are_iris, is_iri, to_iris
 from sameas.links import LINK_COLUMNS, LINK_SCHEMA, SAME_AS, LinkSet, predicate_iri, saying
 from sameas.tabular import Table, as_links
 from sameas.writing.alignment_api import SOURCES, write_alignment_api
+from sameas.writing.predicates import predicates_of
 from sameas.writing.run import is_run, write_run
 from sameas.writing.same_as import write_same_as
 from sameas.writing.sssom import check_meta, described, write_sssom
@@ -28,14 +29,16 @@ def write(
     alignment: Alignment,
     path: str | os.PathLike[str],
     *,
-    predicate: str = "sameAs",
+    predicate: str | None = None,
     meta: Mapping[str, str] | None = None,
 ) -> tuple[str, ...]:
     """Write an alignment: its links as the suffix says, or a run folder if there is none.
 
-    ``predicate`` (sameAs, exactMatch, schema:sameAs or an IRI) is what RDF and SSSOM say of a
-    link; ``meta`` holds statements about all of them for SSSOM, such as a license. Returns what
-    the format cannot hold, in words; a run folder holds everything.
+    ``predicate`` (sameAs, exactMatch, schema:sameAs, equivalentClass, equivalentProperty or an
+    IRI) is what RDF and SSSOM say of a link, by default what fits its left entity: equivalentClass
+    for a class, equivalentProperty for a property, exactMatch for a SKOS concept, else sameAs.
+    ``meta`` holds statements about all links for SSSOM, such as a license. Returns what the
+    format cannot hold, in words; a run folder holds everything.
     """
     return prepare(path, predicate=predicate, meta=meta, folder=True)(alignment)
 
@@ -50,7 +53,8 @@ def write_links(
     """Write a table of links in the format of the path's suffix; returns what it cannot hold.
 
     The table (polars, pandas, Arrow, or an iterable of pairs) has columns left and right, and may
-    have score, confidence and predicate (an IRI). ``predicate`` and ``meta`` are as in `write`.
+    have score, confidence and predicate (an IRI, else sameAs). ``predicate`` and ``meta`` are as
+    in `write`.
     """
     return prepare(path, predicate=predicate, meta=meta)(links)
 
@@ -80,16 +84,19 @@ def prepare(
     metadata = check_meta(meta or {})
 
     def write_there(content: Alignment | LinkSet | Table) -> tuple[str, ...]:
+        if isinstance(content, Alignment) and not suffix:
+            write_run(content, path)
+            return ()
+        write_format, holds = FORMATS[suffix]
         if isinstance(content, Alignment):
-            if not suffix:
-                write_run(content, path)
-                return ()
-            content = described(content) if suffix == ".sssom.tsv" else content.links
-        links = content if isinstance(content, LinkSet) else _link_set(content)
+            links = described(content) if suffix == ".sssom.tsv" else _link_set(content.links)
+            if iri is None and "predicate" in holds:
+                links = saying(links, predicates_of(content))
+        else:
+            links = content if isinstance(content, LinkSet) else _link_set(content)
         links = replace(links, metadata={**links.metadata, **metadata})
         if iri is not None:
             links = saying(links, iri)
-        write_format, holds = FORMATS[suffix]
         lost: list[str] = []
         if "any id" not in holds:
             links, lost = _as_iris(links)

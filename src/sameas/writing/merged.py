@@ -18,9 +18,9 @@ from sameas.atomic import replacing_file
 from sameas.files import kind_of
 from sameas.graph import Graph
 from sameas.iri import MINTED, Side, are_blank, are_iris, bracketed, to_iris, to_property_iris
-from sameas.links import SAME_AS
 from sameas.naming import LABELS, names_from_uris
 from sameas.writing.links import check_place
+from sameas.writing.predicates import predicates_of
 from sameas.writing.same_as import write_triples
 
 SUFFIXES = (".nt", ".nq", ".ttl")
@@ -49,16 +49,17 @@ class Merged:
 def merge(alignment: Alignment, path: str | PathLike[str], *, keep: Side = "left") -> Merged:
     """Write both graphs as one, in which linked entities have the IRI of the side to keep.
 
-    For each of them an owl:sameAs triple leads from the kept IRI to the replaced one. Names that
-    were given are labels, attributes are literals. N-Quads (.nq) name the graph of every triple;
-    N-Triples (.nt) and Turtle (.ttl) cannot, and hold a triple of both graphs once. With .gz or
-    .zst the file is compressed.
+    For each of them a triple leads from the kept IRI to the replaced one: owl:sameAs, or what
+    fits a class, a property or a SKOS concept. Names that were given are labels, attributes are
+    literals. N-Quads (.nq) name the graph of every triple; N-Triples (.nt) and Turtle (.ttl)
+    cannot, and hold a triple of both graphs once. With .gz or .zst the file is compressed.
     """
     path = Path(path)
     kind = kind_of(path)
     check_place(path, kind, SUFFIXES, remedy="plain, .gz or .zst")
     graphs: dict[Side, Graph] = {"left": alignment.pair.left, "right": alignment.pair.right}
-    terms, same_as = _identities(graphs, alignment.links, keep=keep)
+    links = alignment.links.with_columns(predicate=bracketed(predicates_of(alignment)))
+    terms, same_as = _identities(graphs, links, keep=keep)
     left, right = (_statements(graph, terms[side], side) for side, graph in graphs.items())
     not_held = []
     if kind != ".nq":
@@ -84,7 +85,7 @@ def merge(alignment: Alignment, path: str | PathLike[str], *, keep: Side = "left
 def _identities(
     graphs: dict[Side, Graph], links: pl.DataFrame, *, keep: Side
 ) -> tuple[dict[Side, pl.Series], pl.DataFrame]:
-    """How each entity of a side is written, and the owl:sameAs triples.
+    """How each entity of a side is written, and the triples of links.
 
     Of a blank node and an IRI the IRI is kept, whichever side it is of.
     """
@@ -102,7 +103,7 @@ def _identities(
             "left",
             "right",
             subject=pl.when(swapped).then(replaced).otherwise(kept),
-            predicate=pl.lit(f"<{SAME_AS}>"),
+            predicate="predicate",
             object=pl.when(swapped).then(kept).otherwise(replaced),
         )
         .drop_nulls()

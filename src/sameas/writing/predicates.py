@@ -1,0 +1,46 @@
+"""What is said of each link: the predicate that fits the kind of its left entity."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from sameas.alignment import Alignment
+from sameas.graph import Graph
+from sameas.links import PREDICATES, SAME_AS, SKOS
+from sameas.rdf.assembly import TYPE, Mask
+
+BY_KIND = pl.Series(
+    [PREDICATES[name] for name in ("sameAs", "equivalentClass", "equivalentProperty", "exactMatch")]
+)
+"""The predicates of individuals, classes, properties and SKOS concepts."""
+CONCEPT = 3
+OF_CONCEPTS = [f"{SKOS}{name}" for name in ("broader", "narrower", "inScheme", "prefLabel")]
+"""Properties that only SKOS concepts have."""
+
+
+def predicates_of(alignment: Alignment) -> pl.Series:
+    """The IRI of each link's predicate, in the order of the links."""
+    graph = alignment.pair.left
+    kinds = getattr(graph, "kinds", None)
+    places = np.where(_are_concepts(graph), CONCEPT, 0)
+    if kinds is not None:
+        places = np.where((kinds == 1) | (kinds == 2), kinds, places)
+    predicates: pl.Series = alignment.links["left"].replace_strict(
+        graph.entities, BY_KIND.gather(places), default=SAME_AS, return_dtype=pl.String
+    )
+    return predicates.rename("predicate")
+
+
+def _are_concepts(graph: Graph) -> Mask:
+    """Which entities are SKOS concepts, by their type or by properties that only concepts have.
+
+    In graphs from RDF files, a skos:prefLabel is no attribute any more but a name.
+    """
+    head, relation, tail = graph.triples.T
+    telling = graph.relations.is_in(OF_CONCEPTS).to_numpy()[relation]
+    typed = (graph.relations == TYPE).to_numpy()[relation]
+    typed &= (graph.entities == f"{SKOS}Concept").to_numpy()[tail]
+    labelled = graph.attributes.filter(pl.col("attribute").is_in(OF_CONCEPTS))["entity"]
+    concepts = pl.concat([labelled, graph.entities.gather(np.unique(head[telling | typed]))])
+    return graph.entities.is_in(concepts.implode()).to_numpy()
