@@ -29,6 +29,7 @@ from sameas.refinement import Weights
 from sameas.reproduction import runs
 from sameas.reproduction.datasets import Dataset
 from sameas.reproduction.figures import Figures
+from sameas.reproduction.real import real_rdf
 from sameas.reproduction.runs import Setup
 from sameas.rows import Matrix, Rows, unit
 
@@ -223,7 +224,7 @@ class Experiment:
     """One kind of measurement: with which features and preset, and on which datasets.
 
     Without word vectors, "richest" and "every" features are char. ``needs`` names experiments
-    whose figures stand in the same tables.
+    whose figures stand in the same tables. If ``real``, it is for pairs of RDF files alone.
     """
 
     name: str
@@ -232,6 +233,7 @@ class Experiment:
     preset: Literal["paper", "best", "plain"] = "paper"
     one_dataset: bool = False
     needs: Sequence[str] = ()
+    real: bool = False
 
 
 EXPERIMENTS: tuple[Experiment, ...] = (
@@ -251,6 +253,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment("ablation", ablation, "char", "best"),
     Experiment("sensitivity", sensitivity, "char", "best"),
     Experiment("hidden", hidden_half, "char", "best"),
+    Experiment("real", real_rdf, "none", "best", real=True),
 )
 """In the order in which they are run for each dataset."""
 
