@@ -66,7 +66,7 @@ def find_datasets(data: Path) -> list[Dataset]:
     found: dict[str, Dataset] = {}
     for folder in sorted({data, *data.rglob("*"), *data.glob("real/*")}):  # real may be a symlink
         if _is_real(folder):
-            key, swapped = f"real/{folder.name}", False
+            key, swapped = f"real/{folder.absolute().name}", False
         elif any((folder / mark).is_file() for mark in MARKS.values()):
             pair = read_pair(folder)
             if pair.gold is None:
