@@ -462,7 +462,7 @@ def test_several_links_of_a_left_entity_ask_for_that_cardinality(tmp_path, monke
     monkeypatch.setattr(
         "sameas.reproduction.real.make_options", lambda **given: asked.append(given)
     )
-    monkeypatch.setattr("sameas.reproduction.real.align", lambda *_: 1 / 0)
+    monkeypatch.setattr("sameas.reproduction.real.run", lambda *_: 1 / 0)
     rdf_pair(tmp_path / "several", [("c0", "c0"), ("c0", "c1")])
     reproduce(tmp_path, tmp_path / "report")
     assert asked == [{"cardinality": "one-to-many"}, {"method": "paris"}]

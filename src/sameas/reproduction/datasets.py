@@ -41,7 +41,9 @@ class Dataset:
 
     @cached_property
     def pair(self) -> GraphPair:
-        """The graphs, read when they are first needed."""
+        """The graphs, read when they are first needed; without gold if they are RDF files."""
+        if self.real:
+            return read_pair(*(min(self.folder.glob(f"{side}.*")) for side in ("left", "right")))
         return read_pair(self.folder)
 
     @property

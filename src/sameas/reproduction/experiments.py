@@ -161,12 +161,8 @@ def paris(dataset: Dataset, setup: Setup) -> Figures:
 
 def open_protocol(dataset: Dataset, setup: Setup) -> Figures:
     """The whole graphs: scores of the links, and their reliability by confidence."""
-    every = setup.whole.changed(min_confidence=0.0)
-    if setup.options.rounds:
-        found = runs.run_prepared(dataset.pair, material(dataset, every), every)
-    else:
-        found = runs.run(dataset.pair, every)
-    figures, bins = _judged(found, setup.options.min_confidence)
+    every = aligned(dataset, setup.whole.changed(min_confidence=0.0))
+    figures, bins = _judged(every, setup.options.min_confidence)
     return {"": figures, **_by_confidence(bins)}
 
 
@@ -332,11 +328,15 @@ def _gold_cosines(dataset: Dataset, rows: tuple[Rows, Rows]) -> Matrix:
 
 @lru_cache(maxsize=256)
 def judge(dataset: Dataset, setup: Setup, weights: Weights | None) -> Metrics:
-    """The scores of a run that starts from shared material if it has refinement."""
+    """The scores of a run."""
+    return evaluate(aligned(dataset, setup, weights), dataset.gold)
+
+
+def aligned(dataset: Dataset, setup: Setup, weights: Weights | None = None) -> Alignment:
+    """A run that starts from shared material if it has refinement."""
     if setup.options.rounds:
-        prepared = material(dataset, setup)
-        return evaluate(runs.run_prepared(dataset.pair, prepared, setup, weights), dataset.gold)
-    return evaluate(runs.run(dataset.pair, setup), dataset.gold)
+        return runs.run_prepared(dataset.pair, material(dataset, setup), setup, weights)
+    return runs.run(dataset.pair, setup)
 
 
 def _both(dataset: Dataset, setup: Setup) -> dict[str, float | None]:

@@ -12,11 +12,10 @@ import polars as pl
 from sameas.errors import first_line
 from sameas.graph import Graph, GraphPair
 from sameas.options import make_options
-from sameas.pipeline import align
-from sameas.reading import read_gold, read_pair
+from sameas.reading import read_gold
 from sameas.reproduction.datasets import Dataset
 from sameas.reproduction.figures import Figures
-from sameas.reproduction.runs import Setup
+from sameas.reproduction.runs import Setup, run
 
 
 def real_rdf(dataset: Dataset, setup: Setup) -> Figures:
@@ -26,8 +25,7 @@ def real_rdf(dataset: Dataset, setup: Setup) -> Figures:
         try:
             gold = read_gold(dataset.folder / "gold.tsv")
             figures[""] = {"links": len(gold)}
-            sides = (next(dataset.folder.glob(f"{side}.*")) for side in ("left", "right"))
-            links = links_of(read_pair(*sides), gold)
+            links = links_of(dataset.pair, gold)
             figures[name] = scores_of_judged(links, gold, dataset.folder / "judged.txt")
         except Exception as error:  # one pair does not stop the report, whatever is wrong with it
             figures[name] = {"error": first_line(error).replace(f"{dataset.folder}{os.sep}", "")}
@@ -53,12 +51,12 @@ def links_of_best(pair: GraphPair, gold: pl.DataFrame) -> pl.DataFrame:
     choices: dict[str, Any] = {}
     if gold["left"].n_unique() < len(gold):
         choices["cardinality"] = "one-to-many"
-    return align(pair, make_options(**choices)).links
+    return run(pair, Setup(make_options(**choices), among=None)).links
 
 
 def links_of_paris(pair: GraphPair, gold: pl.DataFrame) -> pl.DataFrame:
     """The links of PARIS."""
-    return align(pair, make_options(method="paris")).links
+    return run(pair, Setup(make_options(method="paris"), among=None)).links
 
 
 def links_of_equal_labels(pair: GraphPair, gold: pl.DataFrame) -> pl.DataFrame:

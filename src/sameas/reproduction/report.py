@@ -125,24 +125,20 @@ def _making(results: Results) -> Section:
 def _sections(results: Results, folder: Path) -> dict[str, Section | None]:
     """Each section by its title, None where nothing was run; plots are written to the folder."""
     done = {entry["experiment"] for entry in results.content["results"]}
+    words = {"vectors": results.vectors, "comparability": results.comparability}
     sections: dict[str, Section | None] = {}
     for spec in specification()["sections"]:
-        section = _section(spec, results, folder) if done & set(spec["experiments"]) else None
-        sections[spec["title"]] = section if section and section.parts else None
+        parts: list[Table | Plot] = []
+        for part in spec["parts"] if done & set(spec["experiments"]) else ():
+            if "plot" in part:
+                parts += _plots(part, results, folder)
+            elif "pairs" in part:
+                parts.append(_pairs(part, results))
+            else:
+                parts += _tables(part, results, words)
+        section = Section(spec["title"], spec["text"].format(**words), parts)
+        sections[spec["title"]] = section if parts else None
     return sections
-
-
-def _section(spec: Mapping[str, Any], results: Results, folder: Path) -> Section:
-    words = {"vectors": results.vectors, "comparability": results.comparability}
-    parts: list[Table | Plot] = []
-    for part in spec["parts"]:
-        if "plot" in part:
-            parts += _plots(part, results, folder)
-        elif "pairs" in part:
-            parts.append(_pairs(part, results))
-        else:
-            parts += _tables(part, results, words)
-    return Section(spec["title"], spec["text"].format(**words), parts)
 
 
 def _pairs(spec: Mapping[str, Any], results: Results) -> Table:
