@@ -68,6 +68,8 @@ class Made:
             self.add("ablation", key, BEST, self.ablation())
             self.add("sensitivity", key, BEST, self.sensitivity())
             self.add("hidden", key, BEST, self.hidden())
+            methods = {name: self.pair() for name in ("best", "PARIS", "equal labels")}
+            self.add("real", key, {"preset": "best"}, {"": {"links": self.whole()}, **methods})
         for preset in ({}, {"preset": "plain"}):
             self.add("runtime", KEYS[0], preset, {"": self.command(), **phases})
         self.add("temperature", KEYS[0], HYBRID, self.curve((0.005, 0.01, 0.02, 0.05, 0.1, 0.5)))
@@ -132,6 +134,12 @@ class Made:
             middle: {"confidence": 0.1, "accuracy": self.score(), "count": self.whole()}
             for middle in ("0.35", "0.55", "0.95")
         }
+
+    def pair(self) -> dict:
+        scores = self.scores("f1", "precision", "recall")
+        del self.shown[-3:]  # shown together
+        self.shown.append("{} ({} / {})".format(*map(score, scores.values())))
+        return scores
 
     def command(self) -> dict:
         scores = self.scores("hits@1")

@@ -22,6 +22,7 @@ from sameas.refinement import Weights
 from sameas.reproduction import experiments, plain, plan_tasks, reproduce, runs
 from sameas.reproduction.datasets import Dataset, find_datasets
 from sameas.reproduction.experiments import EXPERIMENTS
+from sameas.reproduction.real import links_of_equal_labels, scores_of_judged
 from sameas.reproduction.runs import make_setup
 from sameas.reproduction.store import Store, Task
 
@@ -90,7 +91,8 @@ def test_everything_runs_and_a_second_run_finds_all_done(data, tmp_path, monkeyp
     monkeypatch.setattr(experiments, "fields", lambda _: fields(Weights)[-1:])
     report = tmp_path / "report"
     first = reproduce(data, report)
-    assert {entry["experiment"] for entry in first["results"]} == {e.name for e in EXPERIMENTS}
+    expected = {e.name for e in EXPERIMENTS if not e.real}
+    assert {entry["experiment"] for entry in first["results"]} == expected
     calls = []
     second = reproduce(data, report, progress=lambda done, total, task: calls.append((total, task)))
     assert calls == [(0, "report")]
@@ -98,7 +100,7 @@ def test_everything_runs_and_a_second_run_finds_all_done(data, tmp_path, monkeyp
     for name in ("report.md", "report.html", "results.json"):
         assert (report / name).stat().st_size > 1000
     text = (report / "report.md").read_text(encoding="utf8")
-    assert "Not run" not in text
+    assert "Not run, and so left out: Real RDF." in text  # there are no RDF pairs
     figures = {(e["experiment"], *e["settings"].values()): e["figures"] for e in first["results"]}
     pair = sameas.read_pair(data / "deep" / "world")
     for key, setup in ((("main", "char"), make_setup()), (("best", "char", "best"), SETUP)):
@@ -386,3 +388,103 @@ def test_the_papers_datasets_are_recognised_by_their_sizes_on_either_side():
     assert _recognise(SimpleNamespace(left=english, right=german)) == ("srprs/de_en", True)
     assert _recognise(SimpleNamespace(left=german, right=german)) == (None, False)
     assert isinstance(Dataset("key", sameas.DEMO, False, "").pair, sameas.GraphPair)
+
+
+CAPITALS = {"Paris": "France", "Rome": "Italy", "Berlin": "Germany", "Madrid": "Spain"}
+
+
+def rdf_pair(folder, gold, judged=None):
+    """A folder with the capitals twice as RDF, opaque IRIs, and the names in two spellings."""
+    folder.mkdir(parents=True)
+    for side, spell in (("left", str.upper), ("right", "  {} ".format)):
+        lines, label = [], "<http://www.w3.org/2000/01/rdf-schema#label>"
+        for number, names in enumerate(CAPITALS.items()):
+            city, state = (f"<http://{side}/{kind}{number}>" for kind in "cs")
+            lines.append(f"{city} <http://{side}/capital> {state} .")
+            lines += [
+                f'{iri} {label} "{spell(name)}" .'
+                for iri, name in zip((city, state), names, strict=True)
+            ]
+        (folder / f"{side}.nt").write_text("\n".join(lines) + "\n", encoding="utf8")
+    rows = "".join(f"http://left/{a}\thttp://right/{b}\n" for a, b in gold)
+    (folder / "gold.tsv").write_text(f"left\tright\n{rows}", encoding="utf8")
+    if judged:
+        text = "".join(f"http://left/{name}\n" for name in judged)
+        (folder / "judged.txt").write_text(text, encoding="utf8")
+
+
+@pytest.fixture
+def real(tmp_path):
+    """Two RDF pairs and one that cannot be read."""
+    folder = tmp_path / "data" / "real"
+    rdf_pair(folder / "cities", [("c0", "c0"), ("c1", "c1")])
+    rdf_pair(folder / "anatomy", [("c0", "c0"), ("c1", "c2")], judged=["c0", "c1", "c2"])
+    shutil.copytree(folder / "cities", folder / "broken")
+    (folder / "broken" / "left.nt").write_text("nonsense\n")
+    return folder
+
+
+def test_real_pairs_are_judged_by_their_judged_entities(real, tmp_path):
+    report, calls = tmp_path / "report", []
+    results = reproduce(real.parent, report)["results"]
+    assert [entry["dataset"] for entry in results] == ["real/anatomy", "real/broken", "real/cities"]
+    anatomy, broken, cities = (entry["figures"] for entry in results)
+    assert cities[""]["links"] == 2
+    for method in ("best", "PARIS", "equal labels"):
+        assert cities[method] == {"f1": 1.0, "precision": 1.0, "recall": 1.0}
+        # c0, c1 and c2 have links and two of these are not in gold.
+        expected = {"f1": 0.4, "precision": 1 / 3, "recall": 1 / 2}
+        assert anatomy[method] == pytest.approx(expected)
+        assert broken[method]["error"].startswith("left.nt:1")
+    reproduce(real, report, progress=lambda done, total, task: calls.append(task))
+    assert calls == ["report"]  # the folder real alone names its pairs alike
+    for name in ("report.md", "report.html"):
+        text = (report / name).read_text(encoding="utf8")
+        assert ".400 (.333 / .500)" in text
+        assert "AML .94, Matcha .94, LogMap .88" in text
+        assert text.count("left.nt:1") == 1
+        assert str(tmp_path) not in text
+    text = (report / "report.md").read_text(encoding="utf8")
+    assert "| mean F1 | – | .700 | .700 | .700 | – |" in text
+
+
+def test_real_pairs_and_benchmarks_have_their_own_experiments(real, data):
+    real_pairs, others = [], []
+    for task, _ in plan_tasks(find_datasets(data), None):
+        (real_pairs if task.dataset.startswith("real/") else others).append(task.experiment)
+    assert real_pairs == ["real"] * 3
+    assert "real" not in others
+    assert "runtime" in others
+
+
+def test_several_links_of_a_left_entity_ask_for_that_cardinality(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        "sameas.reproduction.real.make_options", lambda **given: asked.append(given)
+    )
+    monkeypatch.setattr("sameas.reproduction.real.run", lambda *_: 1 / 0)
+    rdf_pair(tmp_path / "several", [("c0", "c0"), ("c0", "c1")])
+    reproduce(tmp_path, tmp_path / "report")
+    assert asked == [{"cardinality": "one-to-many"}, {"method": "paris"}]
+
+
+def test_equal_labels_are_those_that_no_other_entity_has():
+    def graph(side, names, further=()):
+        entities = [f"{side}{number}" for number in range(len(names))]
+        triples = [(entity, "is", entities[0]) for entity in entities]
+        return sameas.Graph.from_triples(
+            triples, entities=entities, names=names, alternatives=list(further)
+        )
+
+    left = graph("a", ["Big_Apple", "Rome", "rome", "Bern", "Oslo"], [("a4", "Big  apple ")])
+    right = graph("b", ["Oslo", "Rome", "Wabern", "York"], [("b2", "BERN"), ("b0", "oslo")])
+    pair = sameas.GraphPair(left=left, right=right)
+    assert sorted(links_of_equal_labels(pair, None).rows()) == [("a3", "b2"), ("a4", "b0")]
+
+
+def test_no_link_of_a_judged_entity_is_a_score_of_nothing(tmp_path):
+    gold = pl.DataFrame({"left": ["a"], "right": ["b"]})
+    nothing = {"f1": 0.0, "precision": 0.0, "recall": 0.0}
+    assert scores_of_judged(gold.clear(), gold, tmp_path / "judged.txt") == nothing
+    other = pl.DataFrame({"left": ["c"], "right": ["b"]})
+    assert scores_of_judged(other, gold, tmp_path / "judged.txt") == nothing

@@ -28,13 +28,15 @@ def reproduce(
 
     Every table and figure comes beside the published figures.
 
-    DATA holds dataset folders at any depth. What is in the report already is not run again
+    DATA holds dataset folders at any depth, and pairs of RDF files (folders with left.*, right.*
+    and gold.tsv) for the section on real RDF. What is in the report already is not run again
     unless data, settings or code have changed, so an interrupted run goes on where it stopped.
 
     Examples:
       sameas reproduce data
       sameas reproduce data --report report --word-vectors glove.6B.300d.txt
       sameas reproduce data --only main --only srprs/de_en
+      sameas reproduce data --only real
     """
     from sameas.reproduction import reproduce as run
 

@@ -88,7 +88,8 @@ def plan_tasks(
     one = next((d for d in datasets if d.key == ONE_DATASET), datasets[0])
     for dataset in datasets:
         for experiment in EXPERIMENTS:
-            if experiment.one_dataset and dataset is not one:
+            elsewhere = experiment.one_dataset and dataset is not one
+            if elsewhere or experiment.real != dataset.real:
                 continue
             for features in kinds[experiment.features]:
                 settings = {"features": features} if features else {}

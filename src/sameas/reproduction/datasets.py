@@ -23,7 +23,10 @@ TOLERANCE = 0.02
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """One dataset. ``key`` is one of ``DATASETS`` if the paper has it, else its path."""
+    """One dataset. ``key`` is one of ``DATASETS`` if the paper has it, else its path.
+
+    That of a pair of RDF files is ``real/`` and the name of its folder.
+    """
 
     key: str
     folder: Path
@@ -31,9 +34,16 @@ class Dataset:
     """Whether the folder's left graph is the paper's right one."""
     sha256: str
 
+    @property
+    def real(self) -> bool:
+        """Whether it is a pair of RDF files."""
+        return _is_real(self.folder)
+
     @cached_property
     def pair(self) -> GraphPair:
-        """The graphs, read when they are first needed."""
+        """The graphs, read when they are first needed; without gold if they are RDF files."""
+        if self.real:
+            return read_pair(*(min(self.folder.glob(f"{side}.*")) for side in ("left", "right")))
         return read_pair(self.folder)
 
     @property
@@ -52,31 +62,35 @@ class Dataset:
 
 
 def find_datasets(data: Path) -> list[Dataset]:
-    """All datasets with gold links below a folder; the paper's in its order, then the others."""
+    """All datasets with gold links below a folder: the paper's in its order, others, RDF pairs."""
     if not data.is_dir():
         raise InputError(data, "no such folder; give one that holds dataset folders")
-    folders = sorted(
-        folder
-        for folder in [data, *(path for path in data.rglob("*") if path.is_dir())]
-        if any((folder / mark).is_file() for mark in MARKS.values())
-    )
     found: dict[str, Dataset] = {}
-    for folder in folders:
-        pair = read_pair(folder)
-        if pair.gold is None:
+    for folder in sorted({data, *data.rglob("*"), *data.glob("real/*")}):  # real may be a symlink
+        if _is_real(folder):
+            key, swapped = f"real/{folder.absolute().name}", False
+        elif any((folder / mark).is_file() for mark in MARKS.values()):
+            pair = read_pair(folder)
+            if pair.gold is None:
+                continue
+            known, swapped = _recognise(pair)
+            key = known or folder.relative_to(data).as_posix()
+        else:
             continue
-        known, swapped = _recognise(pair)
-        key = known or folder.relative_to(data).as_posix()
         if key in found:
             raise InputError(data, f"holds the dataset {key} twice; leave one out")
         found[key] = Dataset(key, folder, swapped, _sha256(folder))
     if not found:
         raise InputError(
             data,
-            "holds no dataset with gold links; expected folders with triples_1 and "
-            "ref_ent_ids (DBP15K) or rel_triples_1 and ent_links (OpenEA)",
+            "holds no dataset with gold links; expected folders with triples_1 and ref_ent_ids "
+            "(DBP15K), rel_triples_1 and ent_links (OpenEA), or left.*, right.* and gold.tsv (RDF)",
         )
-    return [found[key] for key in by_dataset(found)]
+    return sorted((found[key] for key in by_dataset(found)), key=lambda dataset: dataset.real)
+
+
+def _is_real(folder: Path) -> bool:
+    return all(any(folder.glob(name)) for name in ("left.*", "right.*", "gold.tsv"))
 
 
 def _recognise(pair: GraphPair) -> tuple[str | None, bool]:

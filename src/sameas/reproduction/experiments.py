@@ -29,6 +29,7 @@ from sameas.refinement import Weights
 from sameas.reproduction import runs
 from sameas.reproduction.datasets import Dataset
 from sameas.reproduction.figures import Figures
+from sameas.reproduction.real import real_rdf
 from sameas.reproduction.runs import Setup
 from sameas.rows import Matrix, Rows, unit
 
@@ -160,12 +161,8 @@ def paris(dataset: Dataset, setup: Setup) -> Figures:
 
 def open_protocol(dataset: Dataset, setup: Setup) -> Figures:
     """The whole graphs: scores of the links, and their reliability by confidence."""
-    every = setup.whole.changed(min_confidence=0.0)
-    if setup.options.rounds:
-        found = runs.run_prepared(dataset.pair, material(dataset, every), every)
-    else:
-        found = runs.run(dataset.pair, every)
-    figures, bins = _judged(found, setup.options.min_confidence)
+    every = aligned(dataset, setup.whole.changed(min_confidence=0.0))
+    figures, bins = _judged(every, setup.options.min_confidence)
     return {"": figures, **_by_confidence(bins)}
 
 
@@ -223,7 +220,7 @@ class Experiment:
     """One kind of measurement: with which features and preset, and on which datasets.
 
     Without word vectors, "richest" and "every" features are char. ``needs`` names experiments
-    whose figures stand in the same tables.
+    whose figures stand in the same tables. If ``real``, it is for pairs of RDF files alone.
     """
 
     name: str
@@ -232,6 +229,7 @@ class Experiment:
     preset: Literal["paper", "best", "plain"] = "paper"
     one_dataset: bool = False
     needs: Sequence[str] = ()
+    real: bool = False
 
 
 EXPERIMENTS: tuple[Experiment, ...] = (
@@ -251,6 +249,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment("ablation", ablation, "char", "best"),
     Experiment("sensitivity", sensitivity, "char", "best"),
     Experiment("hidden", hidden_half, "char", "best"),
+    Experiment("real", real_rdf, "none", "best", real=True),
 )
 """In the order in which they are run for each dataset."""
 
@@ -329,11 +328,15 @@ def _gold_cosines(dataset: Dataset, rows: tuple[Rows, Rows]) -> Matrix:
 
 @lru_cache(maxsize=256)
 def judge(dataset: Dataset, setup: Setup, weights: Weights | None) -> Metrics:
-    """The scores of a run that starts from shared material if it has refinement."""
+    """The scores of a run."""
+    return evaluate(aligned(dataset, setup, weights), dataset.gold)
+
+
+def aligned(dataset: Dataset, setup: Setup, weights: Weights | None = None) -> Alignment:
+    """A run that starts from shared material if it has refinement."""
     if setup.options.rounds:
-        prepared = material(dataset, setup)
-        return evaluate(runs.run_prepared(dataset.pair, prepared, setup, weights), dataset.gold)
-    return evaluate(runs.run(dataset.pair, setup), dataset.gold)
+        return runs.run_prepared(dataset.pair, material(dataset, setup), setup, weights)
+    return runs.run(dataset.pair, setup)
 
 
 def _both(dataset: Dataset, setup: Setup) -> dict[str, float | None]:

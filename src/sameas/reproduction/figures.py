@@ -12,8 +12,11 @@ import polars as pl
 
 from sameas.reproduction.rendering import score
 
-Figures = Mapping[str, Mapping[str, float | None]]
-"""What an experiment gives: by variant (solver, temperature, ...; "" for the run), by metric."""
+Figures = Mapping[str, Mapping[str, float | str | None]]
+"""What an experiment gives: by variant (solver, temperature, ...; "" for the run), by metric.
+
+Text is the sentence of an error, in place of figures.
+"""
 
 SOURCE = (
     "Mao, Wang, Wu, Lan: From Alignment to Assignment: Frustratingly Simple Unsupervised "

@@ -6,6 +6,7 @@ Its sections, with their texts, tables and plots, are described in sections.yaml
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
@@ -52,6 +53,7 @@ SHOW: dict[str, Callable[[Any], str]] = {
     **{"score": score, "signed": signed, "spread": spread, "seconds": seconds},
     **{"gib": gib, "count": count, "profit": "{:,.3f}".format, "number": "{:.4g}".format},
 }
+SCORES = ("f1", "precision", "recall")
 BEST: dict[str, Callable[..., Any] | None] = {"max": max, "min": min, "none": None}
 
 
@@ -123,19 +125,42 @@ def _making(results: Results) -> Section:
 def _sections(results: Results, folder: Path) -> dict[str, Section | None]:
     """Each section by its title, None where nothing was run; plots are written to the folder."""
     done = {entry["experiment"] for entry in results.content["results"]}
+    words = {"vectors": results.vectors, "comparability": results.comparability}
     sections: dict[str, Section | None] = {}
     for spec in specification()["sections"]:
-        section = _section(spec, results, folder) if done & set(spec["experiments"]) else None
-        sections[spec["title"]] = section if section and section.parts else None
+        parts: list[Table | Plot] = []
+        for part in spec["parts"] if done & set(spec["experiments"]) else ():
+            if "plot" in part:
+                parts += _plots(part, results, folder)
+            elif "pairs" in part:
+                parts.append(_pairs(part, results))
+            else:
+                parts += _tables(part, results, words)
+        section = Section(spec["title"], spec["text"].format(**words), parts)
+        sections[spec["title"]] = section if parts else None
     return sections
 
 
-def _section(spec: Mapping[str, Any], results: Results, folder: Path) -> Section:
-    words = {"vectors": results.vectors, "comparability": results.comparability}
-    parts: list[Table | Plot] = []
-    for part in spec["parts"]:
-        parts += _plots(part, results, folder) if "plot" in part else _tables(part, results, words)
-    return Section(spec["title"], spec["text"].format(**words), parts)
+def _pairs(spec: Mapping[str, Any], results: Results) -> Table:
+    """A row for each pair of RDF files: each method's scores or error, and published figures."""
+    rows, f1 = [], {name: list[float]() for name in spec["methods"]}
+    for entry in results.content["results"]:
+        if entry["experiment"] != "real":
+            continue
+        figures, pair = entry["figures"], entry["dataset"].removeprefix("real/")
+        row = [pair, count(figures.get("", {}).get("links"))]
+        for name, values in f1.items():
+            found = figures[name]
+            if "error" in found:
+                row.append(NOTHING if found["error"] in row else found["error"])
+                continue
+            values.append(found["f1"])
+            row.append("{} ({} / {})".format(*(score(found[x]) for x in SCORES)))
+        texts = [text for name, text in spec["published"].items() if fnmatch(pair, name)]
+        rows.append([*row, *(texts or [NOTHING])])
+    means = [score(fmean(values)) if values else NOTHING for values in f1.values()]
+    header = ["pair", "gold links", *f1, "published F1"]
+    return table_of(spec["pairs"], header, [*rows, ["mean F1", NOTHING, *means, NOTHING]])
 
 
 def _rows(spec: Mapping[str, Any], metric: str | None = None) -> Rows:

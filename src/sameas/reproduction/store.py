@@ -6,7 +6,8 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import metadata
@@ -97,12 +98,12 @@ def machine() -> dict[str, Any]:
         "memory_bytes": pages("SC_PAGE_SIZE") * pages("SC_PHYS_PAGES") if pages else None,
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
-        "packages": {each.name: each.version for name in PACKAGES for each in _installed(name)},
+        "packages": {
+            found.name: found.version
+            for name in PACKAGES
+            for found in list(metadata.distributions(name=name))[:1]
+        },
     }
-
-
-def _installed(package: str) -> Iterable[metadata.Distribution]:
-    return list(metadata.distributions(name=package))[:1]
 
 
 @lru_cache
@@ -145,10 +146,6 @@ def _sha256(text: str) -> str:
 
 
 def _processor() -> str:
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
+    file = Path("/proc/cpuinfo")
+    named = re.search(r"^model name\s*:\s*(.+)$", file.read_text() if file.exists() else "", re.M)
+    return named[1] if named else platform.processor() or platform.machine()

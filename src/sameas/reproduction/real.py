@@ -1,0 +1,88 @@
+"""Pairs of RDF files with gold links: sameas, PARIS and equal labels, judged alike."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from sameas.errors import first_line
+from sameas.graph import Graph, GraphPair
+from sameas.options import make_options
+from sameas.reading import read_gold
+from sameas.reproduction.datasets import Dataset
+from sameas.reproduction.figures import Figures
+from sameas.reproduction.runs import Setup, run
+
+
+def real_rdf(dataset: Dataset, setup: Setup) -> Figures:
+    """F1, precision and recall of each method, or the sentence of its error."""
+    figures: dict[str, dict[str, Any]] = {}
+    for name, links_of in METHODS.items():
+        try:
+            gold = read_gold(dataset.folder / "gold.tsv")
+            figures[""] = {"links": len(gold)}
+            links = links_of(dataset.pair, gold)
+            figures[name] = scores_of_judged(links, gold, dataset.folder / "judged.txt")
+        except Exception as error:  # one pair does not stop the report, whatever is wrong with it
+            figures[name] = {"error": first_line(error).replace(f"{dataset.folder}{os.sep}", "")}
+    return figures
+
+
+def scores_of_judged(links: pl.DataFrame, gold: pl.DataFrame, file: Path) -> dict[str, float]:
+    """F1, precision and recall over the links of judged left entities.
+
+    These are the lines of the file or, without it, the left entities of gold. Gold is complete
+    for them, so that any other link of theirs is wrong.
+    """
+    judged = file.read_text(encoding="utf8").splitlines() if file.is_file() else gold["left"]
+    found = set(links.filter(pl.col("left").is_in(list(judged))).select("left", "right").rows())
+    correct = len(found & set(gold.rows()))
+    precision, recall = correct / max(len(found), 1), correct / len(gold)
+    f1 = 2 * precision * recall / max(precision + recall, 1e-9)
+    return {"f1": f1, "precision": precision, "recall": recall}
+
+
+def links_of_best(pair: GraphPair, gold: pl.DataFrame) -> pl.DataFrame:
+    """The links that sameas makes by default; several of a left entity if gold has such."""
+    choices: dict[str, Any] = {}
+    if gold["left"].n_unique() < len(gold):
+        choices["cardinality"] = "one-to-many"
+    return run(pair, Setup(make_options(**choices), among=None)).links
+
+
+def links_of_paris(pair: GraphPair, gold: pl.DataFrame) -> pl.DataFrame:
+    """The links of PARIS."""
+    return run(pair, Setup(make_options(method="paris"), among=None)).links
+
+
+def links_of_equal_labels(pair: GraphPair, gold: pl.DataFrame) -> pl.DataFrame:
+    """The entities that share a name which no other entity of either graph has."""
+    left, right = unambiguous_names(pair.left), unambiguous_names(pair.right)
+    return left.join(right, on="name").select(left="entity", right="entity_right").unique()
+
+
+def unambiguous_names(graph: Graph) -> pl.DataFrame:
+    """The names (entity, name) that one linkable entity has, in lower case.
+
+    White space and underscores are one space.
+    """
+    named = pl.DataFrame({"entity": graph.entities, "name": graph.names})
+    named = pl.concat([named, graph.alternatives.select("entity", "name")])
+    if graph.linkable is not None:
+        linkable = graph.entities.gather(graph.linkable)
+        named = named.filter(pl.col("entity").is_in(linkable.implode()))
+    text = pl.col("name").str.to_lowercase().str.replace_all(r"[\s_]+", " ").str.strip_chars()
+    named = named.with_columns(name=text).filter(pl.col("name") != "").unique()
+    return named.filter(pl.len().over("name") == 1)
+
+
+METHODS: dict[str, Callable[[GraphPair, pl.DataFrame], pl.DataFrame]] = {
+    "best": links_of_best,
+    "PARIS": links_of_paris,
+    "equal labels": links_of_equal_labels,
+}
+"""By their names in the report: functions from a pair and its gold links to links."""
