@@ -157,7 +157,10 @@ class Alignment:
             unmatched=self.unmatched,
             anchors=self.anchors,
             prices=self.prices,
-            threshold=self.diagnostics.threshold,
+            thresholds={
+                "": self.diagnostics.threshold or 0.0,
+                **(self.diagnostics.thresholds or {}),
+            },
         )
         return Explainer(record)
 

@@ -15,6 +15,7 @@ from sameas.explanation.result import Entity, Relation, Side
 from sameas.graph import Graph, GraphPair, Positions
 from sameas.inputs import Inputs
 from sameas.options import Options
+from sameas.understanding import Kind
 
 SIDES: tuple[Side, Side] = ("left", "right")
 
@@ -31,7 +32,14 @@ class Record:
     unmatched: pl.DataFrame
     anchors: pl.DataFrame | None
     prices: pl.DataFrame | None
-    threshold: float | None
+    thresholds: dict[str, float]
+    """The threshold of each kind of entity; that of all is under ""."""
+
+    def threshold(self, left: int) -> float:
+        """What the score of a left entity's pair must exceed."""
+        kinds = self.pair.left.kinds
+        kind = "" if kinds is None else Kind(kinds[left]).name.lower()
+        return self.thresholds.get(kind, self.thresholds.get("", 0.0))
 
     @property
     def refined(self) -> bool:

@@ -10,7 +10,8 @@ Scale = Literal["log-odds", "cosine"]
 Kind = str
 """A part of a score: name; neighbours (their names); further (neighbours of neighbours and further
 hops); shared (neighbours); values (literals that both have); left lacks, right lacks (what only
-the other has); known (a known link); threshold (which is taken off)."""
+the other has); types, attributes, spelling (what their likeness was learned to be worth); known (a
+known link); threshold (which is taken off)."""
 Reason = Literal["no-candidate", "below-threshold", "taken", "unsure", "left-over"]
 """Why an entity is unmatched: nothing resembles it; its best candidate's score is below the
 threshold; that candidate was linked to another entity; the link was not confident enough; the
@@ -72,6 +73,8 @@ class Part:
     score: float
     amount: float | None = None
     """What was measured: a cosine, votes, or the weight of what is lacking."""
+    names: tuple[str, str] | None = None
+    """The two names that fit best, where entities have several."""
     details: tuple[Detail, ...] = ()
 
 

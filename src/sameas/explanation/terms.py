@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -16,14 +16,22 @@ from sameas.adjacency import adjacency_matrices
 from sameas.candidates import from_pairs
 from sameas.evidence import Anchors, Edges, Relations
 from sameas.explanation.record import SIDES, Record
-from sameas.explanation.result import Comparison, Detail, Kind, Part, Relation
+from sameas.explanation.result import Comparison, Detail, Entity, Kind, Part, Relation
 from sameas.features import ngrams_of, words_of
 from sameas.graph import Positions
+from sameas.likeness import AttributeWorths, Worths, name_table
 from sameas.profit import Profit
 from sameas.propagation import hop
-from sameas.refinement import SURE, Weights
+from sameas.refinement import SURE, Weights, crowd_of
 from sameas.rows import Rows, Sparse
-from sameas.scoring import by_side, name_features, spellings, weights_of
+from sameas.scoring import (
+    NameFeatures,
+    by_side,
+    make_traits,
+    name_features,
+    spellings,
+    weights_of,
+)
 
 Vector = NDArray[np.float64]
 Numbers = NDArray[np.integer]
@@ -62,10 +70,33 @@ class Scores:
         return weights_of(self.record.options)
 
     @cached_property
-    def features(self) -> tuple[Rows, Rows]:
-        """The unit feature rows of all entities."""
+    def features(self) -> NameFeatures:
+        """The unit feature rows of all entities, and of all their names."""
         record = self.record
-        return by_side(record.pair, name_features(record.pair, record.options, record.inputs).rows)
+        return name_features(record.pair, record.options, record.inputs)
+
+    @cached_property
+    def rows(self) -> tuple[Rows, Rows]:
+        """The unit feature rows of the left and of the right entities."""
+        return by_side(self.record.pair, self.features.rows)
+
+    @cached_property
+    def _names(self) -> list[pl.Series]:
+        """All names of each side, in the order of their rows."""
+        return [name_table(graph)[0] for graph in self.record.graphs]
+
+    @cached_property
+    def _crowd(self) -> Vector:
+        """Among how many of its kind each left entity is."""
+        none = [np.zeros(len(graph.entities), dtype=np.int8) for graph in self.record.graphs]
+        return crowd_of(self.record.pair.kinds or (none[0], none[1]))
+
+    @cached_property
+    def worths(self) -> Worths | None:
+        """What types, attributes and spelling were learned to be worth."""
+        traits = make_traits(self.record.pair, self.features.names)
+        anchors = self.anchors
+        return None if traits is None else traits.learn(anchors.left, anchors.right, anchors.trust)
 
     @cached_property
     def adjacency(self) -> tuple[Sparse, Sparse]:
@@ -131,8 +162,9 @@ class Scores:
             listed = float(kept.values[places[number]]) if places[number] >= 0 else None
             parts = self._text_parts(pair, cosines[:, number], details)
             if self.record.refined:
-                threshold = self.record.threshold or 0.0
-                parts += self._evidence_parts(terms[number], details)
+                threshold = self.record.threshold(pair[0])
+                parts += self._evidence_parts(pair, terms[number], details)
+                parts += self._learned_parts(pair, details)
                 parts.append(Part(kind="threshold", score=-threshold, amount=threshold))
                 # Nothing else is as large as what a known link is given: the recorded score tells.
                 if listed is not None and listed - sum(part.score for part in parts) > SURE / 2:
@@ -147,7 +179,7 @@ class Scores:
     def _rows(self, side: int, number: int, entities: Positions) -> Rows:
         """The feature rows of these entities after a number of hops."""
         if not number:
-            return self.features[side].take(entities)
+            return self.rows[side].take(entities)
         matrix = self.adjacency[side][entities]
         before = np.unique(matrix.indices).astype(np.int64)
         return hop(matrix[:, before], self._rows(side, number - 1, before))
@@ -159,6 +191,8 @@ class Scores:
             Profit(self._rows(0, number, lefts), self._rows(1, number, rights)).of(at, to)
             for number in range(self.record.options.depth + 1)
         ]
+        if self.features.names is not None:
+            rows[0] = self.features.names.of(left, right)
         return np.array(rows, dtype=np.float64)
 
     def _text_parts(self, pair: Pair, cosines: Vector, details: bool) -> list[Part]:
@@ -170,14 +204,31 @@ class Scores:
             kind = ("name", "neighbours", "further")[min(number, 2)]
             terms = self._hop_terms if number else self._name_terms
             described = terms(pair, number) if details else None
-            parts.append(_part(kind, worth[number], cosines[number], described, hop=number))
+            part = _part(kind, worth[number], cosines[number], described, hop=number)
+            parts.append(part if number else replace(part, names=self._best_names(pair)[0]))
         return parts
+
+    def _best_names(self, pair: Pair) -> tuple[tuple[str, str] | None, list[Rows]]:
+        """The two names that fit best, if they are not the first ones; and their feature rows."""
+        rows = [self._rows(side, 0, np.array([place])) for side, place in enumerate(pair)]
+        if self.features.names is None:
+            return None, rows
+        every = self.features.names.rows
+        _, *places = self.features.names.best(*(np.array([place]) for place in pair))
+        if places[0][0] < 0:
+            return None, rows
+        rows = [every.left.take(places[0]), every.right.take(places[1])]
+        left, right = (
+            str(names[int(place[0])]) for names, place in zip(self._names, places, strict=True)
+        )
+        return (left, right), rows
 
     def _name_terms(self, pair: Pair, number: int) -> Terms:
         """What n-grams and words in common add to the cosine of two names."""
-        rows = [self._rows(side, number, np.array([place])) for side, place in enumerate(pair)]
+        best, rows = self._best_names(pair)
         left, right = (row.dense[0].astype(np.float64) for row in rows)
-        names = [self.record.entity(side, place).name for side, place in enumerate(pair)]
+        names = list(best or ())
+        names = names or [self.record.entity(side, place).name for side, place in enumerate(pair)]
         features, cosines = (
             self.record.options.features,
             {"given feature rows": float(left @ right)},
@@ -301,9 +352,12 @@ class Scores:
         )
         return met[0], met[1], votes, (right_lacks[:n], left_lacks[n:])
 
-    def _evidence_parts(self, terms: tuple[EdgeTerms, ...], details: bool) -> list[Part]:
+    def _evidence_parts(
+        self, pair: Pair, terms: tuple[EdgeTerms, ...], details: bool
+    ) -> list[Part]:
         sums = np.array([each.amounts.sum() for each in terms])
-        worth = self.weights.evidence(np.diag(sums))  # of each of the three sums alone
+        # What each of the three sums alone is worth.
+        worth = self.weights.evidence(np.diag(sums), float(self._crowd[pair[0]]))
         shared, left, right = np.divide(worth, sums, out=np.zeros(3), where=sums > 0)
         literal = self.edges[0].far[terms[0].edges[0]] >= len(self.record.pair.left.entities)
         kinds = (
@@ -338,6 +392,33 @@ class Scores:
                 fields["text"] = str(self._values[int(far) - size])
         return fields
 
+    # --- types, attributes, spelling ---
+
+    def _learned_parts(self, pair: Pair, details: bool) -> list[Part]:
+        if self.worths is None:
+            return []
+        ends = np.array([pair[0]]), np.array([pair[1]])
+        parts = [Part(kind="types", score=float(self.worths.types.score(*ends)[0]))]
+        if (attributes := self.worths.attributes) is not None:
+            said = attributes.parts(*ends)[0]
+            described = (said, partial(self._attribute, attributes, pair)) if details else None
+            parts.append(_part("attributes", 1.0, said.sum(), described))
+        if (spelling := self.worths.spelling) is not None:
+            parts.append(Part(kind="spelling", score=float(spelling.score(*ends)[0])))
+        return parts
+
+    def _attribute(self, worths: AttributeWorths, pair: Pair, place: int) -> dict[str, Any]:
+        """The values of two entities in corresponding attributes."""
+        sides = worths.attributes.left, worths.attributes.right
+        values = worths.attributes.shown(place, *pair)
+        fields: dict[str, Any] = {}
+        for name, side, number, value in zip(
+            SIDES, sides, worths.attributes.pairs[place], values, strict=True
+        ):
+            fields[name] = Entity("", value)
+            fields[f"{name}_relations"] = (Relation(side.attributes[number]),)
+        return fields
+
     # --- what is missing ---
 
     def best_addition(self, pair: Pair) -> Detail | None:
@@ -347,10 +428,13 @@ class Scores:
         it already; all else being equal.
         """
         (terms,) = self._neighbour_terms([pair])
-        found = [detail for side in (0, 1) for detail in self._addition(terms, side)]
+        crowd = float(self._crowd[pair[0]])
+        found = [detail for side in (0, 1) for detail in self._addition(terms, side, crowd)]
         return max(found, key=lambda detail: detail.score, default=None)
 
-    def _addition(self, terms: tuple[EdgeTerms, ...], side: int) -> list[Detail]:
+    def _addition(
+        self, terms: tuple[EdgeTerms, ...], side: int, crowd: float
+    ) -> list[Detail]:
         lacks = terms[1 + side]
         heaviest = np.argsort(-lacks.amounts, kind="stable")[:TRIED]
         weight, lacked = lacks.amounts[heaviest], lacks.edges[1 - side][heaviest]
@@ -372,7 +456,7 @@ class Scores:
         after = before.copy()
         after[0] += votes
         after[1 + side] = np.maximum(after[1 + side] - weight[met[1 - side]], 0.0)
-        gains = self.weights.evidence(after) - self.weights.evidence(before)
+        gains = self.weights.evidence(after, crowd) - self.weights.evidence(before, crowd)
         best = int(np.argmax(gains))
         fields = self._describe(lacks, int(heaviest[met[1 - side][best]]))
         relation_added = self._relations[side][relation[met[side][best]]]

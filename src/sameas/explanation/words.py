@@ -40,6 +40,9 @@ TITLES = {
     "values": "values in common",
     "left lacks": "what the left one lacks",
     "right lacks": "what the right one lacks",
+    "types": "types",
+    "attributes": "attributes",
+    "spelling": "numbers and misspellings in names",
     "known": "given as a known link",
     "threshold": "threshold",
 }
@@ -61,6 +64,7 @@ HEADINGS = {
     "further": "Up to {} steps away: pairs whose neighbourhoods are alike",
     "shared": "Shared neighbours, by links that were sure (the fewer have it, the more it says)",
     "values": "Values in common (the fewer have it, the more it says)",
+    "attributes": "Attributes, by how alike their values are in links that were sure",
 }
 """Of the parts whose details are a table."""
 
@@ -173,7 +177,8 @@ class _Text:
         if part.kind in HEADINGS:
             return self.table(part)
         if part.kind == "name":
-            head = f'Names: "{label(pair.left)}" and "{label(pair.right)}" have in common '
+            left, right = map(printable, part.names or (label(pair.left), label(pair.right)))
+            head = f'Names: "{left}" and "{right}" have in common '
             return self.listed(part, head, [_ngram(one) for one in _single(part)], ", ")
         ends = (label(pair.left), "left"), (label(pair.right), "right")
         (lacks, near), (has, far) = ends if part.kind == "left lacks" else ends[::-1]
@@ -201,6 +206,7 @@ class _Text:
             return f"{heading}\n  {count:,} of them, each of which adds less than {most}"
         rows = [(*neighbours(one), self.signed(one.score), _how_much(one)) for one in telling]
         measure = "how many have it" if part.hop is None else "alike"
+        measure = "" if part.kind == "attributes" else measure
         table = text_table([("left", "right", "adds", measure), *rows])
         return "\n".join([heading, table, *self.rest(part, len(rows), "  and {} more: {}")])
 
@@ -381,7 +387,7 @@ def _ngram(detail: Detail) -> str:
 
 def _how_much(detail: Detail) -> str:
     if detail.left_fans is None:
-        return f"{detail.amount:.2f}"
+        return "" if detail.amount is None else f"{detail.amount:.2f}"
     return f"{detail.left_fans} left, {detail.right_fans} right"
 
 

@@ -23,6 +23,7 @@ from sameas.likeness.spelling import Spelling, SpellingWorths, learn_spelling, r
 from sameas.likeness.types import Types, TypeWorths, contradictory, learn_types, types_of
 
 __all__ = [
+    "AttributeWorths",
     "Attributes",
     "BestNames",
     "NamesAndHops",
