@@ -552,7 +552,7 @@ def test_the_count_is_shown_in_every_output(tmp_path):
     assert json.loads(run.stdout)["reading"]["left"]["malformed"] == 3
     run = CliRunner().invoke(main, ["inspect", str(path), "--lenient", "--json"])
     assert json.loads(run.stdout)["graphs"][str(path)]["reading"]["malformed"] == 3
-    assert "3 malformed statements were skipped" in run.stdout
+    assert "3 malformed statements were left out" in run.stdout
     run = CliRunner().invoke(main, ["inspect", str(put(tmp_path / "h.nt", LINE))])
     assert "read: malformed" in run.stdout
 
