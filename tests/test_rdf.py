@@ -609,6 +609,23 @@ def test_statements_with_a_malformed_term_are_left_out(tmp_path, kind, caplog):
     assert message.startswith(f'{path}{line}: malformed IRI "{E}b c"; mend it, or leave out')
 
 
+odd = st.text(st.sampled_from("aA1:/#%.-_?@[]é京> <^{\n") | st.just('"'), max_size=8)
+odd_iris = st.builds(lambda start, text: start + text, st.sampled_from(["", "x:", E]), odd)
+
+
+@settings(max_examples=300, deadline=None)
+@given(odd_iris, odd_iris, odd_iris | st.tuples(odd, odd_iris), st.none() | odd_iris)
+def test_statements_are_validated_as_text_as_they_are_term_by_term(head, relation, value, graph):
+    def iri(text):
+        return "<" + "".join(f"\\u{ord(letter):04X}" for letter in text) + ">"
+
+    last = iri(value) if isinstance(value, str) else f"{json.dumps(value[0])}^^{iri(value[1])}"
+    line = f"{iri(head)} {iri(relation)} {last} {'' if graph is None else iri(graph)} ."
+    for quad in ox.parse(input=line, format=ox.RdfFormat.N_QUADS, lenient=True):
+        if quads_module.WELL_FORMED.fullmatch(str(quad)):
+            assert quads_module._bad_term(quad) is None
+
+
 def test_terms_of_statements_about_statements_are_validated(tmp_path):
     text = LINE + f"<{E}a> <{E}r> <<( <{E}a> <{E}r> <{E}b\\u000A> )>> .\n"
     for kind in ("nt", "ttl"):

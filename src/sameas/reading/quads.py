@@ -21,6 +21,7 @@ import pyoxigraph as ox
 
 from sameas.errors import InputError, shortened
 from sameas.files import Stream
+from sameas.iri import SIMPLE
 from sameas.rdf.rules import LANGUAGE, RdfKind, Reading
 from sameas.rdf.statements import BlankNames, Statements, Terms, from_canonical, statements_of
 from sameas.reading.syntax import FORMATS, kind_of_content
@@ -38,6 +39,11 @@ REMOTE_CONTEXT = (
 )
 NO_NAME = "standard-input"
 """The name that relative IRIs on standard input are resolved against."""
+WELL_FORMED = re.compile(
+    rf"(?:<{SIMPLE}>|_:\w+) <{SIMPLE}> "
+    rf"(?:<{SIMPLE}>|_:\w+|\"[^\"\\]*(?:\\.[^\"\\]*)*\"(?:@{LANGUAGE.pattern}|\^\^<{SIMPLE}>)?)"
+)
+"""Most well-formed statements as text; the others are looked at term by term, which is slower."""
 
 
 @dataclass
@@ -55,7 +61,7 @@ class Faults:
     def valid(self, quads: Iterable[ox.Quad], line: Callable[[], int | None]) -> Iterator[ox.Quad]:
         """The quads whose IRIs and language tags are well-formed; ``line`` says where one is."""
         for quad in quads:
-            if found := _bad_term(quad):
+            if not WELL_FORMED.fullmatch(str(quad)) and (found := _bad_term(quad)):
                 self._bad_term(*found, line())
             else:
                 yield quad
