@@ -32,7 +32,7 @@ import zstandard
 
 import sameas
 from sameas import InputError, OptionError, Reading
-from sameas.reading.rdf import FORMATS
+from sameas.reading.syntax import FORMATS
 
 E = "http://example.org/"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"

@@ -499,20 +499,18 @@ def test_embeddings_that_hold_python_objects(tmp_path):
 # Gold
 
 
-def test_duplicated_gold_links(tmp_path):
+def test_duplicated_gold_links_are_told_and_count_once(tmp_path):
     folder = openea(tmp_path / "pair", gold=[*GOLD, GOLD[1]])
-    fragment = f'{folder}/ent_links:5: the link "fr:Paris" to "en:Paris" was given before'
-    refused_by_align(tmp_path, [folder], fragment)
     links = put(tmp_path / "found.tsv", lines(GOLD))
-    refused(tmp_path, ["evaluate", links, folder], fragment)
-    refused(tmp_path, ["inspect", folder], fragment)
-
-
-def test_duplicated_gold_links_in_a_file(tmp_path):
-    links = put(tmp_path / "found.tsv", lines(GOLD))
-    gold = put(tmp_path / "gold.tsv", lines([*GOLD, GOLD[0]]))
-    refused(tmp_path, ["evaluate", links, gold], f"{gold}:5: the link ", "leave each link in once")
-    refused_by_align(tmp_path, [*two_tables(tmp_path), "--among", gold], f"{gold}:5: the link ")
+    gold = put(tmp_path / "gold.tsv", lines([*GOLD, GOLD[1]]))
+    for words in (("inspect", folder), ("evaluate", links, folder), ("evaluate", links, gold)):
+        result = invoke(*words, "--json")
+        assert result.exit_code == 0, result.output
+        told = 'duplicated links count once: 1, the first is "fr:Paris" to "en:Paris"'
+        assert told in result.stderr
+    assert json.loads(invoke("inspect", folder, "--json").stdout)["gold_links"] == {
+        str(folder): len(GOLD)
+    }
 
 
 def test_gold_of_strangers(tmp_path):
@@ -554,7 +552,7 @@ def test_seeds_and_rejected_pairs_that_cannot_be_read(tmp_path, flag):
         ["align", *inputs, f"--{flag}", tmp_path / "missing.tsv", "-o", tmp_path / "o.tsv"],
         "missing.tsv",
     )
-    for content in ("", "fr:Paris\n", lines([GOLD[0], GOLD[0]])):
+    for content in ("", "fr:Paris\n"):
         file = put(tmp_path / "known.tsv", content)
         refused(tmp_path, ["align", *inputs, f"--{flag}", file, "-o", tmp_path / "o.tsv"], file)
 

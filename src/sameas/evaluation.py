@@ -225,7 +225,7 @@ def _judged(
             columns.append(no_match)
         if complete:
             graph = getattr(pair, side, None)
-            kinds = getattr(graph, "kinds", None)
+            kinds = graph.kinds
             if graph is None or kinds is None:
                 return pl.lit(True)
             places = graph.positions(gold[side])

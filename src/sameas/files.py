@@ -30,7 +30,7 @@ STANDARD_INPUT = "-"
 MAX_BYTES = 64 * 2**30
 """How much one compressed file may hold by default."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-HEAD_BYTES = 1024
+HEAD_BYTES = 4096
 PACKED_BYTES = 2**12
 """Packed bytes that are unpacked at a time: few, because they may unpack to many."""
 CHANGED = "changed while it was read; wait until it is whole, try again"

@@ -112,7 +112,7 @@ def _warnings(found: GraphInspection) -> Iterator[str]:
     if found.duplicate_triples:
         yield f"{found.duplicate_triples:,} triples stand twice; each counts once"
     if found.reading.get("malformed"):
-        yield f"{found.reading['malformed']:,} malformed statements were skipped"
+        yield f"{found.reading['malformed']:,} malformed statements were left out"
     if found.relations == 1:
         yield "there is only one relation: neighbours cannot be told apart by it"
 

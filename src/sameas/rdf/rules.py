@@ -14,7 +14,7 @@ RdfKind = Literal["nt", "nq", "ttl", "trig", "rdf", "jsonld"]
 """N-Triples, N-Quads, Turtle, TriG, RDF/XML, JSON-LD."""
 
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"]*")
-_LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
+LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,8 @@ class Reading:
         "things",
         help="RDF: link things alone, or also nodes that only hold a value, and equal IRIs.",
     )
-    lenient: bool = option(False, help="RDF: skip malformed statements, and count them.")
+    lenient: bool = option(False, help="RDF: skip syntax errors, and count them.")
+    strict: bool = option(False, help="RDF: refuse malformed IRIs and language tags.")
     max_bytes: int = option(
         MAX_BYTES,
         least=1,
@@ -66,8 +67,10 @@ class Reading:
     def __post_init__(self) -> None:
         """Refuse values that cannot be used."""
         check(self)
+        if self.strict and self.lenient:
+            raise wrong("strict", "False where `lenient` is True", True)
         for tag in self.language:
-            if not _LANGUAGE.fullmatch(tag):
+            if not LANGUAGE.fullmatch(tag):
                 raise wrong("language", "a tag such as en or zh-Hant", tag)
         for name in ("label", "include", "exclude"):
             for iri in getattr(self, name):

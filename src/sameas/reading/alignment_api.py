@@ -12,7 +12,7 @@ from sameas.files import open_stream
 from sameas.iri import from_iris, is_iri
 from sameas.links import LINK_SCHEMA, LinkSet
 from sameas.rdf.rules import Reading
-from sameas.reading.rdf import read_quads
+from sameas.reading.quads import read_quads
 
 ALIGN = "http://knowledgeweb.semanticweb.org/heterogeneity/alignment"
 """The format's namespace; some files leave out the ``#`` that follows it."""
@@ -28,7 +28,7 @@ def read_alignment_api(path: Path, predicate: str | None = None) -> LinkSet:
     cells: dict[str, dict[str, str]] = {}
     metadata: dict[str, str] = {}
     with open_stream(path) as stream:
-        for quad in read_quads(stream, "rdf", Reading()):
+        for quad in read_quads(stream, "rdf", Reading(), plain_attributes=False):
             name = _term(quad.predicate.value)
             value = "" if isinstance(quad.object, ox.Triple) else quad.object.value
             if name in SOURCES and is_iri(value):

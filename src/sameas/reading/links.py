@@ -1,8 +1,9 @@
-"""Files of links: gold links, and links that were found earlier; the suffix decides."""
+"""Files of links: gold links, and links that were found earlier; suffix and content decide."""
 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,20 +11,23 @@ from typing import Any
 import polars as pl
 
 from sameas.errors import InputError, shortened
-from sameas.files import StrPath, kind_of, read_text, require_file
+from sameas.files import StrPath, kind_of, open_stream, read_text, require_file
 from sameas.links import LINK_COLUMNS, LINK_SCHEMA, LinkSet
-from sameas.reading.alignment_api import read_alignment_api
+from sameas.reading.alignment_api import ALIGN, read_alignment_api
 from sameas.reading.names import SURROGATES
 from sameas.reading.same_as import read_same_as
 from sameas.reading.sssom import read_sssom
+from sameas.reading.syntax import head_text, looks_like_rdf
 from sameas.reading.tables import TABLE_SUFFIXES, numbers, read_table
+
+log = logging.getLogger(__name__)
 
 SHAPE = 'one object a line expected: {"left": ..., "right": ..., "score": ..., "confidence": ...}'
 
 
 def read_links(path: StrPath) -> pl.DataFrame:
     """A table of links: left, right, score and confidence (null where the file has none)."""
-    return read_link_set(Path(path)).links.select(LINK_COLUMNS)
+    return _links(Path(path)).select(LINK_COLUMNS)
 
 
 def read_link_set(path: Path, *, predicate: str | None = None) -> LinkSet:
@@ -32,22 +36,16 @@ def read_link_set(path: Path, *, predicate: str | None = None) -> LinkSet:
     Of formats that hold statements of several kinds, those that say that two entities are the
     same are read: by the usual predicates, or by the one given.
     """
-    require_file(path)
-    kind = kind_of(path)
-    known = (*TABLE_SUFFIXES, *READERS)
-    if kind not in (*known, ".txt", ""):
-        raise InputError(path, f'suffix "{kind}" is not known for links; use {", ".join(known)}')
-    return READERS.get(kind, _read_link_table)(path, predicate)
+    return _reader(path)(path, predicate)
 
 
 def read_gold_links(path: Path, *, kind: str | None = None) -> pl.DataFrame:
-    """Gold links (left, right, file, line) from a file of links; empty or repeated is refused.
+    """Gold links (left, right, file, line) from a file of links; no links are refused.
 
     ``kind`` is that of the table, where the name of the file has no suffix.
     """
-    require_file(path)
-    if kind is None and kind_of(path) not in (*TABLE_SUFFIXES, ".txt", ""):
-        table = read_link_set(path).links.with_row_index("line", offset=1).cast({"line": pl.Int64})
+    if kind is None and _reader(path) is not _read_link_table:
+        table = _links(path).with_row_index("line", offset=1).cast({"line": pl.Int64})
     else:
         table = read_table(path, ("left", "right"), kind=kind)
     if not len(table):
@@ -56,17 +54,40 @@ def read_gold_links(path: Path, *, kind: str | None = None) -> pl.DataFrame:
 
 
 def without_duplicates(table: pl.DataFrame) -> pl.DataFrame:
-    """The table (left, right, file, line); an InputError if a pair stands twice."""
-    repeated = table.filter(~pl.struct("left", "right").is_first_distinct())
+    """The table (left, right, file, line) with each link once; duplicates are warned about."""
+    first = pl.struct("left", "right").is_first_distinct()
+    repeated = table.filter(~first)
     if len(repeated):
         row = repeated.row(0, named=True)
-        raise InputError(
-            row["file"],
-            f'the link "{shortened(row["left"])}" to "{shortened(row["right"])}" was given before '
-            f"({len(repeated)} duplicates in all); leave each link in once",
-            line=row["line"],
+        log.warning(
+            '%s:%d: duplicated links count once: %d, the first is "%s" to "%s"',
+            *(row["file"], row["line"], len(repeated)),
+            *(shortened(row["left"]), shortened(row["right"])),
         )
-    return table.select("left", "right", "file", "line")
+    return table.filter(first).select("left", "right", "file", "line")
+
+
+def _links(path: Path) -> pl.DataFrame:
+    """The links of a file; what was left out is logged."""
+    found = read_link_set(path)
+    for sentence in found.skipped:
+        log.warning("%s: left out: %s", path, sentence)
+    return found.links
+
+
+def _reader(path: Path) -> Callable[[Path, str | None], LinkSet]:
+    """The reader for a file: by its suffix, but RDF by its content."""
+    require_file(path)
+    kind = kind_of(path)
+    if kind not in (*TABLE_SUFFIXES, ".jsonl", ".sssom.tsv") and path.is_file():
+        with open_stream(path) as stream:
+            head = stream.head
+        if looks_like_rdf(head):
+            return read_alignment_api if ALIGN in head_text(head) else read_same_as
+    known = (*TABLE_SUFFIXES, *READERS)
+    if kind not in (*known, ".txt", ""):
+        raise InputError(path, f'suffix "{kind}" is not known for links; use {", ".join(known)}')
+    return READERS.get(kind, _read_link_table)
 
 
 def _read_link_table(path: Path, predicate: str | None) -> LinkSet:

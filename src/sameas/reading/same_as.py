@@ -13,18 +13,19 @@ from sameas.iri import BLANK, from_iris
 from sameas.links import IDENTITY, LINK_SCHEMA, SAME_AS, LinkSet
 from sameas.rdf.rules import Reading
 from sameas.rdf.statements import Terms
-from sameas.reading.rdf import SUFFIXES, read_stream
+from sameas.reading.quads import read_stream
+from sameas.reading.rdf import SUFFIXES
 
 
 def read_same_as(path: Path, predicate: str | None = None) -> LinkSet:
-    """The links of an N-Triples or Turtle file: its triples with a predicate of identity.
+    """The links of an RDF file: its triples with a predicate of identity.
 
     Those are the ones of ``sameas.links.IDENTITY`` and the given one. Triples with another
     predicate, or with a blank node or a literal at an end, are counted and left out.
     """
     terms = Terms()
     with open_stream(path) as stream:
-        kind = SUFFIXES[kind_of(path)]
+        kind = SUFFIXES.get(kind_of(path))
         batches = list(read_stream(stream, kind, Reading(), terms))
     codes = np.concatenate([np.zeros((0, 3), np.uint32), *(batch.triples for batch in batches)])
     wanted = terms.codes(pl.Series([f"<{iri}>" for iri in {*IDENTITY, predicate or SAME_AS}]))

@@ -1,68 +1,135 @@
 """A guard in front of the RDF/XML parser.
 
-Expat reads the same bytes first. It gives the line and column of errors, notices when a file is
+Expat reads the same text first. It gives the line and column of errors, notices when a file is
 truncated, and reports entities before they are used. An entity that stands for much text is
 refused: a few entities that refer to each other could make a small file fill any memory.
 """
 
 from __future__ import annotations
 
+import codecs
 import re
 from xml.parsers import expat
+from xml.sax.saxutils import escape, quoteattr
 
 from sameas.errors import InputError
 from sameas.files import Stream
+from sameas.reading.syntax import UTF16
 
 LONGEST_ENTITY = 4096
 """Characters that an entity may stand for; entities are for shortening IRIs."""
 FEED_BYTES = 2**16
+LOST = "mend it; if it were skipped, the rest would be lost"
+DECLARED = re.compile(r"\A(\s*<\?xml\s[^>]*?encoding\s*=\s*[\"'])([^\"'>]*)")
+XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace"
 
 
 class XmlStream:
-    """The bytes of a stream, at most a line at a time; malformed XML is an InputError."""
+    """XML as UTF-8, at most a line at a time; malformed XML is an InputError."""
 
-    def __init__(self, stream: Stream) -> None:
-        """Refuse UTF-16."""
+    def __init__(self, stream: Stream, *, plain_attributes: bool = True) -> None:
+        """Refuse an unknown encoding; ``plain_attributes`` keeps attributes without a prefix."""
         self._stream = stream
+        self.encoding = _encoding(stream)
+        self._decoder = codecs.getincrementaldecoder(self.encoding)()
+        self._begun = False
         self._lines: list[bytes] = []
+        self._ready = b""
         self._lengths: dict[str, int] = {}
         self._ended = False
         self._line_done = True
         self.line = 0
         """The line that was handed out last, whole or in part."""
-        self._parser = expat.ParserCreate(namespace_separator=" ")
+        self._parser = expat.ParserCreate("utf-8", namespace_separator=" ")
         self._parser.EntityDeclHandler = self._entity
-        self._parser.XmlDeclHandler = self._declaration
-        if stream.head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            raise InputError(stream.place, "is encoded in UTF-16; convert the file to UTF-8")
+        self._rewritten: list[str] | None = None if plain_attributes else []
+        if not plain_attributes:
+            self._parser.StartElementHandler = self._start
+            self._parser.EndElementHandler = self._end
+            self._parser.CharacterDataHandler = self._text
 
     def read(self, size: int = -1) -> bytes:
         """The next bytes, up to the end of a line; none at the end."""
+        while not self._ready and not self._ended:
+            self._ready = self._next_line()
+        size = len(self._ready) if size < 0 else size
+        found, self._ready = self._ready[:size], self._ready[size:]
+        return found
+
+    def _next_line(self) -> bytes:
+        """The next line, which may be rewritten, once expat has read it."""
         if not self._lines:
-            self._lines = self._stream.read(FEED_BYTES).splitlines(keepends=True)[::-1]
+            self._lines = self._decoded().encode().splitlines(keepends=True)[::-1]
         line = self._lines.pop() if self._lines else b""
-        if 0 <= size < len(line):
-            self._lines.append(line[size:])
-            line = line[:size]
         self.line += self._line_done and line != b""
         self._line_done = line.endswith((b"\n", b"\r"))
-        if not self._ended:
-            self._ended = not line
-            self._feed(line)
+        self._ended = not line
+        self._feed(line)
+        if self._rewritten is None:
+            return line
+        line = "".join(self._rewritten).encode()
+        self._rewritten.clear()
         return line
+
+    def _decoded(self) -> str:
+        """The next piece of text, with UTF-8 in place of the declared encoding."""
+        text, raw = "", b"begin"
+        while raw and not text:
+            raw = self._stream.read(FEED_BYTES)
+            try:
+                text = self._decoder.decode(raw, not raw)
+            except UnicodeError as error:
+                raise self._undecodable(error) from None
+        if not self._begun:
+            self._begun = True
+            text = DECLARED.sub(r"\1utf-8", text)
+        return text
+
+    def _undecodable(self, error: UnicodeError) -> InputError:
+        line = self.line + self._line_done
+        if isinstance(error, UnicodeDecodeError):
+            before = error.object[: error.start].decode(self.encoding, errors="replace")
+            line += before.count("\n")
+        what = self.encoding.upper()
+        remedy = "convert the file to UTF-8, or declare the encoding that it has"
+        return InputError(self._stream.place, f"not {what} text; {remedy}", line=line)
 
     def _feed(self, line: bytes) -> None:
         try:
             self._parser.Parse(line, not line)
         except expat.ExpatError as error:
             reason = expat.errors.messages.get(error.code, "malformed")
-            whole = "is the file whole?" if not line else "mend it"
             raise InputError(
                 self._stream.place,
-                f"not well-formed XML ({reason}); {whole}",
+                f"not well-formed XML ({reason}); {LOST if line else 'is the file whole?'}",
                 line=error.lineno,
                 column=error.offset + 1,
             ) from None
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        """Write an element with its own namespaces, without attributes that have none."""
+        space, _, local = name.rpartition(" ")
+        parts = [f"<{local} xmlns={quoteattr(space)}"]
+        for number, (key, value) in enumerate(attributes.items()):
+            space, _, local = key.rpartition(" ")
+            if space == XML_NAMESPACE:
+                parts.append(f"xml:{local}={quoteattr(value)}")
+            elif space:
+                prefix = f"n{number}"
+                parts.append(
+                    f"xmlns:{prefix}={quoteattr(space)} {prefix}:{local}={quoteattr(value)}"
+                )
+        self._write(" ".join(parts) + ">")
+
+    def _end(self, name: str) -> None:
+        self._write(f"</{name.rpartition(' ')[2]}>")
+
+    def _text(self, text: str) -> None:
+        self._write(escape(text))
+
+    def _write(self, text: str) -> None:
+        if self._rewritten is not None:
+            self._rewritten.append(text)
 
     def _entity(self, name: str, parameter: bool, value: str | None, *_: object) -> None:
         """Refuse an entity that stands for much text, or for another file."""
@@ -83,10 +150,22 @@ class XmlStream:
             )
         self._lengths.setdefault(name, length)
 
-    def _declaration(self, version: str, encoding: str | None, standalone: int) -> None:
-        if encoding and encoding.lower() not in ("utf-8", "utf8", "us-ascii", "ascii"):
-            raise InputError(
-                self._stream.place,
-                f"is encoded in {encoding[:40]}; convert the file to UTF-8",
-                line=1,
-            )
+
+def _encoding(stream: Stream) -> str:
+    """The codec of XML by its first bytes: a mark, else the declaration, else UTF-8."""
+    for mark, codec in UTF16.items():
+        if stream.head.startswith(mark):
+            return codec
+    declared = DECLARED.match(stream.head.decode("latin-1"))
+    name = declared[2] if declared else "utf-8"
+    try:
+        found = codecs.lookup(name)
+        "a".encode(name)  # refuses codecs that are not of text
+    except (LookupError, ValueError):
+        raise InputError(
+            stream.place,
+            f'is encoded in "{name[:40]}", which is not known; convert the file to UTF-8',
+            line=1,
+        ) from None
+    # A declaration that can be read in ASCII is not in UTF-16. UTF-8 includes ASCII.
+    return "utf-8" if found.name.startswith(("utf-16", "utf-32", "ascii")) else found.name

@@ -22,7 +22,7 @@ OF_CONCEPTS = [f"{SKOS}{name}" for name in ("broader", "narrower", "inScheme", "
 def predicates_of(alignment: Alignment) -> pl.Series:
     """The IRI of each link's predicate, in the order of the links."""
     graph = alignment.pair.left
-    kinds = getattr(graph, "kinds", None)
+    kinds = graph.kinds
     places = np.where(_are_concepts(graph), CONCEPT, 0)
     if kinds is not None:
         places = np.where((kinds == 1) | (kinds == 2), kinds, places)

@@ -1,0 +1,103 @@
+"""Formats of RDF, and how a file that holds one begins."""
+
+from __future__ import annotations
+
+import codecs
+import logging
+import re
+
+import pyoxigraph as ox
+
+from sameas.errors import InputError
+from sameas.files import Stream
+from sameas.rdf.rules import RdfKind
+
+log = logging.getLogger(__name__)
+
+FORMATS: dict[RdfKind, ox.RdfFormat] = {
+    "nt": ox.RdfFormat.N_TRIPLES,
+    "nq": ox.RdfFormat.N_QUADS,
+    "ttl": ox.RdfFormat.TURTLE,
+    "trig": ox.RdfFormat.TRIG,
+    "rdf": ox.RdfFormat.RDF_XML,
+    "jsonld": ox.RdfFormat.JSON_LD,
+}
+UTF16 = {
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+    b"<\0?\0": "utf-16-le",
+    b"\0<\0?": "utf-16-be",
+}
+"""How XML in UTF-16 begins, and the codec that reads it."""
+
+_IRI = r"<(?:\w[\w+.-]*://|urn:)[^<>\n]*>"
+_NODE = rf"(?:{_IRI}|_:[^\s<>\"]+)"
+_LITERAL = r"\"(?:[^\"\\\n]|\\.)*\"(?:@[\w-]+|\^\^<[^<>\s]*>)?"
+_COMMENTS = r"(?:\s|#[^\n]*\n)*"
+LOOKS: dict[RdfKind, tuple[tuple[RdfKind, ...], re.Pattern[str]]] = {
+    "rdf": ((), re.compile(r"\s*<(?:\?xml|!--|!DOCTYPE\s+rdf|(?:\w+:)?RDF\s)", re.IGNORECASE)),
+    "jsonld": (
+        (),
+        re.compile(r"\s*(?:\{\s*\"|\[\s*[{\[]).*\"@(?:context|id|graph|type)\"", re.DOTALL),
+    ),
+    "nq": (
+        ("nt", "ttl", "trig"),
+        re.compile(
+            rf"{_COMMENTS}{_NODE}\s*{_IRI}\s*(?:{_NODE}|{_LITERAL})\s*{_NODE}?\s*\.\s*?([#\r\n]|$)"
+        ),
+    ),
+    "ttl": (
+        ("trig",),
+        re.compile(
+            rf"{_COMMENTS}(?:@?prefix\s+[\w.-]*:\s*<|@?base\s*<|{_IRI}\s+(?:a\s|{_IRI}))",
+            re.IGNORECASE,
+        ),
+    ),
+}
+"""The formats that include a format, and how files in it begin."""
+OWL_SYNTAXES = {
+    "functional syntax": re.compile(rf"{_COMMENTS}(?:Prefix|Ontology)\s*\("),
+    "Manchester syntax": re.compile(rf"{_COMMENTS}(?:Prefix|Namespace|Ontology):\s"),
+    "OWL/XML": re.compile(
+        r"\s*(?:<\?[^>]*>\s*|<!--.*?-->\s*|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>\s*)*"
+        r"<(?:\w+:)?Ontology\s[^>]*(?:ontologyIRI|xmlns\s*=\s*.http://www\.w3\.org/2002/07/owl#)",
+        re.DOTALL,
+    ),
+}
+RDF_NAMESPACE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+
+
+def kind_of_content(stream: Stream, claimed: RdfKind | None) -> RdfKind:
+    """The format of a stream: the claimed one, unless the content clearly is in another."""
+    head = head_text(stream.head)
+    if syntax := _owl_syntax(head):
+        remedy = "save it as RDF/XML or Turtle"
+        raise InputError(stream.place, f"is OWL in {syntax}, which is not read; {remedy}")
+    seen = _looks(head)
+    if seen is None or claimed in (seen, *LOOKS[seen][0]):
+        return claimed or "nq"
+    if claimed:
+        says = "is read as %s, which it holds, although its name or `format` says %s"
+        log.warning(f"%s: {says}", stream.place, FORMATS[seen].name, FORMATS[claimed].name)
+    return seen
+
+
+def looks_like_rdf(head: bytes) -> bool:
+    """Whether a file without a suffix that says so clearly holds RDF, or OWL in another syntax."""
+    text = head_text(head)
+    kind = _looks(text)
+    return bool(_owl_syntax(text) or (RDF_NAMESPACE in text if kind == "rdf" else kind))
+
+
+def _looks(head: str) -> RdfKind | None:
+    return next((kind for kind, (_, pattern) in LOOKS.items() if pattern.match(head)), None)
+
+
+def _owl_syntax(head: str) -> str | None:
+    return next((name for name, pattern in OWL_SYNTAXES.items() if pattern.match(head)), None)
+
+
+def head_text(head: bytes) -> str:
+    """The first bytes of a file as text."""
+    codec = next((name for mark, name in UTF16.items() if head.startswith(mark)), "utf-8")
+    return head.decode(codec, errors="replace")
