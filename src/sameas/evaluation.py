@@ -224,9 +224,8 @@ def _judged(
         if no_match is not None:
             columns.append(no_match)
         if complete:
-            graph = getattr(pair, side, None)
-            kinds = graph.kinds
-            if graph is None or kinds is None:
+            graph = None if pair is None else pair.left if side == "left" else pair.right
+            if graph is None or (kinds := graph.kinds) is None:
                 return pl.lit(True)
             places = graph.positions(gold[side])
             columns.append(graph.entities.filter(np.isin(kinds, kinds[places[places >= 0]])))

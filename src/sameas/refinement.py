@@ -160,12 +160,18 @@ class Context:
     weights: Weights
     traits: Traits | None
 
-    def allows(self, left: Positions, right: Positions) -> NDArray[np.bool_]:
+    def allows(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Which pairs may be linked: nothing that is known, and no type, excludes them."""
         allowed = self.known.allows(left, right)
         if self.traits is not None:
             allowed &= ~contradictory(self.traits.types, left, right)
         return allowed
+
+    def learn(self, anchors: Anchors) -> Callable[[Any, Any], Vector]:
+        """What gives the log-odds of pairs by their types, attributes and spelling."""
+        if self.traits is None:
+            return lambda left, right: np.zeros(len(left))
+        return self.traits.learn(anchors.left, anchors.right, anchors.trust).score
 
     @cached_property
     def crowd(self) -> Vector:
@@ -224,7 +230,9 @@ def refine(
         )
         thresholds = thresholds if told is None else told
         pairs = pairs.select(_within_reach(pairs.candidates, weights.spread))
-        new = _open_anchors(above(pairs.candidates, thresholds, known.kinds[0]), thresholds, context)
+        new = _open_anchors(
+            above(pairs.candidates, thresholds, known.kinds[0]), thresholds, context
+        )
         before, now = (each.left * candidates.shape[1] + each.right for each in (anchors, new))
         changes.append(len(np.setxor1d(before, now)))
         if progress:
@@ -236,9 +244,7 @@ def refine(
     return Refinement(pairs, anchors, relations, tuple(changes), thresholds)
 
 
-def above(
-    scores: Candidates, thresholds: Vector | None, kinds: NDArray[np.integer]
-) -> Candidates:
+def above(scores: Candidates, thresholds: Vector | None, kinds: NDArray[np.integer]) -> Candidates:
     """The pairs with their scores less the threshold of their kind; ``kinds`` of left entities."""
     if thresholds is None:
         return scores
@@ -267,9 +273,7 @@ def _with_evidence(pairs: Pairs, anchors: Anchors, relations: Relations, context
     old, new, evidence = gather_evidence(
         *context.edges, anchors, relations, pairs.candidates, enter=weights.enter
     )
-    learned = lambda left, right: np.zeros(len(left))  # noqa: E731
-    if context.traits is not None:
-        learned = context.traits.learn(anchors.left, anchors.right, anchors.trust).score
+    learned = context.learn(anchors)
     every = pairs.candidates
     pairs = replace(pairs, evidence=old, learned=learned(every.left, every.right))
     pairs = pairs.scored(score(pairs, weights, crowd), known)
@@ -283,15 +287,11 @@ def _with_evidence(pairs: Pairs, anchors: Anchors, relations: Relations, context
     alike = context.names.of(*new)
     hopeful = most + weights.names * alike.astype(np.float64) >= floor
     new, evidence, alike = _chosen(hopeful, new, evidence, alike)
-    pairs = _merged(
-        pairs, new, np.stack([alike, context.profit.of(*new)]), evidence, learned(*new)
-    )
+    pairs = _merged(pairs, new, np.stack([alike, context.profit.of(*new)]), evidence, learned(*new))
     return pairs.scored(score(pairs, weights, crowd), known)
 
 
-def _merged(
-    pairs: Pairs, new: Positions, text: Matrix, evidence: Vector, learned: Vector
-) -> Pairs:
+def _merged(pairs: Pairs, new: Positions, text: Matrix, evidence: Vector, learned: Vector) -> Pairs:
     """The old pairs and new ones, not scored yet."""
     old = pairs.candidates
     left, right = (np.concatenate(side) for side in zip((old.left, old.right), new, strict=True))

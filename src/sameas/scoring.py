@@ -28,7 +28,6 @@ from sameas.proposals import COMPARE_ALL_UP_TO, Clues
 from sameas.refinement import Weights
 from sameas.rows import Rows, side_by_side, unit
 
-
 SAME_NAME = 10
 """Partners that each entity gets by name alone, where neighbours are to decide later."""
 

@@ -100,7 +100,9 @@ def open_plan(
     probability /= excess
     # That takes from a pair's other entity too, which may have had less than one already.
     after = _sums(candidates, probability, left, right)
-    sums = [each for each, alone in zip((*before, *after), (*single, *single), strict=True) if alone]
+    sums = [
+        each for each, alone in zip((*before, *after), (*single, *single), strict=True) if alone
+    ]
     deviation = max((float(np.abs(each - 1).max(initial=0.0)) for each in sums), default=0.0)
     return OpenPlan(probability, left, right, float(threshold), sweeps, deviation)
 

@@ -432,9 +432,7 @@ class Scores:
         found = [detail for side in (0, 1) for detail in self._addition(terms, side, crowd)]
         return max(found, key=lambda detail: detail.score, default=None)
 
-    def _addition(
-        self, terms: tuple[EdgeTerms, ...], side: int, crowd: float
-    ) -> list[Detail]:
+    def _addition(self, terms: tuple[EdgeTerms, ...], side: int, crowd: float) -> list[Detail]:
         lacks = terms[1 + side]
         heaviest = np.argsort(-lacks.amounts, kind="stable")[:TRIED]
         weight, lacked = lacks.amounts[heaviest], lacks.edges[1 - side][heaviest]

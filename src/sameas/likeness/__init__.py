@@ -64,9 +64,7 @@ class Worths:
     attributes: AttributeWorths | None
     spelling: SpellingWorths | None
 
-    def score(
-        self, left: NDArray[np.integer], right: NDArray[np.integer]
-    ) -> NDArray[np.float64]:
+    def score(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np.float64]:
         """What they say about pairs together."""
         total = self.types.score(left, right)
         for worths in (self.attributes, self.spelling):

@@ -262,9 +262,7 @@ def learn_attributes(
         generator.choice(side.table["entity"].unique().sort().to_numpy(), RANDOM)
         for side in (attributes.left, attributes.right)
     )
-    chance, levels = (
-        attributes.compare(*pairs)[0] for pairs in ((ours, theirs), (left, right))
-    )
+    chance, levels = (attributes.compare(*pairs)[0] for pairs in ((ours, theirs), (left, right)))
     count = len(attributes.pairs)
     weights = np.zeros((count, 5))  # of a value that one lacks: nothing
     hits = np.stack([np.bincount(column, trust, minlength=5)[:4] for column in levels.T])

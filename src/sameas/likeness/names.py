@@ -143,12 +143,15 @@ class NamesAndHops:
 
     def of(self, left: Positions, right: Positions) -> Matrix:
         """The profits of pairs."""
-        extra = self.names.of(left, right) - self._means.of(left, right)
-        return self.hops.of(left, right) + extra / np.float32(self.depth + 1)
+        extra: Matrix = self.names.of(left, right) - self._means.of(left, right)
+        profit: Matrix = self.hops.of(left, right) + extra / np.float32(self.depth + 1)
+        return profit
 
     def partners(
         self, starts: Positions, right: NDArray[np.integer], progress: Progress | None = None
     ) -> Matrix:
         """The profits of left entity i with right[starts[i]:starts[i + 1]], for every i."""
-        extra = self.names.partners(starts, right) - self._means.partners(starts, right)
-        return self.hops.partners(starts, right, progress) + extra / np.float32(self.depth + 1)
+        extra: Matrix = self.names.partners(starts, right) - self._means.partners(starts, right)
+        hops = self.hops.partners(starts, right, progress)
+        profit: Matrix = hops + extra / np.float32(self.depth + 1)
+        return profit

@@ -83,7 +83,9 @@ class Spelling:
         return levels, close
 
 
-def read_spelling(texts: tuple[pl.Series, pl.Series], names: BestNames, rivals: Positions) -> Spelling:
+def read_spelling(
+    texts: tuple[pl.Series, pl.Series], names: BestNames, rivals: Positions
+) -> Spelling:
     """The spelling of the names (``texts``) that ``names`` compares."""
     plain = folded(pl.concat(texts))
     words = pl.element().filter(pl.element().str.contains(MARK)).unique().sort()

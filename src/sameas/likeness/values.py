@@ -99,9 +99,7 @@ class Values:
     def _long(self) -> NDArray[np.bool_]:
         return (self.texts.str.len_chars() > LONG).to_numpy()
 
-    def levels(
-        self, left: NDArray[np.integer], right: NDArray[np.integer]
-    ) -> NDArray[np.uint8]:
+    def levels(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np.uint8]:
         """How alike pairs of values are: EQUAL, CLOSE, NEAR or UNLIKE."""
         same = left == right
         long = (self._long[left] | self._long[right]) & ~same

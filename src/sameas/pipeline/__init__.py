@@ -23,6 +23,7 @@ from sameas.pipeline.refined import align_refined, verify_refined
 from sameas.pipeline.result import Outcome, make_alignment
 from sameas.reading import read_pair
 from sameas.tabular import Table
+from sameas.understanding import understand
 
 __all__ = ["align", "verify"]
 
@@ -92,9 +93,9 @@ def _pair(left: Source, right: Source | None) -> GraphPair:
     if isinstance(left, GraphPair):
         if right is not None:
             raise OptionError("`right` must be left out where `left` is a pair of graphs")
-        return left
+        return understand(left) if any(one.reading for one in (left.left, left.right)) else left
     if isinstance(left, Graph) and isinstance(right, Graph):
-        return GraphPair(left=left, right=right)
+        return understand(GraphPair(left=left, right=right))
     if isinstance(left, Graph) or isinstance(right, Graph):
         raise OptionError(
             "`left` and `right` must be two graphs, got one graph and "

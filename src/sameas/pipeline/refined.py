@@ -147,8 +147,10 @@ def _outcome(
                 seconds=options.time_limit or math.inf,
                 progress=report,
             )
-        places = surplus.find(exact.left, exact.right) if exact else open_links(
-            surplus, plan, options.single
+        places = (
+            surplus.find(exact.left, exact.right)
+            if exact
+            else open_links(surplus, plan, options.single)
         )
     places = np.sort(places)
     pairs = pl.DataFrame(
@@ -208,7 +210,10 @@ def _thresholds(task: Task, refinement: Refinement, plan: OpenPlan) -> dict[str,
     found = {"threshold": float(values[most])}
     if task.pair.kinds is None:
         return found
-    return {**found, "thresholds": {Kind(k).name.lower(): float(values[k]) for k in np.unique(kinds)}}
+    return {
+        **found,
+        "thresholds": {Kind(k).name.lower(): float(values[k]) for k in np.unique(kinds)},
+    }
 
 
 def relation_table(pair: GraphPair, relations: Relations) -> pl.DataFrame:

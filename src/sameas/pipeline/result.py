@@ -82,7 +82,8 @@ def _told_by_iri(task: Task) -> pl.Series:
     asked = any(graph.raw and graph.raw.asks_for_all for graph in (pair.left, pair.right))
     if pair.kinds is None or asked or not same.any():
         return iris[:0]
-    iris, individual = iris.filter(pl.Series(same)), pair.kinds[0][seeds[same, 0]] == 0
+    iris = iris.filter(pl.Series(same))
+    individual = pl.Series(pair.kinds[0][seeds[same, 0]] == 0)
     left, right = (_descriptions(graph, iris) for graph in (pair.left, pair.right))
     differ = pl.concat(
         [
@@ -90,10 +91,9 @@ def _told_by_iri(task: Task) -> pl.Series:
             for one, other in ((left, right), (right, left))
         ]
     )
-    worth = pl.Series(individual)
-    for entities in (left["entity"], right["entity"], differ):
-        worth &= iris.is_in(entities.implode())
-    return iris.filter(~worth)
+    worth = [iris.is_in(one.implode()) for one in (left["entity"], right["entity"], differ)]
+    told: pl.Series = iris.filter(~(individual & worth[0] & worth[1] & worth[2]))
+    return told
 
 
 def _descriptions(graph: Graph, iris: pl.Series) -> pl.DataFrame:

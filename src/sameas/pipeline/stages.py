@@ -65,7 +65,9 @@ class Material:
     def profit(self) -> Profit | NamesAndHops:
         """The mean over the hops."""
         names = self.names
-        return self.hops if isinstance(names, Profit) else NamesAndHops(names, self.hops, self.depth)
+        return (
+            self.hops if isinstance(names, Profit) else NamesAndHops(names, self.hops, self.depth)
+        )
 
 
 def prepare(task: Task, sides: Sides, phases: Phases, *, complete: bool = False) -> Material:

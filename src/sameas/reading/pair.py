@@ -51,8 +51,8 @@ def read_pair(
         _refuse_empty(side)
     pair = understand(GraphPair(left=sides[0].graph, right=sides[1].graph))
     if names is not None:
-        left, right = _with_names(sides, (pair.left, pair.right), names)
-        pair = replace(pair, left=left, right=right)
+        graphs = _with_names(sides, (pair.left, pair.right), names)
+        pair = replace(pair, left=graphs[0], right=graphs[1])
     return pair if gold is None else replace(pair, gold=_checked_gold(pair, gold))
 
 
@@ -115,9 +115,7 @@ def _with_names(
             raise OptionError(f"`names` must be one file or one a side, got {len(files)} instead")
         tables = [read_names(Path(file)) for file in files]
     named = []
-    for side, graph, table in zip(
-        sides, graphs, tables * (len(sides) // len(tables)), strict=True
-    ):
+    for side, graph, table in zip(sides, graphs, tables * (len(sides) // len(tables)), strict=True):
         chosen, given = choose_names(graph.entities, table, ids=side.ids)
         named.append(replace(graph, names=chosen, names_given=given))
     used = [graph.names_given for graph in named]

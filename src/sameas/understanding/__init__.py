@@ -40,8 +40,10 @@ def understand(pair: GraphPair) -> GraphPair:
     labels = [() if graph.reading is None else graph.reading.label for graph in graphs]
     namings = find_names(views, kinds, paths, labels)
     left, right = (
-        graph if graph.reading is None else _matched(*parts, graph)
-        for *parts, graph in zip(views, kinds, paths, namings, graphs, strict=True)
+        graph if graph.reading is None else _matched(view, own, table, naming, graph)
+        for view, own, table, naming, graph in zip(
+            views, kinds, paths, namings, graphs, strict=True
+        )
     )
     return replace(pair, left=left, right=right)
 

@@ -111,17 +111,20 @@ class View:
 
     def edges(self, iris: Sequence[str]) -> Positions:
         """The triples of these relations."""
-        return self.triples[np.isin(self.triples[:, 1], self.relations(iris))]
+        found: Positions = self.triples[np.isin(self.triples[:, 1], self.relations(iris))]
+        return found
 
     def between(self) -> Positions:
         """Distinct triples that tell no types, without loops."""
         other = ~np.isin(self.triples[:, 1], self.relations([TYPE]))
-        return self.triples[other & (self.triples[:, 0] != self.triples[:, 2])]
+        found: Positions = self.triples[other & (self.triples[:, 0] != self.triples[:, 2])]
+        return found
 
     def of_type(self, iris: Sequence[str]) -> Positions:
         """The entities of these types."""
         classes = self.graph.positions(pl.Series(iris, dtype=pl.String))
-        return self.types[np.isin(self.types[:, 2], classes[classes >= 0]), 0]
+        found: Positions = self.types[np.isin(self.types[:, 2], classes[classes >= 0]), 0]
+        return found
 
     def mask(self, *places: NDArray[np.integer]) -> Mask:
         """Which entities are at these places."""
@@ -172,10 +175,11 @@ def _holders(view: View, schema: Mask, said: Positions) -> Mask:
     pairs = np.unique(between[:, [0, 2]], axis=0)
     owners, own = (np.bincount(pairs[:, end], minlength=size) for end in (1, 0))
     texts = np.bincount(said[said >= 0], minlength=size)
-    found = (owners == 1) & (own == 0) & (texts == 1) & ~schema
+    found: Mask = (owners == 1) & (own == 0) & (texts == 1) & ~schema
     places = np.flatnonzero(found)
     found[places] = are_identifiers(view.graph.entities.gather(places)).to_numpy()
-    return found | (view.mask(view.edges(LABEL_NODES)[:, 2]) & (own == 0) & ~schema)
+    found |= view.mask(view.edges(LABEL_NODES)[:, 2]) & (own == 0) & ~schema
+    return found
 
 
 def _deprecated(graph: Graph) -> Positions:

@@ -75,9 +75,7 @@ def find_names(
     ranks = [_known_ranks(label) for label in labels]
     known = [_known(table, own) for table, own in zip(paths, ranks, strict=True)]
     bare = [_unnamed(own, table) for own, table in zip(kinds, known, strict=True)]
-    texts = [
-        _texts(table, mask, own) for table, mask, own in zip(paths, bare, ranks, strict=True)
-    ]
+    texts = [_texts(table, mask, own) for table, mask, own in zip(paths, bare, ranks, strict=True)]
     found = []
     for side, (view, own, table) in enumerate(zip(views, kinds, known, strict=True)):
         groups = _type_sets(view)
@@ -241,15 +239,25 @@ def _from_iris(view: View, kinds: Kinds, bare: Mask, rank: int) -> pl.DataFrame:
     iris = view.graph.entities.gather(places)
     names = names_from_uris(iris)
     good = ~are_identifiers(iris, kinds[places]) & (names != "")
-    return pl.DataFrame({"entity": places, "value": names}).filter(good).select(
-        "entity", path=pl.lit(""), value="value", language=pl.lit(""), rank=pl.lit(rank, pl.Int64)
+    return (
+        pl.DataFrame({"entity": places, "value": names})
+        .filter(good)
+        .select(
+            "entity",
+            path=pl.lit(""),
+            value="value",
+            language=pl.lit(""),
+            rank=pl.lit(rank, pl.Int64),
+        )
     )
 
 
 def _shown(ranking: pl.DataFrame, known: pl.DataFrame, chosen: set[str]) -> pl.DataFrame:
     """path, entities, likeness, chosen: what was considered, each path once, best first."""
-    usual = known.group_by("path").agg(entities=pl.col("entity").n_unique()).sort(
-        "entities", "path", descending=[True, False]
+    usual = (
+        known.group_by("path")
+        .agg(entities=pl.col("entity").n_unique())
+        .sort("entities", "path", descending=[True, False])
     )
     found = (
         ranking.group_by("path")
