@@ -12,6 +12,10 @@ import numpy as np
 import polars as pl
 
 from sameas.graph import Graph, GraphPair
+from sameas.understanding import Kind, understand
+
+SHOWN = 10
+"""Properties that may hold names, as far as they are listed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +38,11 @@ class GraphInspection:
     alternatives: int
     """Names besides the first."""
     not_linkable: int
-    """Entities that are neighbours and no more: blank nodes, classes."""
+    """Entities that are neighbours and no more: mentions of other places."""
+    kinds: dict[str, int]
+    """How many individuals, classes and properties there are, where that is known."""
+    naming: tuple[dict[str, Any], ...]
+    """The properties that hold names or could: path, entities, likeness, chosen; best first."""
     mean_degree: float
     scripts: dict[str, float]
     """Share of the letters of all names by script, largest first."""
@@ -68,7 +76,12 @@ def inspect(pair: GraphPair) -> Inspection:
 
 
 def inspect_graph(graph: Graph) -> GraphInspection:
-    """Counts, scripts and namespaces of one graph, and warnings about what may go wrong."""
+    """Counts, scripts and namespaces of one graph, and warnings about what may go wrong.
+
+    RDF that was read alone is understood alone: how well names meet is not known.
+    """
+    if graph.reading is not None:
+        graph = understand(GraphPair(left=graph, right=Graph.from_triples([]))).left
     distinct, names, size = graph.distinct_triples(), graph.names, len(graph.entities)
     degrees = np.bincount(distinct[:, [0, 2]].ravel(), minlength=size)
     letters = Counter[str]()
@@ -91,6 +104,14 @@ def inspect_graph(graph: Graph) -> GraphInspection:
         shared_names=int(((names != "") & names.is_duplicated()).sum()),
         alternatives=len(graph.alternatives),
         not_linkable=0 if graph.linkable is None else size - len(graph.linkable),
+        kinds={}
+        if graph.kinds is None
+        else {
+            Kind(kind).name.lower(): int(count)
+            for kind, count in enumerate(np.bincount(graph.kinds))
+            if count
+        },
+        naming=() if graph.naming is None else tuple(graph.naming.head(SHOWN).to_dicts()),
         mean_degree=float(degrees.mean()) if size else 0.0,
         scripts={name: count / letters.total() for name, count in letters.most_common(5)},
         namespaces=dict(namespaces.sort(-pl.col("count").cast(int), "begin").head(5).iter_rows()),
@@ -101,6 +122,9 @@ def inspect_graph(graph: Graph) -> GraphInspection:
 
 def _warnings(found: GraphInspection) -> Iterator[str]:
     size = max(found.entities, 1)
+    if found.reading and not any(one["chosen"] for one in found.naming):
+        named = "IRIs alone name them" if found.empty_names < size else "they have no names at all"
+        yield f"no property names the entities: {named}; if one does, give it with `label`"
     for count, share, text in (
         (found.isolated_entities, 0.1, "have no triple: only their names can tell"),
         (found.empty_names, 0.05, "have an empty name: only their neighbours can tell"),

@@ -1,7 +1,7 @@
 """PARIS: probabilities that entities, and relations, of two graphs are the same.
 
 Suchanek, Abiteboul and Senellart, PVLDB 5(3), 2011. No training and no similarity of names:
-equal names start it, functional relations carry it on. It works out
+equal literals start it, functional relations carry it on. It works out
 
     P(x = x') = 1 - product over r(x, y), r'(x', y') of
                 (1 - P(r' in r) fun-1(r) P(y = y')) (1 - P(r in r') fun-1(r') P(y = y'))
@@ -15,10 +15,11 @@ in turn, until the best counterparts stay the same. What is done where the paper
   facts, the paper's global functionalities (harmonic means of the local ones), over distinct
   triples. They belong to the relation: one tail shared by many counts no less than its siblings.
 - A name is a literal reached through a separate relation, whose functionality is distinct names /
-  named entities. Two literals are equal with probability 1 if casefolding
-  and collapsing white space makes them the same text, else 0. An empty name is no literal.
+  named entities; an attribute is a relation to literals. Two names are equal with probability 1
+  if casefolding and collapsing white space makes them the same text, else 0; of values of
+  attributes, only letters and digits count. An empty name is no literal.
 - In the first round P(r in r') is THETA for all relations; as only literals are equal by then,
-  only names count.
+  only names and attributes count.
 - Maximal assignment: a round builds only on those equivalences of the round before that are the
   best of both their entities, with no other as good: at most one an entity. (The authors' program
   takes the best of each left entity, any one of a tie. This way neither the order of the entities
@@ -42,7 +43,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sameas.errors import MemoryCeilingError
-from sameas.graph import Graph, Positions
+from sameas.graph import Graph, Positions, positions_of
+from sameas.understanding import SEPARATOR
 
 Values: TypeAlias = NDArray[np.float64]
 
@@ -70,7 +72,7 @@ class Equivalences:
     relations: pl.DataFrame
     """left, right, inverse, left_in_right, right_in_left: two relations (URIs), whether the right
     one is meant with head and tail swapped, and the probabilities that facts of one are facts of
-    the other. Names left out; one of the probabilities is at least THETA."""
+    the other. Attributes are among them, names are not; one probability is THETA at least."""
     iterations: int
     converged: bool
 
@@ -79,9 +81,8 @@ class Equivalences:
         """P(left = right) of each pair, in (0, 1]."""
         return -np.expm1(-self.evidence)
 
-    def among(self, left: Positions, right: Positions) -> Equivalences:
-        """Only the pairs between these entities."""
-        kept = np.isin(self.left, left) & np.isin(self.right, right)
+    def where(self, kept: NDArray[np.bool_]) -> Equivalences:
+        """These of the pairs."""
         return replace(
             self, left=self.left[kept], right=self.right[kept], evidence=self.evidence[kept]
         )
@@ -153,8 +154,8 @@ def maximal_links(equivalences: Equivalences) -> tuple[Positions, Positions, Val
 class _Facts:
     """One graph as facts between nodes: first its entities, then the literals of both graphs.
 
-    Relations are numbered 0..r-1 as in the graph, r for names, and r + 1 more for the inverse.
-    Facts without inverses come first, m of 2m.
+    Relations are numbered as in ``_relation_names``, and as many more for the inverse. Facts
+    without inverses come first, m of 2m.
     """
 
     entities: int
@@ -177,19 +178,50 @@ class _Facts:
 
 def _facts_of_both(left: Graph, right: Graph) -> tuple[_Facts, _Facts]:
     """The facts of both graphs, with the same numbers for the same literals."""
-    texts = [_normalised(graph.names) for graph in (left, right)]
-    literals = pl.concat(texts).filter(pl.concat(texts) != "").unique().sort()
+    tables = [_literals(graph) for graph in (left, right)]
+    literals = pl.concat([table["value"] for table in tables]).unique().sort()
     sides = []
-    for graph, names in zip((left, right), texts, strict=True):
-        named = np.flatnonzero((names != "").to_numpy())
-        found = literals.search_sorted(names.gather(named)).to_numpy().astype(np.int64)
-        triples = graph.distinct_triples()
-        n, names_relation = len(graph.entities), len(graph.relations)
-        head = np.concatenate([triples[:, 0], named])
-        relation = np.concatenate([triples[:, 1], np.full(len(named), names_relation)])
-        tail = np.concatenate([triples[:, 2], n + found])
-        sides.append(_facts(head, relation, tail, n, n + len(literals), names_relation + 1))
+    for graph, table in zip((left, right), tables, strict=True):
+        found = literals.search_sorted(table["value"]).to_numpy().astype(np.int64)
+        (head, relation, tail), n = graph.distinct_triples().T, len(graph.entities)
+        head = np.concatenate([head, table["entity"].to_numpy()])
+        relation = np.concatenate([relation, table["relation"].to_numpy()])
+        count = len(_relation_names(graph))
+        tail = np.concatenate([tail, n + found])
+        sides.append(_facts(head, relation, tail, n, n + len(literals), count))
     return sides[0], sides[1]
+
+
+def _relation_names(graph: Graph) -> pl.Series:
+    """The relations of a graph, an empty text for names, and the attributes of entities."""
+    attributes = graph.attributes["attribute"].unique().sort().rename("relation")
+    direct = attributes.filter(~attributes.str.contains(SEPARATOR, literal=True))
+    names = pl.Series("relation", [""])
+    every: pl.Series = pl.concat([graph.relations.rename("relation"), names, direct])
+    return every
+
+
+def _literals(graph: Graph) -> pl.DataFrame:
+    """entity (position), relation (number), value: all names, and the values of attributes."""
+    names = pl.concat(
+        [
+            pl.DataFrame({"entity": graph.entities, "name": graph.names}),
+            graph.alternatives.select("entity", "name"),
+        ]
+    )
+    numbers = _relation_names(graph)
+    values = graph.attributes.select(
+        "entity",
+        relation=pl.Series(positions_of(graph.attributes["attribute"], numbers), dtype=pl.Int64),
+        value=_normalised(graph.attributes["value"]).str.replace_all(r"[^\p{L}\p{N}]+", ""),
+    )
+    named = names.select(
+        "entity", relation=pl.lit(len(graph.relations), pl.Int64), value=_normalised(names["name"])
+    )
+    every = pl.concat([named, values])
+    every = every.with_columns(entity=pl.Series(graph.positions(every["entity"]), dtype=pl.Int64))
+    known = pl.col("entity") >= 0, pl.col("relation") >= 0, pl.col("value") != ""
+    return every.filter(*known).unique(maintain_order=True)
 
 
 def _facts(
@@ -324,9 +356,16 @@ class _Matches:
 
 
 def _first_matches(left: _Facts, right: _Facts) -> _Matches:
-    """Names with names, at THETA; other relations lead to nothing that is known to be equal."""
-    names = np.array([left.relations - 1]), np.array([right.relations - 1])
-    return _Matches(*names, np.array([THETA]), np.array([THETA]), 2 * right.relations)
+    """All that leads to literals with all, at THETA; nothing else is known to be equal."""
+    ours, theirs = (
+        np.unique(
+            side.relation[: len(side.head) // 2][side.tail[: len(side.head) // 2] >= side.entities]
+        )
+        for side in (left, right)
+    )
+    pairs = np.repeat(ours, len(theirs)), np.tile(theirs, len(ours))
+    share = np.full(len(pairs[0]), THETA)
+    return _Matches(*pairs, share, share, 2 * right.relations)
 
 
 def _relation_matches(left: _Facts, right: _Facts, equal: _Pairs) -> _Matches:
@@ -375,14 +414,15 @@ def _shares(inner: _Facts, outer: _Facts, equal: _Pairs) -> tuple[Positions, Pos
 
 def _relation_table(left: Graph, right: Graph, matches: _Matches) -> pl.DataFrame:
     """The matches as ``Equivalences.relations`` has them."""
-    names, other_names = len(left.relations), len(right.relations)
-    kept = matches.left < names
-    turned, other = np.divmod(matches.right[kept], other_names + 1)
+    ours, theirs = _relation_names(left), _relation_names(right)
+    turned, other = np.divmod(matches.right, len(theirs))
+    kept = (matches.left < len(ours)) & (matches.left != len(left.relations))
+    kept &= other != len(right.relations)
     return pl.DataFrame(
         {
-            "left": left.relations.gather(matches.left[kept]).cast(pl.String),
-            "right": right.relations.gather(other).cast(pl.String),
-            "inverse": turned == 1,
+            "left": ours.gather(matches.left[kept]),
+            "right": theirs.gather(other[kept]),
+            "inverse": turned[kept] == 1,
             "left_in_right": matches.left_in_right[kept],
             "right_in_left": matches.right_in_left[kept],
         }

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from sameas.alignment import Alignment
 
 PRESET = click.Choice(get_args(Preset))
+MANY, DOUBLE = 0.1, 5.0
+"""The share of links, and the surplus, from which further partners are worth a note."""
 MATCHES_SHOWN = 5
 """Relation matches in the summary; all are in the run folder."""
 
@@ -141,6 +143,8 @@ def align(
     print_table(_summary(alignment, values))
     header = ("left relation", "right relation", "match", "edges")
     print_table(_relation_matches(alignment), header=header)
+    for sentence in _doubles(alignment):
+        note(sentence, always=False)
     next_step = ""
     if pair.gold is not None and len(inputs) == 1:
         command = shlex.join(["sameas", "evaluate", str(out), inputs[0]])
@@ -186,6 +190,23 @@ def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str
     yield "seconds", f"{values['total_seconds']:.1f} ({phases})"
     if values["peak_memory_bytes"]:
         yield "peak memory", f"{values['peak_memory_bytes'] / 2**30:.2f} GiB"
+
+
+def _doubles(alignment: Alignment) -> Iterator[str]:
+    """What speaks for several partners of an entity, where only one is allowed."""
+    import polars as pl
+
+    for column, (side, other, choice) in enumerate(
+        (("left", "right", "many-to-one"), ("right", "left", "one-to-many"))
+    ):
+        taken = alignment.unmatched.filter(
+            pl.col("side") == side, pl.col("reason") == "taken", pl.col("score") > DOUBLE
+        )
+        if alignment.options.single[1 - column] and len(taken) > MANY * len(alignment.links):
+            yield (
+                f"{len(taken):,} {side} entities fit a {other} one that is linked already; if the "
+                f"{side} graph holds things twice, use `cardinality` {choice}"
+            )
 
 
 def _relation_matches(alignment: Alignment) -> Iterator[tuple[Any, ...]]:

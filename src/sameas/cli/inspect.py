@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sameas.cli.command import Command, as_flags, flags, given, note, print_table, say
+from sameas.iri import last_part
 from sameas.rdf.rules import Reading
 
 if TYPE_CHECKING:
@@ -31,14 +32,19 @@ def inspect(inputs: tuple[str, ...], **chosen: Any) -> dict[str, Any]:
       sameas inspect dump.ttl.gz --lenient
     """
     from sameas.inspection import inspect as inspect_pair
-    from sameas.inspection import inspect_graph, warnings_of_pair
+    from sameas.inspection import inspect_graph
     from sameas.reading import is_pair, read_graph, read_pair
 
     reading = Reading(**given(Reading, chosen))
     graphs: dict[str, GraphInspection] = {}
     gold: dict[str, int] = {}
     warnings: list[str] = []
-    for place in inputs:
+    if len(inputs) == 2 and not any(map(is_pair, inputs)):
+        # What names things is found by how well it meets the other side.
+        both = inspect_pair(read_pair(*inputs, reading=reading))
+        graphs = dict(zip(inputs, (both.left, both.right), strict=True))
+        warnings += both.warnings
+    for place in inputs if not graphs else ():
         if is_pair(place):
             found = inspect_pair(read_pair(place))
             graphs |= {f"{place} left": found.left, f"{place} right": found.right}
@@ -47,8 +53,6 @@ def inspect(inputs: tuple[str, ...], **chosen: Any) -> dict[str, Any]:
                 gold[place] = found.gold_links
         else:
             graphs[place] = inspect_graph(read_graph(place, reading=reading))
-    if len(inputs) == 2 and len(graphs) == 2:
-        warnings += warnings_of_pair(*graphs.values())
     for name, graph in graphs.items():
         warnings += [f"{name}: {warning}" for warning in graph.warnings]
     headings = (
@@ -74,7 +78,30 @@ def _rows(graphs: Sequence[GraphInspection]) -> Iterator[tuple[Any, ...]]:
     yield "mean degree", *(f"{each.mean_degree:,.1f}" for each in graphs)
     for name in dict.fromkeys(name for graph in graphs for name in graph.reading):
         yield f"read: {name.replace('_', ' ')}", *(each.reading.get(name) for each in graphs)
+    yield (
+        "kinds",
+        *(", ".join(f"{n:,} {kind}" for kind, n in each.kinds.items()) for each in graphs),
+    )
+    yield "names", *map(_naming, graphs)
     scripts = ([f"{k} {v:.0%}" for k, v in each.scripts.items() if v >= 0.005] for each in graphs)
     yield "scripts of names", *map(", ".join, scripts)
     namespaces = ([f"{k} {v:,}" for k, v in each.namespaces.items()][:3] for each in graphs)
     yield "namespaces", *map(", ".join, namespaces)
+
+
+def _naming(graph: GraphInspection) -> str:
+    """Which properties hold names, and which could."""
+    chosen, others = (
+        [_path(one["path"]) for one in graph.naming if one["chosen"] == wanted]
+        for wanted in (True, False)
+    )
+    text = ", ".join(chosen) or ("from IRIs" if graph.reading else "")
+    return f"{text}; would also do: {', '.join(others)}" if others else text
+
+
+def _path(path: str) -> str:
+    """A path in short: the last part of its attribute, and how many steps away it is."""
+    from sameas.understanding import SEPARATOR
+
+    steps = path.count(SEPARATOR)
+    return last_part(path) + (f" ({steps} step{'s' * (steps > 1)} away)" if steps else "")

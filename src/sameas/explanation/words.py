@@ -224,9 +224,17 @@ class _Text:
         rows = [("", "score", "linked with", compared)]
         for one in explanation.others:
             changes = [f"{TITLES[kind]} {self.signed(by)}" for kind, by in one.differences[:2]]
-            names = cut(label(one.entity)), cut(_linked_with(one))
+            names = cut(self.told_apart(one.entity)), cut(_linked_with(one))
             rows.append((names[0], self.signed(one.score), names[1], ", ".join(changes)))
         return f"Who else was considered\n{text_table(rows)}"
+
+    def told_apart(self, entity: Entity) -> str:
+        """The name of a candidate, with its IRI if another that was considered has that name."""
+        explanation, chosen = self.explanation, self.explanation.comparison
+        others = [one.entity for one in explanation.others]
+        others += [explanation.far(chosen)] if chosen else []
+        same = any(label(one) == label(entity) for one in others if one != entity)
+        return f"{label(entity)} ({printable(last_part(entity.uri))})" if same else label(entity)
 
     # --- why the assignment chose as it did ---
 

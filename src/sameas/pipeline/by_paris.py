@@ -33,7 +33,9 @@ def align_by_paris(task: Task, phases: Phases) -> Outcome:
         )
 
     with phases.timed("links"):
-        found = found.among(*task.sides)
+        inside, known = task.known.inside, task.known
+        among = inside[0][found.left] & inside[1][found.right]
+        found = found.where(among & known.allows(found.left, found.right))
         ranked = pairs(found.left, found.right).with_columns(
             score=found.probability, rank=found.ranks()
         )

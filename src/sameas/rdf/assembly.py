@@ -38,10 +38,14 @@ class Parts:
 
 
 def assemble(
-    batches: Iterable[Statements], terms: Terms, reading: Reading, tally: Counter[str]
+    batches: Iterable[Statements],
+    terms: Terms,
+    reading: Reading,
+    tally: Counter[str],
+    place: str = "the graph",
 ) -> Parts:
     """The parts of the graph that statements make; what was met is counted in ``tally``."""
-    found = _Assembly(terms, reading, tally)
+    found = _Assembly(terms, reading, tally, place)
     for batch in batches:
         found.add(batch)
     return found.parts()
@@ -54,6 +58,8 @@ class _Assembly:
     terms: Terms
     reading: Reading
     tally: Counter[str]
+    place: str
+    """Where the statements come from, for warnings."""
     triple_batches: list[Codes] = field(default_factory=list)
     literal_batches: list[pl.DataFrame] = field(default_factory=list)
     excluded: dict[int, bool] = field(default_factory=dict)
@@ -125,7 +131,7 @@ class _Assembly:
             return
         wrong = self._matching_classes(self.reading.exclude)
         tested = np.concatenate([np.unique(self.classes), np.array([*self.excluded], np.uint32)])
-        _warn_unused(self.reading.exclude, self.terms.iris(tested), "exclude")
+        self._warn_unused(self.reading.exclude, self.terms.iris(tested), "exclude")
         out = self._marked(wrong, self.members[np.isin(self.classes, wrong)])
         gone = out[self.triples[:, 0]] | out[self.triples[:, 2]]
         gone_literals = out[self.literals["head"].to_numpy()]
@@ -140,7 +146,7 @@ class _Assembly:
         distinct = np.unique(np.concatenate([self.triples[:, 1], used]))
         texts = self.terms.iris(distinct)
         classes = self.terms.iris(np.unique(self.classes))
-        _warn_unused(self.reading.include, pl.concat([texts, classes]), "include")
+        self._warn_unused(self.reading.include, pl.concat([texts, classes]), "include")
         wanted = distinct[_matching(texts, self.reading.include)]
         if not len(wanted):
             return
@@ -149,6 +155,11 @@ class _Assembly:
         kept, kept_literals = np.isin(self.triples[:, 1], wanted), np.isin(used, wanted)
         self.tally["excluded"] += int((~kept).sum() + (~kept_literals).sum())
         self.triples, self.literals = self.triples[kept], self.literals.filter(kept_literals)
+
+    def _warn_unused(self, patterns: Sequence[str], texts: pl.Series, option: str) -> None:
+        for pattern in patterns:
+            if not _fits(texts, pattern).any():
+                log.warning("%s: `%s` %s fits no predicate or class", self.place, option, pattern)
 
     def _matching_classes(self, patterns: Sequence[str]) -> Codes:
         distinct = np.unique(self.classes)
@@ -214,9 +225,3 @@ def _fits(texts: pl.Series, pattern: str) -> Mask:
     if pattern.endswith("*"):
         return texts.str.starts_with(pattern[:-1]).to_numpy()
     return (texts == pattern).to_numpy()
-
-
-def _warn_unused(patterns: Sequence[str], texts: pl.Series, option: str) -> None:
-    for pattern in patterns:
-        if not _fits(texts, pattern).any():
-            log.warning("`%s` %s fits no predicate or class", option, pattern)

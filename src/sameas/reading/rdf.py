@@ -53,7 +53,7 @@ def read_rdf(place: Place, reading: Reading, *, query: Path | None) -> Graph:
         batches = read_endpoint(endpoint, query, reading, terms, tally)
     else:
         batches = _read_files(_files(place, reading), reading, terms, tally)
-    graph = Graph.from_parts(assemble(batches, terms, reading, tally), reading)
+    graph = Graph.from_parts(assemble(batches, terms, reading, tally, describe(place)), reading)
     if tally["quoted"]:
         log.warning(
             "%s: statements about statements were left out: %d", describe(place), tally["quoted"]
