@@ -58,6 +58,8 @@ class Edges:
     """How many relations there are, in both directions, and attributes."""
     nodes: int
     """How many far nodes there are."""
+    hubs: Positions
+    """Far nodes that were left out because too many entities have them."""
 
     def __len__(self) -> int:
         """The number of edges."""
@@ -196,12 +198,14 @@ def _edges(
         return_counts=True,
     )
     fans = fans[group]
+    hubs = np.unique(every[fans > hub, 2])
     every, fans = every[fans <= hub], fans[fans <= hub]
     order = np.lexsort((every[:, 1], every[:, 2], every[:, 0]))
     entity, relation, far = every[order].T.astype(np.int32)
     starts = np.searchsorted(entity, np.arange(size + 1))
     nodes = size + len(shared)
-    return Edges(starts, entity, relation, far, fans[order].astype(np.int32), count, nodes)
+    columns = starts, entity, relation, far, fans[order].astype(np.int32)
+    return Edges(*columns, count, nodes, hubs)
 
 
 def match_relations(left: Edges, right: Edges, anchors: Anchors) -> Relations:
@@ -259,8 +263,9 @@ def gather_evidence(
     left_trust = of_nodes(left, anchors.left, anchors.trust, 1.0, 0.0)
     right_trust = of_nodes(right, anchors.right, anchors.trust, 1.0, 0.0)
     partner = of_nodes(left, anchors.left, anchors.right, right.entities + left.literals, -1)
-    left_worth, left_total = _worth(left, relations.left_cover, left_trust)
-    right_worth, right_total = _worth(right, relations.right_cover, right_trust)
+    back = of_nodes(right, anchors.right, anchors.left, left.entities + right.literals, -1)
+    left_worth, left_total = _worth(left, relations.left_cover, left_trust, back[right.hubs])
+    right_worth, right_total = _worth(right, relations.right_cover, right_trust, partner[left.hubs])
     match_starts = np.searchsorted(relations.left, np.arange(left.relations + 1))
     by_far = np.lexsort((right.entity, right.relation, right.far))
     far_starts = np.searchsorted(right.far[by_far], np.arange(right.nodes + 1))
@@ -292,15 +297,17 @@ def gather_evidence(
     return evidence(candidates.left, candidates.right, met), new, new_evidence
 
 
-def _worth(edges: Edges, cover: Vector, trust: Vector) -> tuple[Vector, Vector]:
+def _worth(edges: Edges, cover: Vector, trust: Vector, hubs: Positions) -> tuple[Vector, Vector]:
     """The weight of each edge's far node, and of each entity's anchored far nodes together.
 
-    A far node weighs as much as the best relation that leads to it.
+    A far node weighs as much as the best relation that leads to it; nothing if its counterpart is
+    one of the ``hubs`` of the other graph, which does not tell who has it.
     """
     begins = np.ones(len(edges), dtype=np.bool_)
     begins[1:] = (edges.entity[1:] != edges.entity[:-1]) | (edges.far[1:] != edges.far[:-1])
     first = np.flatnonzero(begins)
     worth = -np.log1p(-cover)[edges.relation]
     best = np.maximum.reduceat(worth, first) if len(first) else worth
+    best[np.isin(edges.far[first], hubs)] = 0.0
     total = np.bincount(edges.entity[first], best * trust[edges.far[first]], edges.entities)
     return np.repeat(best, np.diff(first, append=len(edges))), total.astype(np.float64)

@@ -485,6 +485,7 @@ def _single_edges(edges: Edges, relation: Numbers, far: Numbers, fans: Numbers) 
         fans=fans.astype(np.int32),
         relations=edges.relations,
         nodes=edges.nodes + grown - size,
+        hubs=np.where(edges.hubs < size, edges.hubs, edges.hubs + grown - size),
     )
 
 
