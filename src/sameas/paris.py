@@ -194,11 +194,16 @@ def _facts_of_both(left: Graph, right: Graph) -> tuple[_Facts, _Facts]:
 
 def _relation_names(graph: Graph) -> pl.Series:
     """The relations of a graph, an empty text for names, and the attributes of entities."""
-    attributes = graph.attributes["attribute"].unique().sort().rename("relation")
-    direct = attributes.filter(~attributes.str.contains(SEPARATOR, literal=True))
     names = pl.Series("relation", [""])
-    every: pl.Series = pl.concat([graph.relations.rename("relation"), names, direct])
+    attributes = _attributes(graph).rename("relation")
+    every: pl.Series = pl.concat([graph.relations.rename("relation"), names, attributes])
     return every
+
+
+def _attributes(graph: Graph) -> pl.Series:
+    """The attributes that entities have themselves; one may also be a relation."""
+    attributes = graph.attributes["attribute"].unique().sort()
+    return attributes.filter(~attributes.str.contains(SEPARATOR, literal=True))
 
 
 def _literals(graph: Graph) -> pl.DataFrame:
@@ -209,10 +214,11 @@ def _literals(graph: Graph) -> pl.DataFrame:
             graph.alternatives.select("entity", "name"),
         ]
     )
-    numbers = _relation_names(graph)
+    first = len(graph.relations) + 1
+    number = positions_of(graph.attributes["attribute"], _attributes(graph))
     values = graph.attributes.select(
         "entity",
-        relation=pl.Series(positions_of(graph.attributes["attribute"], numbers), dtype=pl.Int64),
+        relation=pl.Series(np.where(number < 0, -1, number + first), dtype=pl.Int64),
         value=_normalised(graph.attributes["value"]).str.replace_all(r"[^\p{L}\p{N}]+", ""),
     )
     named = names.select(

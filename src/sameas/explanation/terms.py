@@ -226,6 +226,8 @@ class Scores:
     def _name_terms(self, pair: Pair, number: int) -> Terms:
         """What n-grams and words in common add to the cosine of two names."""
         best, rows = self._best_names(pair)
+        if best is None and self.features.names is not None:  # one has no name
+            return np.zeros(0), lambda place: {}
         left, right = (row.dense[0].astype(np.float64) for row in rows)
         names = list(best or ())
         names = names or [self.record.entity(side, place).name for side, place in enumerate(pair)]
