@@ -203,7 +203,8 @@ def _relation_names(graph: Graph) -> pl.Series:
 def _attributes(graph: Graph) -> pl.Series:
     """The attributes that entities have themselves; one may also be a relation."""
     attributes = graph.attributes["attribute"].unique().sort()
-    return attributes.filter(~attributes.str.contains(SEPARATOR, literal=True))
+    direct: pl.Series = attributes.filter(~attributes.str.contains(SEPARATOR, literal=True))
+    return direct
 
 
 def _literals(graph: Graph) -> pl.DataFrame:
