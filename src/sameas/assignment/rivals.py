@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from sameas.assignment.open import FLOOR
 from sameas.candidates import Candidates
 from sameas.graph import Positions
 
@@ -113,6 +114,7 @@ def _threshold(free: Vector, rivals: Vector, links: Vector, reached: Vector, sur
     spread = max(float(np.median(links)) - location, 2 * scale)
     odds = spread * (1 - share) * present / (scale * share)
     threshold = location + scale * np.log(max(odds, 1e-9))
-    # No link is worth less than what nine of ten best rivals exceed, free or not.
+    # No link is worth less than what nine of ten best rivals exceed, free or not; and two
+    # entities are not a pair for lack of others.
     others = rivals[np.isfinite(rivals)]
-    return float(max(threshold, np.quantile(others, 0.1)) if len(others) else threshold)
+    return float(max(threshold, FLOOR, *(np.quantile(others, [0.1]) if len(others) else ())))
