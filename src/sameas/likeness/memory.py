@@ -31,7 +31,8 @@ class Memory:
     def of(self, left: Numbers, right: Numbers) -> tuple[NDArray[Any], ...]:
         """The rows of these pairs; only new ones are compared."""
         wanted = left * np.int64(self.width) + right
-        new = np.setdiff1d(wanted, self._keys)
+        new = np.sort(wanted[~self._knows(wanted)])
+        new = new[np.diff(new, prepend=-1) > 0]
         parts = [self.compare(new[:0], new[:0])]
         for start in range(0, len(new), AT_ONCE):
             parts.append(self.compare(*np.divmod(new[start : start + AT_ONCE], self.width)))
@@ -45,3 +46,11 @@ class Memory:
             self._keys = keys[order]
         places = np.searchsorted(self._keys, wanted)
         return tuple(array[places] for array in self._found or found)
+
+    def _knows(self, wanted: Positions) -> NDArray[np.bool_]:
+        """Which pairs were compared before; faster than set operations, as keys are sorted."""
+        if not len(self._keys):
+            return np.zeros(len(wanted), dtype=np.bool_)
+        places = np.minimum(np.searchsorted(self._keys, wanted), len(self._keys) - 1)
+        known: NDArray[np.bool_] = self._keys[places] == wanted
+        return known
