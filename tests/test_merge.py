@@ -367,3 +367,77 @@ def test_every_statement_of_rdf_is_kept(tmp_path, data, blank_nodes, keep):
     assert len(plain) == len(set(plain))
     triples = {ox.Quad(*list(quad)[:3]) for quad in written}
     assert canonical(plain) == canonical(triples)
+
+
+LEFT = """@prefix : <http://l/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:City a owl:Class ; rdfs:label "city"@en ; rdfs:subClassOf [ a owl:Restriction ;
+    owl:onProperty :in ; owl:someValuesFrom :Country ] .
+:Country a owl:Class ; owl:oneOf ( :Italy :Spain ) .
+:in a owl:ObjectProperty ; rdfs:label "lies in" .
+:Rome a :City ; :in :Italy ; rdfs:label "Rome"@en, "Roma"@it ; :size 1285 .
+:Graph1 { :Madrid a :City ; :in :Spain ; rdfs:label "Madrid" . }
+"""
+
+
+def rdf_pair(tmp_path):
+    (tmp_path / "left.trig").write_text(LEFT)
+    (tmp_path / "right.trig").write_text(LEFT.replace("http://l/", "http://r/"))
+    return sameas.read_pair(tmp_path / "left.trig", tmp_path / "right.trig")
+
+
+def test_classes_and_properties_are_replaced_everywhere_and_graphs_stay(tmp_path):
+    pair = rdf_pair(tmp_path)
+    names = ("City", "in", "Rome", "Madrid")
+    found = links(*((f"http://l/{name}", f"http://r/{name}", 1.0, 1.0) for name in names))
+    merge(pair, found, tmp_path / "merged.nq")
+    rows = set(parsed(tmp_path / "merged.nq", ".nq"))
+    own = "urn:sameas:graph:right"
+    assert ("http://l/Rome", "http://l/in", "http://r/Italy", own) in rows
+    assert ("http://l/Madrid", "http://l/in", "http://r/Spain", "http://r/Graph1") in rows
+    assert ("http://l/Madrid", f"{RDF}type", "http://l/City", "http://r/Graph1") in rows
+    owl = "http://www.w3.org/2002/07/owl#"
+    for name, said in (("City", "equivalentClass"), ("in", "equivalentProperty")):
+        sides = f"http://l/{name}", f"http://r/{name}"
+        assert (sides[0], f"{owl}{said}", sides[1], "urn:sameas:graph:links") in rows
+    text = (tmp_path / "merged.nq").read_text()
+    assert '"Roma"@it' in text
+    assert f'"1285"^^<{XSD}integer>' in text
+    assert text.count(f"<{RDF}first>") == 4
+    assert text.count("label>") == 2 * 5
+    told = " ".join(merge(pair, found, tmp_path / "merged.nt").not_held)
+    assert "the named graphs of 6 triples" in told
+
+
+@pytest.mark.parametrize("keep", ["left", "right"])
+def test_entities_that_several_links_connect_are_one(tmp_path, keep):
+    both = GraphPair(
+        left=graph(("l:a", "p:p", "l:b"), ("l:c", "p:p", "l:c")),
+        right=graph(("r:a", "p:q", "r:b"), ("r:c", "p:q", "r:c")),
+    )
+    several = [("l:a", "r:a", 1.0, None), ("l:a", "r:b", 3.0, None), ("l:b", "r:b", 2.0, None)]
+    found = links(*several, ("l:c", "r:c", None, None))
+    merged = merge(both, found, tmp_path / "merged.nt", keep=keep)
+    one, other = ("l:a", "l:c") if keep == "left" else ("r:b", "r:c")
+    rows = [row[:3] for row in parsed(tmp_path / "merged.nt")]
+    assert rows[:4] == [
+        (one, "p:p", one),
+        (other, "p:p", other),
+        (one, "p:q", one),
+        (other, "p:q", other),
+    ]
+    replaced = {("l:a", "l:b", "r:a", "r:b").index(row[2]) for row in rows[4:7]}
+    assert {row[:2] for row in rows[4:7]} == {(one, SAME_AS)}
+    assert len(replaced) == 3
+    assert merged.triples["links"] == 4
+
+
+def test_a_run_folder_is_merged_like_the_alignment(tmp_path):
+    alignment = sameas.align(rdf_pair(tmp_path), cardinality="one-to-many")
+    assert len(alignment.links)
+    sameas.write(alignment, tmp_path / "run")
+    for name in ("merged.nq", "merged.ttl"):
+        sameas.merge(alignment, tmp_path / name)
+        before = (tmp_path / name).read_bytes()
+        sameas.merge(sameas.read_run(tmp_path / "run"), tmp_path / name)
+        assert (tmp_path / name).read_bytes() == before
