@@ -441,3 +441,18 @@ def test_a_run_folder_is_merged_like_the_alignment(tmp_path):
         before = (tmp_path / name).read_bytes()
         sameas.merge(sameas.read_run(tmp_path / "run"), tmp_path / name)
         assert (tmp_path / name).read_bytes() == before
+
+
+def test_a_graph_without_a_label_is_called_alike_whenever_it_is_read(tmp_path):
+    said = '[] { <http://l/a> <http://l/p> <mailto:a@l> ; <http://l/q> "x" }'
+    written = []
+    for _ in range(2):
+        for side in ("left", "right"):
+            (tmp_path / f"{side}.trig").write_text(said)
+        pair = sameas.read_pair(tmp_path / "left.trig", tmp_path / "right.trig")
+        merge(pair, links(), tmp_path / "merged.nq")
+        written.append((tmp_path / "merged.nq").read_bytes())
+    assert written[0] == written[1]
+    places = [line.split()[-2] for line in written[0].decode().splitlines()]
+    assert len(places) == 4
+    assert len(set(places)) == 2
