@@ -359,8 +359,8 @@ SKOS = "http://www.w3.org/2004/02/skos/core#"
 BY_KIND = {
     "Class": PREDICATES["equivalentClass"],
     "property": PREDICATES["equivalentProperty"],
-    **dict.fromkeys(("typed", "narrow", "labelled"), PREDICATES["exactMatch"]),
-    **dict.fromkeys(("individual", "wide", "other"), SAME_AS),
+    **dict.fromkeys(("typed", "narrow"), PREDICATES["exactMatch"]),
+    **dict.fromkeys(("individual", "wide", "labelled", "other"), SAME_AS),
 }
 
 

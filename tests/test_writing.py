@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -199,6 +200,23 @@ def assert_same_graph(found, expected):
     assert spoken[0] == spoken[1]
 
 
+def assert_same_rdf(found, expected):
+    """The parts that graphs from RDF have, and what they were made of."""
+    for name in ("kinds", "linkable", "triples"):
+        assert_array_equal(getattr(found, name), getattr(expected, name))
+    assert found.relations.to_list() == expected.relations.to_list()
+    assert found.name_paths == expected.name_paths
+    assert_frame_equal(found.alternatives, expected.alternatives)
+    for name in ("naming", "triple_graphs"):
+        one, other = getattr(found, name), getattr(expected, name)
+        assert one is other is None or one.equals(other)
+    if expected.raw is None:
+        assert found.raw is None
+    else:
+        assert_same_graph(found.raw, expected.raw)
+        assert_same_rdf(found.raw, expected.raw)
+
+
 def assert_same_run(run, alignment):
     for name in SCHEMAS:
         table = getattr(alignment, name)
@@ -223,6 +241,76 @@ def test_a_run_folder_keeps_everything(tmp_path, alignment):
     write(alignment, tmp_path / "run")
     assert is_run(tmp_path / "run")
     assert_same_run(read_run(tmp_path / "run"), alignment)
+
+
+def rdf(side):
+    """A graph with types, several names, attributes, holders, expressions, IRIs of both sides."""
+    lines = [
+        f"@prefix : <http://{side}/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .",
+        "@prefix owl: <http://www.w3.org/2002/07/owl#> .",
+        "@prefix skos: <http://www.w3.org/2004/02/skos/core#> .",
+        "@prefix xl: <http://www.w3.org/2008/05/skos-xl#> .",
+        ':City a owl:Class ; rdfs:label "City"@en ; rdfs:subClassOf [ a owl:Restriction ;',
+        "  owl:onProperty :in ; owl:someValuesFrom :Country ] .",
+        ':Country a owl:Class ; rdfs:label "Country" . :in a owl:ObjectProperty .',
+        '<http://both/World> rdfs:label "World" .',
+    ]
+    for number, name in enumerate(("London", "Paris", "Berlin", "Madrid", "Rome")):
+        lines.append(
+            f':c{number} a :City ; rdfs:label "{name}"@en, "{name}um"@la ; :in :k{number % 2} ; '
+            f":size {100 * number + 7} ; xl:altLabel :l{number} . "
+            f':l{number} xl:literalForm "Old {name}" .'
+        )
+    for number, name in enumerate(("Albion", "Iberia")):
+        lines.append(
+            f':k{number} a :Country ; skos:prefLabel "{name}" ; :in <http://both/World> . '
+            f":g {{ :k{number} :since '190{number}' ; :near :k{1 - number} }}"
+        )
+    return "\n".join(lines)
+
+
+def test_a_run_of_rdf_keeps_everything_and_explains_alike(tmp_path):
+    for side in ("left", "right"):
+        (tmp_path / f"{side}.trig").write_text(rdf(side))
+    alignment = align(tmp_path / "left.trig", tmp_path / "right.trig")
+    write(alignment, tmp_path / "run")
+    run = read_run(tmp_path / "run")
+    assert_same_run(run, alignment)
+    assert run.diagnostics == alignment.diagnostics
+    assert run.diagnostics.thresholds
+    assert run.diagnostics.same_iri
+    for side in ("left", "right"):
+        found, expected = getattr(run.pair, side), getattr(alignment.pair, side)
+        assert_same_rdf(found, expected)
+        assert found.raw.triple_graphs is not None
+        for entity in expected.entities:
+            told = alignment.explain(entity, side=side)
+            again = run.explain(entity, side=side)
+            assert str(again) == str(told)
+            assert again.asdict() == told.asdict()
+    assert_frame_equal(align(run.pair).links, alignment.links, check_exact=True)
+    write(run, tmp_path / "again")
+    assert contents(tmp_path / "again") == contents(tmp_path / "run")
+    (tmp_path / "run" / "left" / "raw" / "attributes.parquet").write_bytes(b"nonsense")
+    with pytest.raises(InputError, match="damaged"):
+        assert read_run(tmp_path / "run").pair
+
+
+def test_a_run_of_an_earlier_version_has_no_kinds(tmp_path):
+    for side in ("left", "right"):
+        (tmp_path / f"{side}.trig").write_text(rdf(side))
+    alignment = align(tmp_path / "left.trig", tmp_path / "right.trig")
+    write(alignment, tmp_path / "run")
+    for side in ("left", "right"):
+        folder = tmp_path / "run" / side
+        shutil.rmtree(folder / "raw")
+        (folder / "naming.parquet").unlink()
+        (folder / "name_paths.parquet").unlink()
+        entities = pl.read_parquet(folder / "entities.parquet")
+        entities.drop("kind").write_parquet(folder / "entities.parquet")
+    run = read_run(tmp_path / "run")
+    assert run.pair.left.kinds is run.pair.left.raw is run.pair.left.naming is None
+    assert_same_run(run, alignment)
 
 
 def test_a_run_keeps_the_version_that_made_it(tmp_path, alignment):

@@ -21,7 +21,8 @@ def merge(run: Path, out: Path, keep: Literal["left", "right"]) -> dict[str, Any
 
     RUN is a run folder. A linked entity has the IRI of the left graph (or of the right one),
     and a triple (owl:sameAs, or what fits a class, a property or a SKOS concept) leads from
-    there to the IRI that was replaced. In N-Quads (.nq) every triple says which graph it came from.
+    there to the IRI that was replaced. RDF is written as it was read. In N-Quads (.nq) every triple
+    is in its own named graph, or in one that says which graph it came from.
 
     Examples:
       sameas merge run -o merged.nt

@@ -155,7 +155,8 @@ def from_canonical(content: bytes, terms: Terms, blank: BlankNames) -> Statement
         mask.arg_true().to_numpy().astype(np.int64) for mask in (between, literal)
     )
     tails = terms.codes(tail.gather(rows))
-    graphs = terms.codes(end.gather(rows).str.strip_suffix(" .").str.strip_suffix("."))
+    graphs = end.gather(rows).str.strip_suffix(" .").str.strip_suffix(".")
+    graphs = terms.codes(_with_graph_names(graphs, blank))
     value, *said = rest.gather(literal_rows).str.extract_groups(_LITERAL).struct.unnest()
     language, datatype, graph = (column.fill_null("") for column in said)
     return Statements(
@@ -168,7 +169,7 @@ def from_canonical(content: bytes, terms: Terms, blank: BlankNames) -> Statement
                 "value": _unescaped(value),
                 "language": language,
                 "datatype": datatype,
-                "graph": graph,
+                "graph": _with_graph_names(graph, blank),
             },
             schema=LITERAL_SCHEMA,
         ),
@@ -193,6 +194,13 @@ def _with_names(head: pl.Series, tail: pl.Series, names: BlankNames) -> tuple[pl
             for series, where in zip((head, tail), blank, strict=True)
         )
     return head, tail
+
+
+def _with_graph_names(graphs: pl.Series, names: BlankNames) -> pl.Series:
+    """Named graphs with the names of blank nodes."""
+    old = graphs.filter(graphs.str.starts_with("_:")).unique(maintain_order=True)
+    new = pl.Series([names.name(term) for term in old.to_list()], dtype=pl.String)
+    return graphs if new.equals(old) else graphs.replace(old, new)
 
 
 def _unescaped(values: pl.Series) -> pl.Series:

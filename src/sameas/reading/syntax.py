@@ -32,6 +32,8 @@ UTF16 = {
 
 _IRI = r"<(?:\w[\w+.-]*://|urn:)[^<>\n]*>"
 _NODE = rf"(?:{_IRI}|_:[^\s<>\"]+)"
+_END = r"(?:<\w[\w+.-]*:[^<>\n]*>|_:[^\s<>\"]+)"
+"""An object or graph: no XML begins like this, so any scheme will do (mailto, doi)."""
 _LITERAL = r"\"(?:[^\"\\\n]|\\.)*\"(?:@[\w-]+|\^\^<[^<>\s]*>)?"
 _COMMENTS = r"(?:\s|#[^\n]*\n)*"
 LOOKS: dict[RdfKind, tuple[tuple[RdfKind, ...], re.Pattern[str]]] = {
@@ -43,7 +45,7 @@ LOOKS: dict[RdfKind, tuple[tuple[RdfKind, ...], re.Pattern[str]]] = {
     "nq": (
         ("nt", "ttl", "trig"),
         re.compile(
-            rf"{_COMMENTS}{_NODE}\s*{_IRI}\s*(?:{_NODE}|{_LITERAL})\s*{_NODE}?\s*\.\s*?([#\r\n]|$)"
+            rf"{_COMMENTS}{_NODE}\s*{_IRI}\s*(?:{_END}|{_LITERAL})\s*{_END}?\s*\.\s*?([#\r\n]|$)"
         ),
     ),
     "ttl": (

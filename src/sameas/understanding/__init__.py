@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from sameas.graph import Graph, GraphPair, Positions
+from sameas.graph import Graph, GraphPair, Positions, positions_of
 from sameas.naming import LABELS
 from sameas.rdf.rules import Reading
 from sameas.understanding.aliases import find_aliases
@@ -40,9 +40,9 @@ def understand(pair: GraphPair) -> GraphPair:
     labels = [() if graph.reading is None else graph.reading.label for graph in graphs]
     namings = find_names(views, kinds, paths, labels)
     left, right = (
-        graph if graph.reading is None else _matched(view, own, table, naming, graph)
-        for view, own, table, naming, graph in zip(
-            views, kinds, paths, namings, graphs, strict=True
+        given if graph.reading is None else _matched(view, own, table, naming, graph)
+        for given, view, own, table, naming, graph in zip(
+            (pair.left, pair.right), views, kinds, paths, namings, graphs, strict=True
         )
     )
     return replace(pair, left=left, right=right)
@@ -66,8 +66,9 @@ def _matched(view: View, kinds: Kinds, paths: pl.DataFrame, naming: Naming, raw:
     if raw.linkable is not None:
         linked &= np.isin(np.arange(len(kinds)), raw.linkable)
     number = np.cumsum(kept) - 1
-    head, relation, tail = view.graph.triples.T
-    inside = kept[head] & kept[tail]
+    inside = kept[view.graph.triples[:, 0]] & kept[view.graph.triples[:, 2]]
+    head, relation, tail = view.graph.triples[inside].T
+    used = pl.Series(relation).unique(maintain_order=True)
     ordered = names.filter(pl.Series(kept).gather(names["entity"]))
     ordered = ordered.sort(
         "entity", "further", _preference(reading.language), "rank", "language", "value"
@@ -82,8 +83,10 @@ def _matched(view: View, kinds: Kinds, paths: pl.DataFrame, naming: Naming, raw:
         entities=entities.filter(pl.Series(kept)),
         names=pl.Series("name", chosen, dtype=pl.String),
         names_given=ordered.filter(pl.col("path") != "")["entity"].n_unique(),
-        relations=view.graph.relations,
-        triples=np.stack([number[head], relation, number[tail]], axis=1)[inside],
+        relations=view.graph.relations.gather(used),
+        triples=np.stack(
+            [number[head], positions_of(pl.Series(relation), used), number[tail]], axis=1
+        ),
         attributes=said.select(
             entity=entities.gather(said["entity"]), attribute="path", value="value"
         ).unique(maintain_order=True),

@@ -8,14 +8,14 @@ import polars as pl
 from sameas.alignment import Alignment
 from sameas.graph import Graph
 from sameas.links import PREDICATES, SAME_AS, SKOS
-from sameas.rdf.assembly import TYPE, Mask
+from sameas.rdf.assembly import TYPE
 
 BY_KIND = pl.Series(
     [PREDICATES[name] for name in ("sameAs", "equivalentClass", "equivalentProperty", "exactMatch")]
 )
 """The predicates of individuals, classes, properties and SKOS concepts."""
 CONCEPT = 3
-OF_CONCEPTS = [f"{SKOS}{name}" for name in ("broader", "narrower", "inScheme", "prefLabel")]
+OF_CONCEPTS = [f"{SKOS}{name}" for name in ("broader", "narrower", "inScheme")]
 """Properties that only SKOS concepts have."""
 
 
@@ -23,7 +23,8 @@ def predicates_of(alignment: Alignment) -> pl.Series:
     """The IRI of each link's predicate, in the order of the links."""
     graph = alignment.pair.left
     kinds = graph.kinds
-    places = np.where(_are_concepts(graph), CONCEPT, 0)
+    concepts = _concepts(graph.raw or graph)
+    places = np.where(graph.entities.is_in(concepts.implode()), CONCEPT, 0)
     if kinds is not None:
         places = np.where((kinds == 1) | (kinds == 2), kinds, places)
     predicates: pl.Series = alignment.links["left"].replace_strict(
@@ -32,15 +33,10 @@ def predicates_of(alignment: Alignment) -> pl.Series:
     return predicates.rename("predicate")
 
 
-def _are_concepts(graph: Graph) -> Mask:
-    """Which entities are SKOS concepts, by their type or by properties that only concepts have.
-
-    In graphs from RDF files, a skos:prefLabel is no attribute any more but a name.
-    """
+def _concepts(graph: Graph) -> pl.Series:
+    """The SKOS concepts of a graph, by their type or by properties that only concepts have."""
     head, relation, tail = graph.triples.T
     telling = graph.relations.is_in(OF_CONCEPTS).to_numpy()[relation]
     typed = (graph.relations == TYPE).to_numpy()[relation]
     typed &= (graph.entities == f"{SKOS}Concept").to_numpy()[tail]
-    labelled = graph.attributes.filter(pl.col("attribute").is_in(OF_CONCEPTS))["entity"]
-    concepts = pl.concat([labelled, graph.entities.gather(np.unique(head[telling | typed]))])
-    return graph.entities.is_in(concepts.implode()).to_numpy()
+    return graph.entities.gather(np.unique(head[telling | typed]))

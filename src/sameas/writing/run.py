@@ -17,12 +17,18 @@ Format 1:
                         attributes.parquet (entity, attribute, value); where there are further
                         names, alternatives.parquet (entity, name); where not all entities may
                         be linked, linkable.parquet (entity)
+  left/, right/         of RDF, also: entities.parquet has kind (individual, class, ...),
+                        name_paths.parquet (path), naming.parquet (path, entities, likeness,
+                        chosen), and raw/, the same tables of all that was read, blank nodes and
+                        vocabulary included: attributes.parquet has language, datatype and graph,
+                        and where there are named graphs, triples.parquet has graph
 Nothing in it depends on the clock: the same input gives the same bytes.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from os import PathLike
 from pathlib import Path
@@ -42,6 +48,7 @@ from sameas.inputs import Inputs, collect_inputs
 from sameas.options import INPUTS, Options, recorded_options, without_effect
 from sameas.reading.tables import read_parquet
 from sameas.rows import as_rows
+from sameas.understanding import Kind
 
 FORMAT = 1
 GRAPH_TABLES = {
@@ -50,6 +57,7 @@ GRAPH_TABLES = {
     "attributes": "entity attribute value",
     "alternatives": "entity name",
     "linkable": "entity",
+    "name_paths": "path",
 }
 LINK_INPUTS = ("seeds", "reject", "among")
 COLUMNS: dict[str, pl.Schema] = {
@@ -62,9 +70,13 @@ COLUMNS: dict[str, pl.Schema] = {
         }.items()
     },
     "word_vectors": pl.Schema([("word", pl.String), ("vector", pl.List(pl.Float32))]),
+    "naming": pl.Schema(
+        {"path": pl.String, "entities": pl.Int64, "likeness": pl.Float64, "chosen": pl.Boolean}
+    ),
 }
 """The columns that each table must have."""
 REQUIRED = ("links", "candidates", "unmatched", "entities", "triples", "attributes")
+KINDS = pl.Series("kind", [kind.name.lower() for kind in Kind])
 AGAIN = "run sameas align again"
 
 EARLIER_REASONS = {
@@ -92,37 +104,53 @@ def write_run(alignment: Alignment, path: Path) -> None:
     if inputs.word_vectors is not None:
         vectors = pl.Series("vector", inputs.word_vectors.vectors).cast(pl.List(pl.Float32))
         tables["word_vectors"] = inputs.word_vectors.words.to_frame("word").with_columns(vectors)
-    for side, graph in (("left", pair.left), ("right", pair.right)):
-        tables |= {f"{side}/{name}": table for name, table in _graph_tables(graph).items()}
     with replacing_folder(path) as folder:
-        (folder / "left").mkdir()
-        (folder / "right").mkdir()
-        for name, table in tables.items():
-            if table is not None:  # in pieces: the encoded form is never in memory as a whole
-                table.write_parquet(folder / f"{name}.parquet", row_group_size=250_000)
+        _write_tables(tables, folder)
+        for side, graph in (("left", pair.left), ("right", pair.right)):
+            _write_graph(graph, folder / side)
         if inputs.embeddings is not None:
             np.save(folder / "embeddings.npy", inputs.embeddings.dense)
         text = json.dumps(record, indent=2, ensure_ascii=False)
         (folder / "run.json").write_text(text + "\n", encoding="utf8")
 
 
-def _graph_tables(graph: Graph) -> dict[str, pl.DataFrame | None]:
+def _write_tables(tables: Mapping[str, pl.DataFrame | None], folder: Path) -> None:
+    for name, table in tables.items():
+        if table is not None:  # in pieces: the encoded form is never in memory as a whole
+            table.write_parquet(folder / f"{name}.parquet", row_group_size=250_000)
+
+
+def _write_graph(graph: Graph, folder: Path) -> None:
     head, relation, tail = graph.triples.T
+    entities = {"entity": graph.entities, "name": graph.names}
+    if graph.kinds is not None:
+        entities["kind"] = KINDS.gather(graph.kinds)
     triples = {
         "head": graph.entities.gather(head),
         "relation": graph.relations.gather(relation),
         "tail": graph.entities.gather(tail),
     }
-    linkable = graph.linkable
-    return {
-        "entities": pl.DataFrame({"entity": graph.entities, "name": graph.names}),
+    if graph.triple_graphs is not None:
+        triples["graph"] = graph.triple_graphs
+    linkable, paths = (
+        graph.linkable,
+        pl.DataFrame({"path": pl.Series(graph.name_paths, dtype=pl.String)}),
+    )
+    tables = {
+        "entities": pl.DataFrame(entities),
         "triples": pl.DataFrame(triples),
         "attributes": graph.attributes,
         "alternatives": graph.alternatives if len(graph.alternatives) else None,
         "linkable": None
         if linkable is None
         else graph.entities.gather(linkable).to_frame("entity"),
+        "name_paths": paths if len(paths) else None,
+        "naming": graph.naming,
     }
+    folder.mkdir()
+    _write_tables(tables, folder)
+    if graph.raw is not None:
+        _write_graph(graph.raw, folder / "raw")
 
 
 def is_run(path: Path) -> bool:
@@ -197,18 +225,37 @@ def _read_inputs(path: Path, diagnostics: Diagnostics) -> Inputs:
 
 
 def _read_graph(folder: Path) -> Graph:
-    tables = {name: _read_table(folder / f"{name}.parquet") for name in GRAPH_TABLES}
-    entities, linkable = tables.pop("entities"), tables.pop("linkable")
+    tables = {name: _read_table(folder / f"{name}.parquet") for name in (*GRAPH_TABLES, "naming")}
+    entities, triples, attributes = (tables[name] for name in ("entities", "triples", "attributes"))
     assert entities is not None
+    assert triples is not None
+    assert attributes is not None
+    linkable, paths = tables["linkable"], tables["name_paths"]
     try:
         graph = Graph.from_triples(
-            tables.pop("triples"), entities=entities["entity"], names=entities["name"], **tables
+            triples,
+            entities=entities["entity"],
+            names=entities["name"],
+            attributes=attributes,
+            alternatives=tables["alternatives"],
         )
-    except ValueError:  # an entity that stands twice, or a triple of an unknown one
+        kinds = None
+        if "kind" in entities.columns:
+            numbers = range(len(KINDS))
+            kinds = entities["kind"].replace_strict(KINDS, numbers, return_dtype=pl.Int8).to_numpy()
+    except (ValueError, pl.exceptions.PolarsError):
+        # an entity that stands twice, a triple of an unknown one, or an unknown kind
         raise InputError(folder, f"is damaged (entities and triples do not fit); {AGAIN}") from None
-    if linkable is None:
-        return graph
-    return replace(graph, linkable=graph.positions(linkable["entity"]))
+    return replace(
+        graph,
+        attributes=attributes,
+        linkable=None if linkable is None else graph.positions(linkable["entity"]),
+        kinds=kinds,
+        name_paths=() if paths is None else tuple(paths["path"]),
+        naming=tables["naming"],
+        raw=_read_graph(folder / "raw") if (folder / "raw").is_dir() else None,
+        triple_graphs=triples["graph"] if "graph" in triples.columns else None,
+    )
 
 
 def _read_table(path: Path) -> pl.DataFrame | None:

@@ -27,11 +27,11 @@ def write_same_as(links: LinkSet, path: Path) -> None:
     table = pl.DataFrame({"subject": left, "predicate": predicates, "object": right})
     with path.open("wb") as file:
         file.write((head + "\n" if head else "").encode())
-        write_triples(table, file)
+        write_statements(table, file)
 
 
-def write_triples(table: pl.DataFrame, file: IO[bytes], *, end: str = " .") -> None:
-    """Write a line per row (subject, predicate, object), a piece at a time."""
+def write_statements(table: pl.DataFrame, file: IO[bytes]) -> None:
+    """Write a line per row (subject, predicate, object, perhaps graph), a piece at a time."""
     for part in table.iter_slices(STEP):
-        lines = part.select(pl.concat_str("subject", "predicate", "object", separator=" ") + end)
+        lines = part.select(pl.concat_str(pl.all(), separator=" ") + " .")
         file.write(lines.write_csv(include_header=False, quote_style="never").encode())
