@@ -42,7 +42,10 @@ def make_alignment(task: Task, outcome: Outcome, phases: Phases) -> Alignment:
     with phases.timed("confidence"):
         links = _named(task, outcome.links)
         kept = links.filter(pl.col("confidence") >= task.options.min_confidence)
-        telling = kept.filter(~pl.col("left").is_in(_told_by_iri(task).implode()))
+        same = (pl.col("left") == pl.col("right")) & pl.col("left").is_in(
+            _told_by_iri(task).implode()
+        )
+        telling = kept.filter(~same)
         tables = {
             "links": _as_listed("links", telling),
             "candidates": _as_listed("candidates", _named(task, outcome.ranked)),
