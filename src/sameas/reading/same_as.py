@@ -27,7 +27,7 @@ def read_same_as(path: Path, predicate: str | None = None) -> LinkSet:
     with open_stream(path) as stream:
         kind = SUFFIXES.get(kind_of(path))
         batches = list(read_stream(stream, kind, Reading(), terms))
-    codes = np.concatenate([np.zeros((0, 3), np.uint32), *(batch.triples for batch in batches)])
+    codes = np.concatenate([np.zeros((0, 4), np.uint32), *(batch.triples for batch in batches)])
     wanted = terms.codes(pl.Series([f"<{iri}>" for iri in {*IDENTITY, predicate or SAME_AS}]))
     is_link = np.isin(codes[:, 1], wanted)
     literals = sum(
@@ -35,7 +35,7 @@ def read_same_as(path: Path, predicate: str | None = None) -> LinkSet:
     )
     found = sum(len(batch.triples) + len(batch.literals) + batch.quoted for batch in batches)
     others = found - int(is_link.sum()) - literals
-    left, said, right = (terms.iris(column) for column in codes[is_link].T)
+    left, said, right = (terms.iris(column) for column in codes[is_link, :3].T)
     table = pl.DataFrame({"left": left, "right": right, "predicate": said})
     links = table.filter(~pl.any_horizontal(pl.col("left", "right").str.starts_with(BLANK)))
     ends = literals + len(table) - len(links)
