@@ -16,7 +16,8 @@ Format 1:
   left/, right/         entities.parquet (entity, name), triples.parquet (head, relation, tail),
                         attributes.parquet (entity, attribute, value); where there are further
                         names, alternatives.parquet (entity, name); where not all entities may
-                        be linked, linkable.parquet (entity)
+                        be linked, linkable.parquet (entity); where they were found in RDF,
+                        kinds.parquet (entity, kind) and name_paths.parquet (path)
 Nothing in it depends on the clock: the same input gives the same bytes.
 """
 
@@ -30,6 +31,7 @@ from typing import Any, get_args
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sameas._version import __version__
 from sameas.alignment import SCHEMAS, Alignment, Diagnostics
@@ -42,6 +44,7 @@ from sameas.inputs import Inputs, collect_inputs
 from sameas.options import INPUTS, Options, recorded_options, without_effect
 from sameas.reading.tables import read_parquet
 from sameas.rows import as_rows
+from sameas.understanding import Kind
 
 FORMAT = 1
 GRAPH_TABLES = {
@@ -50,6 +53,8 @@ GRAPH_TABLES = {
     "attributes": "entity attribute value",
     "alternatives": "entity name",
     "linkable": "entity",
+    "kinds": "entity kind",
+    "name_paths": "path",
 }
 LINK_INPUTS = ("seeds", "reject", "among")
 COLUMNS: dict[str, pl.Schema] = {
@@ -114,6 +119,11 @@ def _graph_tables(graph: Graph) -> dict[str, pl.DataFrame | None]:
         "tail": graph.entities.gather(tail),
     }
     linkable = graph.linkable
+    kinds = None
+    if graph.kinds is not None:
+        names = pl.Series("kind", [Kind(kind).name.lower() for kind in graph.kinds.tolist()])
+        kinds = pl.DataFrame([graph.entities, names])
+    paths = pl.DataFrame({"path": graph.name_paths}, schema={"path": pl.String})
     return {
         "entities": pl.DataFrame({"entity": graph.entities, "name": graph.names}),
         "triples": pl.DataFrame(triples),
@@ -122,6 +132,8 @@ def _graph_tables(graph: Graph) -> dict[str, pl.DataFrame | None]:
         "linkable": None
         if linkable is None
         else graph.entities.gather(linkable).to_frame("entity"),
+        "kinds": kinds,
+        "name_paths": paths if graph.name_paths else None,
     }
 
 
@@ -199,6 +211,7 @@ def _read_inputs(path: Path, diagnostics: Diagnostics) -> Inputs:
 def _read_graph(folder: Path) -> Graph:
     tables = {name: _read_table(folder / f"{name}.parquet") for name in GRAPH_TABLES}
     entities, linkable = tables.pop("entities"), tables.pop("linkable")
+    kinds, paths = tables.pop("kinds"), tables.pop("name_paths")
     assert entities is not None
     try:
         graph = Graph.from_triples(
@@ -206,9 +219,23 @@ def _read_graph(folder: Path) -> Graph:
         )
     except ValueError:  # an entity that stands twice, or a triple of an unknown one
         raise InputError(folder, f"is damaged (entities and triples do not fit); {AGAIN}") from None
-    if linkable is None:
-        return graph
-    return replace(graph, linkable=graph.positions(linkable["entity"]))
+    return replace(
+        graph,
+        linkable=None if linkable is None else graph.positions(linkable["entity"]),
+        kinds=None if kinds is None else _kinds(kinds, graph, folder),
+        name_paths=() if paths is None else tuple(paths["path"]),
+    )
+
+
+def _kinds(table: pl.DataFrame, graph: Graph, folder: Path) -> NDArray[np.int8]:
+    """The kind of each entity of a graph, in its order."""
+    kinds = np.zeros(len(graph.entities), dtype=np.int8)
+    places = graph.positions(table["entity"])
+    codes = {kind.name.lower(): int(kind) for kind in Kind}
+    if len(np.unique(places[places >= 0])) < len(kinds) or not table["kind"].is_in(codes).all():
+        raise InputError(folder / "kinds.parquet", f"is damaged; {AGAIN}")
+    kinds[places] = [codes[kind] for kind in table["kind"]]
+    return kinds
 
 
 def _read_table(path: Path) -> pl.DataFrame | None:
