@@ -96,7 +96,10 @@ def record_of(alignment):
         unmatched=alignment.unmatched,
         anchors=alignment.anchors,
         prices=alignment.prices,
-        threshold=alignment.diagnostics.threshold,
+        thresholds={
+            "": alignment.diagnostics.threshold or 0.0,
+            **(alignment.diagnostics.thresholds or {}),
+        },
     )
 
 

@@ -354,7 +354,7 @@ def test_an_entity_without_counterpart_stays_unmatched():
     pair = world(left_names={"Zanzibar": "Zanzibar", "Ypern": "Ypern"})
     alignment = align(pair)
     assert links_of(alignment) == same(PEOPLE)
-    assert reasons(alignment) == dict.fromkeys(("l:Zanzibar", "l:Ypern"), "no-candidate")
+    assert reasons(alignment) == dict.fromkeys(("l:Zanzibar", "l:Ypern"), "below-threshold")
 
 
 def test_two_who_are_left_over_are_not_linked_for_lack_of_others():
