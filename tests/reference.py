@@ -453,8 +453,10 @@ def evidence(left, right, anchors, trust, matches, covers, sizes):
     return result
 
 
-def combined(found, *, shared=2.6, unit_votes=0.03, lacking=2.1):
-    """What the evidence about one pair is worth in log-odds."""
+def combined(found, crowd, *, shared=2.6, unit_votes=0.03, lacking=2.1, many=15_000):
+    """What the evidence about one pair, found among so many (``crowd``), is worth in log-odds."""
     votes, left_lacks, right_lacks = found
+    if crowd < many:
+        unit_votes *= (many / max(crowd, 1)) ** (1 / shared)
     lacks = math.log(1 + left_lacks) + math.log(1 + right_lacks)
     return shared * math.log(1 + votes / unit_votes) - lacking * lacks

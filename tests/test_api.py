@@ -326,7 +326,10 @@ def link(left, right):
         ({"preset": "worst"}, "`preset` must be one of best, paper"),
         ({"seeds": link("Boris", "Boris"), "reject": link("Boris", "Boris")}, "`seeds` must not"),
         ({"seeds": link("A", "A") + link("A", "B")}, "`seeds` must name entities"),
-        ({"seeds": link("Boris", "Boris") + link("Boris", "Clemens")}, "`seeds` must be one to"),
+        (
+            {"seeds": link("Boris", "Boris") + link("Boris", "Clemens")},
+            "`seeds` must be as `cardinality` says",
+        ),
         ({"among": link("Boris", "Boris"), "seeds": link("Boris", "Clemens")}, "`seeds` must not"),
         ({"reject": [("a", "b", "c", "d", "e", "f")]}, "`reject` must be a table of left, right"),
         ({"among": 3}, "`among` must be a table of left, right"),

@@ -314,7 +314,10 @@ def assert_given_back(checkpoint, result):
 def test_rows_are_given_back(checkpoint, rows):
     other = rows.scaled(np.zeros(len(rows)))
     profits = make_profit(rows, other), make_profit(other, rows)
-    assert_given_back(checkpoint, Material(*profits, Counts(3, words=2)))
+    assert_given_back(checkpoint, Material(*profits, Counts(3, words=2), depth=2))
+    starts = np.array([0, len(rows)])
+    several = Material(*profits, Counts(3), 2, left_starts=starts, right_starts=starts)
+    assert_given_back(checkpoint, several)
 
 
 @pytest.mark.parametrize("recall", [None, 0.0, 0.97])

@@ -231,7 +231,18 @@ def test_where_all_are_candidates_links_do_not_depend_on_the_order(solver):
     assert 0.5 * size < len(plain.links) < size
     for name in ("links", "candidates", "unmatched", "relations", "anchors"):
         one, two = (order_free(getattr(found, name)) for found in (plain, other))
+        if name == "candidates":
+            one, two = in_reach(one), in_reach(two)
+            assert len(one) > size
+        if name == "unmatched":  # which may have several nearest misses
+            one, two = order_free(one.drop("candidate")), order_free(two.drop("candidate"))
         assert_frame_equal(one, two, rel_tol=1e-3, abs_tol=1e-3)
+
+
+def in_reach(table):
+    """The pairs near the best of both entities; of those far below, the order chooses equals."""
+    best = pl.max_horizontal(pl.col("score").max().over(side) for side in ("left", "right"))
+    return table.filter(pl.col("score") > best - 14)
 
 
 def order_free(table):

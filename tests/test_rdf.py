@@ -24,6 +24,7 @@ from sameas import InputError, OptionError, Reading
 from sameas.cli import main
 from sameas.reading import quads as quads_module
 from sameas.reading.syntax import FORMATS
+from sameas.understanding import Kind, understand
 
 E = "http://example.org/"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -31,6 +32,7 @@ RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 SKOS = "http://www.w3.org/2004/02/skos/core#"
 SKOSXL = "http://www.w3.org/2008/05/skos-xl#"
 OWL = "http://www.w3.org/2002/07/owl#"
+XSD = "http://www.w3.org/2001/XMLSchema#"
 PREFIXES = f"""@prefix : <{E}> .
 @prefix rdf: <{RDF}> .
 @prefix rdfs: <{RDFS}> .
@@ -47,6 +49,11 @@ def read(path, **reading):
 
 def turtle(folder, text, **reading):
     return read(put(folder / "g.ttl", PREFIXES + text), **reading)
+
+
+def matched(graph):
+    """The graph as it is matched with itself."""
+    return understand(sameas.GraphPair(left=graph, right=graph)).left
 
 
 def refusal(path, **reading):
@@ -171,7 +178,9 @@ def test_the_graph_that_a_quad_is_in_does_not_matter(tmp_path):
     text = f'<{E}a> <{E}r> <{E}b> <{E}g> .\n<{E}a> <{E}p> "x"@en <{E}h> .\n{LINE}'
     graph = read(put(tmp_path / "g.nq", text))
     assert len(graph.triples) == 2
-    assert graph.attributes.rows() == [(E + "a", E + "p", "x")]
+    assert graph.attributes.rows() == [(E + "a", E + "p", "x", "en", "", f"<{E}h>")]
+    assert graph.triple_graphs.to_list() == [f"<{E}g>", ""]
+    assert matched(graph).triples.tolist() == [[0, 0, 1]] * 2
 
 
 @pytest.mark.parametrize(
@@ -266,8 +275,10 @@ def test_relations_attributes_and_names(tmp_path):
     )
     assert named_triples(graph) == [(E + "a", E + "r", E + "b")]
     assert graph.attributes.rows() == [
-        (E + "a", E + "height", "12.5"),
-        (E + "a", E + "born", "1900"),
+        (E + "a", RDFS + "label", "A", "", "", ""),
+        (E + "a", E + "height", "12.5", "", XSD + "decimal", ""),
+        (E + "a", E + "born", "1900", "", E + "year", ""),
+        (E + "b", RDFS + "label", "B", "en", "", ""),
     ]
     assert names_of(graph) == {E + "a": "A", E + "b": "B"}
     assert graph.names_given == 2
@@ -289,7 +300,8 @@ def test_relations_attributes_and_names(tmp_path):
 def test_the_usual_label_properties_hold_names(tmp_path, iri):
     graph = turtle(tmp_path, f':a :r :b . :a <{iri}> "Name" .')
     assert names_of(graph)[E + "a"] == "Name"
-    assert len(graph.attributes) == 0
+    assert names_of(matched(graph))[E + "a"] == "Name"
+    assert matched(graph).name_paths == (iri,)
 
 
 def test_labels_that_are_resources(tmp_path):
@@ -298,11 +310,12 @@ def test_labels_that_are_resources(tmp_path):
         ':a :r :b ; skosxl:prefLabel :l ; skosxl:altLabel [ skosxl:literalForm "Other"@en ] .'
         ':l a skosxl:Label ; skosxl:literalForm "Name"@en ; :made "today" .',
     )
-    assert names_of(graph) == {E + "a": "Name", E + "b": "b"}
+    graph = matched(graph)
+    assert names_of(graph) == {E + "a": "Name", E + "b": ""}
     assert graph.alternatives.rows() == [(E + "a", "Other")]
     assert len(graph.triples) == 1
-    assert len(graph.attributes) == 0
-    assert graph.reading_counts["about_labels"] == 2
+    assert set(graph.attributes["value"]) == {"Name", "Other", "today"}
+    assert graph.reading_counts["holder_nodes_not_linked"] == 2
 
 
 LABELLED = """:a :r :b ; :code "x7" ; rdfs:label "Aachen"@de, "Aix"@fr, "Aken"@nl-BE, "Aix2" ;
@@ -310,29 +323,30 @@ skos:altLabel "Bad Aachen"@de, "Acc" . :b skos:prefLabel "Bee"@en, "Biene"@de ; 
 
 
 @pytest.mark.parametrize(
-    ("language", "names", "alternatives"),
+    ("language", "names", "second"),
     [
-        ((), ["Aix2", "be"], {"Aachen", "Aix", "Aken", "Bad Aachen", "Acc", "Bee", "Biene"}),
-        (("de",), ["Aachen", "Biene"], {"Aix2", "Bad Aachen", "Acc", "be"}),
-        (("nl", "en"), ["Aken", "Bee"], {"Aix2", "Acc", "be"}),
-        (("sv",), ["Aix2", "be"], {"Acc"}),
+        ((), ["Aix2", "be"], "Aachen"),
+        (("de",), ["Aachen", "Biene"], "Aix2"),
+        (("nl", "en"), ["Aken", "Bee"], "Aix2"),
+        (("sv", "fr"), ["Aix", "be"], "Aix2"),
     ],
 )
-def test_names_are_in_the_language_preferred(tmp_path, language, names, alternatives):
-    graph = turtle(tmp_path, LABELLED, language=language)
+def test_names_are_in_the_language_preferred(tmp_path, language, names, second):
+    graph = matched(turtle(tmp_path, LABELLED, language=language))
     assert graph.names.to_list() == names
-    assert set(graph.alternatives["name"]) == alternatives
-    left_out = 7 - len(alternatives)
-    assert graph.reading_counts.get("labels_in_other_languages", 0) == left_out
+    # The others are names too, whatever their language; the better come first.
+    every = {"Aachen", "Aix", "Aken", "Aix2", "Bad Aachen", "Acc", "Bee", "Biene", "be"}
+    assert set(graph.alternatives["name"]) == every - set(names)
+    assert graph.alternatives.filter(pl.col("entity") == E + "a")["name"][0] == second
 
 
 def test_a_label_in_another_language_is_better_than_none(tmp_path):
-    graph = turtle(tmp_path, ':a :r :b ; rdfs:label "Aix"@fr .', language=("de",))
+    graph = matched(turtle(tmp_path, ':a :r :b ; rdfs:label "Aix"@fr .', language=("de",)))
     assert names_of(graph)[E + "a"] == "Aix"
 
 
 def test_own_label_properties_come_first(tmp_path):
-    graph = turtle(tmp_path, LABELLED, label=(E + "code",))
+    graph = matched(turtle(tmp_path, LABELLED, label=(E + "code",)))
     assert names_of(graph)[E + "a"] == "x7"
     assert "Aix2" in graph.alternatives["name"].to_list()
 
@@ -341,22 +355,28 @@ def test_own_label_properties_come_first(tmp_path):
 @settings(max_examples=10, deadline=None)
 def test_the_order_of_statements_does_not_change_names(tmp_path_factory, order):
     rows = [f'<{E}a> <{RDFS}label> "{text}" .\n' for text in ("b", "a", "c")]
-    rows += [LINE, f'<{E}a> <{SKOS}prefLabel> "0" .\n', f'<{E}b> <{SKOS}altLabel> "d"@en .\n']
+    rows += [
+        f"{LINE}<{E}b> <{E}r> <{E}a> .\n",
+        f'<{E}a> <{SKOS}prefLabel> "0" .\n',
+        f'<{E}b> <{SKOS}altLabel> "d"@en .\n',
+    ]
     text = "".join(rows[place] for place in order)
-    graph = read(put(tmp_path_factory.mktemp("order") / "g.nt", text))
+    graph = matched(read(put(tmp_path_factory.mktemp("order") / "g.nt", text)))
     assert names_of(graph) == {E + "a": "a", E + "b": "d"}
     assert graph.alternatives["name"].to_list() == ["b", "c", "0"]
 
 
-def test_blank_nodes_are_neighbours_but_not_linked(tmp_path):
+def test_blank_nodes_are_left_out_unless_asked_for(tmp_path):
     text = ":a :r [ :r :c ] . _:mine :r :c ."
+    every = {"a", "_:anonymous-1", "c", "_:mine"}
     graph = turtle(tmp_path, text)
-    assert set(short(graph.entities)) == {"a", "_:anonymous-1", "c", "_:mine"}
-    assert linkable(graph) == {"a", "c"}
-    assert graph.reading_counts["blank_nodes_not_linked"] == 2
-    asked = turtle(tmp_path, text, blank_nodes=True)
-    assert asked.linkable is None
-    assert asked.entities.to_list() == graph.entities.to_list()
+    assert set(short(graph.entities)) == every
+    graph = matched(graph)
+    assert set(short(graph.entities)) == {"a", "c"}
+    assert graph.reading_counts["holder_nodes_not_linked"] == 2
+    asked = matched(turtle(tmp_path, text, blank_nodes=True))
+    assert linkable(asked) == every
+    assert len(asked.triples) == 3
 
 
 def test_blank_nodes_are_not_proposed_as_links(tmp_path):
@@ -370,15 +390,19 @@ def test_blank_nodes_are_not_proposed_as_links(tmp_path):
         assert alignment.diagnostics.left_candidates == (9 if blank else 5)
 
 
-def test_classes_are_linked_only_if_something_is_said_of_them(tmp_path):
+def test_classes_are_linked_and_terms_of_vocabularies_are_not(tmp_path):
     text = (
         ":a a :City ; :r :b . :b a :Town, owl:Thing, owl:NamedIndividual . :Town rdfs:label 'T' ."
     )
-    graph = turtle(tmp_path, text)
-    assert linkable(graph) == {"a", "b", "Town"}
+    graph = matched(turtle(tmp_path, text))
+    assert linkable(graph) == {"a", "b", "City", "Town"}
+    kinds = dict(zip(short(graph.entities), graph.kinds.tolist(), strict=True))
+    assert kinds == {
+        **dict.fromkeys("ab", Kind.INDIVIDUAL),
+        **dict.fromkeys(("City", "Town"), Kind.CLASS),
+    }
     assert (E + "a", RDF + "type", E + "City") in named_triples(graph)
-    assert graph.reading_counts["classes_not_linked"] == 1
-    assert graph.reading_counts["types_told_by_all"] == 2
+    assert graph.reading_counts["vocabulary_nodes_not_linked"] == 2
     assert len(graph.triples) == 3
 
 
@@ -390,16 +414,16 @@ AXIOMS = """:a a :City ; :r :b ; :p "1" ; rdfs:label "A" . :b a :Town ; :s :c .
     ("options", "relations", "linked"),
     [
         ({"exclude": E + "source"}, {"type", "r", "s", "subClassOf"}, "a b c City Town"),
-        ({"exclude": RDFS + "*"}, {"type", "r", "s", "source"}, "a b c d City"),
-        ({"exclude": OWL + "Class"}, {"type", "r", "s", "source"}, "a b c d"),
-        ({"exclude": (OWL + "*", E + "s", E + "source")}, {"type", "r"}, "a b c"),
+        ({"exclude": RDFS + "*"}, {"type", "r", "s", "source"}, "a b c d City Town"),
+        ({"exclude": OWL + "Class"}, {"type", "r", "s", "source"}, "a b c d Town"),
+        ({"exclude": (OWL + "*", E + "s", E + "source")}, {"type", "r"}, "a b c Town"),
         ({"include": (E + "r", E + "s")}, {"r", "s"}, "a b c"),
         ({"include": E + "Town"}, {"type", "r", "s", "source", "subClassOf"}, "b"),
         ({"include": (E + "r", E + "City")}, {"r"}, "a"),
     ],
 )
 def test_predicates_and_classes_are_chosen(tmp_path, options, relations, linked):
-    graph = turtle(tmp_path, AXIOMS, **options)
+    graph = matched(turtle(tmp_path, AXIOMS, **options))
     found = graph.relations.str.extract(r"([^/#]+)$").to_list()
     assert set(found) == relations
     assert linkable(graph) == set(linked.split())
@@ -481,15 +505,20 @@ def assert_same_links(folder, tmp_path):
     for side in ("left", "right"):
         assert getattr(from_rdf, side).entities.equals(getattr(pair, side).entities)
         assert names_of(getattr(from_rdf, side)) == names_of(getattr(pair, side))
-    assert sameas.align(from_rdf).links.equals(sameas.align(pair).links)
+    # What is RDF is compared by its attributes and spelling too; few links differ.
+    links, others = (
+        set(sameas.align(each).links.select("left", "right").iter_rows())
+        for each in (from_rdf, pair)
+    )
+    assert len(links ^ others) <= 0.02 * len(others)
 
 
-def test_the_demo_as_rdf_gives_the_same_links_as_its_folder(tmp_path):
+def test_the_demo_as_rdf_gives_nearly_the_same_links_as_its_folder(tmp_path):
     assert_same_links(sameas.DEMO, tmp_path)
 
 
 @pytest.mark.slow
-def test_zh_en_as_rdf_gives_the_same_links_as_its_folder(tmp_path):
+def test_zh_en_as_rdf_gives_nearly_the_same_links_as_its_folder(tmp_path):
     data = os.environ.get("SAMEAS_DATA")
     if not data:
         pytest.skip("SAMEAS_DATA names no folder of datasets")
@@ -502,7 +531,9 @@ def test_what_is_read_goes_through_a_run_folder(tmp_path):
     sameas.write(sameas.align(pair), tmp_path / "run")
     again = sameas.read_run(tmp_path / "run").pair
     assert again.left.alternatives.equals(pair.left.alternatives)
-    assert again.left.linkable.tolist() == pair.left.linkable.tolist()
+    assert (again.left.linkable is None) == (pair.left.linkable is None)
+    assert again.left.kinds.tolist() == pair.left.kinds.tolist()
+    assert again.left.name_paths == pair.left.name_paths
 
 
 # Malformed input
@@ -598,7 +629,7 @@ def test_statements_with_a_malformed_term_are_left_out(tmp_path, kind, caplog):
     path = put(tmp_path / f"g.{kind}", TERMS[kind])
     graph = read(path)
     assert named_triples(graph) == [(E + "a", E + "r", E + "b")]
-    assert graph.attributes.rows() == [(E + "a", E + "p", "Mon Jun 20")]
+    assert graph.attributes.rows() == [(E + "a", E + "p", "Mon Jun 20", "", XSD + "date", "")]
     counts = {"statements": 2, "malformed": 3, "bad_iris": 2, "bad_language_tags": 1}
     assert graph.reading_counts == counts
     told = "malformed statements were left out: 3 (bad iris 2, bad language tags 1); the first has"
@@ -777,7 +808,8 @@ def test_a_file_is_read_as_what_it_holds(tmp_path, names, text, kind, caplog):
     for name in names.split():
         caplog.clear()
         graph = read(put(tmp_path / name, text))
-        assert named_triples(graph) == [(E + "a", E + "r", E + "b")]
+        found = [triple for triple in named_triples(graph) if triple[1] != RDF + "type"]
+        assert found == [(E + "a", E + "r", E + "b")]
         claimed = name.split(".")[-1] in FORMATS or name.endswith((".owl", ".xml"))
         assert (f"g.{name[2:]}: is read as {kind}, which it holds" in caplog.text) == claimed
 

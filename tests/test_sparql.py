@@ -126,7 +126,9 @@ def test_each_side_may_have_its_query(endpoint, tmp_path):
 
 
 def test_two_endpoints_are_aligned(endpoint):
-    alignment = sameas.align(sameas.read_pair(endpoint, endpoint))
+    pair = sameas.read_pair(endpoint, endpoint, reading=Reading(link="all"))
+    alignment = sameas.align(pair)
+    assert len(alignment.links)
     assert (alignment.links["left"] == alignment.links["right"]).mean() > 0.9
 
 

@@ -87,9 +87,11 @@ class Weights:
         """
         votes, left_lacks, right_lacks = found
         lacking = np.log1p(left_lacks) + np.log1p(right_lacks)
-        fewer = np.maximum(self.crowd / np.maximum(crowd, 1.0), 1.0)
-        unit = self.unit * fewer ** (1 / max(self.shared, 1e-9))
-        worth: Vector = self.shared * np.log1p(votes / unit) - self.lacking * lacking
+        worth: Vector = -self.lacking * lacking
+        if self.shared > 0:
+            fewer = np.maximum(self.crowd / np.maximum(crowd, 1.0), 1.0)
+            unit = self.unit * fewer ** (1 / self.shared)
+            worth += self.shared * np.log1p(votes / unit)
         return worth
 
 

@@ -31,7 +31,7 @@ LITERAL_SCHEMA = pl.Schema(
     }
 )
 _LITERAL = (
-    r'^"((?:[^"\\]|\\.)*)"(?:@([A-Za-z0-9]+(?:-[A-Za-z0-9]+)*)|\^\^<([^<>]*)>)?(?: (\S+))? \.$'
+    r'^"((?:[^"\\]|\\.)*)"(?:@([A-Za-z0-9]*(?:-[A-Za-z0-9]+)*)|\^\^<([^<>]*)>)?(?: (\S+))? \.$'
 )
 _ANONYMOUS = re.compile("_:[0-9a-f]{24,32}")
 """The random labels that parsers give to blank nodes without a label."""

@@ -10,6 +10,8 @@ IDENTIFIER = (
     r"^(?:[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}"  # UUID
     r"|[0-9a-fA-F]*\d[0-9a-fA-F]{6,}|[\W\d_]*|\w|id|ID|_:.*)$"
 )
+SCHEME = r"^(?:urn:)?[A-Za-z][A-Za-z0-9+.-]*:"
+"""What comes before the last part of an IRI without slash and hash."""
 TURNS = ("[a-z][A-Z]", r"[A-Za-z]\d", r"\d[A-Za-z]", "[A-Z]{2}[a-z]")
 """Where case changes, or digits meet letters."""
 SAME_STEMS = 0.3
@@ -34,6 +36,7 @@ def are_identifiers(iris: pl.Series, kinds: NDArray[np.int8] | None = None) -> p
     True
     """
     local = iris.str.strip_chars_end("/#").str.extract(r"([^/#]*)$").fill_null("")
+    local = local.str.replace(SCHEME, "").zip_with(local == iris, local)
     table = pl.DataFrame(
         {
             "local": local,
