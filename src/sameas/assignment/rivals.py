@@ -21,8 +21,6 @@ from sameas.graph import Positions
 Vector = NDArray[np.float64]
 Groups = NDArray[np.integer]
 
-FLOOR = 1.0
-"""No threshold is below this: two entities are not a pair for lack of better ones."""
 SURE = 0.9
 """Anchors at least this sure have rivals that are certainly wrong."""
 FEW = 8
@@ -79,7 +77,7 @@ def learn_thresholds(
             row[group] = _threshold(
                 best[chosen], rival[chosen], linked[chosen], reached[inside], linked[inside]
             )
-    return np.maximum(found.mean(axis=0), FLOOR)
+    return np.asarray(found.mean(axis=0))
 
 
 def _surest(left: Positions, right: Positions, trust: Vector) -> tuple[Positions, Positions]:
