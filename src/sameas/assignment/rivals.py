@@ -78,7 +78,7 @@ def learn_thresholds(
             row[group] = _threshold(
                 best[chosen], rival[chosen], linked[chosen], reached[inside], linked[inside]
             )
-    return np.maximum(found.mean(axis=0), FLOOR)
+    return np.asarray(np.maximum(found.mean(axis=0), FLOOR))
 
 
 def _surest(left: Positions, right: Positions, trust: Vector) -> tuple[Positions, Positions]:
