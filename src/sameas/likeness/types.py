@@ -119,7 +119,8 @@ def _prior(matrix: csr_array, anchored: Positions, trust: Vector, groups: Number
     prior = np.zeros(matrix.shape[0])
     for group in np.unique(groups):
         some = np.flatnonzero(groups == group)
-        share = max(linked[some].mean(), 1e-6)
+        if not (share := float(linked[some].mean())):
+            continue  # no anchor tells
         members = np.asarray(matrix[some].sum(axis=0)).ravel()
         rate = (matrix[some].T @ linked[some] + PRIOR * share) / (members + PRIOR)
         prior[some] = matrix[some] @ np.log(rate / share)
