@@ -350,7 +350,13 @@ def edges(graph, other, *, hub, relations=True):
         if value in theirs:
             found.add((entity, ("attribute", attribute), ("value", value)))
     fans = Counter((relation, far) for _, relation, far in found)
-    return {edge: fans[edge[1:]] for edge in found if fans[edge[1:]] <= hub}
+    listed = Edges((edge, fans[edge[1:]]) for edge in found if fans[edge[1:]] <= hub)
+    listed.hubs = {far for (_, far), many in fans.items() if many > hub}
+    return listed
+
+
+class Edges(dict):
+    """Edges with their fans; ``hubs`` are the far nodes that were left out for having too many."""
 
 
 def partner_of(far, anchors):
@@ -443,11 +449,11 @@ def evidence(left, right, anchors, trust, matches, covers, sizes):
                 if shares:
                     votes -= math.log(1 - max(shares))
                     met.add(partner)
-                else:
+                elif partner not in right.hubs:
                     right_lacks += worth(relations, covers[0]) * sure(far)
             for far, relations in theirs.get(y, {}).items():
                 own = partner_of(far, back)
-                if own is not None and far not in met:
+                if own is not None and far not in met and own not in left.hubs:
                     left_lacks += worth(relations, covers[1]) * sure(own)
             result[x, y] = votes, left_lacks, right_lacks
     return result

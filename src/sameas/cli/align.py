@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     from sameas.alignment import Alignment
 
 PRESET = click.Choice(get_args(Preset))
-MANY, DOUBLE = 0.1, 5.0
-"""The share of links, and the surplus, from which further partners are worth a note."""
+MANY, FEW, NEARLY = 0.1, 10, 5.0
+"""Further partners are worth a note if they are more than this share of the links and than so
+many, and score nearly as much as the partner."""
 MATCHES_SHOWN = 5
 """Relation matches in the summary; all are in the run folder."""
 
@@ -199,13 +200,16 @@ def _doubles(alignment: Alignment) -> Iterator[str]:
     for column, (side, other, choice) in enumerate(
         (("left", "right", "many-to-one"), ("right", "left", "one-to-many"))
     ):
-        taken = alignment.unmatched.filter(
-            pl.col("side") == side, pl.col("reason") == "taken", pl.col("score") > DOUBLE
+        linked = alignment.links.select(candidate=other, linked="score")
+        unmatched = alignment.unmatched.filter(pl.col("side") == side)
+        doubles = unmatched.join(linked, on="candidate").filter(
+            pl.col("score") > pl.col("linked") - NEARLY
         )
-        if alignment.options.single[1 - column] and len(taken) > MANY * len(alignment.links):
+        many = len(doubles) > max(MANY * len(alignment.links), FEW)
+        if many and alignment.options.single[1 - column]:
             yield (
-                f"{len(taken):,} {side} entities fit a {other} one that is linked already; if the "
-                f"{side} graph holds things twice, use `cardinality` {choice}"
+                f"{len(doubles):,} {side} entities fit a {other} one nearly as well as its partner "
+                f"does; if the {side} graph holds things twice, use `cardinality` {choice}"
             )
 
 

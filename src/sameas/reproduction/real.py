@@ -17,7 +17,6 @@ from sameas.reproduction.datasets import Dataset
 from sameas.reproduction.figures import Figures
 from sameas.reproduction.runs import Setup, run
 
-
 MOSTLY_ONE = 0.8
 """The share of gold links whose left entities are distinct below which one may have several."""
 
