@@ -17,6 +17,7 @@ from sameas.features import ngram_rows
 from sameas.likeness import BestNames, NamesAndHops, mean_rows, name_table, read_attributes
 from sameas.likeness.attributes import CAP, learn_attributes
 from sameas.likeness.memory import Memory
+from sameas.likeness.names import MOST_NAMES
 from sameas.likeness.spelling import CLOSE_AT as MISSPELLED_AT
 from sameas.likeness.spelling import (
     DIFFERENT,
@@ -269,9 +270,39 @@ def test_the_name_comes_before_alternatives_and_each_counts_once():
         names={"a": "Anna", "b": "", "c": "Carl"},
         alternatives=[("a", "Annie"), ("a", "Anna"), ("c", "Karl"), ("a", "Anni")],
     )
-    names, starts = name_table(graph)
+    names, starts = name_table(graph, graph)
     assert names.to_list() == ["Anna", "Annie", "Anni", "Carl", "Karl"]
     assert starts.tolist() == [0, 3, 3, 5]
+
+
+def test_of_very_many_names_those_count_that_the_other_graph_has():
+    many = [("a", f"name {number}") for number in range(60)]
+    graph = Graph.from_triples([("a", "r", "b")], names={"a": "A", "b": "B"}, alternatives=many)
+    other = Graph.from_triples([("c", "r", "d")], names={"c": "NAME 57", "d": "name 31"})
+    names, starts = name_table(graph, other)
+    assert starts.tolist() == [0, MOST_NAMES, MOST_NAMES + 1]
+    assert names[0] == "A"
+    assert {"name 31", "name 57"} < set(names)
+
+
+def test_a_text_here_may_be_the_name_of_a_resource_there():
+    subjects = [f"{word} novels" for word in ("gothic", "naval", "spanish", "lost", "short")]
+    left = Graph.from_triples(
+        [(f"l{n}", "in", "library") for n in range(5)],
+        attributes=[(f"l{n}", "subject", text) for n, text in enumerate(subjects)],
+    )
+    right = Graph.from_triples(
+        [(f"r{n}", "category", f"c{n}") for n in range(5)],
+        names={f"c{n}": text.title() for n, text in enumerate(subjects)},
+    )
+    attributes = read_attributes(GraphPair(left=left, right=right))
+    ((ours, theirs),) = attributes.pairs
+    assert attributes.left.attributes[ours] == "subject"
+    assert attributes.right.attributes[theirs] == "category / (name)"
+    places = right.positions(pl.Series(["r0", "r1"]))
+    levels, _ = attributes.compare(np.array([0, 0]), places)
+    assert levels[0, 0] == EQUAL
+    assert levels[1, 0] > EQUAL
 
 
 # --- memory -------------------------------------------------------------------------------------

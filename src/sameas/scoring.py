@@ -65,7 +65,8 @@ def name_features(pair: GraphPair, options: Options, inputs: Inputs) -> NameFeat
 
 def _features_of_all_names(pair: GraphPair, options: Options) -> NameFeatures:
     """The rows of all names, and for each entity the mean of them."""
-    (left, left_starts), (right, right_starts) = name_table(pair.left), name_table(pair.right)
+    left, left_starts = name_table(pair.left, pair.right)
+    right, right_starts = name_table(pair.right, pair.left)
     rows, size = letter_rows(pl.concat([left, right]), options), len(left)
     sides = rows.take(np.arange(size)), rows.take(np.arange(size, len(rows)))
     means = mean_rows(rows, np.append(left_starts, size + right_starts[1:]))
@@ -79,7 +80,7 @@ def make_traits(pair: GraphPair, names: BestNames | None) -> Traits | None:
         return None
     spelling = None
     if names is not None and max(len(graph.entities) for graph in graphs) <= COMPARE_ALL_UP_TO:
-        left, right = (name_table(graph)[0] for graph in graphs)
+        left, right = (name_table(*both)[0] for both in (graphs, graphs[::-1]))
         spelling = read_spelling((left, right), names, names.alike(SAME_NAME))
     return Traits(types_of(pair), read_attributes(pair), spelling)
 

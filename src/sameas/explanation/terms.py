@@ -83,7 +83,8 @@ class Scores:
     @cached_property
     def _names(self) -> list[pl.Series]:
         """All names of each side, in the order of their rows."""
-        return [name_table(graph)[0] for graph in self.record.graphs]
+        left, right = self.record.graphs
+        return [name_table(left, right)[0], name_table(right, left)[0]]
 
     @cached_property
     def _crowd(self) -> Vector:

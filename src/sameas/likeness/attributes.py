@@ -41,6 +41,8 @@ MOST_SAME = 0.8
 """An attribute of which this share of statements are another's says nothing of its own."""
 CAP = 8.0
 """The most that one attribute says against a pair; twice as much for it."""
+NAMED = " / (name)"
+"""Behind a relation: the name of what it leads to, as a value."""
 LONGEST = 400
 """Characters of a value that are compared."""
 
@@ -178,12 +180,29 @@ def read_attributes(pair: GraphPair) -> Attributes | None:
 
 
 def _canonical_values(graph: Graph) -> pl.DataFrame:
-    """entity (position), attribute, value in canonical form; names are left out."""
-    table = graph.attributes.filter(~pl.col("attribute").is_in(graph.name_paths))
-    table = table.select(
-        entity=pl.Series(graph.positions(table["entity"]), dtype=pl.Int64),
-        attribute="attribute",
-        value=pl.col("value").str.slice(0, LONGEST),
+    """entity (position), attribute, value in canonical form.
+
+    Names are left out, but those of neighbours are values too: what is a text here may be a
+    resource of that name there.
+    """
+    said = graph.attributes.filter(~pl.col("attribute").is_in(graph.name_paths))
+    head, relation, tail = graph.distinct_triples().T
+    neighbours = pl.DataFrame(
+        {
+            "entity": head,
+            "attribute": graph.relations.gather(relation) + NAMED,
+            "value": graph.names.gather(tail),
+        }
+    )
+    table = pl.concat(
+        [
+            said.select(
+                entity=pl.Series(graph.positions(said["entity"]), dtype=pl.Int64),
+                attribute="attribute",
+                value=pl.col("value").str.slice(0, LONGEST),
+            ),
+            neighbours.filter(pl.col("value") != ""),
+        ]
     )
     texts = table["value"].unique()
     forms = pl.DataFrame({"value": texts, "canonical": canonical(texts)})
@@ -197,7 +216,9 @@ def _canonical_values(graph: Graph) -> pl.DataFrame:
 
 def _side(table: pl.DataFrame, every: pl.Series, size: int) -> Side:
     attributes = table["attribute"].unique().sort()
-    short = table.filter(pl.col("value").str.len_chars() <= 2 * LONG)
+    short = table.filter(
+        pl.col("value").str.len_chars() <= 2 * LONG, ~pl.col("attribute").str.ends_with(NAMED)
+    )
     short = short.unique(["entity", "value"], maintain_order=True)
     joined = short.group_by("entity", maintain_order=True).agg(pl.col("value").str.join(" "))
     texts = np.full(size, "", dtype=object)
@@ -243,8 +264,12 @@ def _corresponding(left: Side, right: Side) -> list[tuple[int, int]]:
         .agg(shared=pl.len(), weight=(1 / (pl.col("many") * pl.col("many_right")).sqrt()).sum())
         .filter(pl.col("shared") >= LEAST_SHARED)
     )
+    # Two relations are compared by whom they lead to, not by what these are called.
+    named = [side.attributes.str.ends_with(NAMED).to_list() for side in (left, right)]
     rows = sorted(
-        (-weight / np.sqrt(sizes[0][a] * sizes[1][b]), a, b) for a, b, _, weight in met.iter_rows()
+        (-weight / np.sqrt(sizes[0][a] * sizes[1][b]), a, b)
+        for a, b, _, weight in met.iter_rows()
+        if not (named[0][a] and named[1][b])
     )
     chosen: dict[int, int] = {}
     for _, a, b in rows:

@@ -17,14 +17,19 @@ from sameas.profit import Profit
 from sameas.proposals import alike
 from sameas.rows import Matrix, Rows, unit
 
+MOST_NAMES = 20
+"""Names of an entity that are compared."""
 AT_ONCE = 4_000_000
 """Pairs of names that are compared at once."""
 
 Progress = Callable[[float], None]
 
 
-def name_table(graph: Graph) -> tuple[pl.Series, Positions]:
-    """All names of all entities, the better first; those of i are at starts[i]:starts[i + 1]."""
+def name_table(graph: Graph, other: Graph) -> tuple[pl.Series, Positions]:
+    """The names of all entities, the better first; those of i are at starts[i]:starts[i + 1].
+
+    Of an entity that has very many, those count first that the other graph has too.
+    """
     size = len(graph.entities)
     first = pl.DataFrame({"entity": np.arange(size), "name": graph.names})
     places = pl.Series(graph.positions(graph.alternatives["entity"]), dtype=pl.Int64)
@@ -35,6 +40,11 @@ def name_table(graph: Graph) -> tuple[pl.Series, Positions]:
         .sort("entity", maintain_order=True)
         .unique(["entity", "name"], keep="first", maintain_order=True)
     )
+    theirs = pl.concat([other.names, other.alternatives["name"].rename(other.names.name)])
+    met = every["name"].str.to_lowercase().is_in(theirs.str.to_lowercase().implode())
+    place = (~pl.col("met")).cast(pl.Int64) * len(every) + pl.int_range(pl.len())
+    every = every.with_columns(met=met).with_columns(place=place)
+    every = every.filter(pl.col("place").rank("ordinal").over("entity") <= MOST_NAMES)
     return every["name"], np.searchsorted(every["entity"].to_numpy(), np.arange(size + 1))
 
 

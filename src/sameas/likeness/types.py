@@ -23,6 +23,8 @@ PRIOR = 10.0
 """Anchors that a type must have before its share says much."""
 MEMBERS = 5
 """Members that a type must have in each graph before it contradicts another."""
+AT_ONCE = 200_000
+"""Pairs that are compared at once."""
 MOST = 3.0
 """The most that types say for a pair, in log-odds; twice as much against it."""
 
@@ -84,8 +86,8 @@ class TypeWorths:
         found: Vector = self.left_prior[left] + self.right_prior[right]
         found += (ours @ self.apart)[left] * (theirs @ self.met)[right]
         reach = csr_array(ours @ self.together)
-        for start in range(0, len(left), 200_000):
-            part = slice(start, start + 200_000)
+        for start in range(0, len(left), AT_ONCE):
+            part = slice(start, start + AT_ONCE)
             seen = reach[left[part]].multiply(theirs[right[part]])
             found[part] += np.asarray(seen.sum(axis=1)).ravel()
         return np.clip(found, -2 * MOST, MOST)
@@ -138,13 +140,17 @@ def contradictory(types: Types, left: Numbers, right: Numbers) -> NDArray[np.boo
         csr_array((matrix[:, columns] > 0).astype(np.float64))
         for matrix, columns in ((types.left, ours), (types.right, shared[ours]))
     )
-    common = np.asarray(a[left].multiply(b[right]).sum(axis=1))
     often = np.minimum(a.sum(axis=0), b.sum(axis=0)) >= MEMBERS
-    a, b = csr_array(a @ diags_array(often * 1.0)), csr_array(b @ diags_array(often * 1.0))
-    overlap = csr_array(a.T @ a + b.T @ b)
+    ours_often, theirs_often = (csr_array(side @ diags_array(often * 1.0)) for side in (a, b))
+    overlap = csr_array(ours_often.T @ ours_often + theirs_often.T @ theirs_often)
     overlap.data[:] = 1.0
-    ours_of, theirs_of = a[left], b[right]
-    # All pairs of types less those that something has both of.
-    every = np.asarray(ours_of.sum(axis=1)) * np.asarray(theirs_of.sum(axis=1))
-    harmless = np.asarray(csr_array(ours_of @ overlap).multiply(theirs_of).sum(axis=1))
-    return np.asarray((every - harmless > 0.5) & (common == 0))
+    found = np.zeros(len(left), dtype=np.bool_)
+    for start in range(0, len(left), AT_ONCE):
+        some = slice(start, start + AT_ONCE)
+        one, other = ours_often[left[some]], theirs_often[right[some]]
+        # All pairs of types less those that something has both of.
+        every = np.asarray(one.sum(axis=1)) * np.asarray(other.sum(axis=1))
+        harmless = np.asarray(csr_array(one @ overlap).multiply(other).sum(axis=1))
+        common = np.asarray(a[left[some]].multiply(b[right[some]]).sum(axis=1))
+        found[some] = (every - harmless > 0.5) & (common == 0)
+    return found
