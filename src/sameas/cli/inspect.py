@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sameas.cli.command import Command, as_flags, flags, given, note, print_table, say
-from sameas.iri import last_part
 from sameas.rdf.rules import Reading
 
 if TYPE_CHECKING:
@@ -101,6 +100,7 @@ def _naming(graph: GraphInspection) -> str:
 
 def _path(path: str) -> str:
     """A path in short: the last part of its attribute, and how many steps away it is."""
+    from sameas.iri import last_part
     from sameas.understanding import SEPARATOR
 
     steps = path.count(SEPARATOR)
