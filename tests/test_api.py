@@ -328,7 +328,7 @@ def link(left, right):
         ({"seeds": link("A", "A") + link("A", "B")}, "`seeds` must name entities"),
         (
             {"seeds": link("Boris", "Boris") + link("Boris", "Clemens")},
-            "`seeds` must be as `cardinality` says",
+            "`seeds` must name a left entity once",
         ),
         ({"among": link("Boris", "Boris"), "seeds": link("Boris", "Clemens")}, "`seeds` must not"),
         ({"reject": [("a", "b", "c", "d", "e", "f")]}, "`reject` must be a table of left, right"),

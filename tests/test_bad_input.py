@@ -565,7 +565,7 @@ def test_seeds_that_are_not_one_to_one(tmp_path, row, side):
     refused_by_align(
         tmp_path,
         [*two_tables(tmp_path), "--seeds", links],
-        f"--seeds must be as --cardinality says, got a {side} entity more than once",
+        f"--seeds must name a {side} entity once",
     )
 
 

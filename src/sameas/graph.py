@@ -60,7 +60,7 @@ class Graph:
     name_paths: tuple[str, ...] = ()
     """The attributes that hold the names, where these were found among them."""
     naming: pl.DataFrame | None = None
-    """What was considered as names: path, kind of use, likeness, ...; see ``find_names``."""
+    """The properties that hold names or could: path, entities, likeness, chosen; best first."""
     raw: Graph | None = None
     """All that was read, where names and kinds were found in it."""
     reading: Reading | None = None

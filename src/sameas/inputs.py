@@ -198,7 +198,8 @@ def _check_seeds(
     for column, side in enumerate(("left", "right")):
         if single[column] and len(np.unique(seeds[:, column])) < len(seeds):
             raise OptionError(
-                f"`seeds` must be as `cardinality` says, got a {side} entity more than once"
+                f"`seeds` must name a {side} entity once, got one more often; if it may have "
+                "several partners, say so with `cardinality`"
             )
     if (inside[0][seeds[:, 0]] != inside[1][seeds[:, 1]]).any():
         raise OptionError(

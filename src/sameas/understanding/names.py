@@ -59,8 +59,8 @@ class Naming:
     names: pl.DataFrame
     """entity (position), path, value, language, rank: all names; the best has the least rank."""
     ranking: pl.DataFrame
-    """path, entities, coverage, distinct, words, meets, likeness, chosen: the paths considered
-    for entities that no well-known property names, best first; then paths that are well known."""
+    """path, entities, likeness, chosen: well-known paths, which have no likeness, then those
+    considered for entities that these do not name; best first."""
     name_paths: tuple[str, ...]
     """The paths that names were taken from."""
 
