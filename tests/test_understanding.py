@@ -9,9 +9,11 @@ import numpy as np
 import polars as pl
 import pyoxigraph as ox
 import pytest
+from click.testing import CliRunner
 
 import sameas
 from sameas import Graph, GraphPair, Reading
+from sameas.cli import main
 from sameas.understanding import SEPARATOR, Kind, understand
 from sameas.understanding.identifiers import are_identifiers
 from sameas.understanding.names import looks_like_words
@@ -536,3 +538,14 @@ def test_types_of_a_shared_vocabulary_that_nothing_has_together_exclude_a_link()
     assert (f"{E}l4", f"{E}r4") in links
     untyped = [re.sub(r" a :(Person|Place) ;", "", side) for side in sides]
     assert (f"{E}lx", f"{E}rx") in links_of(sameas.align(*(graph_of(side) for side in untyped)))
+
+
+def test_the_command_tells_what_both_graphs_call_by_the_same_iri(tmp_path):
+    file = tmp_path / "graph.ttl"
+    file.write_text('<x:a> <x:in> <x:b> ; <x:name> "Anna" . <x:b> <x:name> "Bern" .')
+    for flags, links in (([], 0), (["--link", "all"], 2)):
+        command = ["align", str(file), str(file), "-o", str(tmp_path / "o.tsv"), *flags]
+        result = CliRunner().invoke(main, command)
+        assert result.exit_code == 0, result.output
+        assert ("2 things in both graphs, not listed" in result.output) == (not links)
+        assert len(sameas.read_links(tmp_path / "o.tsv")) == links

@@ -164,6 +164,8 @@ def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str
     for side in graphs:
         unmatched, candidates = values[f"unmatched_{side}"], values[f"{side}_candidates"]
         yield f"{side} unmatched", f"{unmatched:,} of {candidates:,}"
+    if found.same_iri:
+        yield "same IRI", f"{found.same_iri:,} things in both graphs, not listed (see --link)"
     yield "solver", found.solver
     unit = "profit"
     if found.refinement_rounds is not None:
