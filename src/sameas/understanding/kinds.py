@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sameas.graph import Graph, Positions, positions_of
-from sameas.naming import SKOS
+from sameas.naming import LABELS, SKOS
 from sameas.understanding.identifiers import are_identifiers, namespaces
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -170,12 +170,14 @@ def kinds_of(view: View, *, blank_nodes: bool = False) -> Kinds:
 
 
 def _holders(view: View, schema: Mask, said: Positions) -> Mask:
-    """Nodes with one owner, no edges of their own (but a type), one text, no name in their IRI."""
+    """Nodes with one owner, no edges but a type, one text, which is no label, and a bare IRI."""
     size, between = len(view.graph.entities), view.between()
     pairs = np.unique(between[:, [0, 2]], axis=0)
     owners, own = (np.bincount(pairs[:, end], minlength=size) for end in (1, 0))
     texts = np.bincount(said[said >= 0], minlength=size)
+    labels = view.graph.attributes.filter(pl.col("attribute").is_in(LABELS))["entity"]
     found: Mask = (owners == 1) & (own == 0) & (texts == 1) & ~schema
+    found &= ~view.mask(view.graph.positions(labels))  # what has a label is a thing
     places = np.flatnonzero(found)
     found[places] = are_identifiers(view.graph.entities.gather(places)).to_numpy()
     found |= view.mask(view.edges(LABEL_NODES)[:, 2]) & (own == 0) & ~schema
