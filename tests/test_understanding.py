@@ -543,7 +543,7 @@ def test_types_of_a_shared_vocabulary_that_nothing_has_together_exclude_a_link()
 def test_the_command_tells_what_both_graphs_call_by_the_same_iri(tmp_path):
     file = tmp_path / "graph.ttl"
     file.write_text(
-        '<x:a> <x:in> <x:b> ; <http://schema.org/name> "Anna" . <x:b> <http://schema.org/name> "Bern" .'
+        'prefix s: <http://schema.org/>\n<x:a> <x:in> <x:b> ; s:name "Anna" . <x:b> s:name "Bern" .'
     )
     for flags, links in (([], 0), (["--link", "all"], 2)):
         command = ["align", str(file), str(file), "-o", str(tmp_path / "o.tsv"), *flags]
