@@ -551,3 +551,19 @@ def test_the_command_tells_what_both_graphs_call_by_the_same_iri(tmp_path):
         assert result.exit_code == 0, result.output
         assert ("2 things in both graphs, not listed" in result.output) == (not links)
         assert len(sameas.read_links(tmp_path / "o.tsv")) == links
+
+
+def test_a_seed_counts_even_between_kinds():
+    left = graph_of(
+        "<x:City> a <http://www.w3.org/2002/07/owl#Class> . <x:p> a <x:City> ; <x:in> <x:f> . "
+        '<x:p> <http://schema.org/name> "Paris" . <x:f> <http://schema.org/name> "France" .'
+    )
+    right = graph_of(
+        '<y:p> <y:in> <y:f> . <y:l> <y:in> <y:f> . <y:p> <http://schema.org/name> "Paris" . '
+        '<y:f> <http://schema.org/name> "France" . <y:l> <http://schema.org/name> "Lyon" .'
+    )
+    found = sameas.align(left, right, seeds=[("x:City", "y:l")]).links
+    scores = {(row["left"], row["right"]): row["score"] for row in found.iter_rows(named=True)}
+    assert scores.pop(("x:City", "y:l")) > 90
+    assert set(scores) <= {("x:p", "y:p"), ("x:f", "y:f")}
+    assert all(score < 90 for score in scores.values())

@@ -10,9 +10,9 @@ import polars as pl
 
 from sameas.errors import OptionError
 from sameas.iri import is_iri
+from sameas.naming import SKOS
 
 OWL = "http://www.w3.org/2002/07/owl#"
-SKOS = "http://www.w3.org/2004/02/skos/core#"
 SAME_AS = f"{OWL}sameAs"
 
 LINK_SCHEMA = pl.Schema(

@@ -255,13 +255,17 @@ def above(scores: Candidates, thresholds: Vector | None, kinds: NDArray[np.integ
 
 
 def _first_pairs(candidates: Candidates, context: Context) -> Pairs:
-    """The candidates that are allowed, and the seeds, scored by profit."""
+    """The candidates that are allowed, and the seeds, allowed or not, scored by profit."""
     known, profit, names = context.known, context.profit, context.names
     allowed = context.allows(candidates.left, candidates.right)
-    seeds = known.seeds[candidates.find(known.seeds[:, 0], known.seeds[:, 1]) < 0]
-    left = np.concatenate([candidates.left[allowed], seeds[:, 0]])
-    right = np.concatenate([candidates.right[allowed], seeds[:, 1]])
-    values = np.concatenate([candidates.values[allowed], profit.of(seeds[:, 0], seeds[:, 1])])
+    places = candidates.find(*known.seeds.T)
+    allowed[places[places >= 0]] = True
+    seeds = known.seeds[places < 0].T
+    left, right = (
+        np.concatenate([side[allowed], more])
+        for side, more in zip((candidates.left, candidates.right), seeds, strict=True)
+    )
+    values = np.concatenate([candidates.values[allowed], profit.of(*seeds)])
     chosen = from_pairs(candidates.shape, left, right, values)
     text = np.stack([names.partners(chosen.starts, chosen.right), chosen.values])
     size = len(chosen)

@@ -20,6 +20,7 @@ from sameas.graph import Graph, GraphPair, Positions
 from sameas.likeness.memory import Memory, Numbers
 from sameas.likeness.values import EQUAL, LONG, MISSING, Values, canonical
 from sameas.proposals import alike
+from sameas.understanding import SEPARATOR
 
 Vector = NDArray[np.float64]
 
@@ -41,7 +42,7 @@ MOST_SAME = 0.8
 """An attribute of which this share of statements are another's says nothing of its own."""
 CAP = 8.0
 """The most that one attribute says against a pair; twice as much for it."""
-NAMED = " / (name)"
+NAMED = f"{SEPARATOR}(name)"
 """Behind a relation: the name of what it leads to, as a value."""
 LONGEST = 400
 """Characters of a value that are compared."""
@@ -243,7 +244,7 @@ def _without_copies(table: pl.DataFrame, attributes: pl.Series) -> pl.DataFrame:
         .group_by("attribute", "other")
         .len()
     )
-    steps = attributes.str.count_matches(" / ", literal=True).to_list()
+    steps = attributes.str.count_matches(SEPARATOR, literal=True).to_list()
     dropped: set[int] = set()
     for a, b, same in sorted(both.iter_rows()):
         worse = (steps[a], -sizes[a], a) > (steps[b], -sizes[b], b)

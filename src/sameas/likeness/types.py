@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, diags_array
 
 from sameas.graph import Graph, GraphPair, Positions, positions_of
+from sameas.rdf.assembly import TYPE
 
 Vector = NDArray[np.float64]
 Numbers = NDArray[np.integer]
 
-TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 PRIOR = 10.0
 """Anchors that a type must have before its share says much."""
 MEMBERS = 5

@@ -14,6 +14,7 @@ from sameas.alignment import SCHEMAS, Alignment, Diagnostics
 from sameas.graph import Graph, Positions, positions_of
 from sameas.inputs import Task
 from sameas.pipeline.phases import Phases
+from sameas.understanding import Kind
 
 Vector = NDArray[np.float64]
 
@@ -86,7 +87,7 @@ def _told_by_iri(task: Task) -> pl.Series:
     if pair.kinds is None or asked or not same.any():
         return iris[:0]
     iris = iris.filter(pl.Series(same))
-    individual = pl.Series(pair.kinds[0][seeds[same, 0]] == 0)
+    individual = pl.Series(pair.kinds[0][seeds[same, 0]] == Kind.INDIVIDUAL)
     left, right = (_descriptions(graph, iris) for graph in (pair.left, pair.right))
     differ = pl.concat(
         [

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from sameas.errors import first_line
+from sameas.errors import SameasError, first_line
 from sameas.graph import Graph, GraphPair
 from sameas.options import make_options
 from sameas.reading import read_gold
@@ -30,7 +30,7 @@ def real_rdf(dataset: Dataset, setup: Setup) -> Figures:
             figures[""] = {"links": len(gold)}
             links = links_of(dataset.pair, gold)
             figures[name] = scores_of_judged(links, gold, dataset.folder / "judged.txt")
-        except Exception as error:  # one pair does not stop the report, whatever is wrong with it
+        except SameasError as error:  # a pair that cannot be read does not stop the report
             figures[name] = {"error": first_line(error).replace(f"{dataset.folder}{os.sep}", "")}
     return figures
 

@@ -16,12 +16,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sameas.graph import Graph, Positions, positions_of
+from sameas.links import OWL
 from sameas.naming import LABELS, SKOS
+from sameas.rdf.assembly import TYPE
 from sameas.understanding.identifiers import are_identifiers, namespaces
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
-OWL = "http://www.w3.org/2002/07/owl#"
 XSD = "http://www.w3.org/2001/XMLSchema#"
 SKOSXL = "http://www.w3.org/2008/05/skos-xl#"
 OBO = "http://www.geneontology.org/formats/oboInOwl#"
@@ -33,7 +34,6 @@ def _terms(space: str, names: str, end: str = "") -> list[str]:
     return [f"{space}{name}{end}" for name in names.split()]
 
 
-TYPE = f"{RDF}type"
 CLASS_TYPES = [*_terms(OWL, "Class DeprecatedClass"), *_terms(RDFS, "Class Datatype")]
 PROPERTY_TYPES = [
     f"{RDF}Property",

@@ -7,8 +7,10 @@ import polars as pl
 
 from sameas.alignment import Alignment
 from sameas.graph import Graph
-from sameas.links import PREDICATES, SAME_AS, SKOS
+from sameas.links import PREDICATES, SAME_AS
+from sameas.naming import SKOS
 from sameas.rdf.assembly import TYPE
+from sameas.understanding import Kind
 
 BY_KIND = pl.Series(
     [PREDICATES[name] for name in ("sameAs", "equivalentClass", "equivalentProperty", "exactMatch")]
@@ -26,7 +28,7 @@ def predicates_of(alignment: Alignment) -> pl.Series:
     concepts = _concepts(graph.raw or graph)
     places = np.where(graph.entities.is_in(concepts.implode()), CONCEPT, 0)
     if kinds is not None:
-        places = np.where((kinds == 1) | (kinds == 2), kinds, places)
+        places = np.where(np.isin(kinds, (Kind.CLASS, Kind.PROPERTY)), kinds, places)
     predicates: pl.Series = alignment.links["left"].replace_strict(
         graph.entities, BY_KIND.gather(places), default=SAME_AS, return_dtype=pl.String
     )
