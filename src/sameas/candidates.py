@@ -15,7 +15,7 @@ from sameas.likeness.names import NamesAndHops
 from sameas.parallel import in_parallel, slices
 from sameas.profit import Above, Profit
 from sameas.proposals import nearest
-from sameas.rows import Matrix, Rows
+from sameas.rows import Matrix
 
 COMPARED = 300
 """Entities for which all partners are compared, to measure what proposed candidates miss."""
@@ -138,9 +138,8 @@ def find_candidates(
     tell = progress or (lambda share: None)
     numbers = proposed
     if numbers is None:
-        numbers = nearest(
-            profit.left, profit.right, k, first=first, progress=lambda share: tell(0.7 * share)
-        )
+        rows = profit.rows(0, slice(None)), profit.rows(1, slice(None))
+        numbers = nearest(*rows, k, first=first, progress=lambda share: tell(0.7 * share))
     if also is not None:
         numbers = np.union1d(numbers, also)
     width = np.int64(max(profit.shape[1], 1))
@@ -160,25 +159,27 @@ def _recall(profit: Profit | NamesAndHops, found: Candidates) -> float | None:
     if not min(profit.shape):
         return None
     sample = np.unique(np.linspace(0, profit.shape[0] - 1, COMPARED).astype(np.int64))
-    best = _best_partner(profit.left.take(sample), profit.right)
-    mutual = _best_partner(profit.right.take(best), profit.left) == sample
+    best = _best_partner(profit, 0, sample)
+    mutual = _best_partner(profit, 1, best) == sample
     if not mutual.any():
         return None
     return float((found.find(sample[mutual], best[mutual]) >= 0).mean())
 
 
-def _best_partner(rows: Rows, others: Rows) -> Positions:
-    """The other row of largest product with each row."""
-    dense, split = np.ascontiguousarray(rows.toarray().T), others.dense.shape[1]
+def _best_partner(profit: Profit | NamesAndHops, side: int, entities: Positions) -> Positions:
+    """The other row of largest product with each of these rows of a side."""
+    dense = np.ascontiguousarray(profit.rows(side, entities).toarray().T)
 
     def best_of(part: slice) -> tuple[Positions, Matrix]:
-        values = others.sparse[part] @ dense[split:]
+        others = profit.rows(1 - side, part)
+        split = others.dense.shape[1]
+        values = others.sparse @ dense[split:]
         if split:
-            values += others.dense[part] @ dense[:split]
+            values += others.dense @ dense[:split]
         top = values.argmax(axis=0)
-        return top + part.start, values[top, np.arange(len(rows))]
+        return top + part.start, values[top, np.arange(len(entities))]
 
-    parts = in_parallel(best_of, slices(len(others), 4000))
+    parts = in_parallel(best_of, slices(profit.shape[1 - side], 4000))
     winner = np.argmax([values for _, values in parts], axis=0)
-    best: Positions = np.stack([places for places, _ in parts])[winner, np.arange(len(rows))]
+    best: Positions = np.stack([places for places, _ in parts])[winner, np.arange(len(entities))]
     return best

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,14 +49,25 @@ def compress(left: Rows, right: Rows, *, principal: int, random: int, spare: int
         rests = [np.zeros(len(side), dtype=np.float32) for side in (left, right)]
         return Compressed(ours, theirs, width, rests[0], rests[1])
     rng = np.random.default_rng(0)
-    basis = _principal_directions(left, right, width, principal, rng)
-    signs = rng.integers(0, 2, size=(width, random), dtype=np.int8) * np.float32(2) - np.float32(1)
-    signs *= np.float32(max(random, 1) ** -0.5)
-    signs -= basis @ (basis.T @ signs)
-    directions = np.hstack([basis, signs])
+    samples = [
+        side.take(np.sort(rng.permutation(len(side))[: SAMPLE // 2])) for side in (left, right)
+    ]
+    directions = directions_of(samples, principal=principal, random=random, rng=rng)
     ours, theirs = times(left, directions, spare), times(right, directions, spare)
     rests = [_rest(left, ours[:, :principal]), _rest(right, theirs[:, :principal])]
     return Compressed(ours, theirs, principal, rests[0], rests[1])
+
+
+def directions_of(
+    samples: Sequence[Rows], *, principal: int, random: int, rng: np.random.Generator
+) -> Matrix:
+    """The principal directions of sampled rows, and random ones: (columns, principal + random)."""
+    width = samples[0].dense.shape[1] + samples[0].sparse.shape[1]
+    basis = _principal_directions(samples, width, principal, rng)
+    signs = rng.integers(0, 2, size=(width, random), dtype=np.int8) * np.float32(2) - np.float32(1)
+    signs *= np.float32(max(random, 1) ** -0.5)
+    signs -= basis @ (basis.T @ signs)
+    return np.hstack([basis, signs])
 
 
 def times(rows: Rows, matrix: Matrix, spare: int = 0) -> Matrix:
@@ -74,14 +86,11 @@ def times(rows: Rows, matrix: Matrix, spare: int = 0) -> Matrix:
 
 
 def _principal_directions(
-    left: Rows, right: Rows, width: int, count: int, rng: np.random.Generator
+    samples: Sequence[Rows], width: int, count: int, rng: np.random.Generator
 ) -> Matrix:
     """The directions that hold most of the rows: orthonormal columns, (width, count)."""
     if not count:
         return np.zeros((width, 0), dtype=np.float32)
-    samples = [
-        side.take(np.sort(rng.permutation(len(side))[: SAMPLE // 2])) for side in (left, right)
-    ]
     wanted = count + OVERSHOOT
     directions = rng.standard_normal((width, wanted), dtype=np.float32)
     for _ in range(3):  # power iterations

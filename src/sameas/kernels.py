@@ -18,6 +18,8 @@ from numba import njit
 
 Array = Any
 """A NumPy array; Numba infers the rest."""
+STRIDE = 64
+"""Products that are compared at once."""
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 
@@ -60,6 +62,89 @@ def pair_products(
             out[pair] = total
         for e in range(left.starts[i], left.starts[i + 1]):
             spread[left.columns[e]] = 0.0
+
+
+@kernel
+def sketch_products(
+    starts: Array,
+    partners: Array,
+    left: Array,
+    left_scales: Array,
+    right: Array,
+    right_scales: Array,
+    first: int,
+    last: int,
+    out: Array,
+) -> None:
+    """Sums over hops 1.. of products of sketched rows first..last with those of their partners."""
+    for i in range(first, last):
+        for pair in range(starts[i], starts[i + 1]):
+            j = partners[pair]
+            total = np.float32(0)
+            for h in range(1, left.shape[1]):
+                product = np.int32(0)
+                for c in range(left.shape[2]):
+                    product += np.int32(left[i, h, c]) * np.int32(right[j, h, c])
+                total += np.float32(product) * left_scales[i, h] * right_scales[j, h]
+            out[pair] = total
+
+
+@kernel
+def best_of_rows(
+    tile: Array, first: int, last: int, least: Array, worth: Array, partners: Array
+) -> None:
+    """Keep the largest entries of rows first..last of a tile.
+
+    Each row of ``worth`` and ``partners`` is a heap, the least of the kept ones on top and in
+    ``least`` too; of equal entries the one that comes first stays.
+    """
+    width = tile.shape[1]
+    for i in range(first, last):
+        for begin in range(0, width, STRIDE):
+            end = min(begin + STRIDE, width)
+            above = 0  # most strides have none, and counting is fast
+            for j in range(begin, end):
+                above += tile[i, j] > least[i]
+            if above:
+                for j in range(begin, end):
+                    if tile[i, j] > least[i]:
+                        replace_least(worth[i], partners[i], tile[i, j], j)
+                        least[i] = worth[i, 0]
+
+
+@kernel
+def best_of_columns(
+    tile: Array, offset: int, first: int, last: int, least: Array, worth: Array, partners: Array
+) -> None:
+    """The same for columns first..last of a tile, whose rows begin at ``offset``."""
+    for i in range(tile.shape[0]):
+        for begin in range(first, last, STRIDE):
+            end = min(begin + STRIDE, last)
+            above = 0
+            for j in range(begin, end):
+                above += tile[i, j] > least[j]
+            if above:
+                for j in range(begin, end):
+                    if tile[i, j] > least[j]:
+                        replace_least(worth[j], partners[j], tile[i, j], offset + i)
+                        least[j] = worth[j, 0]
+
+
+@kernel
+def replace_least(worth: Array, partners: Array, value: float, partner: int) -> None:
+    """Replace the top of a heap, its least, and restore the heap."""
+    place, k = 0, len(worth)
+    while True:
+        child = 2 * place + 1
+        if child >= k:
+            break
+        if child + 1 < k and worth[child + 1] < worth[child]:
+            child += 1
+        if worth[child] >= value:
+            break
+        worth[place], partners[place] = worth[child], partners[child]
+        place = child
+    worth[place], partners[place] = value, partner
 
 
 @kernel

@@ -50,6 +50,9 @@ class Options:
     depth: int = option(
         2, help="How many hops features are spread over the graph.", least=0, most=20
     )
+    exact_hops: bool = option(
+        False, help="Compare neighbours by exact rows instead of sketches; needs much more memory."
+    )
     solver: Solver = option("sinkhorn", help="Soft assignment, or the exact one.")
     iterations: int = option(10, help="Rounds of Sinkhorn, or of PARIS.", least=0)
     temperature: float = option(0.02, help="How soft Sinkhorn's plan is.", above=0.0)
@@ -141,7 +144,7 @@ def without_effect(options: Options, *, embeddings: bool = False) -> dict[str, s
         unused |= dict.fromkeys(("gap", "time_limit"), "it is for `solver` hungarian")
     if not options.rounds:
         reason = "it is used in refinement, and `rounds` is 0"
-        unused |= dict.fromkeys(("seeds", "reject", "cardinality"), reason)
+        unused |= dict.fromkeys(("seeds", "reject", "cardinality", "exact_hops"), reason)
     if options.cardinality != "one-to-one":
         unused["solver"] = "it finds links that are one to one, and `cardinality` is another"
     if options.features == "char":

@@ -112,6 +112,11 @@ class Profit:
         """Short rows that bound the profit of each pair."""
         return compress(self.left, self.right, principal=BOUND_COLUMNS, random=0)
 
+    def rows(self, side: int, which: Positions | slice) -> Rows:
+        """These rows of a side."""
+        rows = (self.left, self.right)[side]
+        return Rows(rows.dense[which], rows.sparse[which])
+
     def of(self, left: Positions, right: Positions) -> Matrix:
         """The profits of the pairs (left[0], right[0]), (left[1], right[1]), ..."""
         order = np.argsort(left, kind="stable")

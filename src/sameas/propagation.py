@@ -26,35 +26,44 @@ def hop(adjacency: Sparse, rows: Rows) -> Rows:
     return scaled_to_unit(spread, np.maximum(1e-6 * weights, 1e-30))
 
 
-def propagate(
-    adjacency: Sparse, features: Rows, *, depth: int, only: Positions | None = None
-) -> Rows:
-    """Each entity's features after 0..depth hops, side by side.
+def hop_rows(adjacency: Sparse, features: Rows, number: int, entities: Positions) -> Rows:
+    """The rows of these entities after a number of hops; ``features`` are those of all."""
+    if not number:
+        return features.take(entities)
+    matrix = adjacency[entities]
+    before = np.unique(matrix.indices).astype(np.int64)
+    return hop(matrix[:, before], hop_rows(adjacency, features, number - 1, before))
 
-    Every hop has unit rows and the whole is scaled by 1/sqrt(depth + 1), so the dot product of
-    two rows is the mean of their hop-wise cosines. An entity with neither name nor neighbours
+
+def propagate(
+    adjacency: Sparse, features: Rows, *, depth: int, only: Positions | None = None, first: int = 0
+) -> Rows:
+    """Each entity's features after first..depth hops, side by side.
+
+    Every hop has unit rows and the whole is scaled so that the dot product of two rows is the
+    mean of their hop-wise cosines. An entity with neither name nor neighbours
     stays zero: similar to nothing. ``only`` selects entities.
 
     The last hop is by far the fullest. It is computed block by block, right into its place: memory
     that is never written to is never taken from the system.
     """
-    wanted = np.arange(len(features)) if only is None else only
+    wanted, count = np.arange(len(features)) if only is None else only, depth + 1 - first
     hops = [unit(features)]
     for _ in range(depth - 1):
         hops.append(hop(adjacency, hops[-1]))
 
     def block(part: slice) -> Rows:
         entities = wanted[part]
-        rows = [previous.take(entities) for previous in hops]
+        rows = [previous.take(entities) for previous in hops[first:]]
         if depth:
             rows.append(hop(adjacency[entities], hops[-1]))
-        return side_by_side(*rows).scaled(np.full(len(entities), (depth + 1) ** -0.5))
+        return side_by_side(*rows).scaled(np.full(len(entities), count**-0.5))
 
     most = _most_entries(adjacency, hops, depth, wanted)
     index = np.int32 if most < 2**31 else np.int64
     values, columns = np.empty(most, dtype=np.float32), np.empty(most, dtype=index)
     starts = np.zeros(len(wanted) + 1, dtype=index)
-    dense_width, width = ((depth + 1) * part.shape[1] for part in (features.dense, features.sparse))
+    dense_width, width = (count * part.shape[1] for part in (features.dense, features.sparse))
     dense, done = np.empty((len(wanted), dense_width), dtype=np.float32), 0
     for rows in in_turn(block, slices(len(wanted), BLOCK)):
         place = slice(int(starts[done]), int(starts[done]) + rows.sparse.nnz)

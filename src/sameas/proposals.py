@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
-import faiss
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, csr_matrix, diags_array, eye_array
@@ -19,18 +19,21 @@ from sparse_dot_topn import sp_matmul_topn
 
 from sameas.compression import compress
 from sameas.graph import Positions
-from sameas.parallel import WORKERS, slices
+from sameas.kernels import best_of_columns, best_of_rows
+from sameas.parallel import WORKERS, in_parallel, slices
+from sameas.profit import row_blocks
 from sameas.rows import Matrix, Rows, Sparse
 
 COMPARE_ALL_UP_TO = 60_000
 """Entities a side up to which every left one is compared with every right one."""
-PRINCIPAL, RANDOM = 96, 128
+PRINCIPAL, RANDOM = 96, 160
 """Columns of the compressed rows; more random ones find more and take longer."""
 SLACK = 0.2
 """Partners worth so much less than the best one are left out, but for the first few."""
 CROWD, NEAREST = 1000, 8
 """Hubness is the mean profit with the nearest few of a sample of the other side."""
-BATCH = 8192
+TILE_BYTES = 64 * 2**20
+"""Products that are looked through at once."""
 MEETINGS = 10_000
 """Common n-grams per entity: the most frequent n-grams are left out."""
 ANCHORS = 2
@@ -55,10 +58,7 @@ def nearest(left: Rows, right: Rows, k: int, *, first: int, progress: Progress) 
     hubness = _hubness(ours, theirs), _hubness(theirs, ours)
     ours[:, -2], ours[:, -1] = 1, -hubness[0]
     theirs[:, -2], theirs[:, -1] = -hubness[1], 1
-    width = np.int64(len(right))
-    rows, columns = _nearest(ours, theirs, k, first, lambda done: progress(0.2 + 0.4 * done))
-    others, entities = _nearest(theirs, ours, k, first, lambda done: progress(0.6 + 0.4 * done))
-    return _distinct([rows * width + columns, entities * width + others])
+    return _distinct(_largest(ours, theirs, k, first, lambda done: progress(0.2 + 0.8 * done)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,24 +107,66 @@ def _hubness(rows: Matrix, others: Matrix) -> NDArray[np.float32]:
     if not len(rows) or not len(others):
         return np.zeros(len(rows), dtype=np.float32)
     sample = np.unique(np.linspace(0, len(others) - 1, CROWD).astype(np.int64))
-    few = min(NEAREST, len(sample))
-    near, _ = faiss.knn(rows, others[sample], few, metric=faiss.METRIC_INNER_PRODUCT)
-    return np.asarray(near.mean(axis=1))
+    few, crowd = min(NEAREST, len(sample)), np.ascontiguousarray(others[sample].T)
+    means = [
+        np.partition(rows[part] @ crowd, len(sample) - few, axis=1)[:, -few:].mean(axis=1)
+        for part in slices(len(rows), 2048)
+    ]
+    return np.concatenate(means)
 
 
-def _nearest(
-    queries: Matrix, items: Matrix, k: int, first: int, progress: Progress
-) -> tuple[Positions, Positions]:
-    """The k items of largest product with each query, but for those far below the best."""
-    k = min(k, len(items))
-    parts = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
-    for part in slices(len(queries) if k else 0, BATCH):
-        worth, partners = faiss.knn(queries[part], items, k, metric=faiss.METRIC_INNER_PRODUCT)
-        keep = worth >= worth[:, :1] - SLACK
-        keep[:, :first] = True
-        parts.append((np.nonzero(keep)[0] + part.start, partners[keep]))
-        progress(part.stop / len(queries))
-    return np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])
+def _largest(
+    left: Matrix, right: Matrix, k: int, first: int, progress: Progress
+) -> list[Positions]:
+    """The pairs of the k largest products of each row, then of each column.
+
+    Those far below the best are left out, but not the ``first``. One pass over all products, tile
+    by tile, keeps both.
+    """
+    n, m = len(left), len(right)
+    rows, columns = _Best.none(n, min(k, m)), _Best.none(m, min(k, n))
+    transposed, found = np.ascontiguousarray(right.T), [np.empty(0, dtype=np.int64)]
+    if not n or not m:
+        return found
+    for part in row_blocks((n, m), TILE_BYTES):
+        tile = left[part] @ transposed
+
+        def keep(piece: tuple[bool, slice], part: slice = part, tile: Matrix = tile) -> None:
+            by_row, which = piece
+            if by_row:
+                kept = (array[part] for array in rows)
+                best_of_rows(tile, which.start, which.stop, *kept)
+            else:
+                best_of_columns(tile, part.start, which.start, which.stop, *columns)
+
+        pieces = [(True, which) for which in slices(len(tile), len(tile) // WORKERS + 1)]
+        pieces += [(False, which) for which in slices(m, m // WORKERS + 1)]
+        in_parallel(keep, pieces)
+        progress(part.stop / n)
+    for best, by_row in ((rows, True), (columns, False)):
+        keep_few = best.worth >= best.worth.max(axis=1, keepdims=True) - SLACK
+        order = np.argsort(-best.worth, axis=1, kind="stable")[:, :first]
+        np.put_along_axis(keep_few, order, True, axis=1)
+        at, place = np.nonzero(keep_few)
+        other = best.partners[at, place].astype(np.int64)
+        found.append(at * m + other if by_row else other * m + at)
+    return found
+
+
+class _Best(NamedTuple):
+    """The largest of each line so far, as heaps."""
+
+    least: NDArray[np.float32]
+    worth: Matrix
+    partners: NDArray[np.int32]
+
+    @staticmethod
+    def none(lines: int, k: int) -> _Best:
+        return _Best(
+            np.full(lines, -np.inf, dtype=np.float32),
+            np.full((lines, k), -np.inf, dtype=np.float32),
+            np.full((lines, k), -1, dtype=np.int32),
+        )
 
 
 def _rare(left: Sparse, right: Sparse) -> tuple[Sparse, Sparse]:

@@ -27,6 +27,7 @@ from sameas.propagation import propagate
 from sameas.proposals import COMPARE_ALL_UP_TO, Clues
 from sameas.refinement import Weights
 from sameas.rows import Rows, side_by_side, unit
+from sameas.sketch import Sketch, make_sketch
 
 SAME_NAME = 10
 """Partners that each entity gets by name alone, where neighbours are to decide later."""
@@ -116,15 +117,21 @@ def by_side(pair: GraphPair, rows: Rows) -> tuple[Rows, Rows]:
 
 
 def neighbourhood_rows(
-    pair: GraphPair, rows: Rows, options: Options, sides: Sides
+    pair: GraphPair, rows: Rows, options: Options, sides: Sides, *, first: int = 0
 ) -> tuple[Rows, Rows]:
-    """The rows of these entities of each side after all hops."""
+    """The rows of these entities of each side after first..depth hops."""
     matrices = adjacency_matrices(pair.left, pair.right, options.adjacency)
     left, right = by_side(pair, rows)
     return (
-        propagate(matrices[0], left, depth=options.depth, only=sides[0]),
-        propagate(matrices[1], right, depth=options.depth, only=sides[1]),
+        propagate(matrices[0], left, depth=options.depth, only=sides[0], first=first),
+        propagate(matrices[1], right, depth=options.depth, only=sides[1], first=first),
     )
+
+
+def sketched_hops(pair: GraphPair, rows: Rows, options: Options, sides: Sides) -> Sketch:
+    """Short rows of these entities of each side after each hop."""
+    matrices = adjacency_matrices(pair.left, pair.right, options.adjacency)
+    return make_sketch(matrices, by_side(pair, rows), depth=options.depth, only=sides)
 
 
 def clues(pair: GraphPair, options: Options, sides: Sides) -> Clues:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -16,6 +15,7 @@ from sameas.parallel import even_slices
 from sameas.profit import Profit
 from sameas.proposals import alike
 from sameas.rows import Matrix, Rows, unit
+from sameas.sketch import Sketch
 
 MOST_NAMES = 20
 """Names of an entity that are compared."""
@@ -123,45 +123,37 @@ class BestNames:
 class NamesAndHops:
     """The mean over hops, where hop 0 is the cosine of the names that fit best."""
 
-    names: BestNames
-    hops: Profit
-    """All hops, with the mean of an entity's names as hop 0."""
-    depth: int
-
-    @property
-    def left(self) -> Rows:
-        """Rows to search by."""
-        return self.hops.left
-
-    @property
-    def right(self) -> Rows:
-        """Rows to search by."""
-        return self.hops.right
+    names: Profit | BestNames
+    sketch: Sketch
+    """All hops, with the mean of an entity's names as hop 0: to search by."""
+    hops: Sketch | Profit
+    """The mean over hops 1, 2, ...: sketched or exact."""
 
     @property
     def shape(self) -> tuple[int, int]:
         """The number of left and of right entities."""
-        return self.hops.shape
+        return self.sketch.shape
 
-    @cached_property
-    def _means(self) -> Profit:
-        """Hop 0 of ``hops`` alone."""
-        left, right = self.names.rows.left, self.names.rows.right
-        return Profit(
-            mean_rows(left, self.names.left_starts), mean_rows(right, self.names.right_starts)
-        )
+    @property
+    def depth(self) -> int:
+        """The number of hops."""
+        return self.sketch.left.shape[1] - 1
+
+    def rows(self, side: int, which: Positions | slice) -> Rows:
+        """Rows of a side whose products are near the profits."""
+        return self.sketch.rows(side, which)
 
     def of(self, left: Positions, right: Positions) -> Matrix:
         """The profits of pairs."""
-        extra: Matrix = self.names.of(left, right) - self._means.of(left, right)
-        profit: Matrix = self.hops.of(left, right) + extra / np.float32(self.depth + 1)
-        return profit
+        return self._mean(self.names.of(left, right), self.hops.of(left, right))
 
     def partners(
         self, starts: Positions, right: NDArray[np.integer], progress: Progress | None = None
     ) -> Matrix:
         """The profits of left entity i with right[starts[i]:starts[i + 1]], for every i."""
-        extra: Matrix = self.names.partners(starts, right) - self._means.partners(starts, right)
-        hops = self.hops.partners(starts, right, progress)
-        profit: Matrix = hops + extra / np.float32(self.depth + 1)
-        return profit
+        names = self.names.partners(starts, right, progress)
+        return self._mean(names, self.hops.partners(starts, right))
+
+    def _mean(self, names: Matrix, hops: Matrix) -> Matrix:
+        mean: Matrix = (names + np.float32(self.depth) * hops) / np.float32(self.depth + 1)
+        return mean

@@ -64,10 +64,11 @@ def verify_published(task: Task, alignment: Alignment) -> Certificate:
 
 def _make_problem(task: Task, phases: Phases, *, complete: bool) -> tuple[Problem, Counts]:
     material = prepare(task, task.sides, phases, complete=complete)
+    assert material.exact is not None
     if not complete:
-        return Problem(material.hops, material.candidates), material.counts
+        return Problem(material.exact, material.candidates), material.counts
     with phases.timed("profit") as report:
-        return Problem(StoredProfit(material.hops.toarray(progress=report))), material.counts
+        return Problem(StoredProfit(material.exact.toarray(progress=report))), material.counts
 
 
 def _outcome(

@@ -20,7 +20,9 @@ from sameas.scoring import (
     make_traits,
     name_features,
     neighbourhood_rows,
+    sketched_hops,
 )
+from sameas.sketch import Sketch
 
 SAME_VALUES = 10
 """Partners that each entity gets for like values."""
@@ -41,12 +43,13 @@ class Counts:
 class Material:
     """What links are chosen from: the profits of pairs, and which pairs are candidates."""
 
-    hops: Profit
-    """The profit of all hops, by the mean of an entity's names where it has several."""
     name_rows: Profit
     """The profit of names alone: of entities, or of all their names."""
     counts: Counts
-    depth: int
+    exact: Profit | None = None
+    """The profit of all hops (as published), or of all but the names (with ``exact_hops``)."""
+    sketch: Sketch | None = None
+    """None for the method as published."""
     left_starts: Positions | None = None
     """Where the names of each left entity start, where there may be several."""
     right_starts: Positions | None = None
@@ -64,10 +67,10 @@ class Material:
     @property
     def profit(self) -> Profit | NamesAndHops:
         """The mean over the hops."""
-        names = self.names
-        return (
-            self.hops if isinstance(names, Profit) else NamesAndHops(names, self.hops, self.depth)
-        )
+        if self.sketch is None:
+            assert self.exact is not None
+            return self.exact
+        return NamesAndHops(self.names, self.sketch, self.exact or self.sketch)
 
 
 def prepare(task: Task, sides: Sides, phases: Phases, *, complete: bool = False) -> Material:
@@ -109,15 +112,22 @@ def _make_profits(task: Task, sides: Sides, phases: Phases) -> Material:
         with phases.timed("features"):
             features = name_features(pair, options, task.inputs)
         with phases.timed("neighbours"):
-            profit = make_profit(*neighbourhood_rows(pair, features.rows, options, sides))
+            exact = sketch = None
+            if options.rounds:
+                sketch = sketched_hops(pair, features.rows, options, sides)
+            if (options.exact_hops and options.depth) or not options.rounds:
+                hops = neighbourhood_rows(
+                    pair, features.rows, options, sides, first=int(options.rounds > 0)
+                )
+                exact = make_profit(*hops)
         empty = int((features.rows.norms() == 0).sum())
         counts = Counts(empty, features.words, features.words_without_vector)
         if (names := features.names) is not None:
             starts = names.left_starts, names.right_starts
-            return Material(profit, names.rows, counts, options.depth, *starts)
+            return Material(names.rows, counts, exact, sketch, *starts)
         left, right = by_side(pair, features.rows)
         rows = make_profit(left.take(sides[0]), right.take(sides[1]))
-        return Material(profit, rows, counts, options.depth)
+        return Material(rows, counts, exact, sketch)
 
     return phases.kept("neighbours", Material, make)
 
