@@ -89,62 +89,107 @@ def sketch_products(
             out[pair] = total
 
 
-@kernel
-def best_of_rows(
-    tile: Array, first: int, last: int, least: Array, worth: Array, partners: Array
-) -> None:
-    """Keep the largest entries of rows first..last of a tile.
+class Best(NamedTuple):
+    """The best k partners of each line, as heaps: the least of them first, and in ``least`` too.
 
-    Each row of ``worth`` and ``partners`` is a heap, the least of the kept ones on top and in
-    ``least`` too; of equal entries the one that comes first stays.
+    Of equal ones, the partner of the smaller number is better.
     """
-    width = tile.shape[1]
-    for i in range(first, last):
-        for begin in range(0, width, STRIDE):
-            end = min(begin + STRIDE, width)
-            above = 0  # most strides have none, and counting is fast
-            for j in range(begin, end):
-                above += tile[i, j] > least[i]
-            if above:
-                for j in range(begin, end):
-                    if tile[i, j] > least[i]:
-                        replace_least(worth[i], partners[i], tile[i, j], j)
-                        least[i] = worth[i, 0]
+
+    least: Array
+    worth: Array
+    partners: Array
 
 
 @kernel
-def best_of_columns(
-    tile: Array, offset: int, first: int, last: int, least: Array, worth: Array, partners: Array
-) -> None:
-    """The same for columns first..last of a tile, whose rows begin at ``offset``."""
-    for i in range(tile.shape[0]):
-        for begin in range(first, last, STRIDE):
-            end = min(begin + STRIDE, last)
-            above = 0
-            for j in range(begin, end):
-                above += tile[i, j] > least[j]
-            if above:
-                for j in range(begin, end):
-                    if tile[i, j] > least[j]:
-                        replace_least(worth[j], partners[j], tile[i, j], offset + i)
-                        least[j] = worth[j, 0]
-
-
-@kernel
-def replace_least(worth: Array, partners: Array, value: float, partner: int) -> None:
-    """Replace the top of a heap, its least, and restore the heap."""
+def offer(best: Best, line: int, value: float, partner: int) -> None:
+    """Take a partner in if it is better than the least one, which is dropped."""
+    worth, partners = best.worth[line], best.partners[line]
+    if value == worth[0] and partner > partners[0]:
+        return
     place, k = 0, len(worth)
     while True:
         child = 2 * place + 1
         if child >= k:
             break
-        if child + 1 < k and worth[child + 1] < worth[child]:
-            child += 1
-        if worth[child] >= value:
+        other = child + 1
+        if other < k and (
+            worth[other] < worth[child]
+            or (worth[other] == worth[child] and partners[other] > partners[child])
+        ):
+            child = other
+        if worth[child] > value or (worth[child] == value and partners[child] < partner):
             break
         worth[place], partners[place] = worth[child], partners[child]
         place = child
     worth[place], partners[place] = value, partner
+    best.least[line] = worth[0]
+
+
+@kernel
+def best_of_rows(tile: Array, begin: int, first: int, last: int, best: Best) -> None:
+    """Offer the entries of rows first..last of a tile, whose rows begin at ``begin``."""
+    width = tile.shape[1]
+    for i in range(first, last):
+        for start in range(0, width, STRIDE):
+            stop = min(start + STRIDE, width)
+            above = 0  # most strides have none, and counting is fast
+            for j in range(start, stop):
+                above += tile[i, j] > best.least[begin + i]
+            if above:
+                for j in range(start, stop):
+                    if tile[i, j] > best.least[begin + i]:
+                        offer(best, begin + i, tile[i, j], j)
+
+
+@kernel
+def best_of_columns(tile: Array, begin: int, first: int, last: int, best: Best) -> None:
+    """Offer the entries of columns first..last of a tile, whose rows begin at ``begin``."""
+    for i in range(tile.shape[0]):
+        for start in range(first, last, STRIDE):
+            stop = min(start + STRIDE, last)
+            above = 0
+            for j in range(start, stop):
+                above += tile[i, j] > best.least[j]
+            if above:
+                for j in range(start, stop):
+                    if tile[i, j] > best.least[j]:
+                        offer(best, j, tile[i, j], begin + i)
+
+
+@kernel
+def best_meetings(
+    left: tuple[Array, Array, Array],
+    right: tuple[Array, Array, Array],
+    begin: int,
+    size: int,
+    rows: Best,
+    columns: Best,
+) -> None:
+    """Offer the positive products of all left rows with the right rows begin..begin + size.
+
+    ``left`` is CSR; ``right`` has these right rows as columns (CSC), numbered from zero.
+    """
+    starts, features, values = left
+    other_starts, others, other_values = right
+    products, met = np.zeros(size, dtype=np.float32), np.empty(size + 1, dtype=np.int32)
+    least = columns.least[begin : begin + size]
+    for i in range(len(starts) - 1):
+        count = 0
+        for e in range(starts[i], starts[i + 1]):
+            value = values[e]
+            for q in range(other_starts[features[e]], other_starts[features[e] + 1]):
+                j = others[q]
+                met[count] = j
+                count += products[j] == 0  # without a branch, which could not be foreseen
+                products[j] += value * other_values[q]
+        for place in range(count):
+            j = met[place]
+            product = products[j]
+            products[j] = 0
+            if product > 0 and product >= rows.least[i]:
+                offer(rows, i, product, begin + j)
+            if product > 0 and product > least[j]:
+                offer(columns, begin + j, product, i)
 
 
 @kernel

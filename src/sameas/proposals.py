@@ -10,16 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, csr_matrix, diags_array, eye_array
-from sparse_dot_topn import sp_matmul_topn
+from scipy.sparse import csr_array, diags_array, eye_array
 
 from sameas.compression import compress
 from sameas.graph import Positions
-from sameas.kernels import best_of_columns, best_of_rows
+from sameas.kernels import Best, best_meetings, best_of_columns, best_of_rows
 from sameas.parallel import WORKERS, in_parallel, slices
 from sameas.profit import row_blocks
 from sameas.rows import Matrix, Rows, Sparse
@@ -34,6 +33,9 @@ CROWD, NEAREST = 1000, 8
 """Hubness is the mean profit with the nearest few of a sample of the other side."""
 TILE_BYTES = 64 * 2**20
 """Products that are looked through at once."""
+TILE_ROWS = 32_768
+"""Right entities that are met at once: their products stay in the processor's cache."""
+BEST = ("worth", "partners")
 MEETINGS = 10_000
 """Common n-grams per entity: the most frequent n-grams are left out."""
 ANCHORS = 2
@@ -75,16 +77,16 @@ def likely(clues: Clues, k: int, *, progress: Progress) -> Positions:
     """Partners by clues, k for every left and every right entity and every kind, ascending."""
     if not clues.left_names.shape[0] or not clues.right_names.shape[0]:
         return np.empty(0, dtype=np.int64)
-    forth, back = _best_both_ways(*_rare(clues.left_names, clues.right_names), k)
+    forth, back = _best_products(*_rare(clues.left_names, clues.right_names), k, k)
     names = csr_array(forth.maximum(back))
     progress(0.6)
     found, belief = _numbers(names), names
     outward = _weighed(clues.left_neighbours)
-    inward = csr_array(_weighed(clues.right_neighbours).T)
+    inward = _weighed(clues.right_neighbours)
     for turn in range(ROUNDS):
         hints = _best_few(belief, ANCHORS)
         hints.data **= 2  # doubtful ones hint less than half as much
-        votes = _best_products(csr_array(outward @ hints), inward, k)
+        votes, _ = _best_products(csr_array(outward @ hints), inward, k)
         found = _distinct([found, _numbers(votes)])
         belief = csr_array(_to_one(names) + _to_one(votes))
         progress(0.6 + 0.4 * (turn + 1) / ROUNDS)
@@ -99,7 +101,7 @@ def alike(left: Sparse, right: Sparse, k: int) -> Positions:
     """
     if not left.shape[0] or not right.shape[0] or not left.shape[1]:
         return np.empty(0, dtype=np.int64)
-    return _distinct([_numbers(found) for found in _best_both_ways(left, right, k)])
+    return _distinct([_numbers(found) for found in _best_products(left, right, k, k)])
 
 
 def _hubness(rows: Matrix, others: Matrix) -> NDArray[np.float32]:
@@ -124,49 +126,38 @@ def _largest(
     by tile, keeps both.
     """
     n, m = len(left), len(right)
-    rows, columns = _Best.none(n, min(k, m)), _Best.none(m, min(k, n))
-    transposed, found = np.ascontiguousarray(right.T), [np.empty(0, dtype=np.int64)]
-    if not n or not m:
-        return found
-    for part in row_blocks((n, m), TILE_BYTES):
+    rows, columns = _no_best(n, min(k, m)), _no_best(m, min(k, n))
+    transposed = np.ascontiguousarray(right.T)
+    for part in row_blocks((n, m), TILE_BYTES) if m else ():
         tile = left[part] @ transposed
 
-        def keep(piece: tuple[bool, slice], part: slice = part, tile: Matrix = tile) -> None:
+        def look(piece: tuple[bool, slice], part: slice = part, tile: Matrix = tile) -> None:
             by_row, which = piece
-            if by_row:
-                kept = (array[part] for array in rows)
-                best_of_rows(tile, which.start, which.stop, *kept)
-            else:
-                best_of_columns(tile, part.start, which.start, which.stop, *columns)
+            best_of, best = (best_of_rows, rows) if by_row else (best_of_columns, columns)
+            best_of(tile, part.start, which.start, which.stop, best)
 
         pieces = [(True, which) for which in slices(len(tile), len(tile) // WORKERS + 1)]
         pieces += [(False, which) for which in slices(m, m // WORKERS + 1)]
-        in_parallel(keep, pieces)
+        in_parallel(look, pieces)
         progress(part.stop / n)
+    found = []
     for best, by_row in ((rows, True), (columns, False)):
-        keep_few = best.worth >= best.worth.max(axis=1, keepdims=True) - SLACK
-        order = np.argsort(-best.worth, axis=1, kind="stable")[:, :first]
-        np.put_along_axis(keep_few, order, True, axis=1)
-        at, place = np.nonzero(keep_few)
-        other = best.partners[at, place].astype(np.int64)
-        found.append(at * m + other if by_row else other * m + at)
+        near = best.worth >= best.worth.max(axis=1, keepdims=True, initial=-np.inf) - SLACK
+        order = np.lexsort((best.partners, -best.worth))[:, :first]
+        np.put_along_axis(near, order, True, axis=1)
+        line, place = np.nonzero(near)
+        partner = best.partners[line, place].astype(np.int64)
+        found.append(line * m + partner if by_row else partner * m + line)
     return found
 
 
-class _Best(NamedTuple):
-    """The largest of each line so far, as heaps."""
-
-    least: NDArray[np.float32]
-    worth: Matrix
-    partners: NDArray[np.int32]
-
-    @staticmethod
-    def none(lines: int, k: int) -> _Best:
-        return _Best(
-            np.full(lines, -np.inf, dtype=np.float32),
-            np.full((lines, k), -np.inf, dtype=np.float32),
-            np.full((lines, k), -1, dtype=np.int32),
-        )
+def _no_best(lines: int, k: int) -> Best:
+    """Room for the best k of each line."""
+    return Best(
+        np.full(lines, -np.inf, dtype=np.float32),
+        np.full((lines, k), -np.inf, dtype=np.float32),
+        np.full((lines, k), -1, dtype=np.int32),
+    )
 
 
 def _rare(left: Sparse, right: Sparse) -> tuple[Sparse, Sparse]:
@@ -201,26 +192,44 @@ def _weighed(neighbours: Sparse) -> Sparse:
     return csr_array(others @ diags_array(weights)).astype(np.float32)
 
 
-def _best_products(left: Sparse, right: Sparse, k: int) -> Sparse:
-    """The k largest entries of each row of the product of two sparse matrices."""
-    product = sp_matmul_topn(
-        csr_matrix(left, dtype=np.float32),
-        csr_matrix(right, dtype=np.float32),
-        top_n=k,
-        n_threads=WORKERS,
-    )
-    return csr_array(product)
+def _best_products(left: Sparse, right: Sparse, k: int, back: int = 0) -> tuple[Sparse, Sparse]:
+    """The k largest products of each left row with right rows, and ``back`` of each right row.
+
+    Both of shape (left, right); products of rows that share no column do not count.
+    """
+    n, m = left.shape[0], right.shape[0]
+    columns = _no_best(m, back)
+
+    def meet(part: slice) -> Best:
+        rows = _no_best(n, k)
+        for tile in slices(part.stop - part.start, TILE_ROWS):
+            begin, end = part.start + tile.start, part.start + tile.stop
+            turned = right[begin:end].tocsc()
+            best_meetings(_arrays(left), _arrays(turned), begin, end - begin, rows, columns)
+        return rows
+
+    parts = in_parallel(meet, slices(m, m // WORKERS + 1))
+    worth, partners = (np.hstack([getattr(best, name) for best in parts]) for name in BEST)
+    order = np.lexsort((partners, -worth))[:, :k]
+    forth = [np.take_along_axis(values, order, axis=1) for values in (worth, partners)]
+    return _from_best(*forth, m), csr_array(_from_best(columns.worth, columns.partners, n).T)
 
 
-def _best_both_ways(left: Sparse, right: Sparse, k: int) -> tuple[Sparse, Sparse]:
-    """The k largest entries of each row of left @ right.T, and those of each column."""
-    back = _best_products(right, csr_array(left.T), k)
-    return _best_products(left, csr_array(right.T), k), csr_array(back.T)
+def _arrays(matrix: Any) -> tuple[Positions, Positions, Matrix]:
+    return matrix.indptr, matrix.indices, matrix.data.astype(np.float32, copy=False)
+
+
+def _from_best(worth: Matrix, partners: NDArray[np.int32], width: int) -> Sparse:
+    """The best of each line as a sparse matrix."""
+    line, place = np.nonzero(partners >= 0)
+    values, columns = worth[line, place], partners[line, place]
+    return csr_array((values, (line, columns)), shape=(len(worth), width))
 
 
 def _best_few(matrix: Sparse, few: int) -> Sparse:
     """The few largest entries of each row."""
-    return _best_products(matrix, csr_array(eye_array(matrix.shape[1], dtype=np.float32)), few)
+    each = csr_array(eye_array(matrix.shape[1], dtype=np.float32))
+    return _best_products(matrix, each, few)[0]
 
 
 def _to_one(matrix: Sparse) -> Sparse:
