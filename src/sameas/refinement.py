@@ -26,6 +26,8 @@ from sameas.assignment import (
     open_plan,
     sinkhorn,
 )
+from sameas.assignment.lines import columns_of, line_sums, rows_of
+from sameas.assignment.ranking import best_few
 from sameas.candidates import Candidates, from_pairs
 from sameas.evidence import Anchors, Edges, Relations, gather_evidence, match_relations
 from sameas.graph import Positions
@@ -329,25 +331,18 @@ def _chosen(which: NDArray[np.bool_], *arrays: NDArray[Any]) -> list[NDArray[Any
 def _within_reach(scores: Candidates, spread: float) -> NDArray[np.bool_]:
     """Which pairs are near the best of their row or column, or among the first few of one."""
     near: NDArray[np.bool_] = scores.values >= _best(scores, scores.left, scores.right) - spread
-    for lines, order in (
-        (scores.starts, np.lexsort((-scores.values, scores.left))),
-        (scores.by_right[0], np.lexsort((-scores.values, scores.right))),
-    ):
-        place = np.arange(len(order)) - np.repeat(lines[:-1], np.diff(lines))
-        near[order[place < RIVALS]] = True
+    rows, columns = rows_of(scores), columns_of(scores)
+    near[best_few(rows, RIVALS, np.zeros(scores.shape[1]))[0]] = True
+    near[scores.by_right[1][best_few(columns, RIVALS, np.zeros(scores.shape[0]))[0]]] = True
     return near
 
 
 def _best(candidates: Candidates, left: NDArray[np.integer], right: NDArray[np.integer]) -> Vector:
     """The best score of each pair's left or right entity, the larger of both."""
-    best = np.full(len(left), -np.inf)
-    for groups, wanted, size in zip(
-        (candidates.left, candidates.right), (left, right), candidates.shape, strict=True
-    ):
-        peak = np.full(size, -np.inf)
-        np.maximum.at(peak, groups, candidates.values)
-        best = np.maximum(best, peak[wanted])
-    return best
+    n, m = candidates.shape
+    rows = line_sums(rows_of(candidates), np.zeros(m), 0.0)
+    columns = line_sums(columns_of(candidates), np.zeros(n), 0.0)
+    return np.maximum(rows[left], columns[right])
 
 
 def _open_anchors(surplus: Candidates, thresholds: Vector | None, context: Context) -> Anchors:

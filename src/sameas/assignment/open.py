@@ -9,17 +9,17 @@ threshold is never below ``FLOOR``: two entities are not a pair for lack of othe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
-from sameas.assignment.lines import line_sums, rows_of
+from sameas.assignment.lines import columns_of, line_sums, rows_of
 from sameas.assignment.ranking import mutual
 from sameas.assignment.sinkhorn import Plan
 from sameas.candidates import Candidates
 from sameas.graph import Positions
+from sameas.kernels import staying_alone
 
 Vector = NDArray[np.float64]
 
@@ -31,6 +31,11 @@ SPARE = 0.01
 """Share of the smaller side that is taken as not linked even if all seem to be."""
 CLIP = 60.0
 """Scores beyond this, either way, are as good as certain."""
+
+EVERY = 20
+"""Sweeps from one over all entities to the next."""
+SETTLED = 0.3
+"""Entities that moved less than this share of the tolerance are left alone until then."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,21 +79,34 @@ def open_plan(
     """
     n, m = candidates.shape
     scores = np.clip(candidates.values.astype(np.float64), -CLIP, CLIP)
-    kernel = csr_array((np.exp(scores), candidates.right, candidates.starts), shape=(n, m))
-    turned = csr_array(kernel.T)
-    left, right = np.ones(n), np.ones(m)
+    odds = replace(candidates, values=np.exp(scores))
+    lines, every = (rows_of(odds), columns_of(odds)), (np.arange(n), np.arange(m))
+    alone, moving = (np.ones(n), np.ones(m)), every
     fixed = threshold is not None
     threshold = _threshold(n, m, min(n, m) / 2, base) if threshold is None else threshold
-    sweeps, moved = 0, 1.0 if len(candidates) else 0.0
-    while moved > tolerance and sweeps < most:
-        factor = np.exp(-threshold)
-        new_left = np.sqrt(left / (1 + factor * (kernel @ right))) if single[0] else left
-        new_right = np.sqrt(right / (1 + factor * (turned @ left))) if single[1] else right
-        moved = max(np.abs(new_left - left).max(), np.abs(new_right - right).max())
-        left, right = new_left, new_right
+    sweeps, moved, whole = 0, 1.0 if len(candidates) else 0.0, False
+    while (moved > tolerance or not whole) and sweeps < most and len(candidates):
+        # Most entities settle soon: between sweeps over all, only those that still move are looked
+        # at. It ends with a sweep over all.
+        whole = sweeps % EVERY == 0 or moved <= tolerance
+        which = every if whole else moving
+        new = [
+            staying_alone(*lines[side], np.exp(-threshold), alone[side], alone[1 - side], these)
+            if single[side]
+            else alone[side][these]
+            for side, these in enumerate(which)
+        ]
+        steps = [np.abs(new[side] - alone[side][these]) for side, these in enumerate(which)]
+        moving = tuple(
+            these[step > SETTLED * tolerance] for these, step in zip(which, steps, strict=True)
+        )
+        for side, these in enumerate(which):
+            alone[side][these] = new[side]
+        moved = max(float(step.max(initial=0.0)) for step in steps)
         sweeps += 1
         if not fixed:
-            threshold = _threshold(n, m, n - float(left.sum()), base)
+            threshold = _threshold(n, m, n - float(alone[0].sum()), base)
+    left, right = alone
     probability = np.exp(scores - threshold) * left[candidates.left] * right[candidates.right]
     if not any(single):
         probability /= 1 + probability

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sameas.assignment.lines import Pairs, Vector, line_sums, rows_of
+from sameas.assignment.lines import Lines, Pairs, Vector, line_sums, rows_of
 from sameas.assignment.sinkhorn import Plan, usable
 from sameas.candidates import Candidates
 from sameas.graph import Positions
@@ -36,6 +36,14 @@ def ranked(pairs: Pairs, prices: Vector, k: int, *, partner: Positions | None = 
     ``partner`` holds each left entity's partner, or -1; where it is among the pairs it comes first.
     """
     lines = rows_of(pairs)
+    places, ranks = best_few(lines, k, prices, partner)
+    return Ranked(*lines.positions(places), ranks, lines.values[places])
+
+
+def best_few(
+    lines: Lines, k: int, prices: Vector, partner: Positions | None = None
+) -> tuple[Positions, Vector]:
+    """The places of the k largest values less price of each line, best first, and their ranks."""
     ends = np.append(0, np.cumsum(np.minimum(np.diff(lines.starts), k)))
     places, ranks = np.empty(ends[-1], dtype=np.int64), np.empty(ends[-1])
     single = prices.astype(np.float32)
@@ -44,7 +52,7 @@ def ranked(pairs: Pairs, prices: Vector, k: int, *, partner: Positions | None = 
         best_of_lines(*lines, single, partner, ends, rows.start, rows.stop, places, ranks)
 
     in_parallel(part, lines.parts())
-    return Ranked(*lines.positions(places), ranks, lines.values[places])
+    return places, ranks
 
 
 def ranks_of(
