@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from sameas import Graph, GraphPair
 from sameas.features import ngram_rows
-from sameas.likeness import BestNames, NamesAndHops, mean_rows, name_table, read_attributes
+from sameas.likeness import BestNames, NamesAndHops, name_table, read_attributes
 from sameas.likeness.attributes import CAP, learn_attributes
 from sameas.likeness.memory import Memory
 from sameas.likeness.names import MOST_NAMES
@@ -43,6 +43,7 @@ from sameas.likeness.values import (
 )
 from sameas.profit import make_profit
 from sameas.rows import as_rows
+from sameas.sketch import Sketch
 
 few = settings(deadline=None, max_examples=40)
 slow = settings(deadline=None, max_examples=15)
@@ -217,17 +218,12 @@ def test_partners_are_pairs_in_rows(names, data):
 @given(best_names(), st.integers(0, 2))
 def test_names_and_hops_are_the_mean_over_hops_with_the_best_names_first(names, depth):
     rng = np.random.default_rng(0)
-    means = [
-        mean_rows(names.rows.left, names.left_starts),
-        mean_rows(names.rows.right, names.right_starts),
-    ]
     n, m = names.shape
     further = [unit_rows(rng.random((size, 3 * depth)), depth) for size in (n, m)]
-    scaled = [
-        np.hstack([dense(mean), more]) / (depth + 1) ** 0.5
-        for mean, more in zip(means, further, strict=True)
-    ]
-    profit = NamesAndHops(names, make_profit(*(as_rows(side) for side in scaled)), depth)
+    hops = make_profit(*(as_rows(side / max(depth, 1) ** 0.5) for side in further))
+    nothing = (np.zeros((size, depth + 1, 1), dtype=np.int8) for size in (n, m))
+    scales = (np.zeros((size, depth + 1), dtype=np.float32) for size in (n, m))
+    profit = NamesAndHops(names, Sketch(*nothing, *scales), hops)
     left, right = every_pair(n, m)
     expected = [
         (best_of(names, i, j)[0] + further[0][i] @ further[1][j]) / (depth + 1)

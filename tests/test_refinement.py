@@ -84,12 +84,12 @@ def test_what_is_allowed_equals_looking_it_up(data, n, m):
 
 
 def material_of(pair):
-    task = make_task(pair, Options(), Inputs())
+    task = make_task(pair, Options(exact_hops=True), Inputs())
     return prepare(task, task.everything, Phases())
 
 
 def refine_pair(pair, known, *, rounds, weights=None, material=None):
-    """Refinement with all that the default options give it."""
+    """Refinement with all that the default options give it, and exact hops."""
     options = Options(rounds=rounds)
     material = material or material_of(pair)
     weights = weights or Weights()

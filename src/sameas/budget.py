@@ -21,6 +21,7 @@ from sameas.graph import Graph, GraphPair, Positions
 from sameas.inputs import Sides, Task
 from sameas.options import Options, Text
 from sameas.proposals import COMPARE_ALL_UP_TO, PRINCIPAL, RANDOM
+from sameas.sketch import COLUMNS as SKETCHED
 
 Form = Literal["complete", "candidates"]
 Vector = NDArray[np.float64]
@@ -103,20 +104,26 @@ def _candidate_bytes(left: int, right: int, options: Options) -> int:
 
 
 def _row_bytes(task: Task, sides: Sides) -> int:
-    """The feature rows of both sides, after all hops."""
+    """The feature rows of both sides: after all hops, or of names alone beside the sketches."""
     pair, options, total = task.pair, task.options, 0
+    sizes = [len(graph.entities) for graph in (pair.left, pair.right)]
+    depth = options.depth
+    if options.rounds:
+        # What is kept of all hops, and the hop in the making with the one before it.
+        total += SKETCHED * (sum((depth + 1) * len(side) for side in sides) + 8 * max(sizes))
+        depth = depth if options.exact_hops else 0
     if task.inputs.embeddings is not None:
-        return 2 * (options.depth + 2) * task.inputs.embeddings.dense.nbytes
+        return total + 2 * (depth + 2) * task.inputs.embeddings.dense.nbytes
     if options.features != "word":
         names = pl.concat([pair.left.names, pair.right.names])
         curve = _distinct_curve(names.gather_every(max(1, len(names) // SAMPLE)), options.text)
         twice = options.text == "weighted" and not {"sounds", "folding"} & set(options.without)
         for graph, positions in zip((pair.left, pair.right), sides, strict=True):
-            total += (16 if twice else 8) * _entries(graph, positions, curve, options.depth)
+            copies = 3 if options.rounds else 1  # of all entities, and by side
+            total += copies * (16 if twice else 8) * _entries(graph, positions, curve, depth)
     if task.inputs.word_vectors is not None:
-        entities = len(pair.left.entities) + len(pair.right.entities)
         width = task.inputs.word_vectors.vectors.shape[1]
-        total += 4 * width * (options.depth + 2) * entities
+        total += 4 * width * (depth + 2) * sum(sizes)
     return total
 
 

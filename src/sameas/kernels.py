@@ -243,26 +243,6 @@ def log_sums(
 
 
 @kernel
-def staying_alone(
-    starts: Array,
-    others: Array,
-    odds: Array,
-    factor: float,
-    own: Array,
-    other: Array,
-    which: Array,
-) -> Any:
-    """sqrt(own / (1 + factor * sum of odds * other)) of these lines."""
-    alone = np.empty(len(which))
-    for place in range(len(which)):
-        i, total = which[place], 0.0
-        for e in range(starts[i], starts[i + 1]):
-            total += odds[e] * other[others[e]]
-        alone[place] = np.sqrt(own[i] / (1.0 + factor * total))
-    return alone
-
-
-@kernel
 def best_of_lines(
     starts: Array,
     others: Array,

@@ -208,11 +208,12 @@ def _best_products(left: Sparse, right: Sparse, k: int, back: int = 0) -> tuple[
             best_meetings(_arrays(left), _arrays(turned), begin, end - begin, rows, columns)
         return rows
 
-    parts = in_parallel(meet, slices(m, m // WORKERS + 1))
+    parts = in_parallel(meet, slices(m, m // WORKERS + 1)) or [_no_best(n, k)]
     worth, partners = (np.hstack([getattr(best, name) for best in parts]) for name in BEST)
     order = np.lexsort((partners, -worth))[:, :k]
-    forth = [np.take_along_axis(values, order, axis=1) for values in (worth, partners)]
-    return _from_best(*forth, m), csr_array(_from_best(columns.worth, columns.partners, n).T)
+    worth, partners = (np.take_along_axis(each, order, axis=1) for each in (worth, partners))
+    turned = _from_best(columns.worth, columns.partners, n)
+    return _from_best(worth, partners, m), csr_array(turned.T)
 
 
 def _arrays(matrix: Any) -> tuple[Positions, Positions, Matrix]:

@@ -342,7 +342,8 @@ def _best(candidates: Candidates, left: NDArray[np.integer], right: NDArray[np.i
     n, m = candidates.shape
     rows = line_sums(rows_of(candidates), np.zeros(m), 0.0)
     columns = line_sums(columns_of(candidates), np.zeros(n), 0.0)
-    return np.maximum(rows[left], columns[right])
+    best: Vector = np.maximum(rows[left], columns[right])
+    return best
 
 
 def _open_anchors(surplus: Candidates, thresholds: Vector | None, context: Context) -> Anchors:

@@ -1,4 +1,4 @@
-"""Sketches: the rows of each hop as short rows of small integers, 260 bytes a hop."""
+"""Sketches: the rows of each hop as short rows of small integers, a few hundred bytes a hop."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from sameas.propagation import hop, hop_rows
 from sameas.rows import Matrix, Rows, Sparse, as_rows, unit
 
 PRINCIPAL, RANDOM = 96, 288
-"""Columns of each hop: more random ones are more exact."""
+"""Directions that the rows of each hop are projected on: more random ones are more exact."""
+COLUMNS = PRINCIPAL + RANDOM
 SAMPLE = 1000
 """Entities a side whose hops the principal directions are learnt from."""
 BLOCK = 4000
@@ -67,7 +68,7 @@ class Sketch:
         """The rows of all hops side by side; their products are the means over hops."""
         values, scales = ((self.left, self.left_scales), (self.right, self.right_scales))[side]
         scaled = values[which] * (scales[which] * np.float32(values.shape[1] ** -0.5))[:, :, None]
-        return as_rows(scaled.reshape(len(scaled), -1))
+        return as_rows(scaled.reshape(len(scaled), values.shape[1] * values.shape[2]))
 
 
 def make_sketch(
@@ -77,7 +78,7 @@ def make_sketch(
     names = unit(features[0]), unit(features[1])
     width = names[0].dense.shape[1] + names[0].sparse.shape[1]
     directions = None
-    if width > PRINCIPAL + RANDOM:
+    if width > COLUMNS:
         rng = np.random.default_rng(0)
         samples = []
         for matrix, side in zip(adjacency, names, strict=True):

@@ -9,17 +9,17 @@ threshold is never below ``FLOOR``: two entities are not a pair for lack of othe
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from sameas.assignment.lines import columns_of, line_sums, rows_of
+from sameas.assignment.lines import line_sums, rows_of
 from sameas.assignment.ranking import mutual
 from sameas.assignment.sinkhorn import Plan
 from sameas.candidates import Candidates
 from sameas.graph import Positions
-from sameas.kernels import staying_alone
 
 Vector = NDArray[np.float64]
 
@@ -32,10 +32,10 @@ SPARE = 0.01
 CLIP = 60.0
 """Scores beyond this, either way, are as good as certain."""
 
-EVERY = 20
-"""Sweeps from one over all entities to the next."""
-SETTLED = 0.3
-"""Entities that moved less than this share of the tolerance are left alone until then."""
+FARTHEST = 2.0
+"""What Anderson's method may add to a step, in logarithms."""
+MEMORY = 6
+"""Sweeps from which the next one is foreseen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,46 +75,45 @@ def open_plan(
 
     ``threshold`` fixes what is else found from the data and ``base``. Entities of a side that is
     not ``single`` may have several partners. Both sides are updated at once and half the way, in
-    logarithms: taking turns, a sure pair nears its value like 1 / sweeps.
+    logarithms: taking turns, a sure pair nears its value like 1 / sweeps. Anderson's method makes
+    that several times faster.
     """
     n, m = candidates.shape
     scores = np.clip(candidates.values.astype(np.float64), -CLIP, CLIP)
-    odds = replace(candidates, values=np.exp(scores))
-    lines, every = (rows_of(odds), columns_of(odds)), (np.arange(n), np.arange(m))
-    alone, moving = (np.ones(n), np.ones(m)), every
+    odds = csr_array((np.exp(scores), candidates.right, candidates.starts), shape=(n, m))
+    turned = csr_array(odds.T)
     fixed = threshold is not None
     threshold = _threshold(n, m, min(n, m) / 2, base) if threshold is None else threshold
-    sweeps, moved, whole = 0, 1.0 if len(candidates) else 0.0, False
-    while (moved > tolerance or not whole) and sweeps < most and len(candidates):
-        # Most entities settle soon: between sweeps over all, only those that still move are looked
-        # at. It ends with a sweep over all.
-        whole = sweeps % EVERY == 0 or moved <= tolerance
-        which = every if whole else moving
-        new = [
-            staying_alone(*lines[side], np.exp(-threshold), alone[side], alone[1 - side], these)
-            if single[side]
-            else alone[side][these]
-            for side, these in enumerate(which)
-        ]
-        steps = [np.abs(new[side] - alone[side][these]) for side, these in enumerate(which)]
-        moving = tuple(
-            these[step > SETTLED * tolerance] for these, step in zip(which, steps, strict=True)
+    alone, steps = np.zeros(n + m), Steps()  # logarithms, left then right
+    left, right = np.ones(n), np.ones(m)
+    sweeps, moved = 0, 1.0 if len(candidates) else 0.0
+    while moved > tolerance and sweeps < most:
+        factor = np.exp(-threshold)
+        asked = alone.copy()
+        if single[0]:
+            asked[:n] = (alone[:n] - np.log1p(factor * (odds @ right))) / 2
+        if single[1]:
+            asked[n:] = (alone[n:] - np.log1p(factor * (turned @ left))) / 2
+        new = np.exp(asked)
+        # The second term: sums of probabilities are within one in a hundred of one.
+        moved = max(
+            float(np.abs(new[:n] - left).max()),
+            float(np.abs(new[n:] - right).max()),
+            tolerance * 200 * float(np.abs(asked - alone).max()),
         )
-        for side, these in enumerate(which):
-            alone[side][these] = new[side]
-        moved = max(float(step.max(initial=0.0)) for step in steps)
         sweeps += 1
+        alone = steps.next(alone, asked, np.sqrt(new)) if moved > tolerance else asked
+        left, right = np.exp(alone[:n]), np.exp(alone[n:])
         if not fixed:
-            threshold = _threshold(n, m, n - float(alone[0].sum()), base)
-    left, right = alone
+            threshold = _threshold(n, m, n - float(left.sum()), base)
     probability = np.exp(scores - threshold) * left[candidates.left] * right[candidates.right]
     if not any(single):
         probability /= 1 + probability
     before = _sums(candidates, probability, left, right)
     # What sums up to more than one, for all the sweeps, is scaled down to it.
     excess = np.ones(len(probability))
-    for each, ends, alone in zip(before, (candidates.left, candidates.right), single, strict=True):
-        excess = np.maximum(excess, each[ends]) if alone else excess
+    for each, ends, one in zip(before, (candidates.left, candidates.right), single, strict=True):
+        excess = np.maximum(excess, each[ends]) if one else excess
     probability /= excess
     # That takes from a pair's other entity too, which may have had less than one already.
     after = _sums(candidates, probability, left, right)
@@ -123,6 +122,28 @@ def open_plan(
     ]
     deviation = max((float(np.abs(each - 1).max(initial=0.0)) for each in sums), default=0.0)
     return OpenPlan(probability, left, right, float(threshold), sweeps, deviation)
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """The last few steps of a fixed-point iteration, for Anderson's method."""
+
+    answers: list[Vector] = field(default_factory=list)
+    changes: list[Vector] = field(default_factory=list)
+
+    def next(self, place: Vector, answer: Vector, weights: Vector) -> Vector:
+        """Where to go on: where the last steps, put together, would change least; at most 0."""
+        self.answers.append(answer)
+        self.changes.append(answer - place)
+        del self.answers[:-MEMORY], self.changes[:-MEMORY]
+        if len(self.changes) == 1:
+            return answer
+        weighted = np.diff(self.changes, axis=0) * weights
+        squares = weighted @ weighted.T
+        squares[np.diag_indices_from(squares)] += 1e-10 * np.trace(squares) + 1e-300
+        shares = np.linalg.solve(squares, weighted @ (self.changes[-1] * weights))
+        change = np.clip(shares @ np.diff(self.answers, axis=0), -FARTHEST, FARTHEST)
+        return np.minimum(answer - change, 0.0)
 
 
 def _sums(

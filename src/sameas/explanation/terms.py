@@ -21,7 +21,7 @@ from sameas.features import ngrams_of, words_of
 from sameas.graph import Positions
 from sameas.likeness import AttributeWorths, Worths, name_table
 from sameas.profit import Profit
-from sameas.propagation import hop
+from sameas.propagation import hop_rows
 from sameas.refinement import SURE, Weights, crowd_of
 from sameas.rows import Rows, Sparse
 from sameas.scoring import (
@@ -43,6 +43,8 @@ Terms = tuple[Vector, Describe]
 
 SHOWN = 12
 """Details of a part that are listed; the others are summed up."""
+ROUNDED = 1.0
+"""More than sketches ever change a score by."""
 TRIED = 50
 """How many neighbours that one side lacks are tried out as what would have to change."""
 
@@ -168,22 +170,21 @@ class Scores:
                 parts += self._learned_parts(pair, details)
                 parts.append(Part(kind="threshold", score=-threshold, amount=threshold))
                 # Nothing else is as large as what a known link is given: the recorded score tells.
-                if listed is not None and listed - sum(part.score for part in parts) > SURE / 2:
+                if listed is not None and listed - _sum(parts) > SURE / 2:
                     parts.insert(-1, Part(kind="known", score=SURE))
+                # The run compared hops by their sketches; what that made of the exact score.
+                rounded = 0.0 if listed is None else listed - _sum(parts)
+                if not self.record.options.exact_hops and 1e-6 < abs(rounded) < ROUNDED:
+                    parts.insert(-1, Part(kind="sketch", score=rounded))
             one, other = self.record.entity(0, pair[0]), self.record.entity(1, pair[1])
-            score = sum(part.score for part in parts)
-            found.append(Comparison(one, other, score, tuple(parts), listed))
+            found.append(Comparison(one, other, _sum(parts), tuple(parts), listed))
         return found
 
     # --- names and neighbours' names ---
 
     def _rows(self, side: int, number: int, entities: Positions) -> Rows:
         """The feature rows of these entities after a number of hops."""
-        if not number:
-            return self.rows[side].take(entities)
-        matrix = self.adjacency[side][entities]
-        before = np.unique(matrix.indices).astype(np.int64)
-        return hop(matrix[:, before], self._rows(side, number - 1, before))
+        return hop_rows(self.adjacency[side], self.rows[side], number, entities)
 
     def _cosines(self, left: Positions, right: Positions) -> Vector:
         """The cosine of each pair after each number of hops; shape (hops, pairs)."""
@@ -490,6 +491,10 @@ def _single_edges(edges: Edges, relation: Numbers, far: Numbers, fans: Numbers) 
         nodes=edges.nodes + grown - size,
         hubs=np.where(edges.hubs < size, edges.hubs, edges.hubs + grown - size),
     )
+
+
+def _sum(parts: list[Part]) -> float:
+    return sum(part.score for part in parts)
 
 
 def _best_of_each(groups: Numbers, values: Vector) -> Positions:

@@ -44,7 +44,12 @@ TITLES = {
     "attributes": "attributes",
     "spelling": "numbers and misspellings in names",
     "known": "given as a known link",
+    "sketch": "rounding",
     "threshold": "threshold",
+}
+MEASURES = {
+    "sketch": "neighbours' names were compared in short",
+    "threshold": "what a pair must exceed to be likelier than no link",
 }
 REASONS = {
     "no-candidate": "no candidate",
@@ -375,7 +380,7 @@ def _measure(part: Part) -> str:
         return f"{part.amount:.2f} alike"
     if part.kind in ("shared", "values"):
         return f"{sum(one.count for one in part.details):,} of them"
-    return "what a pair must exceed to be likelier than no link" if part.kind == "threshold" else ""
+    return MEASURES.get(part.kind, "")
 
 
 def _matters(part: Part) -> bool:

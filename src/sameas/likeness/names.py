@@ -137,7 +137,7 @@ class NamesAndHops:
     @property
     def depth(self) -> int:
         """The number of hops."""
-        return self.sketch.left.shape[1] - 1
+        return int(self.sketch.left.shape[1]) - 1
 
     def rows(self, side: int, which: Positions | slice) -> Rows:
         """Rows of a side whose products are near the profits."""

@@ -25,7 +25,7 @@ PRESENTATION = {
 }
 """Parts of the package that show figures but do not make them."""
 PACKAGES = (
-    *("sameas", "numpy", "scipy", "faiss-cpu", "numba", "sparse-dot-topn", "polars"),
+    *("sameas", "numpy", "scipy", "numba", "polars"),
     *("lapx", "pyoxigraph"),
 )
 
