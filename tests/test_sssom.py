@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 
 import sameas
 from folders import put
-from hostile import IDS, LABELS, links
+from odd import IDS, LABELS, links
 from sameas import InputError, OptionError
 from sameas.links import LINK_SCHEMA, PREDICATES, LinkSet
 from sameas.reading.links import read_link_set

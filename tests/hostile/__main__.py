@@ -1,0 +1,102 @@
+"""All attempts, by kind; ``python -m tests.hostile --help`` says how."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import random
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from . import good, server, table
+from .attempt import Outcome, tried, waited, warm_up
+
+HEADER = "| kind | attempts | held | seconds | most MB |\n|---|--:|--:|--:|--:|\n"
+
+
+def outcomes(
+    kinds: list[str] | None = None, *, sample: float = 1.0, match: str = ""
+) -> Iterator[Outcome]:
+    """What comes of all attempts of some kinds, or of a part of them."""
+    warm_up()
+    with tempfile.TemporaryDirectory(prefix="sameas-hostile-") as name, server.serving() as address:
+        folder = Path(name)
+        folder.chmod(0o755)
+        _lay_out(folder / "good")
+        chance = random.Random(0)
+        for kind, made in table.attempts(folder, address).items():
+            if kinds and kind not in kinds:
+                continue
+            for number, attempt in enumerate(made()):
+                words = f"{attempt.name} {' '.join(attempt.command)}"
+                if chance.random() < sample and match in words:
+                    yield tried(attempt, folder / f"{kind}-{number}")
+
+
+def _lay_out(folder: Path) -> None:
+    """Make the valid files, in a process of its own."""
+    folder.mkdir()
+    process = os.fork()
+    if not process:
+        code = 1
+        try:
+            with open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing):  # noqa: PTH123
+                good.lay_out(folder)
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    if waited(process, 600)[0]:
+        raise SystemExit("the valid files cannot be made; does sameas work at all?")
+
+
+def summary(found: list[Outcome]) -> str:
+    """A table: attempts and those held, by kind."""
+    kinds = list(dict.fromkeys(one.attempt.kind for one in found))
+    rows = []
+    for kind in [*kinds, "all"]:
+        some = [one for one in found if kind in (one.attempt.kind, "all")]
+        held = sum(not one.broken for one in some)
+        spent = sum(one.seconds for one in some)
+        most = max(one.megabytes for one in some)
+        rows.append(f"| {kind} | {len(some):,} | {held:,} | {spent:.0f} | {most:,} |\n")
+    return HEADER + "".join(rows)
+
+
+def shown(one: Outcome) -> str:
+    """An attempt that was not held, in a line."""
+    words = " ".join(word if len(word) < 60 else f"{word[:20]}..." for word in one.attempt.command)
+    said = " ".join(one.message.split())[:160]
+    return f"{one.attempt.kind}: {one.attempt.name[:60]!r}: {words!r}: {'; '.join(one.broken)} | {said!r}"
+
+
+def main() -> None:
+    """Try all, print what was not held and a summary."""
+    parser = argparse.ArgumentParser(prog="python -m tests.hostile", description=__doc__)
+    add = parser.add_argument
+    add("--only", nargs="+", metavar="KIND", help="only these kinds")
+    add("--match", default="", help="only attempts whose name or command holds this text")
+    add("--sample", type=float, default=1.0, metavar="SHARE", help="only this share of each kind")
+    add("--report", type=Path, metavar="FILE", help="write the summary there, as Markdown")
+    chosen = parser.parse_args()
+    begin = time.perf_counter()
+    found, causes = [], Counter()
+    for one in outcomes(chosen.only, sample=chosen.sample, match=chosen.match):
+        found.append(one)
+        if one.broken:
+            causes[one.broken[0]] += 1
+            print(shown(one), flush=True)
+    print(summary(found))
+    print(f"{time.perf_counter() - begin:.0f} seconds")
+    sys.exit(1 if causes else 0)
+
+
+if __name__ == "__main__":
+    main()
