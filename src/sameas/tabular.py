@@ -106,7 +106,7 @@ def wanted_columns(
 
 
 def column_names(cells: Sequence[str], columns: Sequence[str]) -> list[str] | None:
-    """A header in our words, if it names all the columns wanted and none twice; else None.
+    """A header in our words if it names all the columns wanted, else None; none may be twice.
 
     >>> column_names(["Subject", "predicate", "object"], ("head", "relation", "tail"))
     ['head', 'relation', 'tail']
@@ -115,7 +115,20 @@ def column_names(cells: Sequence[str], columns: Sequence[str]) -> list[str] | No
     ours = {other: name for name in columns for other in OTHER_NAMES.get(name, ())}
     if not set(columns) <= set(names):
         names = [ours.get(name, name) for name in names]
-    return names if set(columns) <= set(names) and len(set(names)) == len(names) else None
+    if not set(columns) <= set(names):
+        return None
+    refuse_repeated(names, cells)
+    return names
+
+
+def refuse_repeated(names: Sequence[str], cells: Sequence[str]) -> None:
+    """Raise a TableError if a column's name stands twice in a header, given as it was written."""
+    for place, name in enumerate(names):
+        if (first := names.index(name)) < place:
+            both = shortened(f'"{cells[first].strip()}" and "{cells[place].strip()}"')
+            raise TableError(
+                f"columns {first + 1} and {place + 1} are the same, {both}; leave one out"
+            )
 
 
 def as_series(data: Any, *, argument: str) -> pl.Series:

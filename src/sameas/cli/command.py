@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from sameas.fields import declared
+from sameas.fields import declared, parse_size
+from sameas.files import limited
+from sameas.rdf.rules import Reading
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,21 +39,28 @@ NUMBER = r"[\d,.]*\d[\d,.]*( |$)|[\W\d_]*$"
 class Command(click.Command):
     """A command whose function prints for people and returns what --json prints instead.
 
-    The docstring of the function ends with examples, which are shown after the options.
+    All take --max-bytes, which limits every file that they read. The docstring of the function
+    ends with examples, which are shown after the options.
     """
 
     def __init__(self, *, help: str, **rest: Any) -> None:
-        """Add --json, and put the examples last."""
+        """Add --json and --max-bytes, and put the examples last."""
         text, _, examples = cleandoc(help).partition("Examples:\n")
         super().__init__(help=text, epilog=f"\b\nExamples:\n{examples}", **rest)
         note = "Print one JSON object on standard output, nothing else."
         self.params.append(click.Option(["--json", "as_json"], is_flag=True, help=note))
+        self.takes_limit = any(one.name == "max_bytes" for one in self.params)
+        if not self.takes_limit:
+            limit = next(one for one in declared(Reading) if one.name == "max_bytes")
+            self.params.append(click.Option(["--max-bytes"], metavar="SIZE", help=limit.help))
 
     def invoke(self, ctx: click.Context) -> None:
         """Run the function; with --json, print what it returns, null for numbers not finite."""
         logging.getLogger("sameas").handlers = [_Notes(logging.WARNING)]
         ctx.meta[JSON] = ctx.params.pop("as_json")
-        values = super().invoke(ctx)
+        limit = ctx.params["max_bytes"] if self.takes_limit else ctx.params.pop("max_bytes")
+        with limited(None if limit is None else parse_size(limit, "max_bytes")):
+            values = super().invoke(ctx)
         if ctx.meta[JSON]:
             plain = json.loads(json.dumps(values, default=str), parse_constant=lambda name: None)
             say(json.dumps(plain, indent=2, ensure_ascii=False), always=True)

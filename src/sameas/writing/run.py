@@ -43,9 +43,11 @@ from sameas.atomic import recover, replacing_folder
 from sameas.errors import InputError
 from sameas.explanation import Reason
 from sameas.features.words import WordVectors
+from sameas.files import read_bytes
 from sameas.graph import Graph, GraphPair
 from sameas.inputs import Inputs, collect_inputs
 from sameas.options import INPUTS, Options, recorded_options, without_effect
+from sameas.reading.embeddings import read_array
 from sameas.reading.tables import read_parquet
 from sameas.rows import as_rows
 from sameas.understanding import Kind
@@ -192,7 +194,7 @@ def _read_record(path: Path) -> tuple[dict[str, Any], Options, Diagnostics]:
             path, "is not a run folder (no run.json in it); make one with: sameas align"
         )
     try:
-        record: dict[str, Any] = json.loads(file.read_text(encoding="utf8"))
+        record: dict[str, Any] = json.loads(read_bytes(file))
         version = record["format"]
         if type(version) is not int or version < 1:
             raise ValueError("no format")
@@ -208,8 +210,6 @@ def _read_record(path: Path) -> tuple[dict[str, Any], Options, Diagnostics]:
         return record, options, Diagnostics(**{name: figures[name] for name in known})
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise InputError(file, f"is damaged; {AGAIN}") from None
-    except OSError as error:
-        raise InputError(file, f"cannot be read ({error.strerror})") from None
 
 
 def _read_inputs(path: Path, diagnostics: Diagnostics) -> Inputs:
@@ -220,7 +220,7 @@ def _read_inputs(path: Path, diagnostics: Diagnostics) -> Inputs:
         matrix = np.array(vectors["vector"].to_list(), dtype=np.float32)
         source = (diagnostics.word_vectors or "").rpartition(",")[0]
         word_vectors = WordVectors(vectors["word"], matrix, source)
-    embeddings = as_rows(np.load(rows, allow_pickle=False)) if rows.is_file() else None
+    embeddings = as_rows(read_array(rows)) if rows.is_file() else None
     return Inputs(**links, embeddings=embeddings, word_vectors=word_vectors)
 
 
