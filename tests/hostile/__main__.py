@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import os
 import random
 import sys
 import tempfile
 import time
-import traceback
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from . import good, server, table
-from .attempt import Outcome, tried, waited, warm_up
+from . import good, kills, server, table
+from .attempt import Attempt, Outcome, started, tried, waited, warm_up
 
 HEADER = "| kind | attempts | held | seconds | most MB |\n|---|--:|--:|--:|--:|\n"
 
@@ -37,24 +34,16 @@ def outcomes(
                 words = f"{attempt.name} {' '.join(attempt.command)}"
                 if chance.random() < sample and match in words:
                     yield tried(attempt, folder / f"{kind}-{number}")
+        if "kills" in (kinds or ()) or (not kinds and sample == 1 and not match):
+            yield from kills.killed(folder)
 
 
 def _lay_out(folder: Path) -> None:
     """Make the valid files, in a process of its own."""
     folder.mkdir()
-    process = os.fork()
-    if not process:
-        code = 1
-        try:
-            with open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing):  # noqa: PTH123
-                good.lay_out(folder)
-            code = 0
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(code)
+    process = started(Attempt("", "", (), inside=lambda: good.lay_out(folder)), folder)
     if waited(process, 600)[0]:
-        raise SystemExit("the valid files cannot be made; does sameas work at all?")
+        raise SystemExit(f"the valid files cannot be made: {process.said[1].decode()[-2000:]}")
 
 
 def summary(found: list[Outcome]) -> str:
@@ -74,7 +63,8 @@ def shown(one: Outcome) -> str:
     """An attempt that was not held, in a line."""
     words = " ".join(word if len(word) < 60 else f"{word[:20]}..." for word in one.attempt.command)
     said = " ".join(one.message.split())[:160]
-    return f"{one.attempt.kind}: {one.attempt.name[:60]!r}: {words!r}: {'; '.join(one.broken)} | {said!r}"
+    what = f"{one.attempt.kind}: {one.attempt.name[:60]!r}: {words!r}"
+    return f"{what}: {'; '.join(one.broken)} | {said!r}"
 
 
 def main() -> None:
@@ -93,8 +83,12 @@ def main() -> None:
         if one.broken:
             causes[one.broken[0]] += 1
             print(shown(one), flush=True)
-    print(summary(found))
-    print(f"{time.perf_counter() - begin:.0f} seconds")
+    result = f"{summary(found)}\n{time.perf_counter() - begin:.0f} seconds in all.\n"
+    print(result)
+    if chosen.report:
+        before, _, rest = chosen.report.read_text("utf8").partition(HEADER)
+        after = rest.partition("seconds in all.\n")[2]
+        chosen.report.write_text(before + result + after, "utf8")
     sys.exit(1 if causes else 0)
 
 

@@ -20,14 +20,16 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
-Promise = Literal["read", "refused", "either"]
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads would be missing after a fork
+import sameas
+
+from .bad import Promise
+
 CODES = {"read": {0}, "refused": {2}, "either": {0, 2}}
 LONGEST = 700
 """Letters of a message that can still be read."""
-SOURCE = Path(__file__).parents[2] / "src"
-NOBODY = 65534
+PACKAGE = Path(sameas.__file__).parent
 
 
 @dataclass(frozen=True)
@@ -70,13 +72,10 @@ class Outcome:
 
 def warm_up() -> None:
     """Import all of sameas that starts no threads."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    import sameas
-
-    root = Path(sameas.__file__).parent
-    for path in sorted(root.rglob("*.py")):
+    os.environ["PYTHONPATH"] = str(PACKAGE.parent)
+    for path in sorted(PACKAGE.rglob("*.py")):
         if path.name != "__main__.py" and "reproduction" not in path.parts:
-            parts = path.relative_to(root.parent).with_suffix("").parts
+            parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
             importlib.import_module(".".join(parts).removesuffix(".__init__"))
 
 
@@ -94,10 +93,10 @@ def tried(attempt: Attempt, folder: Path) -> Outcome:
     process = started(attempt, folder)
     if attempt.meanwhile:
         with _inside(folder):
-            attempt.meanwhile(process)
+            attempt.meanwhile(process.id)
     code, usage = waited(process, attempt.seconds)
     seconds = time.perf_counter() - begin
-    output, message = (_text(folder.with_suffix(stream)) for stream in (".out", ".err"))
+    output, message = (said.decode(errors="replace") for said in process.said)
     broken = list(_broken_by_end(attempt, code, output, message))
     after = state(folder)
     half = [name for name in after if ".draft" in name or ".resume" in name]
@@ -106,28 +105,46 @@ def tried(attempt: Attempt, folder: Path) -> Outcome:
     megabytes = usage.ru_maxrss // 1024
     if megabytes > attempt.megabytes:
         broken.append(f"{megabytes} MB, {attempt.megabytes} allowed")
-    for stream in (".out", ".err"):
-        folder.with_suffix(stream).unlink(missing_ok=True)
     shutil.rmtree(folder, ignore_errors=True)
     return Outcome(attempt, code, seconds, megabytes, message[:300], tuple(broken))
 
 
-def started(attempt: Attempt, folder: Path) -> int:
-    """The id of a process that runs the command."""
+@dataclass(frozen=True)
+class Process:
+    """A process that was started, and what it has said so far on its two streams."""
+
+    id: int
+    pipes: tuple[int, int]
+    said: tuple[bytearray, bytearray] = field(default_factory=lambda: (bytearray(), bytearray()))
+
+    def listen(self) -> None:
+        """Take in what has been said."""
+        for pipe, said in zip(self.pipes, self.said, strict=True):
+            with contextlib.suppress(BlockingIOError):
+                while piece := os.read(pipe, 2**16):
+                    said += piece
+
+
+def started(attempt: Attempt, folder: Path) -> Process:
+    """A process that runs the command; its streams are pipes, which no limit of files concerns."""
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
+    (output, its_output), (message, its_message) = os.pipe(), os.pipe()
     process = os.fork()
     if process:
-        return process
+        for pipe in (output, message):
+            os.set_blocking(pipe, False)
+        os.close(its_output)
+        os.close(its_message)
+        return Process(process, (output, message))
     code = 1
     try:
         os.chdir(folder)
-        _redirect(folder)
+        _redirect(its_output, its_message)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         if attempt.inside:
             attempt.inside()
         if attempt.shell is not None:
-            os.environ["PYTHONPATH"] = str(SOURCE)
             script = f'exec "$@" {attempt.shell}'
             words = [sys.executable, "-m", "sameas", *attempt.command]
             os.execv("/bin/sh", ["sh", "-c", script, "sh", *words])
@@ -145,15 +162,18 @@ def started(attempt: Attempt, folder: Path) -> int:
         os._exit(code)
 
 
-def waited(process: int, seconds: float) -> tuple[int, resource.struct_rusage]:
+def waited(process: Process, seconds: float) -> tuple[int, resource.struct_rusage]:
     """The exit code, negative for a signal, and what was used; after so many seconds killed."""
     end = time.monotonic() + seconds
     while True:
-        done, status, usage = os.wait4(process, os.WNOHANG)
+        done, status, usage = os.wait4(process.id, os.WNOHANG)
+        process.listen()
         if done:
+            for pipe in process.pipes:
+                os.close(pipe)
             return os.waitstatus_to_exitcode(status), usage
         if time.monotonic() > end:
-            os.kill(process, signal.SIGKILL)
+            os.kill(process.id, signal.SIGKILL)
         time.sleep(0.002)
 
 
@@ -167,15 +187,14 @@ def state(folder: Path) -> dict[str, str]:
     return found
 
 
-def _redirect(folder: Path) -> None:
-    """Standard input from nothing, output and errors to files beside the folder."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(os.open(folder.with_suffix(".out"), flags, 0o666), 1)
-    os.dup2(os.open(folder.with_suffix(".err"), flags, 0o666), 2)
-    sys.stdin = open(0, encoding="utf8", closefd=False)  # noqa: PTH123, SIM115
-    sys.stdout = open(1, "w", encoding="utf8", closefd=False)  # noqa: PTH123, SIM115
-    sys.stderr = open(2, "w", encoding="utf8", errors="replace", closefd=False)  # noqa: PTH123, SIM115
+def _redirect(output: int, message: int) -> None:
+    """Standard input from nothing, output and errors to pipes."""
+    for number, other in enumerate((os.open(os.devnull, os.O_RDONLY), output, message)):
+        os.dup2(other, number)
+        os.close(other)
+    sys.stdin = open(0, encoding="utf8", closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", encoding="utf8", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf8", errors="replace", closefd=False)  # noqa: SIM115
 
 
 def _broken_by_end(attempt: Attempt, code: int, output: str, message: str) -> list[str]:
@@ -196,10 +215,6 @@ def _broken_by_end(attempt: Attempt, code: int, output: str, message: str) -> li
     if code == 0 and attempt.accept and not attempt.accept(output):
         broken.append("read wrongly")
     return broken
-
-
-def _text(path: Path) -> str:
-    return path.read_text("utf8", errors="replace") if path.exists() else ""
 
 
 @contextlib.contextmanager

@@ -8,11 +8,11 @@ import json
 import struct
 import zlib
 from collections.abc import Callable, Iterator
+from typing import Literal
 
 import zstandard
 
-from .attempt import Promise
-
+Promise = Literal["read", "refused", "either"]
 Bad = tuple[str, bytes, Promise]
 MANY = 3 * 2**30
 """Bytes that a bomb holds."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import os
 import resource
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from . import bad, good, server
-from .attempt import NOBODY, Attempt, Promise
+from .attempt import PACKAGE, Attempt, Promise
 
 ALIGN = ("align", "../good/l.tsv", "../good/r.tsv", "-o", "out/links.tsv")
 LIMIT = ("--max-bytes", "10M")
@@ -268,8 +269,8 @@ def outputs(folder: Path) -> Iterator[Attempt]:
                       promise="either")  # fmt: skip
         yield attempt("a link to itself", f"out/{name}", "either",
                       prepare=lambda name=name: Path(f"out/{name}").symlink_to(name))  # fmt: skip
-        yield attempt("a folder is there", f"out/{name}",
-                      prepare=lambda name=name: Path(f"out/{name}/x").mkdir(parents=True))  # fmt: skip
+        yield attempt("a folder is there", f"out/{name}", prepare=lambda name=name: Path(
+                      f"out/{name}/x").mkdir(parents=True))  # fmt: skip
         yield attempt(
             "a folder that may not be written", f"out/{name}", inside=lambda: _ordinary_user(0o555)
         )
@@ -363,15 +364,9 @@ def environments(folder: Path) -> Iterator[Attempt]:
             yield Attempt("environments", f"input {shell}", words, "refused", shell=shell)
     for home in ("/nowhere", "/proc"):
         for more in ((), ("--preset", "paper"), ("--method", "paris")):
-
-            def inside(home: str = home) -> None:
-                os.environ["HOME"] = home
-                os.environ.pop("NUMBA_CACHE_DIR", None)
-                _ordinary_user()
-
+            inside = lambda home=home: _read_only_package(home)  # noqa: E731
             yield Attempt("environments", f"read-only package, HOME={home}", (*ALIGN, *more),
-                          "read", inside=inside, shell="",
-                          seconds=300, megabytes=1000)  # fmt: skip
+                          "read", inside=inside, shell="", seconds=300, megabytes=1000)  # fmt: skip
     for megabytes in (50, 100, 200, 400, 800):
         for command in (*commands[2:], (*ALIGN, "--preset", "paper")):
             inside = lambda megabytes=megabytes: _limit_memory(megabytes)  # noqa: E731
@@ -411,8 +406,8 @@ def _while_open(process: int, path: Path, change: Callable[[Path], None], wait: 
     end = time.monotonic() + 20
     while time.monotonic() < end:
         with contextlib.suppress(OSError):
-            names = os.listdir(f"/proc/{process}/fd")
-            if not names or any(os.readlink(f"/proc/{process}/fd/{n}") == place for n in names):
+            opened = list(Path(f"/proc/{process}/fd").iterdir())
+            if not opened or any(str(one.readlink()) == place for one in opened):
                 break
     time.sleep(wait)
     change(path)
@@ -474,11 +469,29 @@ def _limit_memory(megabytes: int = 3000) -> None:
 
 
 def _ordinary_user(mode: int = 0o777) -> None:
-    """Be nobody, to whom the output folder is open or not."""
+    """Let even root respect permissions, now and in programs that it starts."""
     Path("out").chmod(mode)
-    if os.geteuid() == 0:
-        os.setgid(NOBODY)
-        os.setuid(NOBODY)
+    library = ctypes.CDLL(None)
+    header, sets = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+    library.capget(header, sets)
+    for number in (0, 1):  # effective and permitted, without CAP_DAC_OVERRIDE and _READ_SEARCH
+        sets[number] &= ~0b110
+    library.capset(header, sets)
+    for capability in (1, 2):
+        library.prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
+
+
+def _read_only_package(home: str) -> None:
+    """Use a package that nobody can write to, without a home, as in a container."""
+    package = Path("../good/package").resolve()
+    if not package.exists():
+        clean = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(PACKAGE, package / "sameas", ignore=clean)
+        for path in (package, *package.rglob("*")):
+            path.chmod(0o555)
+    os.environ.update(HOME=home, PYTHONPATH=str(package), PYTHONDONTWRITEBYTECODE="1")
+    os.environ.pop("NUMBA_CACHE_DIR", None)
+    _ordinary_user()
 
 
 def attempts(folder: Path, address: str) -> dict[str, Callable[[], Iterator[Attempt]]]:
