@@ -127,7 +127,8 @@ def _fetch(address: str, query: str, most: int, answer: _Answer) -> None:
                 stream_of(address, _Counted(address, response, answer), most)
             )
     except urllib.error.HTTPError as error:
-        said = shortened(" ".join(error.read(2000).decode(errors="replace").split()), 200)
+        with error:
+            said = shortened(" ".join(error.read(2000).decode(errors="replace").split()), 200)
         answer.error = InputError(address, f"answers {error.code} {error.reason}: {said}")
     except (OSError, HTTPException, ValueError) as error:
         reason = first_line(str(getattr(error, "reason", None) or error))
@@ -143,9 +144,10 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
         self, req: Any, fp: Any, code: Any, msg: Any, headers: Any, newurl: str
     ) -> None:
         """Say where to."""
+        fp.close()
         raise InputError(
             req.full_url,
-            f"redirects to another address, which is not followed; if it is the right one, give "
+            "redirects to another address, which is not followed; if it is the right one, give "
             f"sparql+{shortened(newurl, 200)}",
         )
 
