@@ -398,6 +398,15 @@ def test_without_a_limit_an_archive_may_not_fill_the_memory(tmp_path, monkeypatc
     refused(tmp_path, words, "holds more than 1,048,576 bytes")
 
 
+def test_a_small_parquet_file_of_many_rows(tmp_path):
+    big = tmp_path / "big.parquet"
+    rows = pl.DataFrame({"left": pl.repeat("a", 10**5, eager=True)})
+    rows.with_columns(right=pl.lit("b")).write_parquet(big)
+    assert big.stat().st_size < 10**5
+    words = ["convert", big, tmp_path / "out.nt", "--max-bytes", "1M"]
+    refused(tmp_path, words, f"{big}: holds more than 1,048,576 bytes")
+
+
 @pytest.mark.parametrize("vectors", [b"word " + b"1 " * 2**24, b"word" * 2**23])
 def test_a_line_of_word_vectors_has_an_end(tmp_path, vectors):
     left, right = two_tables(tmp_path)

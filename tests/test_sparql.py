@@ -251,11 +251,12 @@ def test_answers_go_through_the_guards_of_files():
     ):
         sameas.read_graph(address)
     deep = b'{"x:p":' * 600 + b"{}" + b"}" * 600
-    with (
-        answering(200, "application/ld+json", deep) as address,
-        pytest.raises(InputError, match="nested more than 256 levels deep"),
-    ):
-        sameas.read_graph(address)
+    for kind in ("application/ld+json", "application/sparql-results+json"):
+        with (
+            answering(200, kind, deep) as address,
+            pytest.raises(InputError, match="nested more than 256 levels deep"),
+        ):
+            sameas.read_graph(address)
 
 
 @pytest.mark.parametrize(
