@@ -30,6 +30,7 @@ from folders import (
     table,
     two_tables,
 )
+from sameas import files
 from sameas.cli import main
 
 LATIN1 = "é".encode("latin1")
@@ -348,9 +349,97 @@ def test_parquet_with_a_column_of_lists(tmp_path):
 
 
 def test_parquet_in_gzip(tmp_path):
-    left, right = two_tables(tmp_path, suffix=".parquet")
+    left, _ = two_tables(tmp_path, suffix=".parquet")
     packed = put(tmp_path / "left.parquet.gz", left.read_bytes())
-    refused_by_align(tmp_path, [packed, right], f"{packed}: ", "Parquet")
+    assert len(sameas.read_graph(packed).triples) == len(LEFT)
+    cut = put(tmp_path / "cut.parquet.gz", left.read_bytes()[:-9])
+    refused_by_align(tmp_path, [cut, packed], f"{cut}: ", "Parquet")
+
+
+# Files that have no end
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "arguments"),
+    [
+        ("big.tsv.gz", "a\tb\n", ["convert", "BIG", "out.nt"]),
+        ("big.csv.zst", "a,b\n", ["convert", "BIG", "out.nt"]),
+        ("big.jsonl.gz", '{"left": "a", "right": "b"}\n', ["convert", "BIG", "out.nt"]),
+        ("big.sssom.tsv.gz", "subject_id\tobject_id\n", ["convert", "BIG", "out.nt"]),
+        ("big.nt.zst", f"<x:a> <{LABEL}> <x:b> .\n", ["evaluate", "BIG", "GOLD"]),
+        ("big.rdf.gz", "<!-- x -->\n", ["evaluate", "GOLD", "BIG"]),
+        ("big.tsv", "a\tb\n", ["evaluate", "GOLD", "BIG"]),
+        ("big.tsv.gz", "a\tr\tb\n", ["align", "BIG", "RIGHT", "-o", "out.tsv"]),
+        ("big.json.gz", "[[[[\n", ["align", "LEFT", "RIGHT", "--names", "BIG", "-o", "out.tsv"]),
+        ("big.tsv.gz", "a\tb\n", ["align", "LEFT", "RIGHT", "--names", "BIG", "-o", "out.tsv"]),
+        ("big.tsv.gz", "a\tb\n", ["align", "LEFT", "RIGHT", "--seeds", "BIG", "-o", "out.tsv"]),
+        ("big.txt.gz", "word 1 2\n", ["align", "LEFT", "RIGHT", "--features", "word"]),
+    ],
+)
+def test_every_file_has_a_limit(tmp_path, name, line, arguments):
+    left, right = two_tables(tmp_path)
+    big = put(tmp_path / name, line * (2**21 // len(line)))
+    gold = put(tmp_path / "gold.tsv", lines(GOLD))
+    if name.endswith(".txt.gz"):
+        arguments = [*arguments, "--word-vectors", "BIG", "-o", "out.tsv"]
+    places = {"BIG": big, "GOLD": gold, "LEFT": left, "RIGHT": right}
+    words = [places.get(word, tmp_path / word if "out." in word else word) for word in arguments]
+    message = refused(tmp_path, [*words, "--max-bytes", "1M"], f"{big}: ", "--max-bytes")
+    assert "holds more than 1,048,576 bytes" in message
+
+
+def test_without_a_limit_an_archive_may_not_fill_the_memory(tmp_path, monkeypatch):
+    left, right = two_tables(tmp_path)
+    big = put(tmp_path / "big.tsv.gz", "a\tb\n" * 2**19)
+    monkeypatch.setattr(files, "_memory_size", lambda: 2**22)
+    refused(tmp_path, ["convert", big, tmp_path / "out.nt"], "holds more than 1,048,576 bytes")
+    monkeypatch.undo()
+    words = ["align", left, right, "--seeds", big, "--memory", "1M", "-o", tmp_path / "out.tsv"]
+    refused(tmp_path, words, "holds more than 1,048,576 bytes")
+
+
+def test_a_small_parquet_file_of_many_rows(tmp_path):
+    big = tmp_path / "big.parquet"
+    rows = pl.DataFrame({"left": pl.repeat("a", 10**5, eager=True)})
+    rows.with_columns(right=pl.lit("b")).write_parquet(big)
+    assert big.stat().st_size < 10**5
+    words = ["convert", big, tmp_path / "out.nt", "--max-bytes", "1M"]
+    refused(tmp_path, words, f"{big}: holds more than 1,048,576 bytes")
+
+
+@pytest.mark.parametrize("vectors", [b"word " + b"1 " * 2**24, b"word" * 2**23])
+def test_a_line_of_word_vectors_has_an_end(tmp_path, vectors):
+    left, right = two_tables(tmp_path)
+    file = put(tmp_path / "vectors.txt.zst", vectors)
+    words = ["align", left, right, "--features", "word", "--word-vectors", file]
+    refused(tmp_path, [*words, "-o", tmp_path / "out.tsv"], f"{file}:1: ", "longer than 16 MiB")
+
+
+@pytest.mark.parametrize("kind", ["{}", "[]", "context"])
+def test_json_ld_that_is_nested_deeply(tmp_path, kind):
+    begin, end = {
+        "{}": ('{"x:p": ', "}"),
+        "[]": ('[{"x:p": "\\"]"}, ', "]"),
+        "context": ('{"@context": {"a": {"@id": "x:a", "@context": ', "}}}"),
+    }[kind]
+    text = '{"@id": "x:a", "x:q": {"@id": "x:b"}, "x:p": ' + begin * 600 + "{}" + end * 600 + "}"
+    file = put(tmp_path / "deep.jsonld", text)
+    refused(tmp_path, ["inspect", file], f"{file}: is nested more than 256 levels deep")
+
+
+def test_brackets_in_texts_of_json_ld_do_not_count(tmp_path):
+    text = ", ".join(['"[[[{\\\\\\"[[["'] * 30_000)
+    content = f'{{"@id": "x:a", "x:q": {{"@id": "x:b"}}, "x:p": [{text}]}}'
+    assert len(sameas.read_graph(put(tmp_path / "g.jsonld", content)).triples) == 1
+
+
+@pytest.mark.parametrize("name", ["names.json", "names.json.gz"])
+def test_names_that_are_nested_deeply(tmp_path, name):
+    left, right = two_tables(tmp_path)
+    for depth in (500, 100_000):
+        file = put(tmp_path / name, "[" * depth + "]" * depth)
+        words = ["align", left, right, "--names", file, "-o", tmp_path / "out.tsv"]
+        refused(tmp_path, words, f"{file}:", "expected [[entity, [word, ...]], ...]")
 
 
 # Names, vectors, embeddings

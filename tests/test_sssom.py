@@ -42,6 +42,14 @@ HP:0008551\tMicrotia\towl:sameAs\t\tMP:0000018\tsemapv:ManualMappingCuration\t
 """
 
 
+def test_a_column_twice_is_refused(tmp_path):
+    for column in ("object_id", "confidence", "comment"):
+        header = f"subject_id\tobject_id\tconfidence\tcomment\t{column}"
+        path = put(tmp_path / "x.sssom.tsv", f"#license: x\n{header}\na\tb\t1\tc\t0.5\n")
+        with pytest.raises(InputError, match=rf':2: columns \d and 5 are the same, "{column}" and'):
+            sameas.read_links(path)
+
+
 def table(*rows):
     return pl.DataFrame(rows, schema=LINK_SCHEMA, orient="row")
 

@@ -44,6 +44,7 @@ WRITER_SECONDS, SILENT_SECONDS = 10, 600
 """How long to wait for a pipe that nobody writes to, and for one whose writer writes nothing."""
 
 _max_bytes: ContextVar[int | None] = ContextVar("max_bytes", default=None)
+_ceiling: ContextVar[int | None] = ContextVar("ceiling", default=None)
 
 
 @dataclass(frozen=True)
@@ -114,24 +115,28 @@ class Stream:
 
 
 @contextmanager
-def limited(max_bytes: int | None) -> Iterator[None]:
+def limited(max_bytes: int | None, *, memory: int | None = None) -> Iterator[None]:
     """A context in which no file may hold more than so many bytes, once it is unpacked.
 
     The innermost number counts, None does not. Without any, a plain file may have any size that
     the memory can hold; what may expand or have no end (compressed files, pipes, standard input,
-    answers of endpoints) may hold a quarter of the memory.
+    answers of endpoints) may hold a quarter of the memory, and no more than the ceiling
+    ``memory``.
     """
-    before = _max_bytes.get()
-    _max_bytes.set(before if max_bytes is None else max_bytes)
+    before = _max_bytes.get(), _ceiling.get()
+    _max_bytes.set(before[0] if max_bytes is None else max_bytes)
+    _ceiling.set(before[1] if memory is None else memory)
     try:
         yield
     finally:
-        _max_bytes.set(before)
+        _max_bytes.set(before[0])
+        _ceiling.set(before[1])
 
 
 def max_bytes() -> int:
     """How many bytes a source that may have no end can hold."""
-    return _max_bytes.get() or _memory_size() // MEMORY_SHARE
+    share = _memory_size() // MEMORY_SHARE
+    return _max_bytes.get() or min(share, _ceiling.get() or share)
 
 
 @contextmanager

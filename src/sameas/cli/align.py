@@ -26,6 +26,7 @@ from sameas.cli.command import (
     word_vectors_flag,
 )
 from sameas.errors import OptionError
+from sameas.files import limited
 from sameas.options import Options, Preset, make_options, refuse_unused
 from sameas.rdf.rules import Reading
 
@@ -105,7 +106,7 @@ def align(
     names_given = names[0] if len(names) == 1 else names or None
     write_out = prepare(out, predicate=predicate, folder=True)
     seconds = {}
-    with progress_display() as progress:
+    with limited(None, memory=options.memory), progress_display() as progress:
         begin = time.perf_counter()
         progress("reading", 0.0)
         # The libraries of the stages that follow load while files are read.

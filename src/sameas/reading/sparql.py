@@ -127,7 +127,8 @@ def _fetch(address: str, query: str, most: int, answer: _Answer) -> None:
                 stream_of(address, _Counted(address, response, answer), most)
             )
     except urllib.error.HTTPError as error:
-        said = shortened(" ".join(error.read(2000).decode(errors="replace").split()), 200)
+        with error:
+            said = shortened(" ".join(error.read(2000).decode(errors="replace").split()), 200)
         answer.error = InputError(address, f"answers {error.code} {error.reason}: {said}")
     except (OSError, HTTPException, ValueError) as error:
         reason = first_line(str(getattr(error, "reason", None) or error))
@@ -143,9 +144,10 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
         self, req: Any, fp: Any, code: Any, msg: Any, headers: Any, newurl: str
     ) -> None:
         """Say where to."""
+        fp.close()
         raise InputError(
             req.full_url,
-            f"redirects to another address, which is not followed; if it is the right one, give "
+            "redirects to another address, which is not followed; if it is the right one, give "
             f"sparql+{shortened(newurl, 200)}",
         )
 
@@ -175,9 +177,12 @@ class _Counted:
 
 def _rows(address: str, kind: str, content: bytes) -> tuple[list[Any], bool]:
     wrong = "SELECT with subject, predicate, object expected, or a CONSTRUCT"
+    stream = stream_of(address, io.BytesIO(content), len(content))
     try:
         if kind.startswith("application/sparql-results"):
-            found = ox.parse_query_results(content, format=_results_format(kind))
+            source = guarded(stream, "jsonld" if kind.endswith("json") else None)
+            results = cast(IO[bytes], source)
+            found = ox.parse_query_results(results, format=_results_format(kind))
             if not isinstance(found, ox.QuerySolutions) or len(found.variables) != 3:
                 raise InputError(address, f"{wrong}; mend the query")
             rows = [tuple(solution) for solution in found]
@@ -194,7 +199,7 @@ def _rows(address: str, kind: str, content: bytes) -> tuple[list[Any], bool]:
             raise InputError(
                 address, f"answers with {kind or 'nothing'}, which is no RDF; is it an endpoint?"
             )
-        source = guarded(stream_of(address, io.BytesIO(content), len(content)), KINDS.get(format))
+        source = guarded(stream, KINDS.get(format))
         return list(ox.parse(input=cast(IO[bytes], source), format=format)), False
     except (SyntaxError, ValueError, MemoryError) as error:
         reason = shortened(first_line(error), 200)

@@ -14,10 +14,12 @@ from pathlib import Path
 import polars as pl
 
 from sameas.errors import InputError, first_line, shortened
-from sameas.files import decoded, kind_of, read_bytes
+from sameas.files import decoded, kind_of, max_bytes, read_bytes, too_large
 from sameas.tabular import TableError, column_names, wanted_columns
 
 TABLE_SUFFIXES = (".tsv", ".csv", ".parquet")
+CELL_BYTES = 8
+"""What a cell of a table takes at least."""
 POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 """Some damage makes polars panic, which is no Exception."""
 
@@ -65,8 +67,16 @@ def read_table(
 
 def read_parquet(path: Path) -> pl.DataFrame:
     """All of a Parquet file; one that cannot be read is an InputError."""
+    source = io.BytesIO(read_bytes(path))
     try:
-        return pl.read_parquet(io.BytesIO(read_bytes(path)))
+        # A few bytes can stand for any number of rows.
+        rows = pl.scan_parquet(source)
+        if (
+            rows.select(pl.len()).collect().item() * CELL_BYTES * rows.collect_schema().len()
+            > max_bytes()
+        ):
+            raise too_large(str(path), max_bytes())
+        return pl.read_parquet(source)
     except POLARS_ERRORS:
         raise InputError(path, "not a readable Parquet file; write it again") from None
 
