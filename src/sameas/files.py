@@ -107,6 +107,8 @@ def open_stream(
     called with the share of the file that has been read.
     """
     if str(path) == STANDARD_INPUT:
+        if sys.stdin is None:
+            raise InputError("standard input", "is closed; send the graph there, or give a file")
         yield _opened(_Source("standard input", sys.stdin.buffer, max_bytes))
         return
     path = Path(path)

@@ -26,9 +26,10 @@ log = logging.getLogger(__name__)
 Array = Any
 """A NumPy array; Numba infers the rest."""
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+_NumbaCache: Any = FunctionCache
 
 
-class _Cache(FunctionCache):  # type: ignore[misc]
+class _Cache(_NumbaCache):  # type: ignore[misc]
     """Numba's cache; one that is damaged, or on a full disk, is as good as none."""
 
     def load_overload(self, *call: Any) -> Any:

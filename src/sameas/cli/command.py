@@ -11,13 +11,14 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from sameas.errors import writing_to
 from sameas.fields import declared
 
 if TYPE_CHECKING:
@@ -47,6 +48,11 @@ class Command(click.Command):
         note = "Print one JSON object on standard output, nothing else."
         self.params.append(click.Option(["--json", "as_json"], is_flag=True, help=note))
 
+    def make_context(self, *rest: Any, **more: Any) -> click.Context:
+        """Read the arguments; --help is printed here."""
+        with to_standard_output():
+            return super().make_context(*rest, **more)
+
     def invoke(self, ctx: click.Context) -> None:
         """Run the function; with --json, print what it returns, null for numbers not finite."""
         logging.getLogger("sameas").handlers = [_Notes(logging.WARNING)]
@@ -54,7 +60,8 @@ class Command(click.Command):
         values = super().invoke(ctx)
         if ctx.meta[JSON]:
             plain = json.loads(json.dumps(values, default=str), parse_constant=lambda name: None)
-            say(json.dumps(plain, indent=2, ensure_ascii=False), always=True)
+            escaped = sys.stdout.encoding.lower() not in ("utf-8", "utf8")
+            say(json.dumps(plain, indent=2, ensure_ascii=escaped), always=True)
 
 
 class _Notes(logging.Handler):
@@ -135,16 +142,25 @@ def as_flags(message: str) -> str:
 
 
 class OutputClosedError(Exception):
-    """Standard output was closed."""
+    """A pipe was closed that standard output went to."""
+
+
+@contextmanager
+def to_standard_output() -> Iterator[None]:
+    """Turn the errors of printing on standard output into ours."""
+    with writing_to("standard output"):
+        try:
+            yield
+        except BrokenPipeError:  # click would end with exit code 1
+            raise OutputClosedError from None
 
 
 def say(message: str, *, err: bool = False, always: bool = False) -> None:
     """Print text for people; with --json only if ``always``."""
-    try:
-        if always or not is_json():
+    if always or not is_json():
+        # Where notes cannot be shown, the work goes on.
+        with suppress(OSError) if err else to_standard_output():
             click.echo(message, err=err)
-    except BrokenPipeError:  # click would end with exit code 1
-        raise OutputClosedError from None
 
 
 def note(message: str, *, always: bool = True) -> None:
@@ -172,7 +188,7 @@ def print_table(rows: Iterable[Sequence[Any]], *, header: Sequence[str] = ()) ->
     for row in cells:
         table.add_row(*map(Text, row))
     screen = _console()
-    with screen.capture() as drawn:
+    with to_standard_output(), screen.capture() as drawn:
         screen.print(table)
     lines = [line.rstrip() for line in drawn.get().splitlines()]
     say("\n".join(filter(None, lines)) + "\n")

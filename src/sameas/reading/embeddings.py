@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sameas.errors import InputError
+from sameas.errors import InputError, refusing
 from sameas.features.embeddings import first_not_finite, single_precision
 from sameas.files import require_file
 from sameas.graph import positions_of
@@ -41,10 +41,8 @@ def read_embeddings(path: Path, entities: pl.Series) -> Rows:
 
 
 def _read_npy(path: Path, count: int) -> Matrix:
-    try:
+    with refusing(path, "not a .npy file of numbers", "save it with numpy.save"):
         vectors = np.load(path, allow_pickle=False)
-    except (ValueError, OSError, EOFError):
-        raise InputError(path, "not a .npy file of numbers; save it with numpy.save") from None
     right_shape = vectors.ndim == 2 and len(vectors) == count and vectors.shape[1] > 0
     if not right_shape or vectors.dtype.kind not in "fiu":
         raise InputError(

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
-from sameas.errors import InputError, first_line, shortened
+from sameas.errors import InputError, first_line, refusing, shortened
 from sameas.files import MAX_BYTES, decoded, is_plain, kind_of, read_bytes, require_file
 from sameas.tabular import TableError, column_names, wanted_columns
 
@@ -67,10 +67,8 @@ def read_table(
 
 def read_parquet(path: Path) -> pl.DataFrame:
     """All of a Parquet file; one that cannot be read is an InputError."""
-    try:
+    with refusing(path, "not a readable Parquet file", "write it again"):
         return pl.read_parquet(path, glob=False)
-    except POLARS_ERRORS:
-        raise InputError(path, "not a readable Parquet file; write it again") from None
 
 
 def numbers(table: pl.DataFrame, column: str, *, path: Path) -> pl.DataFrame:
