@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
 import sys
 import time
@@ -151,8 +152,11 @@ def to_standard_output() -> Iterator[None]:
     with writing_to("standard output"):
         try:
             yield
-        except BrokenPipeError:  # click would end with exit code 1
-            raise OutputClosedError from None
+        except OSError as error:  # what is still to be printed at the end goes nowhere
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            if isinstance(error, BrokenPipeError):  # click would end with exit code 1
+                raise OutputClosedError from None
+            raise
 
 
 def say(message: str, *, err: bool = False, always: bool = False) -> None:

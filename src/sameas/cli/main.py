@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -22,7 +23,7 @@ from sameas.cli.merge import merge
 from sameas.cli.reproduce import reproduce
 from sameas.errors import InputError, OptionError, OutputError, SameasError, system_reason
 
-LONGEST = 1000
+LONGEST = 500
 """Characters of a message; longer ones, which quote a long argument, are cut in the middle."""
 EPILOG = """\b
 Examples:
@@ -64,7 +65,6 @@ class Commands(click.Group):
         except (KeyboardInterrupt, click.Abort):
             _fail("interrupted; what was there before is as it was", 130)
         except OutputClosedError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(0)
         except SystemExit:
             raise
@@ -90,7 +90,7 @@ def _check_streams() -> None:
         pass  # or else a file of the user's would be opened as a closed stream
     os.close(number)
     if sys.stderr is None:
-        sys.stderr = Path(os.devnull).open("w", encoding="utf8")  # noqa: SIM115
+        sys.stderr = io.StringIO()
     if sys.stdout is None:
         raise OutputError("standard output is closed; send it to a file, or to /dev/null")
     if hasattr(sys.stdout, "reconfigure"):
