@@ -47,7 +47,7 @@ def endpoint():
             data=DATA.encode(),
             headers={"Content-Type": "application/n-triples"},
         )
-        for _ in range(200):
+        while process.poll() is None:
             with contextlib.suppress(OSError), urllib.request.urlopen(load, timeout=30):
                 break
             time.sleep(0.05)

@@ -151,6 +151,8 @@ def open_stream(
     """
     most = max_bytes() if kept else _max_bytes.get() or MAX_BYTES
     if str(path) == STANDARD_INPUT:
+        if sys.stdin is None:
+            raise InputError("standard input", "is closed; send the graph there, or give a file")
         yield stream_of("standard input", sys.stdin.buffer, most)
         return
     path = Path(path)

@@ -92,6 +92,7 @@ def align(
       sameas align zh_en --preset paper --features hybrid \
           --word-vectors glove.6B.300d.txt --among gold -o run
     """
+    from sameas.atomic import hidden_beside
     from sameas.budget import peak_memory
     from sameas.reading import read_pair
     from sameas.writing import prepare
@@ -116,7 +117,7 @@ def align(
         seconds["reading"] = time.perf_counter() - begin
         from sameas.pipeline import align as align_pair
 
-        kept = out.with_name(f".{out.name}.resume")
+        kept = hidden_beside(out, "resume")
         alignment = align_pair(pair, options, **files, progress=progress, checkpoint=kept)
         begin = time.perf_counter()
         progress("writing", 0.0)

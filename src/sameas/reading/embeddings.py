@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sameas.errors import InputError
+from sameas.errors import InputError, refusing
 from sameas.features.embeddings import first_not_finite, single_precision
 from sameas.files import open_stream
 from sameas.graph import positions_of
@@ -41,11 +41,9 @@ def read_embeddings(path: Path, entities: pl.Series) -> Rows:
 
 def read_array(path: Path) -> NDArray[Any]:
     """The array of a .npy file; one that cannot be read is an InputError."""
-    with open_stream(path) as stream:
-        try:
-            return np.lib.format.read_array(stream, allow_pickle=False)
-        except (ValueError, EOFError, MemoryError):
-            raise InputError(path, "not a .npy file of numbers; save it with numpy.save") from None
+    problem = refusing(path, "not a .npy file of numbers", "save it with numpy.save")
+    with open_stream(path) as stream, problem:
+        return np.lib.format.read_array(stream, allow_pickle=False)
 
 
 def _checked(path: Path, vectors: NDArray[Any], count: int) -> Matrix:

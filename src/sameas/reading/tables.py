@@ -13,7 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
-from sameas.errors import InputError, first_line, shortened
+from sameas.errors import InputError, first_line, refusing, shortened
 from sameas.files import decoded, kind_of, max_bytes, read_bytes, too_large
 from sameas.tabular import TableError, column_names, wanted_columns
 
@@ -68,7 +68,7 @@ def read_table(
 def read_parquet(path: Path) -> pl.DataFrame:
     """All of a Parquet file; one that cannot be read is an InputError."""
     source = io.BytesIO(read_bytes(path))
-    try:
+    with refusing(path, "not a readable Parquet file", "write it again"):
         # A few bytes can stand for any number of rows.
         rows = pl.scan_parquet(source)
         if (
@@ -77,8 +77,6 @@ def read_parquet(path: Path) -> pl.DataFrame:
         ):
             raise too_large(str(path), max_bytes())
         return pl.read_parquet(source)
-    except POLARS_ERRORS:
-        raise InputError(path, "not a readable Parquet file; write it again") from None
 
 
 def numbers(table: pl.DataFrame, column: str, *, path: Path) -> pl.DataFrame:
