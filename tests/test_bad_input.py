@@ -11,8 +11,6 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 import sameas
 from folders import (
@@ -1134,103 +1132,6 @@ def test_two_graphs_that_are_one(tmp_path):
 def test_an_entity_with_two_gold_links(tmp_path):
     gold = [*GOLD, ("fr:Paris", "en:Marseille")]
     fine(tmp_path, openea(tmp_path / "pair", gold=gold), "--among", "gold")
-
-
-# Fuzz
-
-
-def mutated(data):
-    """Valid bytes with a few pieces cut, doubled, swapped or overwritten."""
-
-    def apply(edits):
-        content = bytearray(data)
-        for kind, place, piece in edits:
-            at = int(place * len(content))
-            if kind == "cut":
-                del content[at : at + len(piece)]
-            elif kind == "insert":
-                content[at:at] = piece
-            elif kind == "overwrite":
-                content[at : at + len(piece)] = piece
-            else:
-                content[at:at] = content[at : at + 20]
-        return bytes(content)
-
-    pieces = st.one_of(
-        st.binary(min_size=1, max_size=6),
-        st.sampled_from(
-            [b"\t", b"\n", b"\r", b",", b'"', b"\xff", b"\0", b"\xef\xbb\xbf", b"[", b"{"]
-        ),
-    )
-    edit = st.tuples(
-        st.sampled_from(["cut", "insert", "overwrite", "double"]), st.floats(0, 1), pieces
-    )
-    return st.lists(edit, min_size=1, max_size=4).map(apply)
-
-
-def only_our_errors(read):
-    with contextlib.suppress(sameas.SameasError):
-        read()
-
-
-def valid(folder, name):
-    """The bytes of a valid table of triples, or of links if the name begins with "links"."""
-    links = name.startswith("links")
-    header = ("left", "right", "score", "confidence") if links else ("head", "relation", "tail")
-    rows = [(*link, "0.5", "0.25") for link in GOLD] if links else LEFT
-    return table(folder / name, rows, header=header).read_bytes()
-
-
-lenient = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-
-
-@pytest.mark.parametrize("suffix", [".tsv", ".csv", ".parquet", ".tsv.gz", ".csv.zst"])
-@given(data=st.data())
-@lenient
-def test_any_bytes_as_triples_are_read_or_refused(tmp_path, suffix, data):
-    good_bytes = valid(tmp_path, f"triples{suffix}")
-    _, right = two_tables(tmp_path)
-    left = tmp_path / f"fuzz{suffix}"
-    left.write_bytes(data.draw(st.one_of(st.binary(max_size=60), mutated(good_bytes))))
-    only_our_errors(lambda: sameas.read_pair(left, right))
-
-
-@pytest.mark.parametrize("suffix", ["", ".tsv", ".csv", ".parquet", ".tsv.gz"])
-@given(data=st.data())
-@lenient
-def test_any_bytes_as_links_are_read_or_refused(tmp_path, suffix, data):
-    good_bytes = valid(tmp_path, f"links{suffix}")
-    path = tmp_path / f"fuzz{suffix}"
-    path.write_bytes(data.draw(st.one_of(st.binary(max_size=60), mutated(good_bytes))))
-    only_our_errors(lambda: sameas.read_links(path))
-    only_our_errors(lambda: sameas.read_gold(path))
-
-
-@given(data=st.data())
-@lenient
-def test_any_bytes_as_names_are_read_or_refused(tmp_path, data):
-    left, right = two_tables(tmp_path)
-    text = json.dumps([["fr:Paris", ["Paris", "é"]], ["en:Paris", "x"]]).encode()
-    path = tmp_path / "names.json"
-    path.write_bytes(data.draw(st.one_of(st.binary(max_size=60), mutated(text))))
-    only_our_errors(lambda: sameas.read_pair(left, right, names=path))
-
-
-@pytest.mark.parametrize("layout", [dbp15k, openea])
-@given(data=st.data())
-@lenient
-def test_benchmark_folders_with_any_bytes_are_read_or_refused(tmp_path, layout, data):
-    folder = layout(tmp_path / "pair")
-    if layout is dbp15k:
-        put(folder / "translated_names.json", '[[1000, ["London"]], [2007, ["Paris", "x"]]]')
-    else:
-        put(folder / "attr_triples_1", lines([("fr:Paris", LABEL, "Paris")]))
-    file = data.draw(st.sampled_from(sorted(folder.iterdir())))
-    file.write_bytes(data.draw(mutated(file.read_bytes())))
-    only_our_errors(lambda: sameas.read_pair(folder))
-    only_our_errors(lambda: sameas.read_gold(folder))
 
 
 @pytest.mark.parametrize(

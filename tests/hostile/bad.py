@@ -83,10 +83,10 @@ def bombs(codec: str, line: bytes) -> Iterator[Bad]:
     """Archives that hold three gigabytes: the same line, one endless line, zeros."""
     for name, unit in (("lines", line), ("one line", line.strip() or b"x"), ("zeros", bytes(1))):
         part = unit * (2**22 // len(unit))
-        if codec == ".gz":
-            yield f"bomb of {name}", _endless_gzip(part), "refused"
-        else:
-            yield f"bomb of {name}", CODECS[codec](part) * (MANY // len(part)), "refused"
+        frames = MANY // len(part)
+        bomb = _endless_gzip(part) if codec == ".gz" else CODECS[codec](part) * frames
+        yield f"bomb of {name}", bomb, "refused"
+    yield "bomb in an archive", CODECS[codec](bomb), "refused"
 
 
 def _endless_gzip(part: bytes) -> bytes:
