@@ -14,6 +14,7 @@ the exit code is 3 instead of 1.
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import subprocess
 import sys
@@ -95,15 +96,23 @@ def main() -> None:
         made = run(tools.with_name("cyclonedx-py"), "environment", python, "-o", bill,
                    "--pyproject", ROOT / "pyproject.toml")  # fmt: skip
         print(f"{bill.name} written" if not made.returncode else made.stderr)
-        audit = run(tools.with_name("pip-audit"), "--path", site, "--progress-spinner", "off")
-        print(audit.stdout + audit.stderr)
-    reached = "Error" not in audit.stderr and "Traceback" not in audit.stderr
-    if not reached:
-        print(
-            "The advisory service cannot be reached from here: vulnerabilities were not looked for."
-        )
-    bad = wrong or made.returncode or (reached and audit.returncode)
-    sys.exit(1 if bad else 0 if reached else 3)
+        audit = run(tools.with_name("pip-audit"), "--path", site, "-f", "json",
+                    "--progress-spinner", "off")  # fmt: skip
+    wrong += bool(made.returncode)
+    known = json.loads(audit.stdout)["dependencies"] if audit.stdout else []
+    others = [one for one in known if one["name"] != "sameas"]
+    skipped = [one["name"] for one in others if "skip_reason" in one]
+    for one in others:
+        for flaw in one.get("vulns", ()):
+            wrong += 1
+            mended = ", ".join(flaw["fix_versions"]) or "no version"
+            print(f"! {one['name']} {one['version']}: {flaw['id']}, mended in {mended}")
+    if skipped or not others:
+        print(f"The advisory service did not answer: {len(skipped)} of {len(others)} not audited.")
+        print(audit.stderr.strip())
+    else:
+        print(f"{len(others)} packages audited")
+    sys.exit(1 if wrong else 3 if skipped or not others else 0)
 
 
 if __name__ == "__main__":

@@ -101,7 +101,8 @@ def tried(attempt: Attempt, folder: Path) -> Outcome:
     broken = list(_broken_by_end(attempt, code, output, message))
     after = state(folder)
     half = [name for name in after if ".draft" in name or ".resume" in name]
-    if half or (code != 0 and not attempt.meanwhile and after != before):
+    told = attempt.meanwhile or "standard output" in message  # the result is whole, and stays
+    if half or (code != 0 and not told and after != before):
         broken.append(f"left behind: {sorted(set(half) or set(after) ^ set(before))[:3]}")
     megabytes = usage.ru_maxrss // 1024
     if megabytes > attempt.megabytes:
