@@ -211,6 +211,12 @@ def test_padding_and_empty_frames_are_passed_over(tmp_path):
         assert read_bytes(path) == b"ab"
 
 
+def test_zstandard_may_begin_with_a_frame_to_be_skipped(tmp_path):
+    path = tmp_path / "x.zst"
+    path.write_bytes(b"P*M\x18\x04\0\0\0size" + zstandard.compress(b"a"))
+    assert read_bytes(path) == b"a"
+
+
 def test_progress_rises_to_one(tmp_path):
     path = tmp_path / "x.gz"
     path.write_bytes(gzip.compress(os.urandom(10**6)))

@@ -63,7 +63,7 @@ COMPRESSIONS = {
     ),
     ".zst": Compression(
         "Zstandard",
-        re.compile(rb"\(\xb5/\xfd"),
+        re.compile(rb"\(\xb5/\xfd|[\x50-\x5f]\*M\x18"),  # also a frame to be skipped, as of pzstd
         lambda: zstandard.ZstdDecompressor().decompressobj(),
     ),
 }
