@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import json
 import os
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -881,7 +882,7 @@ def test_an_output_with_the_longest_name_there_can_be(tmp_path, monkeypatch, nam
     monkeypatch.setattr("sameas.checkpoint.WORTH_SECONDS", 0)  # .resume is written, too
     result = invoke("align", *good(tmp_path), "-o", tmp_path / name)
     assert result.exit_code == 0, result.output
-    assert {path.name for path in tmp_path.iterdir()} == {name, "left.tsv", "right.tsv"}
+    assert {path.name for path in tmp_path.iterdir()} == {name, "input"}
 
 
 @pytest.mark.parametrize("name", ["a" * 252 + ".tsv", "a" * 256, "a/" * 3000 + "b.tsv"])
@@ -927,8 +928,14 @@ def test_a_working_folder_that_is_gone(tmp_path, monkeypatch):
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
-    refused(tmp_path, ["align", left, right, "-o", "links.tsv"], "the working folder is gone")
+    refused(tmp_path, ["align", left, right, "-o", "links.tsv"], "links.tsv: cannot be written")
     refused(tmp_path, ["inspect", "left.tsv"], "left.tsv: no such file")
+
+    def relative(*_, **__):
+        Path.cwd()
+
+    monkeypatch.setattr("sameas.pipeline.align", relative)
+    refused(tmp_path, ["align", left, right, "-o", tmp_path / "o.tsv"], "working folder is gone")
 
 
 def test_memory_that_runs_out(tmp_path, monkeypatch):
