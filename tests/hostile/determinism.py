@@ -140,7 +140,7 @@ def main() -> None:
             lines.append(f"| {name} | {' | '.join(cells)} |")
             print(lines[-1], flush=True)
     if chosen.report:
-        text = chosen.report.read_text("utf8") if chosen.report.exists() else ABOUT + "\n"
+        text = chosen.report.read_text("utf8") if chosen.report.exists() else ABOUT
         begin, _, rest = text.partition("| changed |")
         after = rest.partition("\n\n")[2]
         chosen.report.write_text(begin + "\n".join(lines) + "\n" + ("\n" + after if after else ""))

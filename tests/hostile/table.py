@@ -75,10 +75,13 @@ def bombs(folder: Path) -> Iterator[Attempt]:
 def encodings(folder: Path) -> Iterator[Attempt]:
     """Every reader x every odd encoding."""
     for name, content, command in readers(folder):
-        refusable = not name.startswith(("no.txt", "v.txt"))  # any text is a name there
+        any_text = name.startswith(("no.txt", "v.txt"))  # any text is a name there
         for damage, data, promise in bad.encodings(content):
-            if promise == "refused" and damage.startswith(("only", "rev")) and not refusable:
-                promise = "either"
+            empty = damage in ("only nothing", "only line breaks", "only a byte order mark")
+            if (name.startswith("k") and empty) or (
+                any_text and damage.startswith(("only", "rev"))
+            ):
+                promise = "either"  # a file of no links is a file of links
             yield Attempt("encodings", damage, command, promise, {name: data})
 
 
