@@ -35,7 +35,7 @@ def outcomes(
                 if chance.random() < sample and match in words:
                     yield tried(attempt, folder / f"{kind}-{number}")
         if "kills" in (kinds or ()) or (not kinds and sample == 1 and not match):
-            yield from kills.killed(folder)
+            yield from kills.killed(folder, count=round(kills.COUNT * sample))
 
 
 def _lay_out(folder: Path) -> None:
