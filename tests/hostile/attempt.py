@@ -18,7 +18,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads would be missing after a fork
@@ -108,6 +108,7 @@ def tried(attempt: Attempt, folder: Path) -> Outcome:
     if megabytes > attempt.megabytes:
         broken.append(f"{megabytes} MB, {attempt.megabytes} allowed")
     shutil.rmtree(folder, ignore_errors=True)
+    attempt = replace(attempt, files={})  # which are many
     return Outcome(attempt, code, seconds, megabytes, message[:300], tuple(broken))
 
 
