@@ -34,7 +34,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
 )
 SLOW = "reproduce"
 """Its report is many files, each of which is whole; the figures are compared, not the seconds."""
-MEASURED = re.compile(r"second|memory|time|machine|phases", re.IGNORECASE)
+MEASURED = re.compile(r"second|memory|time|machine|phases|checksum", re.IGNORECASE)
 
 
 def killed(folder: Path, *, count: int) -> Iterator[Outcome]:
