@@ -85,7 +85,7 @@ def archives(codec: str, content: bytes) -> Iterator[Bad]:
 def bombs(codec: str, line: bytes) -> Iterator[Bad]:
     """Archives that hold three gigabytes: the same line, one endless line, zeros."""
     for name, unit in (("lines", line), ("one line", line.strip() or b"x"), ("zeros", bytes(1))):
-        part = unit * (2**22 // len(unit))
+        part = unit * (2**20 // len(unit))
         frames = MANY // len(part)
         bomb = _endless_gzip(part) if codec == ".gz" else CODECS[codec](part) * frames
         yield f"bomb of {name}", bomb, "refused"

@@ -25,7 +25,16 @@ Reader = tuple[str, bytes, tuple[str, ...]]
 """A file name, valid content, the command that reads it."""
 
 
+SOME = 1
+"""One of so many readers is tried: all, or some for a sample."""
+
+
 def readers(folder: Path) -> Iterator[Reader]:
+    """The uses of the text formats that are tried."""
+    yield from list(every_reader(folder))[::SOME]
+
+
+def every_reader(folder: Path) -> Iterator[Reader]:
     """Every use of every text format."""
     for kind in ("nt", "nq", "ttl", "trig", "rdf", "jsonld"):
         yield f"g.{kind}", good.rdf(kind, good.ROWS), ("inspect", f"g.{kind}")
