@@ -19,6 +19,14 @@ if os.environ.get("CI"):
     settings.load_profile("ci")
 
 
+@pytest.fixture(autouse=True, scope="session")
+def never_kept():
+    """No phase is long enough to be kept, however slow the machine is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sameas.checkpoint.WORTH_SECONDS", float("inf"))
+        yield
+
+
 @pytest.fixture(scope="session")
 def demo():
     """The pair of graphs that ships with the package."""

@@ -70,6 +70,7 @@ RESULT = Result(
     sizes=(3, 4),
 )
 SECONDS = 12.5
+WORTH_SECONDS = sameas.checkpoint.WORTH_SECONDS
 DEFAULT = Options()
 
 
@@ -466,12 +467,11 @@ NEAREST = ("neighbours", "candidates", "assignment")
 @pytest.fixture(autouse=True)
 def patient(request):
     """Small problems are treated as large ones, and their phases as long ones."""
-    if "pair" not in request.fixturenames and "folder" not in request.fixturenames:
-        yield
-        return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sameas.assignment.problem.COMPLETE_UP_TO", 0)
-        patch.setattr(sameas.checkpoint, "WORTH_SECONDS", 0)
+        patch.setattr(sameas.checkpoint, "WORTH_SECONDS", WORTH_SECONDS)
+        if "pair" in request.fixturenames or "folder" in request.fixturenames:
+            patch.setattr("sameas.assignment.problem.COMPLETE_UP_TO", 0)
+            patch.setattr(sameas.checkpoint, "WORTH_SECONDS", 0)
         yield
 
 

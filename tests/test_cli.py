@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -477,11 +478,11 @@ def test_control_c_leaves_an_earlier_run_as_it_was(tmp_path, demo_run, preset, m
         f"solve = module.{name}\n"
         "def announced(*rest, **more):\n"
         "    print('solving', file=sys.stderr, flush=True)\n"
-        "    return solve(*rest, **more)\n"
+        "    while True:\n"
+        "        solve(*rest, **more)\n"
         f"module.{name} = announced; main()"
     )
     command = [sys.executable, "-c", code, "align", DEMO, "--preset", preset, "-o", str(out)]
-    command += ["--iterations", "10000000", "--temperature", "0.3"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
         assert running.stderr.readline() == "solving\n"
         running.send_signal(signal.SIGINT)
@@ -656,6 +657,75 @@ def test_a_closed_pipe_is_no_fault():
     result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=600)
     assert result.stderr == ""
     assert result.stdout == "0\n"
+
+
+def ended(*arguments):
+    """The exit code of a command, with the streams as they are."""
+    with pytest.raises(SystemExit) as end:
+        main([str(argument) for argument in arguments])
+    return end.value.code
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize(
+    "arguments", [["--version"], ["--help"], ["align", "-h"], ["inspect"], ["inspect", "--json"]]
+)
+def test_standard_output_that_is_full(small, monkeypatch, capsys, arguments):
+    arguments += [small] if arguments[0] == "inspect" else []
+    with Path("/dev/full").open("w") as full:
+        monkeypatch.setattr("sys.stdout", full)
+        assert ended(*arguments) == 2
+        monkeypatch.undo()
+    expected = "sameas: standard output: cannot be written (No space left on device)\n"
+    assert capsys.readouterr().err == expected
+
+
+def test_standard_streams_that_are_closed(small, tmp_path, monkeypatch, capsys):
+    links = put(tmp_path / "links.tsv", lines(GOLD))
+    monkeypatch.setattr("sys.stdin", None)
+    assert ended("inspect", "-") == 2
+    assert capsys.readouterr().err.startswith("sameas: standard input: is closed")
+    monkeypatch.setattr("sys.stdout", None)
+    assert ended("convert", links, tmp_path / "out.tsv") == 2
+    assert capsys.readouterr().err.startswith("sameas: standard output is closed")
+    assert not (tmp_path / "out.tsv").exists()
+    monkeypatch.undo()
+    monkeypatch.setattr("sys.stderr", None)
+    assert ended("inspect", tmp_path / "nothing") == 2
+    monkeypatch.setattr("sys.stderr", None)
+    assert ended("convert", links, tmp_path / "out.nt") == 0  # with a note
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs bash")
+def test_streams_that_a_shell_has_closed():
+    start = f'"{sys.executable}" -c "{START}"'
+    commands = [
+        f"{start} --version >&-",
+        f"{start} --version <&- 2>&-",
+        f"{start} inspect - <&-",
+        f"{start} nonsense 2>&-",
+        f"{start} nonsense 2>/dev/full",
+        f"{start} --help | true",
+    ]
+    script = "\n".join(f"{command}; echo ${{PIPESTATUS[0]}}" for command in commands)
+    result = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=600)
+    codes = [line for line in result.stdout.splitlines() if line.isdigit()]
+    assert codes == ["2", "0", "2", "2", "2", "0"]
+    assert [line.split(";")[0] for line in result.stderr.splitlines()] == [
+        "sameas: standard output is closed",
+        "sameas: standard input: is closed",
+    ]
+
+
+def test_names_that_the_terminal_cannot_show(tmp_path, monkeypatch):
+    place = table(tmp_path / "é日😀.tsv", LEFT)
+    for arguments in (["inspect", place], ["inspect", place, "--json"]):
+        screen = io.TextIOWrapper(io.BytesIO(), "latin-1")
+        monkeypatch.setattr("sys.stdout", screen)
+        assert ended(*arguments) == 0
+        shown = screen.buffer.getvalue().decode("latin-1")
+        assert "\\u65e5" in shown
+    assert list(json.loads(shown)["graphs"]) == [str(place)]
 
 
 def test_an_internal_fault_is_one_line_with_exit_code_1(small, tmp_path, monkeypatch):

@@ -19,9 +19,10 @@ import sameas
 from sameas.assignment.exchange import force_pair
 from sameas.candidates import every_pair
 from sameas.cli import main
-from sameas.explanation import Explainer, Record
 from sameas.explanation.drawing import draw, page
+from sameas.explanation.explainer import Explainer
 from sameas.explanation.lookup import Lookup
+from sameas.explanation.record import Record
 from sameas.explanation.words import REASONS
 from sameas.features import ngram_rows, ngrams_of
 from sameas.refinement import SURE

@@ -7,13 +7,14 @@ import gzip
 import io
 import os
 import random
+import threading
 
 import polars as pl
 import pytest
 import zstandard
 
 import sameas
-from sameas import InputError, Reading
+from sameas import InputError, Reading, files
 from sameas.files import open_stream, read_bytes
 from sameas.reading.names import read_names
 from sameas.reading.vectors import read_word_vectors
@@ -120,11 +121,100 @@ def test_tables_have_a_limit_on_unpacked_bytes(tmp_path, suffix):
     assert len(sameas.read_graph(path, reading=Reading(max_bytes=10**6)).triples) == 100_000
 
 
+def change(path, how):
+    content = path.read_bytes()
+    if how == "append":
+        path.write_bytes(content * 2)
+    elif how == "truncate":
+        path.write_bytes(content[: len(content) // 2])
+    elif how == "replace":
+        other = path.with_name("other")
+        other.write_bytes(content)
+        other.replace(path)
+    elif how == "delete":
+        path.unlink()
+    else:
+        os.utime(path, ns=(0, 0))
+
+
+@pytest.mark.parametrize("how", ["append", "truncate", "replace", "delete", "touch"])
+@pytest.mark.parametrize("name", [*READERS, "l.tsv.gz", "g.nt.zst"])
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, monkeypatch, name, how):
+    base = name.removesuffix(".gz").removesuffix(".zst")
+    text, read = READERS[base]
+    path = tmp_path / name
+    content = text.encode()
+    path.write_bytes(PACK[name[len(base) :]](content) if name != base else content)
+    fetch, calls = files._Source._fetch, []
+
+    def fetch_and_change(source, size):
+        found = fetch(source, size)
+        calls.append(size)
+        if len(calls) == 1:
+            change(path, how)
+        return found
+
+    monkeypatch.setattr(files._Source, "_fetch", fetch_and_change)
+    with pytest.raises(InputError, match="changed while it was read") as caught:
+        read(path)
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["g.tsv", "g.csv", "l.tsv", "names.tsv"])
+def test_a_table_that_changes_while_it_is_parsed_is_not_torn(tmp_path, monkeypatch, name):
+    text, read = READERS[name]
+    path = tmp_path / name
+    path.write_text(text)
+    parse = pl.read_csv
+
+    def change_and_parse(*arguments, **rest):
+        path.write_text(text[: text.rfind("\n", 0, len(text) // 2) + 1])
+        return parse(*arguments, **rest)
+
+    monkeypatch.setattr(pl, "read_csv", change_and_parse)
+    found = read(path)
+    assert len(found.triples if name.startswith("g") else found) == len(LINKS)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_pipe_is_read_like_a_file_or_refused_in_time(tmp_path, monkeypatch, name):
+    text, read = READERS[name]
+    path = tmp_path / name
+    os.mkfifo(path)
+    monkeypatch.setattr(files, "WRITER_SECONDS", 0.01)
+    with pytest.raises(InputError, match=r"is a pipe to which nothing was written for 0.01 sec"):
+        read(path)
+    monkeypatch.setattr(files, "SILENT_SECONDS", 0.02)
+    silent = os.open(path, os.O_RDWR)
+    try:
+        with pytest.raises(InputError, match=r"nothing was written for 0.02 seconds"):
+            read(path)
+    finally:
+        os.close(silent)
+    monkeypatch.setattr(files, "WRITER_SECONDS", 60)
+    writer = threading.Thread(target=path.write_text, args=(text,))
+    writer.start()
+    read(path)
+    writer.join()
+
+
+def test_a_device_is_refused():
+    for path in ("/dev/zero", "/dev/null"):
+        with pytest.raises(InputError, match="is a device, neither a file nor a pipe"):
+            sameas.read_links(path)
+
+
 def test_padding_and_empty_frames_are_passed_over(tmp_path):
     for suffix, pack in PACK.items():
         path = tmp_path / f"x{suffix}"
         path.write_bytes(pack(b"a") + pack(b"") + bytes(600) + pack(b"b") + bytes(600))
         assert read_bytes(path) == b"ab"
+
+
+def test_zstandard_may_begin_with_a_frame_to_be_skipped(tmp_path):
+    path = tmp_path / "x.zst"
+    path.write_bytes(b"P*M\x18\x04\0\0\0size" + zstandard.compress(b"a"))
+    assert read_bytes(path) == b"a"
 
 
 def test_progress_rises_to_one(tmp_path):

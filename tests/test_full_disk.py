@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 
 import polars as pl
 import pytest
@@ -17,14 +14,6 @@ from sameas import InputError, read_run
 from sameas.cli import main
 
 resource = pytest.importorskip("resource", reason="no limits on this system")
-
-LIMITED = """
-import resource, signal, sys
-from sameas.cli import main
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv.pop(1)),) * 2)
-main()
-"""
 
 
 def invoke(*arguments):
@@ -48,7 +37,7 @@ def a_run(tmp_path):
 def test_a_disk_that_fills_up_while_links_are_written(tmp_path, many_links, suffix):
     out = put(tmp_path / f"links{suffix}", "earlier")
     result = limited("convert", many_links, out, ceiling=8000)
-    assert result.returncode == 2, result.stderr
+    assert result.exit_code == 2, result.output
     (message,) = result.stderr.splitlines()
     assert message.startswith(f"sameas: {out}: cannot be written (")
     assert contents(tmp_path) == {out.name: b"earlier"}
@@ -60,7 +49,7 @@ def test_a_disk_that_fills_up_while_a_graph_is_written(tmp_path, a_run, name):
     out = put(tmp_path / name, "earlier")
     before = contents(tmp_path)
     result = limited("merge", a_run, "-o", out, ceiling=50)
-    assert result.returncode == 2, result.stderr
+    assert result.exit_code == 2, result.output
     (message,) = result.stderr.splitlines()
     assert message.startswith(f"sameas: {out}: cannot be written (")
     assert contents(tmp_path) == before
@@ -69,19 +58,45 @@ def test_a_disk_that_fills_up_while_a_graph_is_written(tmp_path, a_run, name):
 def test_a_disk_that_fills_up_while_a_run_is_written(tmp_path, a_run):
     before = contents(tmp_path)
     result = limited("align", tmp_path / "pair", "-o", a_run, ceiling=900)
-    assert result.returncode == 2, result.stderr
+    assert result.exit_code == 2, result.output
     assert result.stderr.startswith(f"sameas: {a_run}: cannot be written (")
     assert contents(tmp_path) == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["pair", "run"]
 
 
+def test_a_disk_that_fills_up_while_a_drawing_is_written(tmp_path, a_run):
+    before = contents(tmp_path)
+    for name in ("drawing.svg", "drawing.html"):
+        out = tmp_path / name
+        result = limited("explain", a_run, "fr:Londres", "--drawing", out, ceiling=900)
+        assert result.exit_code == 2
+        assert result.stdout == ""
+        assert result.stderr.startswith(f"sameas: {out}: cannot be written (")
+    assert contents(tmp_path) == before
+
+
+def test_polars_may_panic_on_a_full_disk(tmp_path, many_links, monkeypatch):
+    def full(*_, **__):
+        raise pl.exceptions.PanicException(
+            "called `Result::unwrap()` on an `Err` value: Os { code: 28, kind: StorageFull }"
+        )
+
+    monkeypatch.setattr(pl.DataFrame, "write_parquet", full)
+    out = tmp_path / "links.parquet"
+    result = invoke("convert", many_links, out)
+    assert result.exit_code == 2
+    assert result.stderr == f"sameas: {out}: cannot be written (No space left on device)\n"
+    assert not list(tmp_path.iterdir())
+
+
 def limited(*arguments, ceiling):
     """Run a command that cannot write files larger than so many bytes."""
-    command = [sys.executable, "-c", LIMITED, str(ceiling), *map(str, arguments)]
-    numba = {"NUMBA_DISABLE_JIT": "1"}  # its cache would be the first to be too large
-    return subprocess.run(
-        command, capture_output=True, text=True, timeout=600, env={**os.environ, **numba}
-    )
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (ceiling, before[1]))
+    try:
+        return invoke(*arguments)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 # --- run folders ------------------------------------------------------------------------------

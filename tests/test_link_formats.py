@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from folders import put
-from hostile import IDS, ids, links
+from odd import IDS, ids, links
 from sameas import (
     Alignment,
     Graph,

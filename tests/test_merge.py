@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sameas
-from hostile import ids
+from odd import ids
 from sameas import Alignment, Graph, GraphPair, Options, OutputError
 from sameas.alignment import Diagnostics
 from sameas.cli import main

@@ -47,7 +47,7 @@ def test_the_preset_best_refines_and_links_what_is_likelier_than_not():
         ("depth", -1, "a whole number from 0 to 20"),
         ("depth", 1.5, "a whole number"),
         ("depth", True, "a whole number"),
-        ("iterations", -1, "a whole number of at least 0"),
+        ("iterations", -1, "a whole number from 0 to 10000"),
         ("candidates", 0, "a whole number of at least 1"),
         ("top", 0, "a whole number from 1 to 1000"),
         ("memory", 0, "a whole number of at least 1"),

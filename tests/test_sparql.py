@@ -47,7 +47,7 @@ def endpoint():
             data=DATA.encode(),
             headers={"Content-Type": "application/n-triples"},
         )
-        for _ in range(200):
+        while process.poll() is None:
             with contextlib.suppress(OSError), urllib.request.urlopen(load, timeout=30):
                 break
             time.sleep(0.05)
@@ -57,18 +57,29 @@ def endpoint():
         process.wait()
 
 
-@contextlib.contextmanager
-def answering(status, kind, content):
+def answering(status, kind, content, length=None, **headers):
     """The address of a server that gives one answer to everything."""
+
+    def answer(handler):
+        handler.send_response(status)
+        handler.send_header("Content-Type", kind)
+        handler.send_header("Content-Length", str(len(content) if length is None else length))
+        for name, value in headers.items():
+            handler.send_header(name, value)
+        handler.end_headers()
+        handler.wfile.write(content)
+
+    return serving(answer)
+
+
+@contextlib.contextmanager
+def serving(answer):
+    """The address of a server; ``answer`` is called with the handler of each request."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_POST(self):
             self.rfile.read(int(self.headers["Content-Length"]))
-            self.send_response(status)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
+            answer(self)
 
         def log_message(self, *arguments):
             pass
@@ -158,6 +169,114 @@ def test_answers_that_cannot_be_used(status, kind, content, words):
     ):
         sameas.read_graph(address, reading=Reading(max_bytes=1000))
     assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("part", ["status", "headers", "content"])
+def test_an_answer_has_a_deadline_as_a_whole(monkeypatch, part):
+    monkeypatch.setattr(sparql, "SECONDS", 0.3)
+    ended = threading.Event()
+
+    def drip(handler):
+        write = handler.wfile.write
+        with contextlib.suppress(OSError):
+            if part != "status":
+                write(b"HTTP/1.0 200 OK\r\nContent-Type: application/n-triples\r\n")
+            if part == "content":
+                write(b"\r\n# ")
+            while not ended.wait(0.05):
+                write(b"x")
+
+    try:
+        with serving(drip) as address:
+            begin = time.monotonic()
+            with pytest.raises(InputError, match=r"has not sent its whole answer within 0 seconds"):
+                sameas.read_graph(address)
+            assert time.monotonic() - begin < 30
+            ended.set()
+    finally:
+        ended.set()
+
+
+def test_an_answer_that_is_cut_is_refused():
+    content = DATA.encode()
+    with (
+        answering(200, "application/n-triples", content, len(content) + 9) as address,
+        pytest.raises(InputError, match=r"sent [\d,]+ of the [\d,]+ bytes of its answer"),
+    ):
+        sameas.read_graph(address)
+
+    def chunked(handler):
+        handler.wfile.write(
+            b"HTTP/1.1 200 OK\r\nContent-Type: application/n-triples\r\n"
+            b"Transfer-Encoding: chunked\r\n\r\n" + f"{len(content):x}\r\n".encode() + content
+        )
+
+    with serving(chunked) as address, pytest.raises(InputError, match="IncompleteRead"):
+        sameas.read_graph(address)
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("target", ["http://other.example/sparql", "https://127.0.0.1/", "/again"])
+def test_redirects_are_refused_with_the_address_to_give(status, target):
+    with (
+        answering(status, "text/plain", b"", Location=target) as address,
+        pytest.raises(InputError) as caught,
+    ):
+        sameas.read_graph(address)
+    message = str(caught.value)
+    whole = target if ":" in target else address.removeprefix("sparql+").replace("/sparql", target)
+    if sys.version_info >= (3, 11) or status != 308:
+        assert "redirects to another address, which is not followed" in message
+        assert f"sparql+{whole}" in message
+
+
+def test_a_redirect_to_a_file_is_refused():
+    with (
+        answering(302, "text/plain", b"", Location="file:///etc/passwd") as address,
+        pytest.raises(InputError, match="answers 302"),
+    ):
+        sameas.read_graph(address)
+
+
+def test_answers_go_through_the_guards_of_files():
+    entities = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 100}">' for n in range(1, 9))
+    bomb = (
+        f'<!DOCTYPE r [<!ENTITY e0 "xxxxxxxxxx">{entities}]>'
+        '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:x="x:">'
+        '<rdf:Description rdf:about="x:a"><x:p>&e8;</x:p></rdf:Description></rdf:RDF>'
+    )
+    with (
+        answering(200, "application/rdf+xml", bomb.encode()) as address,
+        pytest.raises(InputError, match="stands for"),
+    ):
+        sameas.read_graph(address)
+    deep = b'{"x:p":' * 600 + b"{}" + b"}" * 600
+    for kind in ("application/ld+json", "application/sparql-results+json"):
+        with (
+            answering(200, kind, deep) as address,
+            pytest.raises(InputError, match="nested more than 256 levels deep"),
+        ):
+            sameas.read_graph(address)
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        ("application/rdf+xml", b"<!-- x -->"),
+        ("application/ld+json", b'{"@id": "x:a"},'),
+        ("application/sparql-results+json", b"[[]],"),
+        ("text/turtle", b"<x:a> <x:b> <x:c> .\n"),
+    ],
+)
+def test_an_answer_without_end_is_refused(kind, line):
+    def endless(handler):
+        handler.wfile.write(f"HTTP/1.0 200 OK\r\nContent-Type: {kind}\r\n\r\n".encode())
+        with contextlib.suppress(OSError):
+            while True:
+                handler.wfile.write(line * 1000)
+
+    with serving(endless) as address, pytest.raises(InputError, match="more than 1,000,000 bytes"):
+        sameas.read_graph(address, reading=Reading(max_bytes=10**6))
 
 
 @pytest.mark.parametrize(

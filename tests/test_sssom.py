@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 
 import sameas
 from folders import put
-from hostile import IDS, LABELS, links
+from odd import IDS, LABELS, links
 from sameas import InputError, OptionError
 from sameas.links import LINK_SCHEMA, PREDICATES, LinkSet
 from sameas.reading.links import read_link_set
@@ -40,6 +40,14 @@ HP:0000412\tears\towl:sameAs\tNot\tMP:0000021\tsemapv:LexicalMatching\t0.8
 HP:0000413\tears\towl:sameAs\t\tsssom:NoTermFound\tsemapv:LexicalMatching\t
 HP:0008551\tMicrotia\towl:sameAs\t\tMP:0000018\tsemapv:ManualMappingCuration\t
 """
+
+
+def test_a_column_twice_is_refused(tmp_path):
+    for column in ("object_id", "confidence", "comment"):
+        header = f"subject_id\tobject_id\tconfidence\tcomment\t{column}"
+        path = put(tmp_path / "x.sssom.tsv", f"#license: x\n{header}\na\tb\t1\tc\t0.5\n")
+        with pytest.raises(InputError, match=rf':2: columns \d and 5 are the same, "{column}" and'):
+            sameas.read_links(path)
 
 
 def table(*rows):

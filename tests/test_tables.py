@@ -290,3 +290,17 @@ def test_a_field_that_csv_cannot_hold_is_said_with_its_line(tmp_path):
     file.write_text('a,r,b\nc,r,"' + "x" * 200_000 + "\n")
     with pytest.raises(InputError, match=r"t\.csv:2: cannot be read as CSV .* quote left open"):
         read_table(file, ("head", "relation", "tail"))
+
+
+@pytest.mark.parametrize("suffix", [".tsv", ".csv"])
+@pytest.mark.parametrize(
+    ("cells", "both"),
+    [
+        (("head", "relation", "tail", "note", "note"), 'columns 4 and 5 are the same, "note" and'),
+        (("head", "relation", "tail", "Head"), 'columns 1 and 4 are the same, "head" and "Head"'),
+        (("subject", "p", "o", "source"), 'columns 1 and 4 are the same, "subject" and "source"'),
+    ],
+)
+def test_a_column_twice_is_refused(tmp_path, suffix, cells, both):
+    path = table(tmp_path / f"x{suffix}", [cells, ["a"] * len(cells)])
+    assert refusal(path).startswith(f"{path}:1: {both}")

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from sameas._version import __version__
-from sameas.explanation import Explainer, Explanation, Record, Side
+from sameas.explanation import Explanation, Side
 from sameas.graph import GraphPair
 from sameas.inputs import Inputs
 from sameas.options import Options
+
+if TYPE_CHECKING:
+    from sameas.explanation.explainer import Explainer
 
 _PAIR = {"left": pl.String, "right": pl.String}
 SCHEMAS = {
@@ -148,6 +151,9 @@ class Alignment:
 
     @cached_property
     def _explainer(self) -> Explainer:
+        from sameas.explanation.explainer import Explainer  # with Numba, which others do not need
+        from sameas.explanation.record import Record
+
         record = Record(
             pair=self.pair,
             options=self.options,

@@ -1,21 +1,25 @@
 """Atomic writing: a result is there whole or not at all.
 
-A draft is made in a hidden folder next to its target, named after the target and the process,
-and then renamed. Drafts of processes that were killed are removed by the next process that
-writes there; an earlier result that was moved aside is moved back.
+A draft is made in a hidden folder next to its target, named after the target (by a hash, if its
+name is long) and the process, and then renamed. Drafts of processes that were killed are removed
+by the next process that writes there; an earlier result that was moved aside is moved back.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from glob import escape
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from sameas.errors import OutputError
+from sameas.errors import writing_to
+
+LONG_NAME = 100
+"""Bytes of a name that may have more put around it on any file system."""
 
 
 @contextmanager
@@ -47,44 +51,35 @@ def replacing_folder(path: Path) -> Iterator[Path]:
 
 def recover(path: Path) -> None:
     """Remove what processes that were killed while writing ``path`` have left."""
-    for folder in path.absolute().parent.glob(f".{path.name}.*.draft"):
+    pattern = hidden_beside(path, "draft")
+    owned = f"{escape(pattern.name.removesuffix('draft'))}*.draft"
+    for folder in pattern.parent.glob(owned):
         owner = folder.name.split(".")[-2]
         if not _is_alive(owner):
             _move_back(folder, path)
             shutil.rmtree(folder, ignore_errors=True)
 
 
+def hidden_beside(path: Path, ending: str) -> Path:
+    """A hidden path next to another one: ``.name.ending``; its name is never too long."""
+    name = os.fsencode(path.name)
+    text = path.name if len(name) <= LONG_NAME else sha256(name).hexdigest()
+    return path.absolute().parent / f".{text}.{ending}"
+
+
 @contextmanager
 def _beside(path: Path) -> Iterator[Path]:
     """A temporary folder next to a path, removed afterwards in any case."""
-    folder = path.absolute().parent / f".{path.name}.{os.getpid()}.draft"
-    try:
+    with writing_to(path, remedy="; choose another place"):
+        folder = hidden_beside(path, f"{os.getpid()}.draft")
         recover(path)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
-    except OSError as error:
-        reason = error.strerror
-        raise OutputError(f"{path}: cannot be written ({reason}); choose another place") from None
     try:
-        yield folder
-    except Exception as error:
-        reason = _reason(error)
-        if reason is None:
-            raise
-        raise OutputError(f"{path}: cannot be written ({reason})") from error
+        with writing_to(path):
+            yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _reason(error: Exception) -> str | None:
-    """The system's message if writing failed, None for other errors.
-
-    Polars reports a full disk by an exception of its own, whose text ends in "(os error 28)".
-    """
-    if isinstance(error, OSError):
-        return error.strerror or str(error)
-    hidden = re.search(r"\(os error (\d+)\)", str(error))
-    return os.strerror(int(hidden[1])) if hidden else None
 
 
 def _move_back(folder: Path, path: Path) -> None:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sameas._version import __version__
-from sameas.errors import OutputError
+from sameas.errors import writing_to
 from sameas.inputs import Task
 
 T = TypeVar("T")
@@ -45,7 +45,7 @@ class Checkpoint:
             return
         draft = self.folder / f"{phase}.draft"
         arrays = to_arrays(result)
-        try:
+        with writing_to(self.folder, f"cannot keep the phase {phase}"):
             shutil.rmtree(draft, ignore_errors=True)
             draft.mkdir(parents=True)
             for name, array in arrays.items():
@@ -58,9 +58,6 @@ class Checkpoint:
             (draft / "phase.json").write_text(json.dumps(record), encoding="utf8")
             shutil.rmtree(self.folder / phase, ignore_errors=True)
             draft.rename(self.folder / phase)
-        except OSError as error:
-            reason = error.strerror or error
-            raise OutputError(f"{self.folder}: cannot keep the phase {phase} ({reason})") from None
 
     def load(self, phase: str, kind: type[T]) -> tuple[T, float] | None:
         """The result of a phase of the same run, and its seconds; None if it was not kept."""

@@ -7,10 +7,16 @@ SameasError
 └── MemoryCeilingError   the work would not fit under the memory ceiling
 
 The command line prints the message of any of them in one line and ends with exit code 2.
+
+What the system or a library raises becomes one of these here, in `refusing` and `writing_to`.
 """
 
 from __future__ import annotations
 
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from os import PathLike
 
 
@@ -49,6 +55,53 @@ class MemoryCeilingError(SameasError):
     """Work that does not fit under the ceiling; known before it starts."""
 
 
+@contextmanager
+def refusing(path: str | PathLike[str], problem: str, remedy: str) -> Iterator[None]:
+    """Whatever a library raises in the block is an InputError: ``path: problem (why); remedy``.
+
+    The block is one call that parses a file; the line is told where the library knows it.
+    """
+    try:
+        yield
+    except (InputError, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # polars may panic, which is no Exception
+        if (reason := system_reason(error)) is not None:
+            raise InputError(path, f"cannot be read ({reason})") from None
+        why = "nested too deeply" if isinstance(error, RecursionError) else first_line(error)
+        why = shortened(getattr(error, "msg", why))
+        line = getattr(error, "lineno", None)
+        raise InputError(path, f"{problem} ({why}); {remedy}", line=line) from None
+
+
+@contextmanager
+def writing_to(
+    path: str | PathLike[str], problem: str = "cannot be written", remedy: str = ""
+) -> Iterator[None]:
+    """What the system refuses in the block is an OutputError: ``path: problem (why)remedy``."""
+    try:
+        yield
+    except BaseException as error:
+        reason = system_reason(error)
+        if reason is None:
+            raise
+        raise OutputError(f"{path}: {problem} ({reason}){remedy}") from error
+
+
+def system_reason(error: BaseException) -> str | None:
+    """What the system says went wrong: a full disk, no permission; None for other errors.
+
+    Polars hides it in exceptions of its own, with "(os error 28)" in their text, or in a panic.
+    """
+    if isinstance(error, SameasError):
+        return None
+    if isinstance(error, MemoryError):
+        return "not enough memory"
+    if hidden := re.search(r"(?:\(os error|Os \{ code:) (\d+)", str(error)):
+        return os.strerror(int(hidden[1]))
+    return error.strerror or first_line(error) if isinstance(error, OSError) else None
+
+
 def shortened(text: str, limit: int = 80) -> str:
     r"""Text for an error message: on one line, escaped where not printable, cut if it is long.
 
@@ -59,6 +112,6 @@ def shortened(text: str, limit: int = 80) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def first_line(error: Exception | str) -> str:
+def first_line(error: BaseException | str) -> str:
     """The first line of an error's text."""
     return (str(error).splitlines() or [type(error).__name__])[0]

@@ -1,7 +1,8 @@
 """Files opened for reading: decompressed, with a limit on size, and refused when damaged.
 
-Every reader opens its files here. Any failure while bytes are fetched (a truncated archive, one
-that expands without end, a file that changes meanwhile) is an InputError that says so.
+Every reader opens its files here, and no library opens a path by itself. Any failure while bytes
+are fetched (a truncated archive, one that expands without end, a file that changes meanwhile, a
+pipe that nobody writes to) is an InputError that says so.
 """
 
 from __future__ import annotations
@@ -10,14 +11,16 @@ import bz2
 import io
 import os
 import re
+import select
 import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 import zstandard
 
@@ -28,12 +31,20 @@ Progress = Callable[[float], None]
 
 STANDARD_INPUT = "-"
 MAX_BYTES = 64 * 2**30
-"""How much one compressed file may hold by default."""
+"""How much may be read where nothing of it is kept, unless the caller says otherwise."""
+MEMORY_SHARE = 4
+"""What may have no end holds at most this part of the memory, unless the caller says more."""
+PIECE_BYTES = 2**20
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 HEAD_BYTES = 4096
 PACKED_BYTES = 2**12
 """Packed bytes that are unpacked at a time: few, because they may unpack to many."""
 CHANGED = "changed while it was read; wait until it is whole, try again"
+WRITER_SECONDS, SILENT_SECONDS = 10, 600
+"""How long to wait for a pipe that nobody writes to, and for one whose writer writes nothing."""
+
+_max_bytes: ContextVar[int | None] = ContextVar("max_bytes", default=None)
+_ceiling: ContextVar[int | None] = ContextVar("ceiling", default=None)
 
 
 @dataclass(frozen=True)
@@ -52,7 +63,7 @@ COMPRESSIONS = {
     ),
     ".zst": Compression(
         "Zstandard",
-        re.compile(rb"\(\xb5/\xfd"),
+        re.compile(rb"\(\xb5/\xfd|[\x50-\x5f]\*M\x18"),  # also a frame to be skipped, as of pzstd
         lambda: zstandard.ZstdDecompressor().decompressobj(),
     ),
 }
@@ -80,6 +91,13 @@ def require_file(path: Path) -> None:
         raise InputError(path, "no such file; check the path")
 
 
+class Readable(Protocol):
+    """Anything with bytes to read."""
+
+    def read(self, size: int, /) -> bytes:
+        """Up to so many bytes; none at the end."""
+
+
 @dataclass(frozen=True)
 class Stream:
     """An open file: its unpacked bytes, and what error messages call it."""
@@ -97,43 +115,95 @@ class Stream:
 
 
 @contextmanager
+def limited(max_bytes: int | None, *, memory: int | None = None) -> Iterator[None]:
+    """A context in which no file may hold more than so many bytes, once it is unpacked.
+
+    The innermost number counts, None does not. Without any, a plain file may have any size that
+    the memory can hold; what may expand or have no end (compressed files, pipes, standard input,
+    answers of endpoints) may hold a quarter of the memory, and no more than the ceiling
+    ``memory``.
+    """
+    before = _max_bytes.get(), _ceiling.get()
+    _max_bytes.set(before[0] if max_bytes is None else max_bytes)
+    _ceiling.set(before[1] if memory is None else memory)
+    try:
+        yield
+    finally:
+        _max_bytes.set(before[0])
+        _ceiling.set(before[1])
+
+
+def max_bytes() -> int:
+    """How many bytes a source that may have no end can hold."""
+    share = _memory_size() // MEMORY_SHARE
+    return _max_bytes.get() or min(share, _ceiling.get() or share)
+
+
+@contextmanager
 def open_stream(
-    path: StrPath, *, max_bytes: int = MAX_BYTES, progress: Progress | None = None
+    path: StrPath, *, kept: bool = True, progress: Progress | None = None
 ) -> Iterator[Stream]:
     """The bytes of a file, or of standard input for "-", unpacked, without a byte order mark.
 
-    The compression is known by the first bytes, whatever the suffix is. ``max_bytes`` limits
-    what may expand or have no end: compressed files, pipes and standard input. ``progress`` is
-    called with the share of the file that has been read.
+    The compression is known by the first bytes, whatever the suffix is; ``limited`` says how
+    much it may hold. Where what is read is not ``kept``, that may be more than fits in memory.
+    ``progress`` is called with the share of the file that has been read.
     """
+    most = max_bytes() if kept else _max_bytes.get() or MAX_BYTES
     if str(path) == STANDARD_INPUT:
-        yield _opened(_Source("standard input", sys.stdin.buffer, max_bytes))
+        if sys.stdin is None:
+            raise InputError("standard input", "is closed; send the graph there, or give a file")
+        yield stream_of("standard input", sys.stdin.buffer, most)
         return
     path = Path(path)
     require_file(path)
     try:
-        with path.open("rb") as file:
-            before = os.fstat(file.fileno())
-            size = before.st_size if stat.S_ISREG(before.st_mode) else None  # None for a pipe
-            stream = _opened(_Source(str(path), file, max_bytes, size, progress))
-            _refuse_wrong_suffix(path, stream)
-            yield stream
-            if size is not None and _changed(before, path.stat()):
-                raise InputError(path, CHANGED)
+        # Otherwise, opening a pipe would wait until somebody writes to it.
+        number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", getattr(os, "O_BINARY", 0)))
+        with os.fdopen(number, "rb", buffering=0) as file:
+            before = os.fstat(number)
+            if not stat.S_ISREG(before.st_mode):
+                if not stat.S_ISFIFO(before.st_mode):
+                    raise InputError(path, "is a device, neither a file nor a pipe; give a file")
+                yield stream_of(str(path), _Pipe(path, file), most)
+                return
+            try:
+                stream = _opened(_Source(str(path), file, most, before.st_size, progress))
+                _refuse_wrong_suffix(path, stream)
+                yield stream
+            except InputError:
+                _refuse_changed(before, path, number)  # which may be the cause
+                raise
+            _refuse_changed(before, path, number)
     except OSError as error:
         reason = error.strerror or first_line(error)
         raise InputError(path, f"cannot be read ({reason})") from None
 
 
-def read_bytes(path: StrPath, *, max_bytes: int = MAX_BYTES) -> bytes:
+def stream_of(place: str, file: Readable, most: int) -> Stream:
+    """The bytes of an open source, at most so many, unpacked, without a byte order mark."""
+    return _opened(_Source(place, file, most))
+
+
+def read_bytes(path: StrPath) -> bytes:
     """The whole content of a file, decompressed."""
-    with open_stream(path, max_bytes=max_bytes) as stream:
-        return stream.read()
+    with open_stream(path) as stream:
+        return read_whole(stream)
 
 
-def read_text(path: StrPath, *, max_bytes: int = MAX_BYTES) -> str:
+def read_whole(stream: Stream) -> bytes:
+    """All bytes of a stream that are left; more than the memory can hold are refused."""
+    content, most = io.BytesIO(), _memory_size()
+    while piece := stream.read(PIECE_BYTES):
+        if content.tell() + len(piece) > most:
+            raise too_large(stream.place, most)
+        content.write(piece)
+    return content.getvalue()
+
+
+def read_text(path: StrPath) -> str:
     """The text of a UTF-8 file, decompressed, without a byte order mark."""
-    return decoded(read_bytes(path, max_bytes=max_bytes), path)
+    return decoded(read_bytes(path), path)
 
 
 def decoded(content: bytes, place: StrPath) -> str:
@@ -145,19 +215,34 @@ def decoded(content: bytes, place: StrPath) -> str:
         raise InputError(place, "not UTF-8 text; convert the file to UTF-8", line=line) from None
 
 
-def is_plain(path: Path) -> bool:
-    """Whether a path is a regular file that is not compressed."""
-    if not path.is_file():
-        return False
-    with open_stream(path) as stream:
-        return stream.compression is None
-
-
 def _opened(source: _Source) -> Stream:
     file = io.BufferedReader(source, 2**16)
     if file.peek(1).startswith(BYTE_ORDER_MARK):
         file.read(len(BYTE_ORDER_MARK))
     return Stream(source.place, file, file.peek(1)[:HEAD_BYTES], source.compression)
+
+
+@dataclass(frozen=True)
+class _Pipe:
+    """A pipe that was opened without waiting; it is waited for, but not for ever."""
+
+    place: Path
+    file: IO[bytes]
+
+    def read(self, size: int) -> bytes:
+        """Up to so many bytes as soon as there are any; none at the end."""
+        for seconds in (WRITER_SECONDS, SILENT_SECONDS):
+            ready = select.select([self.file], [], [], seconds)[0]
+            found: bytes | None = self.file.read(size)  # none at all if it has a writer that waits
+            if found or (ready and found is not None):
+                return found
+            if found is not None:
+                break
+        raise InputError(
+            self.place,
+            f"is a pipe to which nothing was written for {seconds} seconds; start what writes to "
+            "it first, or give a file",
+        )
 
 
 class _Source(io.RawIOBase):
@@ -166,14 +251,13 @@ class _Source(io.RawIOBase):
     def __init__(
         self,
         place: str,
-        file: IO[bytes],
-        max_bytes: int,
+        file: Readable,
+        most: int,
         size: int | None = None,
         progress: Progress | None = None,
     ) -> None:
         self.place = place
         self._file = file
-        self._max_bytes = max_bytes
         self._size = size
         self._progress = progress
         self._fetched, self._unpacked = 0, 0
@@ -187,6 +271,8 @@ class _Source(io.RawIOBase):
         self.compression = next(
             (one for one in COMPRESSIONS.values() if one.magic.match(self._packed)), None
         )
+        endless = self.compression is not None or size is None
+        self._most = most if endless else _max_bytes.get()
 
     def readable(self) -> bool:
         return True
@@ -214,7 +300,7 @@ class _Source(io.RawIOBase):
             raise _damaged(self.place, first_line(error)) from None
         self._fetched += len(found)
         if self._size is not None:
-            if self._fetched > self._size:
+            if self._fetched > self._size or (not found and self._fetched < self._size):
                 raise InputError(self.place, CHANGED)
             if self._progress:
                 self._progress(self._fetched / max(self._size, 1))
@@ -240,17 +326,16 @@ class _Source(io.RawIOBase):
 
     def _count(self) -> None:
         self._unpacked += len(self._ready)
-        limited = self.compression is not None or self._size is None
-        if limited and self._unpacked > self._max_bytes:
-            raise too_large(self.place, self._max_bytes)
+        if self._most is not None and self._unpacked > self._most:
+            raise too_large(self.place, self._most)
 
 
-def too_large(place: str, max_bytes: int) -> InputError:
+def too_large(place: str, most: int) -> InputError:
     """The error about a source that holds more than it may."""
     return InputError(
         place,
-        f"holds more than {max_bytes:,} bytes once it is unpacked; "
-        "if that is as it should be, raise the ceiling with `max_bytes`",
+        f"holds more than {most:,} bytes once it is unpacked; "
+        "if that is as it should be, raise the ceiling with `max_bytes` (--max-bytes SIZE)",
     )
 
 
@@ -275,8 +360,27 @@ def _refuse_wrong_suffix(path: Path, stream: Stream) -> None:
     )
 
 
-def _changed(before: os.stat_result, after: os.stat_result) -> bool:
-    return any(
-        getattr(before, what) != getattr(after, what)
-        for what in ("st_size", "st_mtime_ns", "st_ino")
-    )
+def _refuse_changed(before: os.stat_result, path: Path, number: int) -> None:
+    """Raise an InputError if the open file, or what its path now leads to, is not as before."""
+    try:
+        states = os.fstat(number), path.stat()
+    except FileNotFoundError:
+        raise InputError(path, CHANGED) from None
+    for after in states:
+        for what in ("st_size", "st_mtime_ns", "st_ino", "st_dev"):
+            if getattr(before, what) != getattr(after, what):
+                raise InputError(path, CHANGED)
+
+
+def _memory_size() -> int:
+    """The bytes of memory that this process may use: all, or less where a limit is set."""
+    sizes = []
+    with suppress(AttributeError, ValueError, OSError):
+        sizes.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    with suppress(ValueError, OSError):  # of a container; "max" where there is none
+        sizes.append(int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii")))
+    with suppress(ImportError):
+        import resource
+
+        sizes.append(resource.getrlimit(resource.RLIMIT_AS)[0])
+    return min((size for size in sizes if size > 0), default=2**36)

@@ -16,7 +16,6 @@ from sameas.errors import OptionError
 from sameas.features import WordVectors, embedding_rows, words_of
 from sameas.graph import GraphPair, Positions
 from sameas.iri import are_blank
-from sameas.likeness import contradictory, types_of
 from sameas.options import Options, refuse_unused
 from sameas.reading import read_gold
 from sameas.reading.embeddings import read_embeddings
@@ -177,6 +176,8 @@ def make_task(pair: GraphPair, options: Options, inputs: Inputs) -> Task:
     known = Known(seeds, rejected, masks, pair.kinds or none, options.single)
     if pair.kinds is not None:
         same = _same_iris(pair)
+        from sameas.likeness import contradictory, types_of  # with Numba and faiss
+
         same = same[known.allows(*same.T) & ~contradictory(types_of(pair), *same.T)]
         known = replace(known, seeds=np.unique(np.concatenate([seeds, same]), axis=0))
     return Task(pair, options, inputs, (left, right), known)

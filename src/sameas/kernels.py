@@ -1,7 +1,8 @@
 """Numba kernels, compiled when first used.
 
-Compiled code is cached beside this file (or in the user's cache). All kernels release the global
-interpreter lock: call them from threads.
+Compiled code is cached beside this file, or in the user's cache folder; where neither can be
+written, kernels are compiled anew in every run. All kernels release the global interpreter lock:
+call them from threads.
 
 Many take lines: the pairs of entity i are at starts[i]:starts[i + 1] of ``others``, positions of
 the other side, and of ``values``. ``others`` is None where each line has the whole other side.
@@ -9,24 +10,56 @@ the other side, and of ``values``. ``others`` is None where each line has the wh
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
 from heapq import heappop, heappush
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numba import njit
+from numba.core.caching import FunctionCache
+
+log = logging.getLogger(__name__)
 
 Array = Any
 """A NumPy array; Numba infers the rest."""
 STRIDE = 64
 """Products that are compared at once."""
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+_NumbaCache: Any = FunctionCache
+
+
+class _Cache(_NumbaCache):  # type: ignore[misc]
+    """Numba's cache; one that is damaged, or on a full disk, is as good as none."""
+
+    def load_overload(self, *call: Any) -> Any:
+        try:
+            return super().load_overload(*call)
+        except Exception:  # pickled, so that damage can raise nearly anything
+            with suppress(OSError):
+                self.flush()
+            return None
+
+    def save_overload(self, *call: Any) -> None:
+        with suppress(Exception):
+            super().save_overload(*call)
 
 
 def kernel(function: Kernel) -> Kernel:
     """The function, compiled."""
-    compiled: Any = njit(cache=True, nogil=True)(function)
+    compiled: Any = njit(nogil=True)(function)
+    try:
+        compiled._cache = _Cache(function)
+    except RuntimeError:  # no folder for it can be written
+        _note_no_cache()
     return cast(Kernel, compiled)
+
+
+@cache
+def _note_no_cache() -> None:
+    log.warning("no folder for compiled code can be written; set NUMBA_CACHE_DIR to start faster")
 
 
 class RowArrays(NamedTuple):

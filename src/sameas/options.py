@@ -54,7 +54,7 @@ class Options:
         False, help="Compare neighbours by exact rows instead of sketches; needs much more memory."
     )
     solver: Solver = option("sinkhorn", help="Soft assignment, or the exact one.")
-    iterations: int = option(10, help="Rounds of Sinkhorn, or of PARIS.", least=0)
+    iterations: int = option(10, help="Rounds of Sinkhorn, or of PARIS.", least=0, most=10_000)
     temperature: float = option(0.02, help="How soft Sinkhorn's plan is.", above=0.0)
     rounds: int = option(
         4, help="Rounds of refinement by linked neighbours; 0 for none.", least=0, most=1000

@@ -85,7 +85,7 @@ def wanted_columns(
     table = table.rename(dict(zip(table.columns, names, strict=True)))
     table = table.select(*columns, *(name for name in optional if name in names))
     for name, kind in table.schema.items():
-        if kind.is_nested() or kind == pl.Binary or kind == pl.Object:
+        if _is_strange(kind) or (name in NUMBERS and kind.is_temporal()):
             raise TableError(f'text or numbers expected in column "{name}", found {kind}')
         if name not in NUMBERS:
             table = table.with_columns(pl.col(name).cast(pl.String))
@@ -106,7 +106,7 @@ def wanted_columns(
 
 
 def column_names(cells: Sequence[str], columns: Sequence[str]) -> list[str] | None:
-    """A header in our words, if it names all the columns wanted and none twice; else None.
+    """A header in our words if it names all the columns wanted, else None; none may be twice.
 
     >>> column_names(["Subject", "predicate", "object"], ("head", "relation", "tail"))
     ['head', 'relation', 'tail']
@@ -115,7 +115,20 @@ def column_names(cells: Sequence[str], columns: Sequence[str]) -> list[str] | No
     ours = {other: name for name in columns for other in OTHER_NAMES.get(name, ())}
     if not set(columns) <= set(names):
         names = [ours.get(name, name) for name in names]
-    return names if set(columns) <= set(names) and len(set(names)) == len(names) else None
+    if not set(columns) <= set(names):
+        return None
+    refuse_repeated(names, cells)
+    return names
+
+
+def refuse_repeated(names: Sequence[str], cells: Sequence[str]) -> None:
+    """Raise a TableError if a column's name stands twice in a header, given as it was written."""
+    for place, name in enumerate(names):
+        if (first := names.index(name)) < place:
+            both = shortened(f'"{cells[first].strip()}" and "{cells[place].strip()}"')
+            raise TableError(
+                f"columns {first + 1} and {place + 1} are the same, {both}; leave one out"
+            )
 
 
 def as_series(data: Any, *, argument: str) -> pl.Series:
@@ -123,7 +136,7 @@ def as_series(data: Any, *, argument: str) -> pl.Series:
     if isinstance(data, str) or not isinstance(data, Iterable):
         raise OptionError(f"`{argument}` must be a series of text, got {_described(data)} instead")
     series = data if isinstance(data, pl.Series) else _column(list(data))
-    if series.dtype.is_nested() or series.null_count():
+    if _is_strange(series.dtype) or series.null_count():
         what = "a missing value" if series.null_count() else str(series.dtype)
         raise OptionError(f"`{argument}` must be a series of text, got {what} instead")
     text: pl.Series = series.cast(pl.String)
@@ -170,6 +183,11 @@ def _column(values: list[Any]) -> pl.Series:
     if all(value is None or isinstance(value, float) for value in present):
         return pl.Series(present, dtype=pl.Float64 if any(present) else None)
     return pl.Series([None if value is None else str(value) for value in present], dtype=pl.String)
+
+
+def _is_strange(kind: pl.DataType) -> bool:
+    """Whether values of this type are neither text nor have an obvious one."""
+    return kind.is_nested() or kind in (pl.Binary, pl.Object, pl.Duration)
 
 
 def _is_number(name: str) -> bool:

@@ -26,6 +26,7 @@ from sameas.cli.command import (
     word_vectors_flag,
 )
 from sameas.errors import OptionError
+from sameas.files import limited
 from sameas.options import Options, Preset, make_options, refuse_unused
 from sameas.rdf.rules import Reading
 
@@ -91,6 +92,7 @@ def align(
       sameas align zh_en --preset paper --features hybrid \
           --word-vectors glove.6B.300d.txt --among gold -o run
     """
+    from sameas.atomic import hidden_beside
     from sameas.budget import peak_memory
     from sameas.reading import read_pair
     from sameas.writing import prepare
@@ -105,7 +107,7 @@ def align(
     names_given = names[0] if len(names) == 1 else names or None
     write_out = prepare(out, predicate=predicate, folder=True)
     seconds = {}
-    with progress_display() as progress:
+    with limited(None, memory=options.memory), progress_display() as progress:
         begin = time.perf_counter()
         progress("reading", 0.0)
         # The libraries of the stages that follow load while files are read.
@@ -115,7 +117,7 @@ def align(
         seconds["reading"] = time.perf_counter() - begin
         from sameas.pipeline import align as align_pair
 
-        kept = out.with_name(f".{out.name}.resume")
+        kept = hidden_beside(out, "resume")
         alignment = align_pair(pair, options, **files, progress=progress, checkpoint=kept)
         begin = time.perf_counter()
         progress("writing", 0.0)

@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from sameas.fields import declared
+from sameas.errors import writing_to
+from sameas.fields import declared, parse_size
+from sameas.files import limited
+from sameas.rdf.rules import Reading
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,24 +41,37 @@ NUMBER = r"[\d,.]*\d[\d,.]*( |$)|[\W\d_]*$"
 class Command(click.Command):
     """A command whose function prints for people and returns what --json prints instead.
 
-    The docstring of the function ends with examples, which are shown after the options.
+    All take --max-bytes, which limits every file that they read. The docstring of the function
+    ends with examples, which are shown after the options.
     """
 
     def __init__(self, *, help: str, **rest: Any) -> None:
-        """Add --json, and put the examples last."""
+        """Add --json and --max-bytes, and put the examples last."""
         text, _, examples = cleandoc(help).partition("Examples:\n")
         super().__init__(help=text, epilog=f"\b\nExamples:\n{examples}", **rest)
         note = "Print one JSON object on standard output, nothing else."
         self.params.append(click.Option(["--json", "as_json"], is_flag=True, help=note))
+        self.takes_limit = any(one.name == "max_bytes" for one in self.params)
+        if not self.takes_limit:
+            limit = next(one for one in declared(Reading) if one.name == "max_bytes")
+            self.params.append(click.Option(["--max-bytes"], metavar="SIZE", help=limit.help))
+
+    def make_context(self, *rest: Any, **more: Any) -> click.Context:
+        """Read the arguments; --help is printed here."""
+        with to_standard_output():
+            return super().make_context(*rest, **more)
 
     def invoke(self, ctx: click.Context) -> None:
         """Run the function; with --json, print what it returns, null for numbers not finite."""
         logging.getLogger("sameas").handlers = [_Notes(logging.WARNING)]
         ctx.meta[JSON] = ctx.params.pop("as_json")
-        values = super().invoke(ctx)
+        limit = ctx.params["max_bytes"] if self.takes_limit else ctx.params.pop("max_bytes")
+        with limited(None if limit is None else parse_size(limit, "max_bytes")):
+            values = super().invoke(ctx)
         if ctx.meta[JSON]:
             plain = json.loads(json.dumps(values, default=str), parse_constant=lambda name: None)
-            say(json.dumps(plain, indent=2, ensure_ascii=False), always=True)
+            escaped = sys.stdout.encoding.lower() not in ("utf-8", "utf8")
+            say(json.dumps(plain, indent=2, ensure_ascii=escaped), always=True)
 
 
 class _Notes(logging.Handler):
@@ -135,16 +152,28 @@ def as_flags(message: str) -> str:
 
 
 class OutputClosedError(Exception):
-    """Standard output was closed."""
+    """A pipe was closed that standard output went to."""
+
+
+@contextmanager
+def to_standard_output() -> Iterator[None]:
+    """Turn the errors of printing on standard output into ours."""
+    with writing_to("standard output"):
+        try:
+            yield
+        except OSError as error:  # what is still to be printed at the end goes nowhere
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            if isinstance(error, BrokenPipeError):  # click would end with exit code 1
+                raise OutputClosedError from None
+            raise
 
 
 def say(message: str, *, err: bool = False, always: bool = False) -> None:
     """Print text for people; with --json only if ``always``."""
-    try:
-        if always or not is_json():
+    if always or not is_json():
+        # Where notes cannot be shown, the work goes on.
+        with suppress(OSError) if err else to_standard_output():
             click.echo(message, err=err)
-    except BrokenPipeError:  # click would end with exit code 1
-        raise OutputClosedError from None
 
 
 def note(message: str, *, always: bool = True) -> None:
@@ -172,7 +201,7 @@ def print_table(rows: Iterable[Sequence[Any]], *, header: Sequence[str] = ()) ->
     for row in cells:
         table.add_row(*map(Text, row))
     screen = _console()
-    with screen.capture() as drawn:
+    with to_standard_output(), screen.capture() as drawn:
         screen.print(table)
     lines = [line.rstrip() for line in drawn.get().splitlines()]
     say("\n".join(filter(None, lines)) + "\n")

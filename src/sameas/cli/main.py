@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
 from sameas._version import __version__
 from sameas.cli.align import align
-from sameas.cli.command import OutputClosedError, as_flags
+from sameas.cli.command import OutputClosedError, as_flags, say, to_standard_output
 from sameas.cli.convert import convert
 from sameas.cli.demo import demo
 from sameas.cli.evaluate import evaluate
@@ -19,8 +21,10 @@ from sameas.cli.explain import explain
 from sameas.cli.inspect import inspect
 from sameas.cli.merge import merge
 from sameas.cli.reproduce import reproduce
-from sameas.errors import InputError, SameasError
+from sameas.errors import InputError, OptionError, OutputError, SameasError, system_reason
 
+LONGEST = 500
+"""Characters of a message; longer ones, which quote a long argument, are cut in the middle."""
 EPILOG = """\b
 Examples:
   sameas demo
@@ -36,17 +40,23 @@ class Commands(click.Group):
     """The group of commands; every error ends as one line and an exit code."""
 
     def main(self, args: Sequence[str] | None = None, **rest: Any) -> NoReturn:  # type: ignore[override]
-        """Run a command; exit with 0 done, 1 internal fault, 2 the user's input is wrong."""
+        """Run a command and exit: 0 done, 1 internal fault, 2 wrong input or no place for output.
+
+        130 is for an interruption. A pipe that is closed, as by ``head``, is no error.
+        """
         rest["standalone_mode"] = False
         try:
+            _check_streams()
+            args = _checked(sys.argv[1:] if args is None else args)
             code = super().main(args, **rest)
-            sys.stdout.flush()
+            with to_standard_output():
+                sys.stdout.flush()
         except InputError as error:  # it may quote a file, which is left as it is
             _fail(str(error), 2)
         except SameasError as error:
             _fail(as_flags(str(error)), 2)
         except click.exceptions.NoArgsIsHelpError as error:
-            click.echo(error.format_message(), err=True)
+            say(error.format_message(), err=True, always=True)
             sys.exit(2)
         except click.ClickException as error:
             context = getattr(error, "ctx", None)
@@ -55,19 +65,70 @@ class Commands(click.Group):
         except (KeyboardInterrupt, click.Abort):
             _fail("interrupted; what was there before is as it was", 130)
         except OutputClosedError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(0)
-        except Exception as error:
+        except SystemExit:
+            raise
+        except BaseException as error:  # polars may panic, which is no Exception
+            message = _message(error)
+            if message is not None:
+                _fail(message, 2)
             if os.environ.get("SAMEAS_DEBUG"):
                 raise
             kind = type(error).__name__
             _fail(f"internal fault ({kind}: {error}); set SAMEAS_DEBUG=1 to see where", 1)
         sys.exit(code if isinstance(code, int) else 0)
 
+    def make_context(self, *rest: Any, **more: Any) -> click.Context:
+        """Read the arguments; --help and --version are printed here."""
+        with to_standard_output():
+            return super().make_context(*rest, **more)
+
+
+def _check_streams() -> None:
+    """Make sure that there is a place to print to, and that any text can be printed."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass  # or else a file of the user's would be opened as a closed stream
+    os.close(number)
+    if sys.stderr is None:
+        sys.stderr = io.StringIO()
+    if sys.stdout is None:
+        raise OutputError("standard output is closed; send it to a file, or to /dev/null")
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _checked(args: Sequence[str]) -> Sequence[str]:
+    """The arguments, if all are text; files with other names cannot be opened by all libraries."""
+    for text in args:
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise OptionError(
+                f"the argument {text!r} is not text in the encoding of this system "
+                f"({sys.getfilesystemencoding()}); rename the file, or set PYTHONUTF8=1"
+            ) from None
+    return args
+
+
+def _message(error: BaseException) -> str | None:
+    """What to tell about an error of the system that no other place knew more about."""
+    reason = system_reason(error)
+    if reason is None:
+        return None
+    if isinstance(error, MemoryError):
+        return f"{reason}; give --memory less than the machine has, or use a larger machine"
+    try:
+        Path.cwd()
+    except OSError:
+        return "the working folder is gone; change to one that exists"
+    return f"{getattr(error, 'filename', None) or 'a file'}: cannot be used ({reason})"
+
 
 def _fail(message: str, code: int) -> NoReturn:
     text = " ".join(message.split("\n"))
-    click.echo(f"sameas: {text}", err=True)
+    if len(text) > LONGEST:
+        text = f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
+    say(f"sameas: {text}", err=True, always=True)
     sys.exit(code)
 
 

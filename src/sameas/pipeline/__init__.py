@@ -13,6 +13,7 @@ from sameas.alignment import Alignment
 from sameas.assignment import Certificate
 from sameas.checkpoint import Checkpoint, fingerprint
 from sameas.errors import OptionError
+from sameas.files import limited
 from sameas.graph import Graph, GraphPair
 from sameas.inputs import Task, collect_inputs, make_task
 from sameas.options import Options, Preset, make_options, refuse_unused
@@ -70,9 +71,10 @@ def align(
     elif choices or preset is not None:
         name = next(iter(choices), "preset")
         raise OptionError(f"`{name}` was given beside an Options object; put it into that")
-    pair = _pair(left, right)
+    with limited(None, memory=options.memory):
+        pair = _pair(left, right)
     phases = Phases(progress)
-    with phases.timed("inputs") as report:
+    with limited(None, memory=options.memory), phases.timed("inputs") as report:
         inputs = collect_inputs(
             pair,
             options,

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Literal
 
 from sameas.fields import check, option, wrong
-from sameas.files import MAX_BYTES
 
 RdfKind = Literal["nt", "nq", "ttl", "trig", "rdf", "jsonld"]
 """N-Triples, N-Quads, Turtle, TriG, RDF/XML, JSON-LD."""
@@ -48,11 +47,11 @@ class Reading:
     )
     lenient: bool = option(False, help="RDF: skip syntax errors, and count them.")
     strict: bool = option(False, help="RDF: refuse malformed IRIs and language tags.")
-    max_bytes: int = option(
-        MAX_BYTES,
+    max_bytes: int | None = option(
+        None,
         least=1,
         metavar="SIZE",
-        help="How much one compressed file, standard input or endpoint may hold.",
+        help="How much a file or endpoint may hold, once it is unpacked; else what fits in memory.",
     )
     format: RdfKind | None = option(
         None, help="RDF: what standard input holds, and files without a known suffix."

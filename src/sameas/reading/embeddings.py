@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sameas.errors import InputError
+from sameas.errors import InputError, refusing
 from sameas.features.embeddings import first_not_finite, single_precision
-from sameas.files import require_file
+from sameas.files import open_stream
 from sameas.graph import positions_of
 from sameas.reading.tables import read_parquet
 from sameas.rows import Matrix, Rows, as_rows, unit
@@ -27,9 +27,8 @@ def read_embeddings(path: Path, entities: pl.Series) -> Rows:
     and either one column of lists or several columns of numbers; an entity that is not in the
     file gets a row of zeros.
     """
-    require_file(path)
     if path.suffix == ".npy":
-        vectors = _read_npy(path, len(entities))
+        vectors = _checked(path, read_array(path), len(entities))
     elif path.suffix == ".parquet":
         vectors = _read_parquet(path, entities)
     else:
@@ -40,11 +39,14 @@ def read_embeddings(path: Path, entities: pl.Series) -> Rows:
     return unit(as_rows(vectors))
 
 
-def _read_npy(path: Path, count: int) -> Matrix:
-    try:
-        vectors = np.load(path, allow_pickle=False)
-    except (ValueError, OSError, EOFError):
-        raise InputError(path, "not a .npy file of numbers; save it with numpy.save") from None
+def read_array(path: Path) -> NDArray[Any]:
+    """The array of a .npy file; one that cannot be read is an InputError."""
+    problem = refusing(path, "not a .npy file of numbers", "save it with numpy.save")
+    with open_stream(path) as stream, problem:
+        return np.lib.format.read_array(stream, allow_pickle=False)
+
+
+def _checked(path: Path, vectors: NDArray[Any], count: int) -> Matrix:
     right_shape = vectors.ndim == 2 and len(vectors) == count and vectors.shape[1] > 0
     if not right_shape or vectors.dtype.kind not in "fiu":
         raise InputError(

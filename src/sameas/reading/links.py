@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from sameas.errors import InputError, shortened
-from sameas.files import StrPath, kind_of, open_stream, read_text, require_file
+from sameas.files import StrPath, kind_of, limited, open_stream, read_text, require_file
 from sameas.links import LINK_COLUMNS, LINK_SCHEMA, LinkSet
 from sameas.reading.alignment_api import ALIGN, read_alignment_api
 from sameas.reading.names import SURROGATES
@@ -25,9 +25,13 @@ log = logging.getLogger(__name__)
 SHAPE = 'one object a line expected: {"left": ..., "right": ..., "score": ..., "confidence": ...}'
 
 
-def read_links(path: StrPath) -> pl.DataFrame:
-    """A table of links: left, right, score and confidence (null where the file has none)."""
-    return _links(Path(path)).select(LINK_COLUMNS)
+def read_links(path: StrPath, *, max_bytes: int | None = None) -> pl.DataFrame:
+    """A table of links: left, right, score and confidence (null where the file has none).
+
+    ``max_bytes`` is how much the file may hold, once it is unpacked.
+    """
+    with limited(max_bytes):
+        return _links(Path(path)).select(LINK_COLUMNS)
 
 
 def read_link_set(path: Path, *, predicate: str | None = None) -> LinkSet:

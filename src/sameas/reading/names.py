@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from sameas.errors import InputError, shortened
+from sameas.errors import InputError, refusing, shortened
 from sameas.files import kind_of, read_text
 from sameas.reading.tables import read_table
 
@@ -39,12 +39,8 @@ def read_names(path: Path) -> pl.DataFrame:
 
 def _read_json_names(path: Path) -> pl.DataFrame:
     text = read_text(path)
-    try:
+    with refusing(path, "not JSON", SHAPE):
         content = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(path, f"not JSON ({error.msg}); {SHAPE}", line=error.lineno) from None
-    except RecursionError:
-        raise InputError(path, f"not JSON (nested too deeply); {SHAPE}", line=1) from None
     rows = list(content.items()) if isinstance(content, dict) else content
     if not isinstance(rows, list) or not rows:
         raise InputError(path, f"holds no list of names; {SHAPE}")

@@ -11,7 +11,7 @@ from typing import cast
 import polars as pl
 
 from sameas.errors import InputError, OptionError, shortened
-from sameas.files import STANDARD_INPUT, StrPath, kind_of, require_file
+from sameas.files import STANDARD_INPUT, StrPath, kind_of, limited, require_file
 from sameas.graph import Graph, GraphPair
 from sameas.naming import choose_names
 from sameas.rdf.rules import Reading
@@ -37,7 +37,13 @@ def read_pair(
     ``names`` is a names file for both sides, two files (left, right), or "uri" to make all names
     from the URIs. Without it, names are those the input brings, else made from the URIs.
     """
-    reading = reading or Reading()
+    with limited(reading.max_bytes if reading else None):
+        return _read_pair(left, right, names, reading or Reading())
+
+
+def _read_pair(
+    left: Place, right: Place | None, names: StrPath | Sequence[StrPath] | None, reading: Reading
+) -> GraphPair:
     gold = None
     if right is None:
         if not isinstance(left, str | PathLike):
@@ -58,7 +64,8 @@ def read_pair(
 
 def read_graph(place: Place, *, reading: Reading | None = None) -> Graph:
     """One graph from a table of triples or from RDF, with the names it brings, else from URIs."""
-    side = _side(place, reading or Reading(), 0)
+    with limited(reading.max_bytes if reading else None):
+        side = _side(place, reading or Reading(), 0)
     _refuse_empty(side)
     return side.graph
 
@@ -71,10 +78,14 @@ def is_pair(place: StrPath) -> bool:
     )
 
 
-def read_gold(path: StrPath) -> pl.DataFrame:
-    """Gold links (left, right) from a two-column file or a benchmark folder."""
+def read_gold(path: StrPath, *, max_bytes: int | None = None) -> pl.DataFrame:
+    """Gold links (left, right) from a two-column file or a benchmark folder.
+
+    ``max_bytes`` is how much a file may hold, once it is unpacked.
+    """
     path = Path(path)
-    gold = read_benchmark_gold(path) if path.is_dir() else read_gold_links(path)
+    with limited(max_bytes):
+        gold = read_benchmark_gold(path) if path.is_dir() else read_gold_links(path)
     return gold.select("left", "right")
 
 
@@ -93,7 +104,7 @@ def _side(place: Place, reading: Reading, number: int) -> Side:
             f'suffix "{"".join(path.suffixes)}" is not known; a table of triples ends in '
             f"{', '.join(TABLE_SUFFIXES)}, plain, .gz, .bz2 or .zst, RDF in {', '.join(SUFFIXES)}",
         )
-    table = read_table(path, ("head", "relation", "tail"), max_bytes=reading.max_bytes)
+    table = read_table(path, ("head", "relation", "tail"))
     return Side(graph=Graph.from_triples(table), file=path)
 
 

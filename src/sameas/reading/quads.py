@@ -24,6 +24,7 @@ from sameas.files import Stream
 from sameas.iri import SIMPLE
 from sameas.rdf.rules import LANGUAGE, RdfKind, Reading
 from sameas.rdf.statements import BlankNames, Statements, Terms, from_canonical, statements_of
+from sameas.reading.nesting import JsonStream
 from sameas.reading.syntax import FORMATS, kind_of_content
 from sameas.reading.xml import LOST, XmlStream
 
@@ -146,9 +147,7 @@ def read_quads(
     if kind == "jsonld" and not stream.head.strip():
         return  # nothing is no JSON, but in no other format is it an error
     faults = Faults(stream, kind, reading, tally)
-    source: Stream | XmlStream = stream
-    if kind == "rdf" and stream.head:
-        source = XmlStream(stream, plain_attributes=plain_attributes)
+    source = guarded(stream, kind, plain_attributes=plain_attributes)
     base = reading.base or f"file:///{quote(_file_name(stream))}"
     try:
         parser = ox.parse(
@@ -166,6 +165,15 @@ def read_quads(
         except (MemoryError, RecursionError):
             raise InputError(stream.place, TOO_LONG) from None
     faults.warn()
+
+
+def guarded(
+    stream: Stream, kind: RdfKind | None, *, plain_attributes: bool = True
+) -> Stream | XmlStream | JsonStream:
+    """A stream behind the guard that the parser of its format needs."""
+    if kind == "rdf" and stream.head:
+        return XmlStream(stream, plain_attributes=plain_attributes)
+    return JsonStream(stream) if kind == "jsonld" else stream
 
 
 def _file_name(stream: Stream) -> str:

@@ -156,5 +156,5 @@ def _read_files(
     """
     for number, (path, kind) in enumerate(files, start=1):
         tag = f"{number}." if len(files) > 1 else ""
-        with open_stream(path, max_bytes=reading.max_bytes) as stream:
+        with open_stream(path) as stream:
             yield from read_stream(stream, kind, reading, terms, tally, tag=tag)

@@ -4,29 +4,36 @@ from __future__ import annotations
 
 import io
 import re
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from http.client import HTTPException
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from threading import Thread
+from typing import IO, Any, cast
 
 import pyoxigraph as ox
 
 from sameas.errors import InputError, first_line, shortened
-from sameas.files import read_text, too_large
+from sameas.files import max_bytes, read_text, read_whole, stream_of, too_large
 from sameas.rdf.rules import Reading
 from sameas.rdf.statements import Statements, Terms, statements_of
+from sameas.reading.quads import guarded
+from sameas.reading.syntax import FORMATS
 
 QUERY = "SELECT ?s ?p ?o WHERE { ?s ?p ?o } ORDER BY ?s ?p ?o"
 """Everything in the default graph; in order, for only then do pages fit together."""
 PAGE = 10_000
 """Rows asked for at a time; many endpoints give no more."""
 SECONDS = 120
-"""How long to wait for an answer."""
+"""How long to wait for an answer; one of many bytes may take longer, at a rate of at least:"""
+LEAST_RATE = 2**14
+KINDS = {format: kind for kind, format in FORMATS.items()}
 ACCEPT = "application/sparql-results+json, application/n-triples;q=0.9, text/turtle;q=0.5"
 
 
@@ -52,14 +59,14 @@ def read_endpoint(
     text = QUERY if query is None else read_text(query).strip()
     once = re.search(r"\b(LIMIT|OFFSET)\s+\d+\s*", text, re.IGNORECASE) is not None
     offset, page = 0, 0
-    budget = reading.max_bytes
+    most = budget = max_bytes()
     while True:
         page += 1
         asked = text if once else f"{text}\nLIMIT {PAGE} OFFSET {offset}"
-        kind, content = _answer(address, asked, budget)
+        kind, content = _answer(address, asked, most)
         budget -= len(content)
         if budget < 0:
-            raise too_large(address, reading.max_bytes)
+            raise too_large(address, most)
         rows, selected = _rows(address, kind, content)
         quads = [ox.Quad(*row) for row in rows if not isinstance(row[0], ox.Triple)]
         for what in ("statements", "quoted"):  # statements about statements
@@ -71,35 +78,111 @@ def read_endpoint(
         offset += len(rows) if selected else PAGE
 
 
-def _answer(address: str, query: str, budget: int) -> tuple[str, bytes]:
-    """The media type and the content of the answer to a query."""
+@dataclass
+class _Answer:
+    """What an endpoint has sent so far."""
+
+    kind: str = ""
+    content: bytes = b""
+    received: int = 0
+    error: Exception | None = None
+
+
+def _answer(address: str, query: str, most: int) -> tuple[str, bytes]:
+    """The media type and the content of the answer to a query.
+
+    The answer as a whole has a deadline, however slowly its bytes come. A thread fetches it,
+    for no timeout of a socket could tell.
+    """
+    answer, begin = _Answer(), time.monotonic()
+    thread = Thread(target=_fetch, args=(address, query, most, answer), daemon=True)
+    thread.start()
+    while thread.is_alive():
+        allowed = SECONDS + answer.received / LEAST_RATE
+        left = begin + allowed - time.monotonic()
+        if left <= 0:
+            raise InputError(
+                address,
+                f"has not sent its whole answer within {allowed:.0f} seconds; try again later, or "
+                "ask for less with `query`",
+            )
+        thread.join(left)
+    if answer.error is not None:
+        raise answer.error
+    return answer.kind, answer.content
+
+
+def _fetch(address: str, query: str, most: int, answer: _Answer) -> None:
+    """Put what an endpoint answers into ``answer``, or the error."""
     try:
         request = urllib.request.Request(
             address,
             data=urllib.parse.urlencode({"query": query}).encode(),
             headers={"Accept": ACCEPT, "Content-Type": "application/x-www-form-urlencoded"},
         )
-        with urllib.request.urlopen(request, timeout=SECONDS) as response:
-            kind: str = response.headers.get_content_type()
-            content = io.BytesIO()
-            while content.tell() <= budget and (piece := response.read(2**20)):
-                content.write(piece)
+        opener = urllib.request.build_opener(_NoRedirects)
+        with opener.open(request, timeout=SECONDS) as response:
+            answer.kind = response.headers.get_content_type()
+            answer.content = read_whole(
+                stream_of(address, _Counted(address, response, answer), most)
+            )
     except urllib.error.HTTPError as error:
-        said = shortened(" ".join(error.read(2000).decode(errors="replace").split()), 200)
-        raise InputError(address, f"answers {error.code} {error.reason}: {said}") from None
+        with error:
+            said = shortened(" ".join(error.read(2000).decode(errors="replace").split()), 200)
+        answer.error = InputError(address, f"answers {error.code} {error.reason}: {said}")
     except (OSError, HTTPException, ValueError) as error:
-        reason = getattr(error, "reason", None) or error
+        reason = first_line(str(getattr(error, "reason", None) or error))
+        answer.error = InputError(address, f"cannot be asked ({reason}); is the address right?")
+    except Exception as error:
+        answer.error = error
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """Refuses redirects: they lose the query, and may lead anywhere."""
+
+    def redirect_request(
+        self, req: Any, fp: Any, code: Any, msg: Any, headers: Any, newurl: str
+    ) -> None:
+        """Say where to."""
+        fp.close()
         raise InputError(
-            address, f"cannot be asked ({first_line(str(reason))}); is the address right?"
-        ) from None
-    return kind, content.getvalue()
+            req.full_url,
+            "redirects to another address, which is not followed; if it is the right one, give "
+            f"sparql+{shortened(newurl, 200)}",
+        )
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """A response, whose bytes are counted; fewer than it announces are an InputError."""
+
+    address: str
+    response: Any
+    answer: _Answer
+
+    def read(self, size: int) -> bytes:
+        """Up to so many bytes; none at the end."""
+        found: bytes = self.response.read(min(size, 2**16))
+        self.answer.received += len(found)
+        announced = self.response.headers.get("Content-Length", "")
+        whole = self.response.chunked or not announced.isdigit()
+        if not found and size and not whole and self.answer.received < int(announced):
+            raise InputError(
+                self.address,
+                f"sent {self.answer.received:,} of the {int(announced):,} bytes of its answer; "
+                "try again later",
+            )
+        return found
 
 
 def _rows(address: str, kind: str, content: bytes) -> tuple[list[Any], bool]:
     wrong = "SELECT with subject, predicate, object expected, or a CONSTRUCT"
+    stream = stream_of(address, io.BytesIO(content), len(content))
     try:
         if kind.startswith("application/sparql-results"):
-            found = ox.parse_query_results(content, format=_results_format(kind))
+            source = guarded(stream, "jsonld" if kind.endswith("json") else None)
+            results = cast(IO[bytes], source)
+            found = ox.parse_query_results(results, format=_results_format(kind))
             if not isinstance(found, ox.QuerySolutions) or len(found.variables) != 3:
                 raise InputError(address, f"{wrong}; mend the query")
             rows = [tuple(solution) for solution in found]
@@ -116,7 +199,8 @@ def _rows(address: str, kind: str, content: bytes) -> tuple[list[Any], bool]:
             raise InputError(
                 address, f"answers with {kind or 'nothing'}, which is no RDF; is it an endpoint?"
             )
-        return list(ox.parse(input=content, format=format)), False
+        source = guarded(stream, KINDS.get(format))
+        return list(ox.parse(input=cast(IO[bytes], source), format=format)), False
     except (SyntaxError, ValueError, MemoryError) as error:
         reason = shortened(first_line(error), 200)
         raise InputError(address, f"its answer cannot be read ({reason})") from None

@@ -15,6 +15,7 @@ from sameas.files import read_text
 from sameas.iri import from_iris
 from sameas.links import IDENTITY, SAME_AS, LinkSet
 from sameas.reading.tables import POLARS_ERRORS, numbers
+from sameas.tabular import TableError, refuse_repeated
 
 BUILT_IN = {
     "owl": "http://www.w3.org/2002/07/owl#",
@@ -44,6 +45,7 @@ def read_sssom(path: Path, predicate: str | None = None) -> LinkSet:
     block, body = _parts(read_text(path))
     metadata = _metadata(path, block)
     prefixes = _prefixes(path, metadata.pop("curie_map", None) or {})
+    _refuse_repeated(path, body, len(block))
     table = _table(path, body, len(block))
     for name in ("subject_id", "object_id"):
         if name not in table.columns:
@@ -106,6 +108,19 @@ def _prefixes(path: Path, found: object) -> dict[str, str]:
     ):
         raise InputError(path, "curie_map must hold prefixes and the IRIs that they stand for")
     return {name: value for name, value in found.items() if name not in BUILT_IN}
+
+
+def _refuse_repeated(path: Path, body: str, above: int) -> None:
+    """Raise an InputError if two columns have the same name; polars would rename one."""
+    try:
+        cells = next(
+            csv.reader(io.StringIO(body.partition("\n")[0], newline=""), delimiter="\t"), []
+        )
+        refuse_repeated(cells, cells)
+    except TableError as error:
+        raise InputError(path, error.message, line=above + 1) from None
+    except csv.Error:
+        pass  # which polars will say
 
 
 def _table(path: Path, body: str, above: int) -> pl.DataFrame:

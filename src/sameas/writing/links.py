@@ -11,7 +11,7 @@ import polars as pl
 
 from sameas.alignment import Alignment
 from sameas.atomic import replacing_file
-from sameas.errors import OutputError
+from sameas.errors import OutputError, writing_to
 from sameas.files import kind_of
 from sameas.iri import are_blank, are_iris, is_iri, to_iris
 from sameas.links import LINK_COLUMNS, LINK_SCHEMA, SAME_AS, LinkSet, predicate_iri, saying
@@ -75,8 +75,10 @@ def prepare(
     suffix = kind_of(path) if path.suffix.lower() == ".tsv" else path.suffix.lower()
     remedy = "or no suffix for a run folder" if folder else "plain"
     check_place(path, suffix, {**FORMATS, "": None} if folder else FORMATS, remedy=remedy)
-    empty = path.is_dir() and not any(path.iterdir())
-    if not suffix and path.exists() and not empty and not is_run(path):
+    with writing_to(path):
+        empty = path.is_dir() and not any(path.iterdir())
+        taken = not suffix and path.exists() and not empty and not is_run(path)
+    if taken:
         raise OutputError(
             f"{path}: exists and is not a run folder; choose another name, or a suffix such as .tsv"
         )
@@ -109,8 +111,11 @@ def prepare(
 
 def check_place(path: Path, suffix: str, known: Collection[str], *, remedy: str) -> None:
     """Raise an OutputError unless a file with a known suffix can be made there."""
-    parent = path.absolute().parent
-    if suffix not in known:
+    with writing_to(path, remedy="; choose another place"):
+        parent, is_folder = path.absolute().parent, path.is_dir()
+    if path.name in ("", ".."):
+        problem = "is the folder itself; give it a name"
+    elif suffix not in known:
         known = ", ".join(filter(None, known))
         problem = f'suffix "{suffix}" is not known; use {known}, {remedy}'
     elif parent.exists() and not parent.is_dir():
@@ -119,7 +124,7 @@ def check_place(path: Path, suffix: str, known: Collection[str], *, remedy: str)
         problem = f"the folder {parent} does not exist; make it first"
     elif not os.access(parent, os.W_OK):
         problem = f"the folder {parent} cannot be written to; choose another place"
-    elif path.suffix and path.is_dir():
+    elif path.suffix and is_folder:
         problem = "is a folder; choose another name"
     else:
         return

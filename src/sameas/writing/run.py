@@ -40,12 +40,14 @@ import polars as pl
 from sameas._version import __version__
 from sameas.alignment import SCHEMAS, Alignment, Diagnostics
 from sameas.atomic import recover, replacing_folder
-from sameas.errors import InputError
+from sameas.errors import InputError, refusing
 from sameas.explanation import Reason
 from sameas.features.words import WordVectors
+from sameas.files import read_bytes
 from sameas.graph import Graph, GraphPair
 from sameas.inputs import Inputs, collect_inputs
 from sameas.options import INPUTS, Options, recorded_options, without_effect
+from sameas.reading.embeddings import read_array
 from sameas.reading.tables import read_parquet
 from sameas.rows import as_rows
 from sameas.understanding import Kind
@@ -172,7 +174,8 @@ def read_run(path: str | PathLike[str]) -> Alignment:
             left, right = _read_graph(path / "left"), _read_graph(path / "right")
             return GraphPair(left=left, right=right, gold=_read_table(path / "gold.parquet"))
         if name != "inputs":
-            return _read_table(path / f"{name}.parquet")
+            required = name == "anchors" and diagnostics.anchors is not None
+            return _read_table(path / f"{name}.parquet", required=required)
         if "among" in record["options"]:  # an earlier version, which recorded paths
             given = {name: record["options"].get(name) for name in INPUTS}
             unused = without_effect(options, embeddings=given["embeddings"] is not None)
@@ -191,8 +194,8 @@ def _read_record(path: Path) -> tuple[dict[str, Any], Options, Diagnostics]:
         raise InputError(
             path, "is not a run folder (no run.json in it); make one with: sameas align"
         )
-    try:
-        record: dict[str, Any] = json.loads(file.read_text(encoding="utf8"))
+    with refusing(file, "is damaged", AGAIN):
+        record: dict[str, Any] = json.loads(read_bytes(file))
         version = record["format"]
         if type(version) is not int or version < 1:
             raise ValueError("no format")
@@ -206,21 +209,20 @@ def _read_record(path: Path) -> tuple[dict[str, Any], Options, Diagnostics]:
         figures = {EARLIER_DIAGNOSTICS.get(name, name): value for name, value in summary.items()}
         known = figures.keys() & {field.name for field in fields(Diagnostics)}
         return record, options, Diagnostics(**{name: figures[name] for name in known})
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise InputError(file, f"is damaged; {AGAIN}") from None
-    except OSError as error:
-        raise InputError(file, f"cannot be read ({error.strerror})") from None
 
 
 def _read_inputs(path: Path, diagnostics: Diagnostics) -> Inputs:
     links = {name: _read_table(path / f"{name}.parquet") for name in LINK_INPUTS}
-    rows, vectors = path / "embeddings.npy", _read_table(path / "word_vectors.parquet")
-    word_vectors = None
-    if vectors is not None:
-        matrix = np.array(vectors["vector"].to_list(), dtype=np.float32)
-        source = (diagnostics.word_vectors or "").rpartition(",")[0]
-        word_vectors = WordVectors(vectors["word"], matrix, source)
-    embeddings = as_rows(np.load(rows, allow_pickle=False)) if rows.is_file() else None
+    rows, had_vectors = path / "embeddings.npy", diagnostics.word_vectors is not None
+    vectors = _read_table(path / "word_vectors.parquet", required=had_vectors)
+    word_vectors = embeddings = None
+    with refusing(path, "is damaged", AGAIN):
+        if vectors is not None:
+            matrix = np.array(vectors["vector"].to_list(), dtype=np.float32)
+            source = (diagnostics.word_vectors or "").rpartition(",")[0]
+            word_vectors = WordVectors(vectors["word"], matrix, source)
+        if rows.is_file():
+            embeddings = as_rows(read_array(rows))
     return Inputs(**links, embeddings=embeddings, word_vectors=word_vectors)
 
 
@@ -231,7 +233,8 @@ def _read_graph(folder: Path) -> Graph:
     assert triples is not None
     assert attributes is not None
     linkable, paths = tables["linkable"], tables["name_paths"]
-    try:
+    # an entity may stand twice, a triple have an unknown one, or a kind be unknown
+    with refusing(folder, "is damaged", AGAIN):
         graph = Graph.from_triples(
             triples,
             entities=entities["entity"],
@@ -243,9 +246,6 @@ def _read_graph(folder: Path) -> Graph:
         if "kind" in entities.columns:
             numbers = range(len(KINDS))
             kinds = entities["kind"].replace_strict(KINDS, numbers, return_dtype=pl.Int8).to_numpy()
-    except (ValueError, pl.exceptions.PolarsError):
-        # an entity that stands twice, a triple of an unknown one, or an unknown kind
-        raise InputError(folder, f"is damaged (entities and triples do not fit); {AGAIN}") from None
     return replace(
         graph,
         attributes=attributes,
@@ -258,9 +258,9 @@ def _read_graph(folder: Path) -> Graph:
     )
 
 
-def _read_table(path: Path) -> pl.DataFrame | None:
+def _read_table(path: Path, *, required: bool = False) -> pl.DataFrame | None:
     """A table with its columns checked; None if it is not there and need not be."""
-    if not path.exists() and path.stem not in REQUIRED:
+    if not path.exists() and path.stem not in REQUIRED and not required:
         return None
     schema = COLUMNS[path.stem]
     try:

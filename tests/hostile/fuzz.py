@@ -2,18 +2,21 @@
 
 Run it from the root of the repository; it prints what it has found as one JSON object::
 
-    python tests/fuzz.py --inputs 100000
+    python -m tests.hostile.fuzz --inputs 100000
 
 Valid files (and folders) of every kind are damaged at random: bytes changed, cut out, doubled,
 moved, taken from other formats. What is damaged is read, strictly or leniently; anything raised
 that is no InputError or OptionError is a fault, and the input that made it is kept.
+
+With ``--guided`` and atheris (``pip install atheris``), inputs that reach new lines of the readers
+written by hand (tables, links, names, vectors, SSSOM, Alignment API) are kept and damaged again.
+The corpus is the valid files.
 """
 
 from __future__ import annotations
 
 import argparse
-import bz2
-import gzip
+import contextlib
 import io
 import json
 import logging
@@ -27,21 +30,24 @@ from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
-import pyoxigraph as ox
-import zstandard
 
-import sameas
-from sameas import InputError, OptionError, Reading
-from sameas.reading.syntax import FORMATS
+with contextlib.ExitStack() as _stack:
+    if "--guided" in sys.argv:  # atheris counts lines of what is imported under its eyes
+        import atheris
 
-E = "http://example.org/"
-RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-TEXT = f"""@prefix : <{E}> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-@prefix skosxl: <http://www.w3.org/2008/05/skos-xl#> .
-:a :r :b ; a :C ; rdfs:label "Ä \\"b\\" \\n"@de, "B"@en-GB ; :p 1, 2.5, true .
-:b :s :c, [ :r :a ] ; skosxl:prefLabel :l . :l skosxl:literalForm "x" . _:n :r ( :a "é京" ) .
-"""
+        _stack.enter_context(atheris.instrument_imports(include=["sameas.reading"]))
+    import sameas
+    from sameas import InputError, OptionError, Reading
+    from sameas.reading.syntax import FORMATS
+
+from .bad import CODECS
+from .good import DBP15K, OPENEA, TEXT, E, rdf, triples
+
 LINKS = f"{E}a\t{E}b\n{E}b\t{E}c\n"
+SSSOM = (
+    "#curie_map:\n#  a: http://a.org/\nsubject_id\tpredicate_id\tobject_id\tmapping_justification\n"
+    "a:b\tskos:exactMatch\ta:c\tsemapv:LexicalMatching\n"
+)
 PIECES = [
     *(
         b"<",
@@ -66,23 +72,10 @@ PIECES = [
 Read = Callable[[Path, Reading], object]
 
 
-def _rdf(kind: str) -> bytes:
-    quads = list(ox.parse(input=TEXT.encode(), format=ox.RdfFormat.TURTLE))
-    format = FORMATS[kind]  # type: ignore[index]
-    rows = quads if format.supports_datasets else [quad.triple for quad in quads]
-    return ox.serialize(rows, format=format) or b""
-
-
-def _table(separator: str) -> bytes:
-    rows = [("head", "relation", "tail"), *((f"{E}{n}", f"{E}r", f'{E}"{n + 1}') for n in range(5))]
-    return "".join(separator.join(row) + "\n" for row in rows).encode()
-
-
 def _parquet() -> bytes:
     file = io.BytesIO()
-    pl.DataFrame({"head": ["a", "b"], "relation": ["r", "r"], "tail": ["b", "c"]}).write_parquet(
-        file
-    )
+    table = {"head": ["a", "b"], "relation": ["r", "r"], "tail": ["b", "c"]}
+    pl.DataFrame(table).write_parquet(file)
     return file.getvalue()
 
 
@@ -91,9 +84,21 @@ def read_one(path: Path, reading: Reading) -> object:
     return sameas.read_graph(path, reading=reading)
 
 
+def read_links(path: Path, reading: Reading) -> object:
+    """A file of links."""
+    return sameas.read_links(path)
+
+
 def read_names(path: Path, reading: Reading) -> object:
     """A benchmark folder's names, from a file beside it."""
     return sameas.read_pair(path.parent / "folder", names=path)
+
+
+def read_vectors(path: Path, reading: Reading) -> object:
+    """Word vectors, for two words."""
+    from sameas.reading.vectors import read_word_vectors
+
+    return read_word_vectors(path, pl.Series(["a", "b"]))
 
 
 def read_folder(path: Path, reading: Reading) -> object:
@@ -101,38 +106,26 @@ def read_folder(path: Path, reading: Reading) -> object:
     return sameas.read_pair(path.parent)
 
 
-SEEDS: dict[str, tuple[bytes, Read]] = {
-    **{f"g.{kind}": (_rdf(kind), read_one) for kind in FORMATS},
-    "g.nt.gz": (gzip.compress(_rdf("nt"), mtime=0), read_one),
-    "g.nq.bz2": (bz2.compress(_rdf("nq")), read_one),
-    "g.ttl.zst": (zstandard.compress(TEXT.encode()), read_one),
-    "t.tsv": (_table("\t"), read_one),
-    "t.csv": (_table(","), read_one),
-    "t.tsv.gz": (gzip.compress(_table("\t"), mtime=0), read_one),
-    "t.csv.zst": (zstandard.compress(_table(",")), read_one),
-    "t.parquet": (_parquet(), read_one),
-    "links.tsv": (LINKS.encode(), lambda path, _: sameas.read_links(path)),
+BY_HAND: dict[str, tuple[bytes, Read]] = {
+    "t.tsv": (triples("\t", 5), read_one),
+    "t.csv": (triples(",", 5), read_one),
+    "links.tsv": (LINKS.encode(), read_links),
+    "links.sssom.tsv": (SSSOM.encode(), read_links),
+    "links.jsonl": (b'{"left": "a", "right": "b", "score": 0.5}\n', read_links),
     "gold.csv": (LINKS.replace("\t", ",").encode(), lambda path, _: sameas.read_gold(path)),
     "names.json": (b'[["x:a", ["A", "b"]], ["x:b", ["B"]]]', read_names),
     "names.tsv": (b"x:a\tA\nx:b\tB\n", read_names),
+    "vectors.txt": (b"a 1 2\nb 0.5 1e-3\n", read_vectors),
 }
-DBP15K = {
-    "ent_ids_1": b"1\tx:a\n2\tx:b\n",
-    "ent_ids_2": b"3\ty:a\n4\ty:b\n",
-    "triples_1": b"1\t7\t2\n",
-    "triples_2": b"3\t8\t4\n",
-    "rel_ids_1": b"7\tx:r\n",
-    "rel_ids_2": b"8\ty:r\n",
-    "ref_ent_ids": b"1\t3\n",
-    "sup_ent_ids": b"2\t4\n",
-    "translated_names.json": b'[[1, ["a"]], [4, ["b", "c"]]]',
-}
-OPENEA = {
-    "rel_triples_1": b"x:a\tx:r\tx:b\n",
-    "rel_triples_2": b"y:a\ty:r\ty:b\n",
-    "attr_triples_1": b"x:a\trdfs:label\tA\n",
-    "attr_triples_2": b"y:a\trdfs:label\tA\n",
-    "ent_links": b"x:a\ty:a\n",
+SEEDS: dict[str, tuple[bytes, Read]] = {
+    **{f"g.{kind}": (rdf(kind), read_one) for kind in FORMATS},
+    "g.nt.gz": (CODECS[".gz"](rdf("nt")), read_one),
+    "g.nq.bz2": (CODECS[".bz2"](rdf("nq")), read_one),
+    "g.ttl.zst": (CODECS[".zst"](TEXT.encode()), read_one),
+    "t.tsv.gz": (CODECS[".gz"](triples("\t", 5)), read_one),
+    "t.csv.zst": (CODECS[".zst"](triples(",", 5)), read_one),
+    "t.parquet": (_parquet(), read_one),
+    **BY_HAND,
 }
 
 
@@ -168,8 +161,7 @@ def fuzz(inputs: int, seed: int, folder: Path, *, keep: Path | None = None) -> d
     by_reader: Counter[str] = Counter()
     faults: list[str] = []
     slowest = (0.0, "")
-    _fill(folder / "folder", DBP15K)
-    for name, files in (("dbp15k", DBP15K), ("openea", OPENEA)):
+    for name, files in (("folder", DBP15K), ("dbp15k", DBP15K), ("openea", OPENEA)):
         _fill(folder / name, files)
     places = [
         *((folder / name, content, read) for name, (content, read) in SEEDS.items()),
@@ -221,6 +213,27 @@ def fuzz(inputs: int, seed: int, folder: Path, *, keep: Path | None = None) -> d
     }
 
 
+def guided(inputs: int, folder: Path, keep: Path) -> None:
+    """Let atheris look for inputs of the readers written by hand; it ends at the first fault."""
+    _fill(folder / "folder", DBP15K)
+    names = list(BY_HAND)
+    corpus = folder / "corpus"
+    _fill(corpus, {name: bytes([n]) + BY_HAND[name][0] for n, name in enumerate(names)})
+    keep.mkdir(exist_ok=True)
+
+    def one(data: bytes) -> None:
+        if not data:
+            return
+        name = names[data[0] % len(names)]
+        (folder / name).write_bytes(data[1:])
+        with contextlib.suppress(InputError, OptionError):
+            BY_HAND[name][1](folder / name, Reading(max_bytes=10**7))
+
+    flags = [f"-runs={inputs}", f"-artifact_prefix={keep}/", "-max_len=2000", str(corpus)]
+    atheris.Setup([sys.argv[0], *flags], one)
+    atheris.Fuzz()
+
+
 def _fill(folder: Path, files: dict[str, bytes]) -> None:
     folder.mkdir(exist_ok=True)
     for name, content in files.items():
@@ -233,9 +246,13 @@ def main() -> None:
     parser.add_argument("--inputs", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path, help="folder for the inputs that made a fault")
+    parser.add_argument("--guided", action="store_true", help="let atheris choose the inputs")
     options = parser.parse_args()
     logging.disable()
     with tempfile.TemporaryDirectory(prefix="sameas-fuzz-") as folder:
+        if options.guided:
+            guided(options.inputs, Path(folder), options.keep or Path("faults"))
+            return
         found = fuzz(options.inputs, options.seed, Path(folder), keep=options.keep)
     print(json.dumps(found, indent=2, ensure_ascii=False))
     sys.exit(1 if found["faults"] else 0)

@@ -1,0 +1,1 @@
+"""Attempts to break what the command line promises; run all with ``python -m tests.hostile``."""
