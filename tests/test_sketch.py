@@ -73,7 +73,7 @@ def test_long_rows_are_sketched_without_bias_and_only_those_asked_for():
     for random in (32, 288):
         with patch.multiple(sketch, PRINCIPAL=16, RANDOM=random, COLUMNS=16 + random):
             found = sketch_of(sides, 2)
-            some = np.array([7, 3, 50]), np.array([0, 69])
+            some = np.array([3, 7, 50]), np.array([0, 69])
             few = sketch_of(sides, 2, some)
         error = found.of(left, right) - exact.ravel()
         errors[random] = np.sqrt((error**2).mean())

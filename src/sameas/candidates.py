@@ -63,13 +63,14 @@ class Candidates:
         return from_pairs(self.shape[::-1], self.right, self.left, self.values)
 
     @cached_property
-    def _keys(self) -> Positions:
+    def keys(self) -> Positions:
+        """The number left * len(right) + right of each pair, ascending."""
         keys: Positions = self.left * np.int64(self.shape[1]) + self.right
         return keys
 
     def find(self, left: Positions, right: Positions) -> Positions:
         """The place of each of these pairs, -1 where it is not there."""
-        keys = self._keys
+        keys = self.keys
         wanted = left * np.int64(self.shape[1]) + right
         places = np.searchsorted(keys, wanted)
         here = places < len(keys)
@@ -93,12 +94,17 @@ class Candidates:
         over = np.flatnonzero(self.values > left[self.left] + right[self.right])
         yield slice(0, self.shape[0]), self.left[over].astype(int), self.right[over].astype(int)
 
+    def select(self, which: NDArray[np.bool_]) -> Candidates:
+        """These of the pairs."""
+        starts = np.append(0, np.cumsum(which))[self.starts]
+        return Candidates(self.shape, starts, self.right[which], self.values[which])
+
     def joined(self, left: Positions, right: Positions, values: Matrix) -> Candidates:
         """These pairs and others, which must not be among them."""
         return from_pairs(
             self.shape,
-            np.concatenate([self.left, left]),
-            np.concatenate([self.right, right]),
+            np.concatenate([self.left, left], dtype=np.int32),
+            np.concatenate([self.right, right], dtype=np.int32),
             np.concatenate([self.values, values]),
         )
 

@@ -23,6 +23,7 @@ from sameas.candidates import Candidates
 from sameas.graph import Graph, GraphPair, Positions, positions_of
 from sameas.kernels import Anchored, LeftEdges, Matches, PairIndex, RightEdges, gather_votes
 from sameas.parallel import even_slices, in_parallel
+from sameas.rows import Matrix
 
 Vector = NDArray[np.float64]
 Numbers = NDArray[np.int32]
@@ -255,7 +256,7 @@ def gather_evidence(
     candidates: Candidates,
     *,
     enter: float,
-) -> tuple[Vector, Positions, Vector]:
+) -> tuple[Matrix, Positions, Matrix]:
     """The evidence about the candidates, and about other pairs with votes of at least ``enter``.
 
     The other pairs come second, by left, then right, shape (2, k); the evidence about them third.
@@ -277,14 +278,14 @@ def gather_evidence(
         Anchored(partner, left_trust),
         PairIndex(candidates.starts, candidates.right),
     )
-    met = np.zeros((3, len(candidates)))
+    met = np.zeros((3, len(candidates)), dtype=np.float32)
 
-    def gather_rows(rows: slice) -> tuple[Positions, Vector]:
+    def gather_rows(rows: slice) -> tuple[Numbers, Matrix]:
         sizes = (CAP, enter, right.entities, met)
-        result: tuple[Positions, Vector] = gather_votes(rows.start, rows.stop, *given, *sizes)
+        result: tuple[Numbers, Matrix] = gather_votes(rows.start, rows.stop, *given, *sizes)
         return result
 
-    def evidence(left: NDArray[Any], right: NDArray[Any], met: Vector) -> Vector:
+    def evidence(left: NDArray[Any], right: NDArray[Any], met: Matrix) -> Matrix:
         """The votes, and in place of the weight that was met, the weight that was not."""
         met[1], met[2] = right_total[right] - met[2], left_total[left] - met[1]
         return np.maximum(met, 0, out=met)

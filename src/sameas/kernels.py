@@ -543,8 +543,8 @@ def gather_votes(
     total = np.empty((others, 3))
     voted = np.empty(others, dtype=np.int64)
     met = np.empty(others, dtype=np.int64)
-    new_pairs = np.empty((1024, 2), dtype=np.int64)
-    new_values = np.empty((1024, 3))
+    new_pairs = np.empty((1024, 2), dtype=np.int32)
+    new_values = np.empty((1024, 3), dtype=np.float32)
     count = 0
     for i in range(first, last):
         met_count = 0

@@ -81,7 +81,7 @@ class Weights:
     base: float = BASE
     """How far the threshold is below the odds of chance, in logarithms."""
 
-    def evidence(self, found: Vector, crowd: Vector | float = math.inf) -> Vector:
+    def evidence(self, found: NDArray[np.floating], crowd: Vector | float = math.inf) -> Vector:
         """The log-odds that evidence adds; shape (3, n), as ``gather_evidence`` returns it.
 
         ``crowd`` is among how many entities the pair was found: to share a neighbour with one of
@@ -106,18 +106,16 @@ class Pairs:
 
     candidates: Candidates
     """Their ``values`` are the scores, in log-odds once there is evidence."""
-    text: Vector
+    text: Matrix
     """The cosine of the names, and the profit; shape (2, n)."""
-    evidence: Vector
+    evidence: Matrix
     """That of ``gather_evidence``; shape (3, n)."""
-    learned: Vector
+    learned: Matrix
     """What types, attributes and spelling say, in log-odds; shape (n,)."""
 
     def select(self, which: NDArray[np.bool_]) -> Pairs:
         """These of the pairs."""
-        every = self.candidates
-        chosen = every.left[which], every.right[which], every.values[which]
-        pairs = from_pairs(every.shape, *chosen)
+        pairs = self.candidates.select(which)
         return Pairs(pairs, self.text[:, which], self.evidence[:, which], self.learned[which])
 
     def scored(self, scores: Vector, known: Known) -> Pairs:
@@ -271,7 +269,8 @@ def _first_pairs(candidates: Candidates, context: Context) -> Pairs:
     chosen = from_pairs(candidates.shape, left, right, values)
     text = np.stack([names.partners(chosen.starts, chosen.right), chosen.values])
     size = len(chosen)
-    pairs = Pairs(chosen, text.astype(np.float64), np.zeros((3, size)), np.zeros(size))
+    nothing = np.zeros((4, size), dtype=np.float32)
+    pairs = Pairs(chosen, text, nothing[:3], nothing[3])
     return pairs.scored(pairs.text[1], known)
 
 
@@ -283,7 +282,8 @@ def _with_evidence(pairs: Pairs, anchors: Anchors, relations: Relations, context
     )
     learned = context.learn(anchors)
     every = pairs.candidates
-    pairs = replace(pairs, evidence=old, learned=learned(every.left, every.right))
+    told = learned(every.left, every.right).astype(np.float32)
+    pairs = replace(pairs, evidence=old, learned=told)
     pairs = pairs.scored(score(pairs, weights, crowd), known)
     new, evidence = _chosen(context.allows(*new), new, evidence)
     # Names are compared only for pairs that could still come within reach of the best, and
@@ -299,21 +299,25 @@ def _with_evidence(pairs: Pairs, anchors: Anchors, relations: Relations, context
     return pairs.scored(score(pairs, weights, crowd), known)
 
 
-def _merged(pairs: Pairs, new: Positions, text: Matrix, evidence: Vector, learned: Vector) -> Pairs:
-    """The old pairs and new ones, not scored yet."""
-    old = pairs.candidates
-    left, right = (np.concatenate(side) for side in zip((old.left, old.right), new, strict=True))
-    order = np.argsort(left * np.int64(old.shape[1]) + right, kind="stable")
+def _merged(pairs: Pairs, new: Positions, text: Matrix, evidence: Matrix, learned: Vector) -> Pairs:
+    """The old pairs and new ones, not scored yet; both are sorted."""
+    old, count = pairs.candidates, len(new[0])
+    joined = old.joined(new[0], new[1], np.zeros(count, dtype=np.float32))
+    place = np.searchsorted(old.keys, new[0] * np.int64(old.shape[1]) + new[1])
+    is_new = np.zeros(len(old) + count, dtype=np.bool_)
+    is_new[place + np.arange(count)] = True
 
-    def both(first: Vector, second: NDArray[Any]) -> Vector:
-        rows = np.empty((len(first), len(order)))
-        for row, parts in zip(rows, zip(first, second, strict=True), strict=True):
-            row[:] = np.concatenate(parts)[order]
-        return rows
+    def both(first: Matrix, second: NDArray[np.floating]) -> Matrix:
+        every = np.empty((*first.shape[:-1], len(is_new)), dtype=np.float32)
+        every[..., ~is_new], every[..., is_new] = first, second
+        return every
 
-    unscored = from_pairs(old.shape, left, right, np.zeros(len(order), dtype=np.float32))
-    (said,) = both(pairs.learned[None], learned[None])
-    return Pairs(unscored, both(pairs.text, text), both(pairs.evidence, evidence), said)
+    return Pairs(
+        joined,
+        both(pairs.text, text),
+        both(pairs.evidence, evidence),
+        both(pairs.learned, learned),
+    )
 
 
 def score(pairs: Pairs, weights: Weights, crowd: Vector) -> Vector:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from sameas.compression import directions_of, times
 from sameas.graph import Positions
@@ -74,7 +75,7 @@ class Sketch:
 def make_sketch(
     adjacency: tuple[Sparse, Sparse], features: Both, *, depth: int, only: tuple[Positions, ...]
 ) -> Sketch:
-    """The sketches of ``only`` these entities of each side, from the features of all."""
+    """The sketches of ``only`` these entities of each side, ascending, from the features of all."""
     names = unit(features[0]), unit(features[1])
     width = names[0].dense.shape[1] + names[0].sparse.shape[1]
     directions = None
@@ -87,40 +88,42 @@ def make_sketch(
         directions = directions_of(samples, principal=PRINCIPAL, random=RANDOM, rng=rng)
     sides = []
     for matrix, side, wanted in zip(adjacency, names, only, strict=True):
-        short = side.toarray() if directions is None else times(side, directions)
-        sides.append(_sketch(matrix, short, depth, wanted))
+        values, scales = _sketch(matrix, side, directions, depth)
+        everyone = len(wanted) == len(side)
+        sides.append((values, scales) if everyone else (values[wanted], scales[wanted]))
     (left, left_scales), (right, right_scales) = sides
     return Sketch(left, right, left_scales, right_scales)
 
 
-def _sketch(adjacency: Sparse, rows: Matrix, depth: int, only: Positions) -> tuple[Small, Matrix]:
-    """The rows after each hop as small integers, and their scales."""
-    values = np.empty((len(only), depth + 1, rows.shape[1]), dtype=np.int8)
-    scales = np.empty((len(only), depth + 1), dtype=np.float32)
+def _sketch(
+    adjacency: Sparse, names: Rows, directions: Matrix | None, depth: int
+) -> tuple[Small, Matrix]:
+    """The rows after each hop as small integers, and their scales; each hop from the last one."""
+    width = names.dense.shape[1] + names.sparse.shape[1]
+    columns = width if directions is None else directions.shape[1]
+    values = np.empty((len(names), depth + 1, columns), dtype=np.int8)
+    scales = np.empty((len(names), depth + 1), dtype=np.float32)
+
+    def rows_of(part: slice, number: int) -> Matrix:
+        if not number:
+            some = names.take(np.arange(part.start, part.stop))
+            return some.toarray() if directions is None else times(some, directions)
+        weights = adjacency[part]
+        before, place = np.unique(weights.indices, return_inverse=True)
+        near = csr_array(
+            (weights.data, place, weights.indptr), shape=(weights.shape[0], len(before))
+        )
+        last = values[before, number - 1] * scales[before, number - 1][:, None]
+        return hop(near, as_rows(last)).dense
+
     for number in range(depth + 1):
 
-        def shorten(part: slice, number: int = number, rows: Matrix = rows) -> None:
-            # The last hop is needed of these entities alone.
-            some = only[part]
-            last = number == depth and number > 0
-            exact = hop(adjacency[some], as_rows(rows)).dense if last else rows[some]
-            scale = np.abs(exact).max(axis=1, initial=0.0) / np.float32(127)
+        def shorten(part: slice, number: int = number) -> None:
+            rows = rows_of(part, number)
+            scale = np.abs(rows).max(axis=1, initial=0.0) / np.float32(127)
             scales[part, number] = scale
             scale[scale == 0] = 1
-            values[part, number] = np.rint(exact / scale[:, None])
+            values[part, number] = np.rint(rows / scale[:, None])
 
-        in_parallel(shorten, slices(len(only), BLOCK))
-        if number < depth - 1:
-            rows = _spread(adjacency, rows)
+        in_parallel(shorten, slices(len(names), BLOCK))
     return values, scales
-
-
-def _spread(adjacency: Sparse, rows: Matrix) -> Matrix:
-    """The rows after one hop."""
-    spread, whole = np.empty_like(rows), as_rows(rows)
-
-    def part(entities: slice) -> None:
-        spread[entities] = hop(adjacency[entities], whole).dense
-
-    in_parallel(part, slices(len(rows), BLOCK))
-    return spread
