@@ -60,7 +60,8 @@ def generated(folder: Path, size: int, settings: Settings) -> Path:
 def measured(folder: Path, size: int, settings: Settings) -> dict[str, Any]:
     """What it takes to align the pair of that size, and how good the links are."""
     pair, out = generated(folder, size, settings), folder / f"run_{tables.label(size)}"
-    options = f"--preset paper --solver {settings['solver']} --memory {settings['memory']}"
+    names = ("preset", "solver", "memory")
+    options = " ".join(f"--{name} {settings[name]}" for name in names)
     speed.say(f"{tables.label(size)}: sameas align {options}")
     found = speed.align(pair, out, options)
     scores = speed.evaluate(out, pair)
@@ -208,7 +209,8 @@ def tables_of(record: Mapping[str, Any]) -> list[Table]:
     }
     settings = record["settings"]
     caption = (
-        f"{settings['solver']}, noise {settings['noise']:g}, overlap {settings['overlap']:g}, "
+        f"{settings['preset']}, {settings['solver']}, noise {settings['noise']:g}, "
+        f"overlap {settings['overlap']:g}, "
         f"seed {settings['seed']}, memory ceiling {settings['memory']}"
     )
     phases = dict.fromkeys(phase for run in runs.values() for phase in run["seconds"])
@@ -230,24 +232,21 @@ def tables_of(record: Mapping[str, Any]) -> list[Table]:
 
 
 def checks_of(record: Mapping[str, Any]) -> list[Check]:
-    """Time, memory and recall at 100k; the exponent; a million under 90 minutes and 20 GiB."""
+    """Time, memory and accuracy at 100k and a million, and the exponent between them."""
     found = []
-    for name, minutes, ceiling in (("100k", 6, 8), ("1M", 90, 20)):
+    for name, minutes, ceiling in (("100k", 1.5, 2), ("1M", 45, 10)):
         run = record["sizes"].get(name)
         if run is None:
             continue
         taken, peak = run["total_seconds"] / 60, run["peak_memory_bytes"]
         found += [
-            Check(f"{name}: at most {minutes} minutes", f"{taken:.1f}", taken <= minutes),
+            Check(f"{name}: at most {minutes:g} minutes", f"{taken:.1f}", taken <= minutes),
             Check(f"{name}: at most {ceiling} GiB", gib(peak), peak <= ceiling * tables.GIB),
         ]
-        if name == "100k":
-            recall = run["candidate_recall"]
-            found.append(Check("100k: .99 of gold among candidates", score(recall), recall >= 0.99))
     exponent = record["exponents"].get("total")
     if exponent is not None and {"100k", "1M"} <= set(record["sizes"]):
-        asked = "time grows with at most size^1.5 from 100k to 1M"
-        found.append(Check(asked, f"{exponent:.2f}", exponent <= 1.5))
+        asked = "time grows with at most size^1.2 from 100k to 1M"
+        found.append(Check(asked, f"{exponent:.2f}", exponent <= 1.2))
     return found
 
 
@@ -264,6 +263,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add("--noise", type=float, default=0.02, help="of the generated pairs [0.02]")
     add("--overlap", type=float, default=0.8, help="of the generated pairs [0.8]")
     add("--seed", type=int, default=0, help="of the generated pairs [0]")
+    add("--preset", choices=("best", "paper"), default="best", help="[best]")
     add("--solver", choices=("sinkhorn", "hungarian"), default="sinkhorn", help="[sinkhorn]")
     add("--memory", default="20G", help="ceiling given to sameas align [20G]")
     add("--fit-from", type=parse_size, default=100_000, help="smallest size of the fit [100k]")
@@ -271,7 +271,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add("--plot-only", action="store_true", help="draw what is known, run nothing")
     add("--results", type=Path, default=tables.RESULTS / "ladder.json", help="where results go")
     options = parser.parse_args(arguments)
-    names = ("noise", "overlap", "seed", "solver", "memory", "fit_from")
+    names = ("noise", "overlap", "seed", "preset", "solver", "memory", "fit_from")
     settings = {name: getattr(options, name) for name in names}
     if options.plot_only:
         record = tables.load(options.results)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -16,10 +18,15 @@ Result = TypeVar("Result")
 
 
 def cores() -> int:
-    """The number of processor cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    """The number of processor cores that this process may use, a container's quota included."""
+    count = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
+    try:
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text(encoding="ascii").split()
+        return max(min(count, math.ceil(int(quota) / int(period))), 1)
+    except (OSError, ValueError):  # no cgroup, or no quota ("max")
+        return count
 
 
 WORKERS = min(cores(), 8)
