@@ -291,9 +291,9 @@ class _Source(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         # Small frames are joined, so that the first bytes are enough to guess the format from.
         while len(self._ready) < HEAD_BYTES and (self._packed or self._refill(len(buffer))):
-            found = self._unpack()
-            self._count(len(found))
-            self._ready = memoryview(bytes(self._ready) + found)
+            piece = self._unpack()
+            self._count(len(piece))
+            self._ready = memoryview(bytes(self._ready) + piece)
         found = self._ready[: len(buffer)]
         self._ready = self._ready[len(buffer) :]
         buffer[: len(found)] = found
