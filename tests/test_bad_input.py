@@ -730,6 +730,11 @@ def test_gold_that_is_empty(tmp_path):
     refused(tmp_path, ["evaluate", links, gold], f"{gold}: holds no links; two columns expected")
 
 
+def test_an_alignment_in_xml_that_is_empty(tmp_path):
+    links = put(tmp_path / "found.rdf", "")
+    refused(tmp_path, ["convert", links, tmp_path / "o.tsv"], f"{links}: is empty")
+
+
 # Options
 
 
@@ -844,6 +849,16 @@ def test_an_output_over_a_file_without_a_suffix(tmp_path):
     )
 
 
+@pytest.mark.parametrize("target", ["loop", "nowhere"])
+def test_a_link_that_leads_to_itself_or_nowhere(tmp_path, monkeypatch, target):
+    left, right = good(tmp_path)
+    out = tmp_path / "loop"
+    out.symlink_to(target)
+    monkeypatch.setattr("sameas.pipeline.align", None)  # refused before any work
+    refused(tmp_path, ["align", left, right, "-o", out], "exists and is not a run folder")
+    refused(tmp_path, ["align", left, out, "-o", tmp_path / "o.tsv"], f"{out}: no such file")
+
+
 def test_a_table_over_a_folder(tmp_path):
     out = tmp_path / "links.tsv"
     out.mkdir()
@@ -921,6 +936,21 @@ def test_an_argument_that_is_not_utf8(tmp_path):
         ["explain", tmp_path, "\udcff"],
     ):
         refused(tmp_path, command, "\\udcff", "is not text in the encoding of this system")
+
+
+@pytest.mark.parametrize("mark", ["\0", "\r", "\x1b[2J", "\u2028", "\u202e"])
+def test_what_cannot_be_printed_is_escaped(tmp_path, mark):
+    left, right = good(tmp_path)
+    known = put(tmp_path / "known.tsv", lines([(f"fr:{mark}x", "en:London")]))
+    escaped = repr(mark)[1:-1]
+    for flag in ("--seeds", "--reject", "--among"):
+        command = ["align", left, right, "-o", tmp_path / "o.tsv", flag, known]
+        refused(tmp_path, command, f"fr:{escaped}x")
+    if mark != "\0":
+        refused(tmp_path, ["align", left, right, "-o", tmp_path / f"{mark}.x"], f"{escaped}.x")
+        odd = put(tmp_path / f"{mark}.tsv", "a\tb\na\tb\n")
+        result = invoke("evaluate", odd, odd)
+        assert f"{escaped}.tsv:2: duplicated links" in result.stderr
 
 
 def test_a_working_folder_that_is_gone(tmp_path, monkeypatch):
