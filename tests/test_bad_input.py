@@ -467,6 +467,17 @@ def test_json_ld_that_is_nested_deeply(tmp_path, kind):
     refused(tmp_path, ["inspect", file], f"{file}: is nested more than 256 levels deep")
 
 
+@pytest.mark.parametrize("suffix", ["nt", "nq", "ttl", "trig"])
+def test_triples_that_are_nested_deeply(tmp_path, suffix):
+    gap = ' # ")>>\n' if suffix in ("ttl", "trig") else " "
+    begin, end = f"<<({gap}<a:s>{gap}<a:p>{gap}", " )>>"
+    flat = "<a:s> <a:p> <a:o> .\n" + f"<a:s> <a:p> {begin}<a:o>{end} .\n" * 1000
+    file = put(tmp_path / f"deep.{suffix}", flat)
+    assert len(sameas.read_graph(file).triples) == 1
+    put(file, f"{flat}<a:s> <a:p> {begin * 50_000}<a:o>{end * 50_000} .\n")
+    refused(tmp_path, ["inspect", file], f"{file}: is nested more than 256 levels deep")
+
+
 def test_brackets_in_texts_of_json_ld_do_not_count(tmp_path):
     text = ", ".join(['"[[[{\\\\\\"[[["'] * 30_000)
     content = f'{{"@id": "x:a", "x:q": {{"@id": "x:b"}}, "x:p": [{text}]}}'

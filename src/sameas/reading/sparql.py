@@ -23,6 +23,7 @@ from sameas.errors import InputError, first_line, shortened
 from sameas.files import max_bytes, read_text, read_whole, stream_of, too_large
 from sameas.rdf.rules import Reading
 from sameas.rdf.statements import Statements, Terms, statements_of
+from sameas.reading.nesting import TurtleStream
 from sameas.reading.quads import guarded
 from sameas.reading.syntax import FORMATS
 
@@ -209,7 +210,9 @@ def _rows(address: str, kind: str, content: bytes) -> tuple[list[Any], bool]:
                 address, f"answers with {kind or 'nothing'}, which is no RDF; is it an endpoint?"
             )
         source = guarded(stream, KINDS.get(format))
-        return list(ox.parse(input=cast(IO[bytes], source), format=format)), False
+        parser = ox.parse(input=cast(IO[bytes], source), format=format)
+        quads = source.statements(parser) if isinstance(source, TurtleStream) else parser
+        return list(quads), False
     except (SyntaxError, ValueError, MemoryError) as error:
         reason = shortened(first_line(error), 200)
         raise InputError(address, f"its answer cannot be read ({reason})") from None
