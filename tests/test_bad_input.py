@@ -478,6 +478,29 @@ def test_triples_that_are_nested_deeply(tmp_path, suffix):
     refused(tmp_path, ["inspect", file], f"{file}: is nested more than 256 levels deep")
 
 
+@pytest.mark.parametrize(
+    ("kind", "usual", "deep"),
+    [
+        ("", 1000, 50_000),
+        (' rdf:parseType="Triple"', 100, 1900),
+        (' rdf:parseType="Triple"', 100, 50_000),
+    ],
+)
+def test_xml_that_is_nested_deeply(tmp_path, kind, usual, deep):
+    def nested(depth):
+        begin, end = f'<p{kind}><rdf:Description rdf:about="a:s">', "</rdf:Description></p>"
+        return put(
+            tmp_path / "nested.rdf",
+            '<rdf:RDF xmlns="a:" xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '
+            'rdf:version="1.2"><rdf:Description rdf:about="a:t"><p rdf:resource="a:o"/>'
+            f"{begin * depth}<p>x</p>{end * depth}</rdf:Description></rdf:RDF>",
+        )
+
+    assert len(sameas.read_graph(nested(usual)).triples)
+    file = nested(deep)
+    refused(tmp_path, ["inspect", file], f"{file}: is nested more than ", " levels deep")
+
+
 def test_brackets_in_texts_of_json_ld_do_not_count(tmp_path):
     text = ", ".join(['"[[[{\\\\\\"[[["'] * 30_000)
     content = f'{{"@id": "x:a", "x:q": {{"@id": "x:b"}}, "x:p": [{text}]}}'

@@ -95,8 +95,8 @@ def refuse_deep_lines(block: bytes, place: str) -> None:
                 raise too_deep(place)
 
 
-def too_deep(place: str) -> InputError:
-    """The error about JSON or triples that are nested too deeply."""
+def too_deep(place: str, deepest: int = DEEPEST) -> InputError:
+    """The error about a file that is nested too deeply."""
     return InputError(
-        place, f"is nested more than {DEEPEST} levels deep, which is not read; flatten it"
+        place, f"is nested more than {deepest} levels deep, which is not read; flatten it"
     )

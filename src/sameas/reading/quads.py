@@ -24,7 +24,7 @@ from sameas.files import Stream
 from sameas.iri import SIMPLE
 from sameas.rdf.rules import LANGUAGE, RdfKind, Reading
 from sameas.rdf.statements import BlankNames, Statements, Terms, from_canonical, statements_of
-from sameas.reading.nesting import JsonStream, TurtleStream, refuse_deep_lines
+from sameas.reading.nesting import JsonStream, TurtleStream, refuse_deep_lines, too_deep
 from sameas.reading.syntax import FORMATS, kind_of_content
 from sameas.reading.xml import LOST, XmlStream
 
@@ -163,8 +163,10 @@ def read_quads(
         except SyntaxError as error:
             line = source.line if isinstance(source, XmlStream) else error.lineno
             faults.syntax_error(error, line)
-        except (MemoryError, RecursionError):
+        except MemoryError:
             raise InputError(stream.place, TOO_LONG) from None
+        except RecursionError:  # triples in RDF/XML
+            raise too_deep(stream.place) from None
     faults.warn()
 
 
