@@ -1045,7 +1045,7 @@ def test_a_run_folder_without_its_anchors(tmp_path, a_run):
 
 def test_a_run_folder_with_damaged_embeddings(tmp_path, a_run):
     put(a_run / "embeddings.npy", "junk")
-    refused(tmp_path, ["explain", a_run, "fr:Londres"], f"{a_run}: is damaged")
+    refused(tmp_path, ["explain", a_run, "fr:Londres"], f"{a_run}/embeddings.npy: not a .npy file")
 
 
 @pytest.mark.parametrize("name", ["links.parquet", "candidates.parquet"])
