@@ -22,7 +22,7 @@ LONGEST_ENTITY = 4096
 """Characters that an entity may stand for; entities are for shortening IRIs."""
 DEEPEST = 4096
 """Elements inside each other, of which a list may need many; the parser's time grows with the
-square of this, and triples inside each other end the process from some 10,000 on."""
+square of this, and 20,000 triples inside each other end the process."""
 FEED_BYTES = 2**16
 LOST = "mend it; if it were skipped, the rest would be lost"
 DECLARED = re.compile(r"\A(\s*<\?xml\s[^>]*?encoding\s*=\s*[\"'])([^\"'>]*)")
