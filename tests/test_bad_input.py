@@ -467,6 +467,40 @@ def test_json_ld_that_is_nested_deeply(tmp_path, kind):
     refused(tmp_path, ["inspect", file], f"{file}: is nested more than 256 levels deep")
 
 
+@pytest.mark.parametrize("suffix", ["nt", "nq", "ttl", "trig"])
+def test_triples_that_are_nested_deeply(tmp_path, suffix):
+    gap = ' # ")>>\n' if suffix in ("ttl", "trig") else " "
+    begin, end = f"<<({gap}<a:s>{gap}<a:p>{gap}", " )>>"
+    flat = "<a:s> <a:p> <a:o> .\n" + f"<a:s> <a:p> {begin}<a:o>{end} .\n" * 1000
+    file = put(tmp_path / f"deep.{suffix}", flat)
+    assert len(sameas.read_graph(file).triples) == 1
+    put(file, f"{flat}<a:s> <a:p> {begin * 50_000}<a:o>{end * 50_000} .\n")
+    refused(tmp_path, ["inspect", file], f"{file}: is nested more than 256 levels deep")
+
+
+@pytest.mark.parametrize(
+    ("kind", "usual", "deep"),
+    [
+        ("", 1000, 50_000),
+        (' rdf:parseType="Triple"', 100, 1900),
+        (' rdf:parseType="Triple"', 100, 50_000),
+    ],
+)
+def test_xml_that_is_nested_deeply(tmp_path, kind, usual, deep):
+    def nested(depth):
+        begin, end = f'<p{kind}><rdf:Description rdf:about="a:s">', "</rdf:Description></p>"
+        return put(
+            tmp_path / "nested.rdf",
+            '<rdf:RDF xmlns="a:" xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '
+            'rdf:version="1.2"><rdf:Description rdf:about="a:t"><p rdf:resource="a:o"/>'
+            f"{begin * depth}<p>x</p>{end * depth}</rdf:Description></rdf:RDF>",
+        )
+
+    assert len(sameas.read_graph(nested(usual)).triples)
+    file = nested(deep)
+    refused(tmp_path, ["inspect", file], f"{file}: is nested more than ", " levels deep")
+
+
 def test_brackets_in_texts_of_json_ld_do_not_count(tmp_path):
     text = ", ".join(['"[[[{\\\\\\"[[["'] * 30_000)
     content = f'{{"@id": "x:a", "x:q": {{"@id": "x:b"}}, "x:p": [{text}]}}'
@@ -730,6 +764,11 @@ def test_gold_that_is_empty(tmp_path):
     refused(tmp_path, ["evaluate", links, gold], f"{gold}: holds no links; two columns expected")
 
 
+def test_an_alignment_in_xml_that_is_empty(tmp_path):
+    links = put(tmp_path / "found.rdf", "")
+    refused(tmp_path, ["convert", links, tmp_path / "o.tsv"], f"{links}: is empty")
+
+
 # Options
 
 
@@ -844,6 +883,16 @@ def test_an_output_over_a_file_without_a_suffix(tmp_path):
     )
 
 
+@pytest.mark.parametrize("target", ["loop", "nowhere"])
+def test_a_link_that_leads_to_itself_or_nowhere(tmp_path, monkeypatch, target):
+    left, right = good(tmp_path)
+    out = tmp_path / "loop"
+    out.symlink_to(target)
+    monkeypatch.setattr("sameas.pipeline.align", None)  # refused before any work
+    refused(tmp_path, ["align", left, right, "-o", out], "exists and is not a run folder")
+    refused(tmp_path, ["align", left, out, "-o", tmp_path / "o.tsv"], f"{out}: no such file")
+
+
 def test_a_table_over_a_folder(tmp_path):
     out = tmp_path / "links.tsv"
     out.mkdir()
@@ -923,6 +972,21 @@ def test_an_argument_that_is_not_utf8(tmp_path):
         refused(tmp_path, command, "\\udcff", "is not text in the encoding of this system")
 
 
+@pytest.mark.parametrize("mark", ["\0", "\r", "\x1b[2J", "\u2028", "\u202e"])
+def test_what_cannot_be_printed_is_escaped(tmp_path, mark):
+    left, right = good(tmp_path)
+    known = put(tmp_path / "known.tsv", lines([(f"fr:{mark}x", "en:London")]))
+    escaped = repr(mark)[1:-1]
+    for flag in ("--seeds", "--reject", "--among"):
+        command = ["align", left, right, "-o", tmp_path / "o.tsv", flag, known]
+        refused(tmp_path, command, f"fr:{escaped}x")
+    if mark != "\0":
+        refused(tmp_path, ["align", left, right, "-o", tmp_path / f"{mark}.x"], f"{escaped}.x")
+        odd = put(tmp_path / f"{mark}.tsv", "a\tb\na\tb\n")
+        result = invoke("evaluate", odd, odd)
+        assert f"{escaped}.tsv:2: duplicated links" in result.stderr
+
+
 def test_a_working_folder_that_is_gone(tmp_path, monkeypatch):
     left, right = good(tmp_path)
     (tmp_path / "gone").mkdir()
@@ -981,7 +1045,7 @@ def test_a_run_folder_without_its_anchors(tmp_path, a_run):
 
 def test_a_run_folder_with_damaged_embeddings(tmp_path, a_run):
     put(a_run / "embeddings.npy", "junk")
-    refused(tmp_path, ["explain", a_run, "fr:Londres"], f"{a_run}: is damaged")
+    refused(tmp_path, ["explain", a_run, "fr:Londres"], f"{a_run}/embeddings.npy: not a .npy file")
 
 
 @pytest.mark.parametrize("name", ["links.parquet", "candidates.parquet"])

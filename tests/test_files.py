@@ -5,9 +5,11 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import lzma
 import os
 import random
 import threading
+import zlib
 
 import polars as pl
 import pytest
@@ -119,6 +121,22 @@ def test_tables_have_a_limit_on_unpacked_bytes(tmp_path, suffix):
     with pytest.raises(InputError, match=r"holds more than 100,000 bytes .* `max_bytes`"):
         sameas.read_graph(path, reading=Reading(max_bytes=100_000))
     assert len(sameas.read_graph(path, reading=Reading(max_bytes=10**6)).triples) == 100_000
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_file_that_is_still_compressed_once_unpacked_is_refused(tmp_path, name):
+    text, read = READERS[name]
+    path = tmp_path / name
+    inner = {**PACK, ".z": zlib.compress, ".xz": lzma.compress}
+    for pack in inner.values():
+        again = pack(text[:500].encode())
+        path.write_bytes(gzip.compress(again[:1]) + gzip.compress(again[1:]))
+        with pytest.raises(InputError, match="is compressed twice; unpack it once"):
+            read(path)
+    for again in (inner[".z"](b"a"), inner[".xz"](b"a"), b"\xef\xbb\xbf" + gzip.compress(b"a")):
+        path.write_bytes(again)
+        with pytest.raises(InputError, match=r"is compressed with \w+, which is not read"):
+            read(path)
 
 
 def change(path, how):

@@ -27,6 +27,10 @@ DATA = "".join(
     f'<{E}{n}> <{E}p> "{n}" .\n'
     for n in range(50)
 )
+ONE_ROW = (
+    b'{"head":{"vars":["s","p","o"]},"results":{"bindings":[{"s":{"type":"bnode","value":"b"},'
+    b'"p":{"type":"uri","value":"x:r"},"o":{"type":"uri","value":"x:%s"}}]}}'
+)
 SERVER = shutil.which("oxigraph") or shutil.which("oxigraph", path=Path(sys.executable).parent)
 
 
@@ -287,14 +291,26 @@ def test_an_endpoint_that_is_not_there(address):
         sameas.read_graph(f"sparql+{address}")
 
 
+@pytest.mark.parametrize("kind", ["application/sparql-results+json", "application/n-triples"])
+def test_an_endpoint_that_ignores_the_offset_is_refused(kind):
+    content = DATA.encode() if kind.endswith("triples") else ONE_ROW % b"o"
+    with (
+        answering(200, kind, content) as address,
+        pytest.raises(InputError, match=r"statements for two pages in a row.*`query` with a LIMIT"),
+    ):
+        sameas.read_graph(address)
+
+
 def test_blank_nodes_of_two_pages_are_not_the_same(monkeypatch):
-    content = (
-        b'{"head":{"vars":["s","p","o"]},"results":{"bindings":[{"s":{"type":"bnode","value":"b"},'
-        b'"p":{"type":"uri","value":"x:r"},"o":{"type":"uri","value":"x:o"}}]}}'
+    pages = iter(
+        [
+            ONE_ROW % b"o",
+            ONE_ROW % b"q",
+            b'{"head":{"vars":["s","p","o"]},"results":{"bindings":[]}}',
+        ]
     )
-    pages = iter([content, content, b'{"head":{"vars":["s","p","o"]},"results":{"bindings":[]}}'])
     known = sparql._rows
     monkeypatch.setattr(sparql, "_rows", lambda place, kind, _: known(place, kind, next(pages)))
     with answering(200, "application/sparql-results+json", b"{}") as address:
         graph = sameas.read_graph(address)
-    assert graph.entities.to_list() == ["_:1.b", "x:o", "_:2.b"]
+    assert graph.entities.to_list() == ["_:1.b", "x:o", "_:2.b", "x:q"]

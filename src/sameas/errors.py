@@ -39,8 +39,7 @@ class InputError(SameasError):
         """Make the message ``path:line:column: message``, or ``path: row N: message``."""
         place = ":".join(str(part) for part in (path, line, column) if part is not None)
         text = f"{place}: row {row}: {message}" if row is not None else f"{place}: {message}"
-        # What a file holds may be in the message, and is not let loose on a terminal.
-        super().__init__("".join(c if c.isprintable() else repr(c)[1:-1] for c in text))
+        super().__init__(printable(text))
 
 
 class OptionError(SameasError, ValueError):
@@ -108,8 +107,19 @@ def shortened(text: str, limit: int = 80) -> str:
     >>> shortened("31\t7")
     '31\\t7'
     """
-    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text[: limit + 1])
+    text = printable(text[: limit + 1])
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def printable(text: str) -> str:
+    r"""Text in which control characters, line separators and direction marks are escaped.
+
+    Messages may quote files and paths, and must not control the terminal.
+
+    >>> printable("a\u2028b")
+    'a\\u2028b'
+    """
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def first_line(error: BaseException | str) -> str:

@@ -67,6 +67,12 @@ COMPRESSIONS = {
         lambda: zstandard.ZstdDecompressor().decompressobj(),
     ),
 }
+STILL_PACKED = {
+    **{one.name: one.magic for one in COMPRESSIONS.values()},
+    "zlib": re.compile(rb"x[\x01\x9c\xda]"),
+    "xz": re.compile(rb"\xfd7zXZ\0"),
+}
+"""How unpacked bytes may not begin: polars would unpack some of these past any limit."""
 
 
 def kind_of(path: StrPath) -> str:
@@ -219,7 +225,12 @@ def _opened(source: _Source) -> Stream:
     file = io.BufferedReader(source, 2**16)
     if file.peek(1).startswith(BYTE_ORDER_MARK):
         file.read(len(BYTE_ORDER_MARK))
-    return Stream(source.place, file, file.peek(1)[:HEAD_BYTES], source.compression)
+    head = file.peek(1)[:HEAD_BYTES]
+    for name, magic in STILL_PACKED.items():
+        if magic.match(head):
+            what = f"with {name}, which is not read" if source.compression is None else "twice"
+            raise InputError(source.place, f"is compressed {what}; unpack it once")
+    return Stream(source.place, file, head, source.compression)
 
 
 @dataclass(frozen=True)
@@ -278,9 +289,11 @@ class _Source(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        while not self._ready and (self._packed or self._refill(len(buffer))):
-            self._ready = memoryview(self._unpack())
-            self._count()
+        # Small frames are joined, so that the first bytes are enough to guess the format from.
+        while len(self._ready) < HEAD_BYTES and (self._packed or self._refill(len(buffer))):
+            piece = self._unpack()
+            self._count(len(piece))
+            self._ready = memoryview(bytes(self._ready) + piece)
         found = self._ready[: len(buffer)]
         self._ready = self._ready[len(buffer) :]
         buffer[: len(found)] = found
@@ -324,8 +337,8 @@ class _Source(io.RawIOBase):
             self._frame = None
         return found
 
-    def _count(self) -> None:
-        self._unpacked += len(self._ready)
+    def _count(self, size: int) -> None:
+        self._unpacked += size
         if self._most is not None and self._unpacked > self._most:
             raise too_large(self.place, self._most)
 

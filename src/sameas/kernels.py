@@ -213,10 +213,12 @@ def best_meetings(
             for q in range(other_starts[features[e]], other_starts[features[e] + 1]):
                 j = others[q]
                 met[count] = j
-                count += products[j] == 0  # without a branch, which could not be foreseen
+                # Without a branch, which could not be foreseen. Where values are zero, one is
+                # listed again and again; a list that is full stands for all.
+                count = min(count + (products[j] == 0), size)
                 products[j] += value * other_values[q]
         for place in range(count):
-            j = met[place]
+            j = met[place] if count < size else place
             product = products[j]
             products[j] = 0
             if product > 0 and product >= rows.least[i]:

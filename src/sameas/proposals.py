@@ -154,7 +154,7 @@ def _largest(
 def _no_best(lines: int, k: int) -> Best:
     """Room for the best k of each line."""
     return Best(
-        np.full(lines, -np.inf, dtype=np.float32),
+        np.full(lines, -np.inf if k else np.inf, dtype=np.float32),
         np.full((lines, k), -np.inf, dtype=np.float32),
         np.full((lines, k), -1, dtype=np.int32),
     )

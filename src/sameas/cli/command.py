@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from sameas.errors import writing_to
+from sameas.errors import printable, writing_to
 from sameas.fields import declared, parse_size
 from sameas.files import limited
 from sameas.rdf.rules import Reading
@@ -178,7 +178,7 @@ def say(message: str, *, err: bool = False, always: bool = False) -> None:
 
 def note(message: str, *, always: bool = True) -> None:
     """Print a note on standard error; with --json only if ``always``."""
-    say(f"note: {as_flags(message)}", err=True, always=always)
+    say(f"note: {printable(as_flags(message))}", err=True, always=always)
 
 
 def print_table(rows: Iterable[Sequence[Any]], *, header: Sequence[str] = ()) -> None:

@@ -21,7 +21,14 @@ from sameas.cli.explain import explain
 from sameas.cli.inspect import inspect
 from sameas.cli.merge import merge
 from sameas.cli.reproduce import reproduce
-from sameas.errors import InputError, OptionError, OutputError, SameasError, system_reason
+from sameas.errors import (
+    InputError,
+    OptionError,
+    OutputError,
+    SameasError,
+    printable,
+    system_reason,
+)
 
 LONGEST = 500
 """Characters of a message; longer ones, which quote a long argument, are cut in the middle."""
@@ -125,7 +132,7 @@ def _message(error: BaseException) -> str | None:
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    text = " ".join(message.split("\n"))
+    text = printable(" ".join(message.split("\n")))
     if len(text) > LONGEST:
         text = f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
     say(f"sameas: {text}", err=True, always=True)

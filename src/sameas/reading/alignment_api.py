@@ -28,6 +28,8 @@ def read_alignment_api(path: Path, predicate: str | None = None) -> LinkSet:
     cells: dict[str, dict[str, str]] = {}
     metadata: dict[str, str] = {}
     with open_stream(path) as stream:
+        if not stream.head:  # the parser takes that for a graph without statements
+            raise InputError(path, "is empty; an alignment in RDF/XML expected")
         for quad in read_quads(stream, "rdf", Reading(), plain_attributes=False):
             name = _term(quad.predicate.value)
             value = "" if isinstance(quad.object, ox.Triple) else quad.object.value

@@ -24,7 +24,7 @@ from sameas.files import Stream
 from sameas.iri import SIMPLE
 from sameas.rdf.rules import LANGUAGE, RdfKind, Reading
 from sameas.rdf.statements import BlankNames, Statements, Terms, from_canonical, statements_of
-from sameas.reading.nesting import JsonStream
+from sameas.reading.nesting import JsonStream, TurtleStream, refuse_deep_lines, too_deep
 from sameas.reading.syntax import FORMATS, kind_of_content
 from sameas.reading.xml import LOST, XmlStream
 
@@ -156,23 +156,28 @@ def read_quads(
     except ValueError as error:  # the base is none
         raise InputError(stream.place, f"{error}; is `base` a whole IRI?") from None
     while True:
+        found = source.statements(parser) if isinstance(source, TurtleStream) else parser
         try:
-            yield from faults.valid(parser, lambda: getattr(source, "line", None))
+            yield from faults.valid(found, lambda: getattr(source, "line", None))
             break
         except SyntaxError as error:
             line = source.line if isinstance(source, XmlStream) else error.lineno
             faults.syntax_error(error, line)
-        except (MemoryError, RecursionError):
+        except MemoryError:
             raise InputError(stream.place, TOO_LONG) from None
+        except RecursionError:  # triples in RDF/XML
+            raise too_deep(stream.place) from None
     faults.warn()
 
 
 def guarded(
     stream: Stream, kind: RdfKind | None, *, plain_attributes: bool = True
-) -> Stream | XmlStream | JsonStream:
+) -> Stream | XmlStream | JsonStream | TurtleStream:
     """A stream behind the guard that the parser of its format needs."""
     if kind == "rdf" and stream.head:
         return XmlStream(stream, plain_attributes=plain_attributes)
+    if kind in ("ttl", "trig", "nt", "nq"):
+        return TurtleStream(stream)
     return JsonStream(stream) if kind == "jsonld" else stream
 
 
@@ -219,6 +224,7 @@ def _canonical_blocks(
     faults = Faults(stream, kind, reading, tally)
     line = 1
     for block in _blocks(stream):
+        refuse_deep_lines(block, stream.place)
         try:
             content = _canonical(block, kind)
         except (SyntaxError, MemoryError):

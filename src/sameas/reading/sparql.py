@@ -23,6 +23,7 @@ from sameas.errors import InputError, first_line, shortened
 from sameas.files import max_bytes, read_text, read_whole, stream_of, too_large
 from sameas.rdf.rules import Reading
 from sameas.rdf.statements import Statements, Terms, statements_of
+from sameas.reading.nesting import TurtleStream
 from sameas.reading.quads import guarded
 from sameas.reading.syntax import FORMATS
 
@@ -53,12 +54,14 @@ def read_endpoint(
     """The statements that a query finds, a page at a time.
 
     The query is a SELECT of subject, predicate and object in this order, or a CONSTRUCT. One
-    that has a LIMIT or OFFSET is put once and as it is. Blank nodes are told apart by page, for
-    an endpoint may use their names again.
+    that has a LIMIT or OFFSET is put once and as it is. Two equal pages in a row are an
+    InputError, for an endpoint that ignores OFFSET would be asked for ever. Blank nodes are told
+    apart by page, for an endpoint may use their names again.
     """
     text = QUERY if query is None else read_text(query).strip()
     once = re.search(r"\b(LIMIT|OFFSET)\s+\d+\s*", text, re.IGNORECASE) is not None
     offset, page = 0, 0
+    before: list[Any] = []
     most = budget = max_bytes()
     while True:
         page += 1
@@ -68,6 +71,13 @@ def read_endpoint(
         if budget < 0:
             raise too_large(address, most)
         rows, selected = _rows(address, kind, content)
+        if rows and rows == before:
+            raise InputError(
+                address,
+                f"sent the same {len(rows):,} statements for two pages in a row, as endpoints do "
+                "that know no OFFSET; give a `query` with a LIMIT, which is put once",
+            )
+        before = rows
         quads = [ox.Quad(*row) for row in rows if not isinstance(row[0], ox.Triple)]
         for what in ("statements", "quoted"):  # statements about statements
             tally[what] += len(rows) - len(quads)
@@ -200,7 +210,9 @@ def _rows(address: str, kind: str, content: bytes) -> tuple[list[Any], bool]:
                 address, f"answers with {kind or 'nothing'}, which is no RDF; is it an endpoint?"
             )
         source = guarded(stream, KINDS.get(format))
-        return list(ox.parse(input=cast(IO[bytes], source), format=format)), False
+        parser = ox.parse(input=cast(IO[bytes], source), format=format)
+        quads = source.statements(parser) if isinstance(source, TurtleStream) else parser
+        return list(quads), False
     except (SyntaxError, ValueError, MemoryError) as error:
         reason = shortened(first_line(error), 200)
         raise InputError(address, f"its answer cannot be read ({reason})") from None

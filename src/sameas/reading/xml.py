@@ -2,7 +2,8 @@
 
 Expat reads the same text first. It gives the line and column of errors, notices when a file is
 truncated, and reports entities before they are used. An entity that stands for much text is
-refused: a few entities that refer to each other could make a small file fill any memory.
+refused: a few entities that refer to each other could make a small file fill any memory. So are
+elements that are nested very deeply.
 """
 
 from __future__ import annotations
@@ -14,10 +15,14 @@ from xml.sax.saxutils import escape, quoteattr
 
 from sameas.errors import InputError
 from sameas.files import Stream
+from sameas.reading.nesting import too_deep
 from sameas.reading.syntax import UTF16
 
 LONGEST_ENTITY = 4096
 """Characters that an entity may stand for; entities are for shortening IRIs."""
+DEEPEST = 4096
+"""Elements inside each other, of which a list may need many; the parser's time grows with the
+square of this, and 20,000 triples inside each other end the process."""
 FEED_BYTES = 2**16
 LOST = "mend it; if it were skipped, the rest would be lost"
 DECLARED = re.compile(r"\A(\s*<\?xml\s[^>]*?encoding\s*=\s*[\"'])([^\"'>]*)")
@@ -42,10 +47,11 @@ class XmlStream:
         """The line that was handed out last, whole or in part."""
         self._parser = expat.ParserCreate("utf-8", namespace_separator=" ")
         self._parser.EntityDeclHandler = self._entity
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+        self._depth = 0
         self._rewritten: list[str] | None = None if plain_attributes else []
         if not plain_attributes:
-            self._parser.StartElementHandler = self._start
-            self._parser.EndElementHandler = self._end
             self._parser.CharacterDataHandler = self._text
 
     def read(self, size: int = -1) -> bytes:
@@ -107,7 +113,12 @@ class XmlStream:
             ) from None
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
-        """Write an element with its own namespaces, without attributes that have none."""
+        """Rewrite an element with its own namespaces, without attributes that have none."""
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise too_deep(self._stream.place, DEEPEST)
+        if self._rewritten is None:
+            return
         space, _, local = name.rpartition(" ")
         parts = [f"<{local} xmlns={quoteattr(space)}"]
         for number, (key, value) in enumerate(attributes.items()):
@@ -122,7 +133,9 @@ class XmlStream:
         self._write(" ".join(parts) + ">")
 
     def _end(self, name: str) -> None:
-        self._write(f"</{name.rpartition(' ')[2]}>")
+        self._depth -= 1
+        if self._rewritten is not None:
+            self._write(f"</{name.rpartition(' ')[2]}>")
 
     def _text(self, text: str) -> None:
         self._write(escape(text))

@@ -77,7 +77,8 @@ def prepare(
     check_place(path, suffix, {**FORMATS, "": None} if folder else FORMATS, remedy=remedy)
     with writing_to(path):
         empty = path.is_dir() and not any(path.iterdir())
-        taken = not suffix and path.exists() and not empty and not is_run(path)
+        there = path.exists() or path.is_symlink()  # a link may lead nowhere, or to itself
+        taken = not suffix and there and not empty and not is_run(path)
     if taken:
         raise OutputError(
             f"{path}: exists and is not a run folder; choose another name, or a suffix such as .tsv"
