@@ -75,8 +75,8 @@ def test_the_ladder_records_every_size(ladder):
     record = record_of(ladder / "results" / "ladder.json")
     assert {name: run["size"] for name, run in record["sizes"].items()} == SIZES
     for run in record["sizes"].values():
-        assert run["form"] == "complete"
-        assert run["candidate_recall"] == 1
+        assert run["form"] == "candidates"
+        assert run["candidate_recall"] > 0.9
         assert run["hits@1"] > 0.8
         assert {"reading", "features", "assignment", "writing", "rest"} <= set(run["seconds"])
         assert sum(run["seconds"].values()) == pytest.approx(run["total_seconds"], abs=0.01)
