@@ -189,6 +189,10 @@ def best_of_columns(tile: Array, begin: int, first: int, last: int, best: Best) 
                         offer(best, j, tile[i, j], begin + i)
 
 
+NO_PRODUCT = np.float32(-1e-30)
+"""In place of a sum that is zero: too small to change another sum, and not positive."""
+
+
 @kernel
 def best_meetings(
     left: tuple[Array, Array, Array],
@@ -214,7 +218,9 @@ def best_meetings(
                 j = others[q]
                 met[count] = j
                 count += products[j] == 0  # without a branch, which could not be foreseen
-                products[j] += value * other_values[q]
+                product = products[j] + value * other_values[q]
+                # A sum of zero must not be counted as new again: there is room for each j once.
+                products[j] = product if product != 0 else NO_PRODUCT
         for place in range(count):
             j = met[place]
             product = products[j]
