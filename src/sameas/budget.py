@@ -33,6 +33,8 @@ BASE = 440 * 2**20
 """Python with its libraries, compiled code, and blocks in the making."""
 FACT_BYTES = 300
 """For each triple, name and value in the tables of PARIS."""
+EXACT_HOPS = 1.4
+"""Exact hops of weighted n-grams take so much more than their entries (measured)."""
 SAMPLE = 5000
 """Names from which the number of distinct n-grams is projected."""
 
@@ -135,7 +137,8 @@ def _row_bytes(task: Task, sides: Sides) -> int:
         for graph, positions in zip((pair.left, pair.right), sides, strict=True):
             entry = 16 if twice else 8
             if depth or not options.rounds:
-                total += entry * _entries(graph, positions, curve, depth)
+                hops = _entries(graph, positions, curve, depth)
+                total += int((EXACT_HOPS if options.rounds else 1) * entry * hops)
             if options.rounds:  # names of all entities, and by side
                 total += 3 * entry * _entries(graph, positions, curve, 0)
     if task.inputs.word_vectors is not None:
