@@ -50,7 +50,7 @@ def folded(names: pl.Series, *, numbers: bool = True) -> pl.Series:
     >>> folded(pl.Series(["Beyoncé", "Москва", "Henry VIII (play)", "5th Avenue"])).to_list()
     ['beyonce', 'moskva', 'henry 8 play', '5 avenue']
     """
-    return _in_blocks(lambda block: _folded(block, numbers=numbers), names)
+    return in_blocks(lambda block: _folded(block, numbers=numbers), names)
 
 
 def _folded(names: pl.Series, *, numbers: bool) -> pl.Series:
@@ -84,7 +84,7 @@ def sounded(names: pl.Series) -> pl.Series:
     >>> sounded(pl.Series(["pencho slaveykov", "pentscho slawejkow"])).to_list()
     ['penkho slaveikov', 'penkho slaveikov']
     """
-    return _in_blocks(_sounded, names)
+    return in_blocks(_sounded, names)
 
 
 def _sounded(names: pl.Series) -> pl.Series:
@@ -104,7 +104,7 @@ def text_blocks(texts: pl.Series) -> Iterator[pl.Series]:
         yield texts[part]
 
 
-def _in_blocks(work: Callable[[pl.Series], pl.Series], texts: pl.Series) -> pl.Series:
+def in_blocks(work: Callable[[pl.Series], pl.Series], texts: pl.Series) -> pl.Series:
     """What the work gives for texts, each by itself, made block by block."""
     every: pl.Series = pl.concat([work(block) for block in text_blocks(texts)] or [work(texts)])
     return every
