@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -9,13 +12,17 @@ import polars as pl
 import pytest
 
 import sameas
-from sameas import GraphPair, MemoryCeilingError, Options, budget
+from sameas import GraphPair, MemoryCeilingError, Options, budget, joins, profit
 from sameas.adjacency import adjacency_matrices
 from sameas.assignment import problem
 from sameas.budget import BASE, plan_memory
+from sameas.features import folded, folding, ngram_rows
 from sameas.features.words import WordVectors
 from sameas.fields import parse_size
 from sameas.inputs import Inputs, make_task
+from sameas.naming import LABELS
+from sameas.paris import paris
+from sameas.profit import Profit, StoredProfit
 from sameas.propagation import hop
 from sameas.rows import as_rows, unit
 from sameas.scoring import letter_rows, neighbourhood_rows
@@ -265,3 +272,102 @@ def test_embeddings_count_by_their_size(demo):
         plan(demo, paper(depth=depth), inputs).memory_expected_bytes for depth in (1, 3)
     )
     assert deep - shallow == 4 * rows.nbytes
+
+
+# --- Odd shapes -------------------------------------------------------------------------------
+
+
+def test_long_texts_are_worked_on_in_blocks(monkeypatch):
+    """The same rows and texts in any blocks, none of them larger than a text and a block."""
+    names = pl.Series(["Ann " * 50, "", None, "Öl 2nd", "x" * 300, "Ann", " ", "Москва"] * 3)
+    rows, plain = ngram_rows(names, n=3, boundaries=True, rarity=True), folded(names)
+    for size in (1, 7, 250):
+        monkeypatch.setattr(folding, "BLOCK", size)
+        lengths = [part.str.len_bytes().fill_null(0).sum() for part in folding.text_blocks(names)]
+        assert len(lengths) > 1
+        assert max(lengths) <= size + 300
+        again = ngram_rows(names, n=3, boundaries=True, rarity=True)
+        assert (abs(again.sparse - rows.sparse)).max() == 0
+        assert again.sparse.has_sorted_indices
+        assert folded(names).to_list() == plain.to_list()
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_profits_that_are_all_the_same_are_looked_through_in_parts(monkeypatch, stored):
+    rows = as_rows(np.zeros((40, 3), dtype=np.float32))
+    found = Profit(rows, rows)
+    monkeypatch.setattr(profit, "BLOCK_BYTES", 32 * 4 * 40 * 2)
+    every = StoredProfit(found.toarray()) if stored else found
+    sizes = [len(left) for _, left, _ in every.above(np.full(40, -1.0), np.zeros(40))]
+    assert sum(sizes) == 1600
+    assert max(sizes) <= 40 * 2 * (1 if stored else 4)
+
+
+def test_a_join_of_frequent_keys_is_bounded(monkeypatch, caplog):
+    monkeypatch.setattr(joins, "MOST", 500)
+    left = pl.DataFrame({"key": [0] * 60 + [1] * 3, "a": range(63)})
+    right = pl.DataFrame({"key": [0] * 60 + [1] * 2, "b": range(62)})
+    found = joins.bounded_join(left, right, on=["key"])
+    assert found["key"].to_list() == [1] * 6
+    assert "1 of 2 keys are too frequent" in caplog.text
+    rare = right.filter(pl.col("key") == 1)
+    assert joins.bounded_join(left, rare, on=["key"]).equals(left.join(rare, on="key"))
+
+
+def test_paris_is_refused_below_what_its_tables_take(demo):
+    with pytest.raises(MemoryCeilingError, match=r"facts need about .*raise it with `memory`"):
+        sameas.align(demo, method="paris", memory=2**20)
+    found = sameas.align(demo, method="paris", memory="1G")
+    assert BASE < found.diagnostics.memory_expected_bytes < 2**30
+
+
+def test_paris_is_refused_where_too_many_facts_meet(demo):
+    with pytest.raises(MemoryCeilingError, match=r"pairs of facts.*raise `memory` by 0.25G"):
+        paris(demo.left, demo.right, memory=1000)
+
+
+LETTERS = " ".join(chr(97 + n % 26) + chr(97 + n // 26 % 26) + str(n % 7) for n in range(400_000))
+
+
+ODD = {
+    "long names": (
+        "".join(f'<s:{n}> <{LABELS[0]}> "{n} {LETTERS}" .\n' for n in range(40))
+        + "<s:0> <p:r> <s:1> .",
+        [],
+    ),
+    "many relations": (
+        "".join(f'<s:{n}> <{LABELS[0]}> "thing {n * 7919}" .\n' for n in range(20))
+        + "".join(f"<s:{n % 2}> <p:{n}> <s:{2 + n % 2}> .\n" for n in range(60_000)),
+        [],
+    ),
+    "no names, exactly": (
+        "".join(f"<s:{n}> <p:r> <s:{n * 7 % 4900}> .\n" for n in range(4900)),
+        ["--preset", "paper", "--solver", "hungarian"],
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", ODD)
+@pytest.mark.parametrize("method", [[], ["--method", "paris"]], ids=["seu", "paris"])
+def test_odd_shapes_stay_under_the_ceiling_or_are_refused(tmp_path, shape, method):
+    content, options = ODD[shape]
+    for name in ("l.nt", "r.nt"):
+        (tmp_path / name).write_text(content)
+    names = {f"s:{n}": "" for n in range(4900)} if options else None
+    words = ["l.nt", "r.nt", "-o", "k.tsv", "--memory", "1G", *(method or options)]
+    if names:
+        (tmp_path / "n.json").write_text(json.dumps(names))
+        words += ["--names", "n.json"]
+    watched = (
+        "import resource, subprocess, sys\n"
+        "code = subprocess.call([sys.executable, '-m', 'sameas', 'align', *sys.argv[1:]])\n"
+        "print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", watched, *words],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    code, peak = map(int, run.stdout.split()[-2:])
+    assert code in (0, 2), run.stderr
+    assert peak * 1024 < 1.1 * 2**30 + 200e6

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
-from sameas import proposals, sketch
-from sameas.proposals import _best_products
+from sameas import kernels, proposals, sketch
+from sameas.proposals import _best_products, _no_best
 from sameas.rows import as_rows
 from sameas.sketch import make_sketch
 
@@ -99,7 +99,7 @@ def with_stored_zeros(dense):
 def test_best_products_equal_those_of_all_pairs(seed, n, m, k, back, tile, workers):
     """In any tiles, by any number of threads; ties by position."""
     rng = np.random.default_rng(seed)
-    left, right = (rng.integers(0, 3, (size, 6)).astype(np.float32) for size in (n, m))
+    left, right = (rng.integers(-1, 3, (size, 6)).astype(np.float32) for size in (n, m))
     products = left @ right.T
     expected = [np.zeros_like(products), np.zeros_like(products).T]
     for table, chosen, few in ((products, expected[0], k), (products.T, expected[1], back)):
@@ -111,6 +111,21 @@ def test_best_products_equal_those_of_all_pairs(seed, n, m, k, back, tile, worke
         forth, turned = _best_products(*map(with_stored_zeros, (left, right)), k, back)
     assert_array_equal(forth.toarray(), expected[0])
     assert_array_equal(turned.toarray(), expected[1].T)
+
+
+def test_zeros_that_are_stored_meet_nobody():
+    """An n-gram that every name has weighs nothing, and its zeros are entries nevertheless."""
+    zeros = csr_array(np.ones((5, 40), dtype=np.float32))
+    zeros.data[:] = 0
+    with patch.object(proposals, "WORKERS", 1):
+        for found in _best_products(zeros, zeros, 2, 2):
+            assert not found.nnz
+    products, size = np.array([0.0, 1.0, 0.0, -1.0, 0.0], dtype=np.float32), 1
+    one = np.array([0, 5]), np.zeros(5, dtype=np.int64), products
+    best = [_no_best(1, 1), _no_best(1, 1)]
+    turned = np.array([0, 1]), np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.float32)
+    kernels.best_meetings.py_func(one, turned, 0, size, *best)  # which checks every index
+    assert best[0].partners.tolist() == [[-1]]
 
 
 @pytest.mark.parametrize("tile", [200, 4000, 10**7])

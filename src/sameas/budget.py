@@ -31,6 +31,10 @@ log = logging.getLogger(__name__)
 
 BASE = 440 * 2**20
 """Python with its libraries, compiled code, and blocks in the making."""
+FACT_BYTES = 300
+"""For each triple, name and value in the tables of PARIS."""
+EXACT_HOPS = 1.4
+"""Exact hops of weighted n-grams take so much more than their entries (measured)."""
 SAMPLE = 5000
 """Names from which the number of distinct n-grams is projected."""
 
@@ -63,6 +67,18 @@ def plan_memory(task: Task, sides: Sides) -> Budget:
         what = f"{len(left):,} x {len(right):,} entities with {options.candidates} candidates each"
         raise _too_little(sparse, what, options)
     return _budget("candidates", f"{pairs:,} pairs would take {stored / 2**30:.1f} GiB", sparse)
+
+
+def plan_paris(task: Task) -> int:
+    """The bytes that PARIS takes besides the pairs that it compares, if they fit."""
+    facts = sum(
+        len(graph.triples) + len(graph.entities) + len(graph.alternatives) + len(graph.attributes)
+        for graph in (task.pair.left, task.pair.right)
+    )
+    needed = BASE + _graph_bytes(task.pair) + FACT_BYTES * facts
+    if needed > task.options.memory:
+        raise _too_little(needed, f"{facts:,} facts", task.options)
+    return needed
 
 
 def _budget(form: Form, reason: str, needed: int) -> Budget:
@@ -119,8 +135,12 @@ def _row_bytes(task: Task, sides: Sides) -> int:
         curve = _distinct_curve(names.gather_every(max(1, len(names) // SAMPLE)), options.text)
         twice = options.text == "weighted" and not {"sounds", "folding"} & set(options.without)
         for graph, positions in zip((pair.left, pair.right), sides, strict=True):
-            copies = 3 if options.rounds else 1  # of all entities, and by side
-            total += copies * (16 if twice else 8) * _entries(graph, positions, curve, depth)
+            entry = 16 if twice else 8
+            if depth or not options.rounds:
+                hops = _entries(graph, positions, curve, depth)
+                total += int((EXACT_HOPS if options.rounds else 1) * entry * hops)
+            if options.rounds:  # names of all entities, and by side
+                total += 3 * entry * _entries(graph, positions, curve, 0)
     if task.inputs.word_vectors is not None:
         width = task.inputs.word_vectors.vectors.shape[1]
         total += 4 * width * (depth + 2) * sum(sizes)

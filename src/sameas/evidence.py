@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from sameas.candidates import Candidates
 from sameas.graph import Graph, GraphPair, Positions, positions_of
+from sameas.joins import bounded_join
 from sameas.kernels import Anchored, LeftEdges, Matches, PairIndex, RightEdges, gather_votes
 from sameas.parallel import even_slices, in_parallel
 from sameas.rows import Matrix
@@ -221,7 +222,7 @@ def match_relations(left: Edges, right: Edges, anchors: Anchors) -> Relations:
         table = pl.DataFrame({**ends, "relation": edges.relation})
         tables.append(table.filter(pl.col("near") >= 0, pl.col("far") >= 0))
         totals.append(np.bincount(tables[-1]["relation"].to_numpy(), minlength=edges.relations))
-    both = tables[0].join(tables[1], on=["near", "far"], suffix="_right")
+    both = bounded_join(tables[0], tables[1], on=["near", "far"])
     kinds = ["relation", "relation_right"]
     counts = both.group_by(kinds).len("seen").sort(kinds)
     of_left, of_right, seen = (column.to_numpy() for column in counts.cast({"seen": pl.Int64}))

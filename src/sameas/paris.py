@@ -50,7 +50,7 @@ Values: TypeAlias = NDArray[np.float64]
 
 THETA = 0.1
 """The first round's P(r in r'), and the value below which evidence counts as none."""
-PAIR_BYTES = 60
+PAIR_BYTES = 250
 """Memory for each pair of facts, or of entities, that a round compares."""
 SETTLED = 0.01
 """Rounds end when at most this share of the entities gets other best counterparts."""
@@ -110,7 +110,7 @@ def paris(
     if iterations < 1:
         raise ValueError(f"iterations must be at least 1, got {iterations} instead")
     facts = _facts_of_both(left, right)
-    matches = _first_matches(*facts)
+    matches: _Matches | None = None
     none = np.zeros(0, dtype=np.int64)
     best = _Pairs(none, none, np.zeros(0))
     converged = False
@@ -119,7 +119,7 @@ def paris(
         if done > 1:
             pairs = pairs.where(pairs.evidence >= -np.log1p(-THETA) * (1 - ROUNDING))
         before, best = best, _maximal(pairs)
-        matches = _relation_matches(*facts, _with_literals(best, *facts))
+        matches = _relation_matches(*facts, _with_literals(best, *facts), memory)
         if progress is not None:
             progress(done / iterations)
         changed = _changed_entities(before, best)
@@ -127,6 +127,7 @@ def paris(
         if converged:
             break
     pairs = pairs.where(np.lexsort((pairs.right, -pairs.evidence, pairs.left)))
+    assert matches is not None
     relations = _relation_table(left, right, matches)
     return Equivalences(*pairs, relations, done, converged)
 
@@ -279,9 +280,12 @@ def _with_literals(pairs: _Pairs, left: _Facts, right: _Facts) -> _Pairs:
 
 
 def _equivalences(
-    left: _Facts, right: _Facts, equal: _Pairs, matches: _Matches, memory: float
+    left: _Facts, right: _Facts, equal: _Pairs, matches: _Matches | None, memory: float
 ) -> _Pairs:
     """The evidence for every pair of entities with a fact in common.
+
+    Without ``matches``, in the first round, only literals are equal, and all relations that lead
+    to them match with THETA.
 
     The two facts r(x, y) and r'(x', y') add the same evidence for all x at the door (r, y) and
     all x' at the door (r', y'), so it is computed once for the two doors, and a product of
@@ -294,10 +298,15 @@ def _equivalences(
     again, other_door = _join(equal.right[pair], right.door_tail)
     pair, door = pair[again], door[again]
     relation, other = left.door_relation[door], right.door_relation[other_door]
-    found, match = _join(matches.key(relation, other), matches.key(matches.left, matches.right))
+    found = np.arange(len(relation))
+    right_in_left: Values | float = THETA
+    left_in_right: Values | float = THETA
+    if matches is not None:
+        found, match = _join(matches.key(relation, other), matches.key(matches.left, matches.right))
+        right_in_left, left_in_right = matches.right_in_left[match], matches.left_in_right[match]
     equality = _probability(equal.evidence[pair[found]])
-    via_left = left.inverse_functionality[relation[found]] * matches.right_in_left[match]
-    via_right = right.inverse_functionality[other[found]] * matches.left_in_right[match]
+    via_left = left.inverse_functionality[relation[found]] * right_in_left
+    via_right = right.inverse_functionality[other[found]] * left_in_right
     evidence = _evidence(via_left * equality) + _evidence(via_right * equality)
     known = evidence > 0
     door, other_door = door[found][known], other_door[found][known]
@@ -312,12 +321,12 @@ def _equivalences(
 
 
 def _check_memory(what: str, pairs: float, memory: float) -> None:
-    needed = PAIR_BYTES * pairs
-    if needed > memory:
+    if (needed := PAIR_BYTES * pairs) > memory:
+        more = math.ceil((needed - memory) / 2**28) / 4
         raise MemoryCeilingError(
             f"PARIS compares {pairs:,.0f} pairs of {what}, which need about "
-            f"{needed / 2**30:.2f} GiB, but {max(memory, 0) / 2**30:.2f} GiB are left under the "
-            "ceiling; raise `memory`"
+            f"{needed / 2**30:.2f} GiB, but {memory / 2**30:.2f} GiB are left under the ceiling; "
+            f"raise `memory` by {more:.10g}G, or use `method` seu"
         )
 
 
@@ -362,26 +371,12 @@ class _Matches:
         return left * self.width + right
 
 
-def _first_matches(left: _Facts, right: _Facts) -> _Matches:
-    """All that leads to literals with all, at THETA; nothing else is known to be equal."""
-    ours, theirs = (
-        np.unique(
-            side.relation[: len(side.head) // 2][side.tail[: len(side.head) // 2] >= side.entities]
-        )
-        for side in (left, right)
-    )
-    pairs = np.repeat(ours, len(theirs)), np.tile(theirs, len(ours))
-    share = np.full(len(pairs[0]), THETA)
-    return _Matches(*pairs, share, share, 2 * right.relations)
-
-
-def _relation_matches(left: _Facts, right: _Facts, equal: _Pairs) -> _Matches:
+def _relation_matches(left: _Facts, right: _Facts, equal: _Pairs, memory: float) -> _Matches:
     """The pairs of relations of which one is in the other with a probability of THETA or more."""
     width = 2 * right.relations
-    inner, outer, forth = _shares(left, right, equal)
-    other_inner, other_outer, back = _shares(
-        right, left, _Pairs(equal.right, equal.left, equal.evidence)
-    )
+    inner, outer, forth = _shares(left, right, equal, memory)
+    turned = _Pairs(equal.right, equal.left, equal.evidence)
+    other_inner, other_outer, back = _shares(right, left, turned, memory)
     # r' in r is r'^-1 in r^-1: count it where the left relation is not an inverse.
     inverse = other_outer >= left.relations
     first = np.where(inverse, left.inverse(other_outer), other_outer)
@@ -399,7 +394,9 @@ def _relation_matches(left: _Facts, right: _Facts, equal: _Pairs) -> _Matches:
     return _Matches(*relations, *shares, width)
 
 
-def _shares(inner: _Facts, outer: _Facts, equal: _Pairs) -> tuple[Positions, Positions, Values]:
+def _shares(
+    inner: _Facts, outer: _Facts, equal: _Pairs, memory: float
+) -> tuple[Positions, Positions, Values]:
     """Relations r (no inverses) and r' (inverses too) and P(r in r'), where it is above 0.
 
     A node is equal to at most one other here, so a fact r(x, y) can be one (x', y') only, and
@@ -412,6 +409,9 @@ def _shares(inner: _Facts, outer: _Facts, equal: _Pairs) -> tuple[Positions, Pos
     known = _probability(equal.evidence[of_head]) * _probability(equal.evidence[of_tail])
     total = np.bincount(relation, known, minlength=inner.relations)
     expected = equal.right[of_head] * outer.nodes + equal.right[of_tail]
+    ends = np.sort(outer.head * outer.nodes + outer.tail)
+    counts = [np.searchsorted(ends, expected, side) for side in ("left", "right")]
+    _check_memory("facts", float((counts[1] - counts[0]).sum()), memory)
     which, there = _join(expected, outer.head * outer.nodes + outer.tail)
     width = 2 * outer.relations
     keys, place = np.unique(relation[which] * width + outer.relation[there], return_inverse=True)

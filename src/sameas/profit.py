@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from sameas.compression import Compressed, compress
 from sameas.graph import Positions
 from sameas.kernels import RowArrays, add_products, pair_products
-from sameas.parallel import even_slices, in_parallel, slices
+from sameas.parallel import even_slices, in_parallel, in_turn, slices
 from sameas.rows import Matrix, Rows
 
 BUSY = 0.02
@@ -69,21 +69,14 @@ class StoredProfit:
         slack = _slack(self.ceiling, left, right)
         right_prices = right.astype(np.float32)
 
-        def excess(rows: slice) -> tuple[Positions, Positions]:
+        def excess(rows: slice) -> tuple[slice, Positions, Positions]:
             limits = (left[rows] - slack).astype(np.float32)
             over = np.flatnonzero(self.matrix[rows] - right_prices > limits[:, None])
             above, columns = np.divmod(over, max(self.shape[1], 1))
-            return above + rows.start, columns
+            return rows, above + rows.start, columns
 
-        for block in row_blocks(self.shape, BLOCK_BYTES):
-            size = block.stop - block.start
-            parts = [
-                slice(block.start + part.start, block.start + part.stop)
-                for part in row_blocks((size, self.shape[1]), BLOCK_BYTES // 32)
-            ]
-            found = in_parallel(excess, parts)
-            above = np.concatenate([rows for rows, _ in found])
-            yield block, above, np.concatenate([columns for _, columns in found])
+        # Where all profits are the same, every pair is above.
+        yield from in_turn(excess, row_blocks(self.shape, BLOCK_BYTES // 32))
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +156,7 @@ class Profit:
         theirs = np.column_stack(
             [short.right, short.right_rest, np.ones(len(self.right)), -right]
         ).astype(np.float32)
-        for rows in row_blocks(self.shape, BLOCK_BYTES):
+        for rows in row_blocks(self.shape, BLOCK_BYTES // 8):
             limits = slack - left[rows]
             ours = np.column_stack(
                 [short.left[rows], short.left_rest[rows], limits, np.ones_like(limits)]

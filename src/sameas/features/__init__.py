@@ -1,7 +1,7 @@
 """Names in, rows of numbers out; both graphs in one space."""
 
 from sameas.features.embeddings import embedding_rows
-from sameas.features.folding import folded, sounded
+from sameas.features.folding import folded, in_blocks, sounded
 from sameas.features.ngrams import ngram_rows, ngrams_of
 from sameas.features.words import WordVectors, word_rows, words_of
 
@@ -9,6 +9,7 @@ __all__ = [
     "WordVectors",
     "embedding_rows",
     "folded",
+    "in_blocks",
     "ngram_rows",
     "ngrams_of",
     "sounded",

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from string import ascii_lowercase
 from typing import Any
 
+import numpy as np
 import polars as pl
+
+from sameas.parallel import even_slices
+
+BLOCK = 2**21
+"""Bytes of text that are worked on at once; what is made of them takes up to a hundred times."""
 
 _CARDINALS = (
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
@@ -43,6 +50,10 @@ def folded(names: pl.Series, *, numbers: bool = True) -> pl.Series:
     >>> folded(pl.Series(["Beyoncé", "Москва", "Henry VIII (play)", "5th Avenue"])).to_list()
     ['beyonce', 'moskva', 'henry 8 play', '5 avenue']
     """
+    return in_blocks(lambda block: _folded(block, numbers=numbers), names)
+
+
+def _folded(names: pl.Series, *, numbers: bool) -> pl.Series:
     text = names.fill_null("")
     foreign = text.str.contains(r"[^\x00-\x7f]")
     if foreign.any():
@@ -73,6 +84,10 @@ def sounded(names: pl.Series) -> pl.Series:
     >>> sounded(pl.Series(["pencho slaveykov", "pentscho slawejkow"])).to_list()
     ['penkho slaveikov', 'penkho slaveikov']
     """
+    return in_blocks(_sounded, names)
+
+
+def _sounded(names: pl.Series) -> pl.Series:
     text = names
     for spelling, sound in SOUNDS:
         text = text.str.replace_all(spelling, sound, literal=True)
@@ -80,6 +95,19 @@ def sounded(names: pl.Series) -> pl.Series:
     for letter in ascii_lowercase:
         text = text.str.replace_all(f"{letter}{letter}+", letter)
     return text
+
+
+def text_blocks(texts: pl.Series) -> Iterator[pl.Series]:
+    """The texts in parts of about BLOCK bytes, each of at least one text."""
+    ends = np.cumsum(texts.str.len_bytes().fill_null(0).cast(pl.Int64).to_numpy() + 1)
+    for part in even_slices(np.append(0, ends), BLOCK):
+        yield texts[part]
+
+
+def in_blocks(work: Callable[[pl.Series], pl.Series], texts: pl.Series) -> pl.Series:
+    """What the work gives for texts, each by itself, made block by block."""
+    every: pl.Series = pl.concat([work(block) for block in text_blocks(texts)] or [work(texts)])
+    return every
 
 
 def _transliterated(names: pl.Series) -> pl.Series:

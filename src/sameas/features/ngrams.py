@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
-from sameas.rows import Rows, as_rows, unit
+from sameas.features.folding import text_blocks
+from sameas.rows import Rows, Sparse, as_rows, unit
 
 SEPARATOR = ord("\n")
 SPACE = ord(" ")
@@ -25,26 +26,56 @@ def ngram_rows(
     names, in order of code points. With ``boundaries`` the space before and after a word may
     begin or end an n-gram; with ``rarity`` counts are weighted by ln(names / names that have it).
     """
-    letters, rows = _characters(names, around=" " if boundaries else "")
-    windows = np.lib.stride_tricks.sliding_window_view(letters, min(n, len(letters)))
-    inside = _inside(windows, boundaries=boundaries)
-    if len(letters) < n or not inside.any():
-        return as_rows(csr_array((len(names), 0), dtype=np.float32))
-    digits, alphabet = _numbered(letters)
-    keys = np.zeros(len(windows), dtype=np.int64)
-    for offset in range(n):  # in base |alphabet|: 64 bits hold n = 3 in any script
-        keys *= alphabet
-        keys += digits[offset : offset + len(windows)]
-    columns, vocabulary = _numbered(keys[inside])
-    counts = csr_array(
-        (np.ones(len(columns), dtype=np.float32), (rows[: len(windows)][inside], columns)),
-        shape=(len(names), vocabulary),
-    )
-    counts.sum_duplicates()
+    parts = [_counted(block, n, boundaries=boundaries) for block in text_blocks(names)]
+    if not parts:
+        return as_rows(csr_array((0, 0), dtype=np.float32))
+    blocks, ngrams = zip(*parts, strict=True)
+    places, width = _places(np.concatenate(ngrams))
+    ends = np.cumsum([block.shape[1] for block in blocks])
+    for block, own in zip(blocks, np.split(places, ends[:-1]), strict=True):
+        block.indices = own[block.indices]
+        block.resize((block.shape[0], width))
+    counts = csr_array(vstack(blocks, format="csr"))
     if rarity:
-        present = np.bincount(counts.indices, minlength=vocabulary)
+        present = np.bincount(counts.indices, minlength=width)
         counts.data *= np.log(max(len(names), 2) / present).astype(np.float32)[counts.indices]
     return unit(as_rows(counts))
+
+
+def _counted(names: pl.Series, n: int, *, boundaries: bool) -> tuple[Sparse, NDArray[np.uint32]]:
+    """Counts of n-grams, and the n-gram of each column as a row of code points."""
+    letters, rows = _characters(names, around=" " if boundaries else "")
+    if len(letters) < n:
+        return csr_array((len(names), 0), dtype=np.float32), np.zeros((0, n), dtype=np.uint32)
+    windows = np.lib.stride_tricks.sliding_window_view(letters, n)
+    inside = _inside(windows, boundaries=boundaries)
+    digits, alphabet = _numbered(letters)
+    keys = _keys(np.lib.stride_tricks.sliding_window_view(digits, n), len(alphabet))
+    columns, distinct = _numbered(keys[inside])
+    counts = csr_array(
+        (np.ones(len(columns), dtype=np.float32), (rows[: len(windows)][inside], columns)),
+        shape=(len(names), len(distinct)),
+    )
+    counts.sum_duplicates()
+    powers = [len(alphabet) ** (n - 1 - place) for place in range(n)]
+    ngrams = [alphabet[distinct // power % len(alphabet)] for power in powers]
+    return counts, np.stack(ngrams, axis=1).astype(np.uint32)
+
+
+def _places(ngrams: NDArray[np.uint32]) -> tuple[NDArray[np.int32], int]:
+    """The place of each n-gram among the distinct ones in order, and how many those are."""
+    digits, alphabet = _numbered(ngrams)
+    places, distinct = _numbered(_keys(digits, len(alphabet)))
+    return places, len(distinct)
+
+
+def _keys(digits: NDArray[np.int32], base: int) -> NDArray[np.int64]:
+    """Each row of digits as a number; 64 bits hold three letters of any script."""
+    keys = np.zeros(len(digits), dtype=np.int64)
+    for column in digits.T:
+        keys *= base
+        keys += column
+    return keys
 
 
 def ngrams_of(name: str, *, n: int = 2, boundaries: bool = False) -> list[str]:
@@ -71,16 +102,16 @@ def _inside(windows: NDArray[np.uint32], *, boundaries: bool) -> NDArray[np.bool
     return inside
 
 
-def _numbered(values: NDArray[np.integer]) -> tuple[NDArray[np.int32], int]:
-    """The place of each value among the distinct ones in order, and how many those are."""
+def _numbered(values: NDArray[np.integer]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The place of each value among the distinct ones, and those, ascending."""
     most = int(values.max(initial=0)) + 1
     if most > TABLE:
         distinct, places = np.unique(values, return_inverse=True)
-        return places.astype(np.int32), len(distinct)
+        return places.astype(np.int32), distinct.astype(np.int64)
     there = np.zeros(most, dtype=np.bool_)
     there[values] = True
     table = np.cumsum(there, dtype=np.int32) - np.int32(1)
-    return table[values], int(there.sum())
+    return table[values], np.flatnonzero(there)
 
 
 def _characters(

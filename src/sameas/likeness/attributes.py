@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from sameas.features import ngram_rows
 from sameas.graph import Graph, GraphPair, Positions
+from sameas.joins import bounded_join
 from sameas.likeness.memory import Memory, Numbers
 from sameas.likeness.values import EQUAL, LONG, MISSING, Values, canonical
 from sameas.proposals import alike
@@ -239,7 +240,7 @@ def _without_copies(table: pl.DataFrame, attributes: pl.Series) -> pl.DataFrame:
     """The values without attributes that repeat another of fewer steps or more statements."""
     sizes = dict(table.group_by("attribute").len().iter_rows())
     both = (
-        table.join(table.rename({"attribute": "other"}), on=["entity", "value"])
+        bounded_join(table, table.rename({"attribute": "other"}), on=["entity", "value"])
         .filter(pl.col("attribute") != pl.col("other"))
         .group_by("attribute", "other")
         .len()
@@ -260,7 +261,7 @@ def _corresponding(left: Side, right: Side) -> list[tuple[int, int]]:
     )
     sizes = [dict(side.group_by("attribute").len().iter_rows()) for side in (ours, theirs)]
     met = (
-        ours.join(theirs, on="value", suffix="_right")
+        bounded_join(ours, theirs, on=["value"])
         .group_by("attribute", "attribute_right")
         .agg(shared=pl.len(), weight=(1 / (pl.col("many") * pl.col("many_right")).sqrt()).sum())
         .filter(pl.col("shared") >= LEAST_SHARED)

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sameas.features import folded
+from sameas.features import folded, in_blocks
 from sameas.graph import Positions
 from sameas.likeness.memory import Memory, Numbers
 from sameas.likeness.names import BestNames
@@ -89,7 +89,8 @@ def read_spelling(
     """The spelling of the names (``texts``) that ``names`` compares."""
     plain = folded(pl.concat(texts))
     words = pl.element().filter(pl.element().str.contains(MARK)).unique().sort()
-    marks = plain.str.split(" ").list.eval(words).list.join(" ").fill_null("")
+    marks = in_blocks(lambda texts: texts.str.split(" ").list.eval(words).list.join(" "), plain)
+    marks = marks.fill_null("")
     numbers = marks.rank("dense").cast(pl.Int64).to_numpy().copy()
     numbers[(marks == "").to_numpy()] = 0
     return Spelling(names, numbers, plain.str.replace_all(" ", "", literal=True), rivals)

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from sameas.alignment import SCHEMAS
-from sameas.budget import BASE
+from sameas.budget import plan_paris
 from sameas.graph import Positions
 from sameas.inputs import Task
 from sameas.paris import maximal_links, paris
@@ -17,12 +17,13 @@ from sameas.pipeline.result import Outcome
 def align_by_paris(task: Task, phases: Phases) -> Outcome:
     """The links that PARIS's probabilities give."""
     pair, options = task.pair, task.options
+    expected = plan_paris(task)
     with phases.timed("paris") as report:
         found = paris(
             pair.left,
             pair.right,
             iterations=max(options.iterations, 1),
-            memory=options.memory - BASE,
+            memory=options.memory - expected,
             progress=report,
         )
 
@@ -53,5 +54,6 @@ def align_by_paris(task: Task, phases: Phases) -> Outcome:
                 "iterations": found.iterations,
                 "converged": found.converged,
                 "relation_matches": len(found.relations),
+                "memory_expected_bytes": expected,
             },
         )

@@ -1,0 +1,36 @@
+"""Joins of tables whose result is bounded."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+import polars as pl
+
+log = logging.getLogger(__name__)
+
+MOST = 4_000_000
+"""Rows that a join may have however small its tables are."""
+
+
+def bounded_join(left: pl.DataFrame, right: pl.DataFrame, on: Sequence[str]) -> pl.DataFrame:
+    """The inner join, without the most frequent keys where it would have too many rows.
+
+    A key that thousands of rows of both tables have makes millions of pairs and tells little
+    about any of them. As many keys count, the rarest first, as MOST rows allow, or four times
+    the rows of the tables.
+    """
+    most = max(MOST, 4 * (len(left) + len(right)))
+    counts = left.group_by(on).len("ours").join(right.group_by(on).len("theirs"), on=on)
+    rows = pl.col("ours").cast(pl.Int64) * pl.col("theirs").cast(pl.Int64)
+    if counts.select(rows.sum()).item() > most:
+        rare = counts.with_columns(rows=rows).sort("rows", *on)
+        rare = rare.filter(pl.col("rows").cum_sum() <= most)
+        log.warning(
+            "%s: %d of %d keys are too frequent to be compared",
+            " and ".join(on),
+            len(counts) - len(rare),
+            len(counts),
+        )
+        left = left.join(rare, on=on, how="semi")
+    return left.join(right, on=on, suffix="_right")
