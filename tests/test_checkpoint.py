@@ -33,6 +33,7 @@ from sameas.pipeline.refined import refine_material
 from sameas.pipeline.stages import Counts, Material, prepare
 from sameas.profit import StoredProfit, make_profit
 from sameas.rows import Rows, as_rows
+from sameas.sketch import Sketch
 from strategies import paper
 
 
@@ -314,10 +315,12 @@ def assert_given_back(checkpoint, result):
 )
 def test_rows_are_given_back(checkpoint, rows):
     other = rows.scaled(np.zeros(len(rows)))
-    profits = make_profit(rows, other), make_profit(other, rows)
-    assert_given_back(checkpoint, Material(*profits, Counts(3, words=2), depth=2))
-    starts = np.array([0, len(rows)])
-    several = Material(*profits, Counts(3), 2, left_starts=starts, right_starts=starts)
+    names, exact = make_profit(rows, other), make_profit(other, rows)
+    assert_given_back(checkpoint, Material(names, Counts(3, words=2), exact))
+    starts, small = np.array([0, len(rows)]), np.ones((len(rows), 3, 2), dtype=np.int8)
+    scales = np.ones((len(rows), 3), dtype=np.float32)
+    sketch = Sketch(small, -small, scales, scales)
+    several = Material(names, Counts(3), sketch=sketch, left_starts=starts, right_starts=starts)
     assert_given_back(checkpoint, several)
 
 

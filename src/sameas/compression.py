@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from sameas.parallel import in_parallel, slices
 from sameas.rows import Matrix, Rows
@@ -61,13 +62,18 @@ def compress(left: Rows, right: Rows, *, principal: int, random: int, spare: int
 def directions_of(
     samples: Sequence[Rows], *, principal: int, random: int, rng: np.random.Generator
 ) -> Matrix:
-    """The principal directions of sampled rows, and random ones: (columns, principal + random)."""
+    """The principal directions of sampled rows, and random ones: (columns, principal + random).
+
+    By one thread, so that the answer does not depend on how many there are: BLAS rounds otherwise.
+    """
     width = samples[0].dense.shape[1] + samples[0].sparse.shape[1]
-    basis = _principal_directions(samples, width, principal, rng)
-    signs = rng.integers(0, 2, size=(width, random), dtype=np.int8) * np.float32(2) - np.float32(1)
-    signs *= np.float32(max(random, 1) ** -0.5)
-    signs -= basis @ (basis.T @ signs)
-    return np.hstack([basis, signs])
+    with threadpool_limits(1):
+        basis = _principal_directions(samples, width, principal, rng)
+        signs = rng.integers(0, 2, size=(width, random), dtype=np.int8) * np.float32(2)
+        signs -= np.float32(1)
+        signs *= np.float32(max(random, 1) ** -0.5)
+        signs -= basis @ (basis.T @ signs)
+        return np.hstack([basis, signs])
 
 
 def times(rows: Rows, matrix: Matrix, spare: int = 0) -> Matrix:
