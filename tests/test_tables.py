@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,8 +14,9 @@ from hypothesis import strategies as st
 from folders import put, table
 from sameas import InputError
 from sameas.errors import shortened
-from sameas.files import kind_of
-from sameas.reading.tables import integers, numbers, read_table
+from sameas.files import kind_of, limited
+from sameas.reading.footer import unpacked_bytes
+from sameas.reading.tables import integers, numbers, read_parquet, read_table
 
 COLUMNS = ("head", "relation", "tail")
 ROWS = [("a", "r", "b"), ("b", "s", "c")]
@@ -304,3 +307,21 @@ def test_a_field_that_csv_cannot_hold_is_said_with_its_line(tmp_path):
 def test_a_column_twice_is_refused(tmp_path, suffix, cells, both):
     path = table(tmp_path / f"x{suffix}", [cells, ["a"] * len(cells)])
     assert refusal(path).startswith(f"{path}:1: {both}")
+
+
+@pytest.mark.parametrize("rows", [0, 1, 5000])
+def test_the_footer_tells_the_size_of_a_parquet_file_unpacked(rows):
+    buffer = io.BytesIO()
+    pl.DataFrame({"a": ["x" * 1000] * rows, "b": [str(i) for i in range(rows)]}).write_parquet(
+        buffer, row_group_size=1000, use_pyarrow=False
+    )
+    groups = pq.ParquetFile(buffer).metadata
+    expected = sum(groups.row_group(i).total_byte_size for i in range(groups.num_row_groups))
+    assert unpacked_bytes(buffer.getvalue()) == expected
+
+
+def test_one_long_text_in_a_small_parquet_file_is_refused(tmp_path):
+    pl.DataFrame({"a": ["x" * 3_000_000], "b": ["y"]}).write_parquet(tmp_path / "t.parquet")
+    assert (tmp_path / "t.parquet").stat().st_size < 100_000
+    with limited(1_000_000), pytest.raises(InputError, match="max"):
+        read_parquet(tmp_path / "t.parquet")

@@ -15,6 +15,7 @@ import polars as pl
 
 from sameas.errors import InputError, first_line, refusing, shortened
 from sameas.files import decoded, kind_of, max_bytes, read_bytes, too_large
+from sameas.reading.footer import unpacked_bytes
 from sameas.tabular import TableError, column_names, wanted_columns
 
 TABLE_SUFFIXES = (".tsv", ".csv", ".parquet")
@@ -67,14 +68,13 @@ def read_table(
 
 def read_parquet(path: Path) -> pl.DataFrame:
     """All of a Parquet file; one that cannot be read is an InputError."""
-    source = io.BytesIO(read_bytes(path))
+    content = read_bytes(path)
+    source = io.BytesIO(content)
     with refusing(path, "not a readable Parquet file", "write it again"):
-        # A few bytes can stand for any number of rows.
+        # A few bytes can stand for any number of rows, and for any length of text.
         rows = pl.scan_parquet(source)
-        if (
-            rows.select(pl.len()).collect().item() * CELL_BYTES * rows.collect_schema().len()
-            > max_bytes()
-        ):
+        cells = rows.select(pl.len()).collect().item() * rows.collect_schema().len()
+        if max(cells * CELL_BYTES, unpacked_bytes(content)) > max_bytes():
             raise too_large(str(path), max_bytes())
         return pl.read_parquet(source)
 
