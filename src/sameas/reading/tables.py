@@ -76,7 +76,12 @@ def read_parquet(path: Path) -> pl.DataFrame:
         cells = rows.select(pl.len()).collect().item() * rows.collect_schema().len()
         if max(cells * CELL_BYTES, unpacked_bytes(content)) > max_bytes():
             raise too_large(str(path), max_bytes())
-        return pl.read_parquet(source)
+        table = pl.read_parquet(source)
+        # One text may stand for many: Polars holds it once, until a column is changed.
+        texts = table.select(pl.col(pl.String).str.len_bytes().sum().cast(pl.Int64))
+        if texts.width and sum(texts.row(0)) > max_bytes():
+            raise too_large(str(path), max_bytes())
+        return table
 
 
 def numbers(table: pl.DataFrame, column: str, *, path: Path) -> pl.DataFrame:
