@@ -2,10 +2,11 @@
 
 from sameas.features.embeddings import embedding_rows
 from sameas.features.folding import folded, in_blocks, sounded
-from sameas.features.ngrams import ngram_rows, ngrams_of
+from sameas.features.ngrams import Trigrams, ngram_rows, ngrams_of, trigrams_of_all
 from sameas.features.words import WordVectors, word_rows, words_of
 
 __all__ = [
+    "Trigrams",
     "WordVectors",
     "embedding_rows",
     "folded",
@@ -13,6 +14,7 @@ __all__ = [
     "ngram_rows",
     "ngrams_of",
     "sounded",
+    "trigrams_of_all",
     "word_rows",
     "words_of",
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -76,6 +78,61 @@ def _keys(digits: NDArray[np.int32], base: int) -> NDArray[np.int64]:
         keys *= base
         keys += column
     return keys
+
+
+@dataclass(frozen=True, eq=False)
+class Trigrams:
+    """The trigrams of a set of names, to count those of other texts in the same columns."""
+
+    numbers: NDArray[np.int64]
+    """Each trigram as a number, ascending: 21 bits a letter."""
+    weights: NDArray[np.float32]
+    """How rare each is: ln((names + 1) / names that have it), above zero."""
+    unknown: np.float32
+    """The weight of a trigram that no name has."""
+
+    def rows(self, texts: pl.Series) -> Sparse:
+        """The trigrams of each text weighted by rarity; shape (len(texts), trigrams).
+
+        Rows have length one, but trigrams that no name has are left out after that.
+        """
+        parts = [self._block(block) for block in text_blocks(texts)]
+        empty = csr_array((0, len(self.numbers)), dtype=np.float32)
+        return csr_array(vstack(parts or [empty], format="csr"))
+
+    def _block(self, texts: pl.Series) -> Sparse:
+        counts, ngrams = _counted(texts, 3, boundaries=True)
+        numbers = _packed(ngrams)
+        columns = np.searchsorted(self.numbers, numbers).astype(np.int32)
+        known = np.append(self.numbers, -1)[columns] == numbers
+        weights = np.where(known, np.append(self.weights, 0)[columns], self.unknown)
+        counts.data *= weights[counts.indices].astype(np.float32)
+        rows = unit(as_rows(counts)).sparse
+        kept = known[rows.indices]
+        ends = np.append(0, np.cumsum(kept))[rows.indptr]
+        return csr_array(
+            (rows.data[kept], columns[rows.indices[kept]], ends),
+            shape=(len(texts), len(self.numbers)),
+        )
+
+
+def trigrams_of_all(names: pl.Series) -> Trigrams:
+    """The trigrams of names within words, word boundaries included, with how rare each is."""
+    parts = [_counted(block, 3, boundaries=True) for block in text_blocks(names)]
+    numbers = [_packed(ngrams) for _, ngrams in parts]
+    present = [np.bincount(counts.indices, minlength=counts.shape[1]) for counts, _ in parts]
+    none = np.zeros(0, dtype=np.int64)
+    distinct, places = np.unique(np.concatenate([*numbers, none]), return_inverse=True)
+    names_with = np.bincount(places, np.concatenate([*present, none]), len(distinct))
+    weights = np.log((len(names) + 1) / names_with).astype(np.float32)
+    return Trigrams(distinct, weights, np.float32(np.log(len(names) + 1)))
+
+
+def _packed(trigrams: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """Each row of three code points as one number; a code point takes 21 bits."""
+    first, second, third = trigrams.astype(np.int64).T
+    numbers: NDArray[np.int64] = (first << 42) | (second << 21) | third
+    return numbers
 
 
 def ngrams_of(name: str, *, n: int = 2, boundaries: bool = False) -> list[str]:

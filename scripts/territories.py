@@ -1,0 +1,63 @@
+"""How often a territory is found by its name in another language: the table of docs/languages.md.
+
+    python scripts/territories.py
+
+Names are those of CLDR, compared with the English ones by trigrams of their glosses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+from babel import Locale
+from scipy.sparse import csr_array
+
+from sameas.features import folded, ngram_rows
+from sameas.languages import glosses
+
+LANGUAGES = ("ar", "he", "th", "hi", "el", "ru", "ko", "zh", "ja")
+WAYS = {
+    "by sound": (),
+    "GeoNames": ("GeoNames",),
+    "all but CLDR": ("GeoNames", "CC-CEDICT", "JMdict", "JMnedict"),
+    "CLDR": ("CLDR",),
+}
+
+
+def territories(language: str) -> tuple[pl.Series, pl.Series]:
+    """Names of the territories of the world in a language, and in English."""
+    own, english = Locale.parse(language).territories, Locale("en").territories
+    codes = [code for code in sorted(english) if code.isalpha() and code in own]
+    return pl.Series([own[code] for code in codes]), pl.Series([english[code] for code in codes])
+
+
+def recall(left: pl.Series, right: pl.Series, language: str, sources: Sequence[str]) -> float:
+    """The share of left names whose glosses are nearest to the right name at the same place."""
+    words = set(folded(right).str.split(" ").explode())
+    table = glosses(left, language=language, vocabulary=words, sources=sources)
+    texts = folded(pl.concat([table["gloss"], right]))
+    rows = ngram_rows(texts, n=3, boundaries=True, rarity=True).sparse
+    places = table["name_index"].to_numpy(), np.arange(len(table))
+    weights = csr_array((table["weight"].to_numpy(), places), shape=(len(left), len(table)))
+    sums, names = weights @ rows[: len(table)], rows[len(table) :].T.tocsr()
+    starts = range(0, len(left), 500)
+    best = [(sums[start : start + 500] @ names).toarray().argmax(axis=1) for start in starts]
+    return float((np.concatenate(best) == np.arange(len(left))).mean())
+
+
+def main() -> None:
+    """Print the table."""
+    print(f"| language | territories | {' | '.join(WAYS)} |")
+    print(f"|{'---|' * (len(WAYS) + 2)}")
+    for language in LANGUAGES:
+        shares = [
+            f"{recall(*territories(language), language, sources):.2f}" for sources in WAYS.values()
+        ]
+        count = len(territories(language)[0])
+        print(f"| {Locale(language).english_name} | {count} | {' | '.join(shares)} |")
+
+
+if __name__ == "__main__":
+    main()

