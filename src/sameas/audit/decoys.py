@@ -1,0 +1,128 @@
+"""Decoys: entities whose partner was taken away, so that every link they get is wrong."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sameas.assignment import open_links, open_plan
+from sameas.audit.calibration import MADE
+from sameas.evidence import Anchors, Edges, gather_evidence
+from sameas.graph import Positions
+from sameas.inputs import Known
+from sameas.refinement import Refinement, above, anchors_of, crowd_of
+
+Vector = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+SHARE = 0.1
+"""Share of the links whose partners are taken away at once."""
+ENOUGH = 2000
+"""Decoys of a side beyond which no more are drawn."""
+DRAWS = 6
+"""Draws for each side, at most."""
+ROUNDS = 2
+"""Rounds of refinement without the entities that were taken away."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fits:
+    """For entities of one side, how well the other side's entities fit them."""
+
+    entity: Positions
+    partner: Positions
+    """The entity that each is linked with, -1 for none."""
+    probability: Vector
+    """That of the link in the plan; zero without a link."""
+    best: Vector
+    """The surplus of the best candidate, taken by another or not; -inf without one."""
+
+    def select(self, which: Mask | Positions) -> Fits:
+        """These of the entities."""
+        return Fits(
+            self.entity[which], self.partner[which], self.probability[which], self.best[which]
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Finished:
+    """A finished refinement, and what it was made from."""
+
+    edges: tuple[Edges, Edges]
+    refinement: Refinement
+    thresholds: Vector
+    """The threshold of each kind."""
+    known: Known
+
+    def free(self, side: int) -> Mask:
+        """Which entities of a side may be linked and are not given as links."""
+        free: Mask = self.known.inside[side].copy()
+        free[self.known.seeds[:, side]] = False
+        return free
+
+    def without(self, side: int, gone: Positions) -> Fits:
+        """The same of all entities of a side, once some entities of the other side are gone."""
+        refinement, known, weights = self.refinement, self.known, self.refinement.weights
+        lost = np.zeros(refinement.pairs.candidates.shape[1 - side], dtype=np.bool_)
+        lost[gone] = True
+        pairs, anchors = refinement.pairs, refinement.anchors
+        ends = pairs.candidates.left, pairs.candidates.right
+        pairs = pairs.select(~lost[ends[1 - side]])
+        candidates = pairs.candidates
+        stay = ~lost[(anchors.left, anchors.right)[1 - side]]
+        anchors = Anchors(anchors.left[stay], anchors.right[stay], anchors.trust[stay])
+        crowd = crowd_of(known.kinds)[candidates.left]
+        other = candidates.values - weights.evidence(pairs.evidence, crowd)
+        for turn in range(ROUNDS):
+            evidence, _, _ = gather_evidence(
+                *self.edges, anchors, refinement.relations, candidates, enter=math.inf
+            )
+            scores = (other + weights.evidence(evidence, crowd)).astype(np.float32)
+            surplus = above(replace(candidates, values=scores), self.thresholds, known.kinds[0])
+            plan = open_plan(surplus, threshold=0.0, single=known.single)
+            if turn < ROUNDS - 1:
+                anchors = anchors_of(surplus, plan, weights, known.single)
+        places = open_links(surplus, plan, known.single)
+        ends = surplus.left, surplus.right
+        return fits_of(
+            ends, surplus.values, places, plan.probability, side=side, size=surplus.shape[side]
+        )
+
+
+def draw_decoys(finished: Finished, links: Fits, side: int, rng: np.random.Generator) -> Fits:
+    """What entities of a side are linked with after their partners were taken away.
+
+    ``links`` are those of the side. Each draw takes away the partners of a small share of them;
+    no link is drawn twice.
+    """
+    made = np.flatnonzero(links.probability > MADE)
+    order = rng.permutation(made)
+    size = max(math.ceil(SHARE * len(made)), 1)
+    count = min(math.ceil(ENOUGH / size), DRAWS)
+    draws = [order[start : start + size] for start in range(0, count * size, size)]
+    found = [
+        finished.without(side, links.partner[drawn]).select(links.entity[drawn]) for drawn in draws
+    ]
+    columns = zip(*((f.entity, f.partner, f.probability, f.best) for f in found), strict=True)
+    return Fits(*(np.concatenate(column) for column in columns))
+
+
+def fits_of(
+    ends: tuple[NDArray[np.integer], NDArray[np.integer]],
+    surplus: NDArray[np.floating],
+    places: Positions,
+    probability: Vector,
+    *,
+    side: int,
+    size: int,
+) -> Fits:
+    """How well all entities of a side are linked, from pairs and the places of links in them."""
+    partner, chance = np.full(size, -1, dtype=np.int64), np.zeros(size)
+    partner[ends[side][places]] = ends[1 - side][places]
+    chance[ends[side][places]] = probability[places]
+    best = np.full(size, -np.inf)
+    np.maximum.at(best, ends[side], surplus)
+    return Fits(np.arange(size), partner, chance, best)

@@ -1,0 +1,76 @@
+"""``sameas audit``: how good a run is, without gold links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sameas.cli.command import FILE, Command, print_table, say
+
+if TYPE_CHECKING:
+    from sameas.audit.record import Audit
+
+WORST = 3
+"""Groups that the summary of a run names."""
+WORSE = 0.02
+"""How far the precision of such a group is below that of all links, at least."""
+
+
+@click.command(cls=Command)
+@click.argument("run", type=FILE)
+def audit(run: Path) -> dict[str, Any]:
+    """Estimate how many links of a run are right, and how many were missed.
+
+    RUN is a run folder that sameas align wrote. No gold links are needed: partners of links are
+    taken away, and what their entities are linked with then shows how often an entity without a
+    counterpart is linked. A run that has no audit yet is refined again. See docs/audit.md.
+
+    Examples:
+      sameas audit run
+      sameas audit run --json
+    """
+    import sameas
+
+    found = sameas.audit_alignment(sameas.read_run(run))
+    if found is None:
+        say("How good the run is cannot be told: there are too few links for an audit.")
+        return {"audit": None}
+    print_table([*audit_lines(found), ("F1", f"about {found.f1:.3f}"), *_decoys(found)])
+    print_table(
+        ((f"{point.probability:g}", f"{point.confidence:.3f}") for point in found.curve),
+        header=("probability in the plan", "confidence"),
+    )
+    print_table(
+        ((group.by, group.name, group.links, group.precision) for group in found.groups),
+        header=("by", "group", "links", "share that is right"),
+    )
+    return {"audit": found.asdict()}
+
+
+def audit_lines(found: Audit) -> Iterator[tuple[str, str]]:
+    """The estimates in words."""
+    low, high = round(found.right_low), round(found.right_high)
+    yield (
+        "right links",
+        f"about {round(found.right):,} of {found.links:,} (between {low:,} and {high:,})",
+    )
+    low, high = round(found.missed_low), round(found.missed_high)
+    yield (
+        "missed",
+        f"about {round(found.missed):,} counterparts (between {low:,} and {high:,})",
+    )
+    shares = f"{found.left_without:.0%} of the left, {found.right_without:.0%} of the right"
+    yield "no counterpart", f"about {shares} entities"
+    worse = [group for group in found.groups if group.precision < found.precision - WORSE]
+    worst = sorted(worse, key=lambda group: group.precision)[:WORST]
+    if worst:
+        texts = (f"{each.by} {each.name} ({each.precision:.0%} right)" for each in worst)
+        yield "worse than most", ", ".join(texts)
+
+
+def _decoys(found: Audit) -> Iterator[tuple[str, str]]:
+    counts = f"{found.left_decoys:,} left and {found.right_decoys:,} right entities"
+    yield "decoys", f"{counts} whose partner was taken away"
