@@ -1,0 +1,98 @@
+"""``sameas serve``: a graph as a reconciliation service."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from sameas.cli.command import SIDE, Command, flag, flags, given, progress_display, say
+from sameas.cli.server import address_of, answer, is_loopback, listen, require_web
+from sameas.errors import OptionError
+from sameas.rdf.rules import Reading
+
+if TYPE_CHECKING:
+    from sameas.graph import Graph
+
+TOKEN = r"[A-Za-z0-9_-]{16,200}"
+"""What a token may be: 16 characters cannot be guessed."""
+
+
+@click.command(cls=Command)
+@click.argument("graph")
+@flag("--side", SIDE, "Which graph of a run or benchmark folder.", default="right")
+@flag("--names", "FILE|uri", "Names of entities: a file, or from the URIs.")
+@flag("--host", "ADDRESS", "Where to listen; beyond this machine only with --token.",
+      default="127.0.0.1")  # fmt: skip
+@flag("--port", "NUMBER", "Where to listen; 0 for any that is free.",
+      default=8000, type=click.IntRange(0, 65535))  # fmt: skip
+@flag("--token", "TEXT", "A secret that the address begins with: 16 or more letters and digits.")
+@flags(Reading)
+def serve(
+    graph: str,
+    side: Literal["left", "right"],
+    names: str | None,
+    host: str,
+    port: int,
+    token: str | None,
+    **chosen: Any,
+) -> dict[str, Any]:
+    """Let OpenRefine and other tools ask which entity of a graph a name means.
+
+    GRAPH is RDF or a table of triples, as sameas align takes them, or a run or benchmark folder,
+    of which the right graph is served. The service speaks the Reconciliation Service API 0.2 and
+    changes nothing. It ends with Ctrl-C.
+
+    Examples:
+      sameas serve things.ttl
+      sameas serve run --side left --port 8080
+      sameas serve things.nt.gz --host 0.0.0.0 --token "$TOKEN"
+    """
+    require_web()
+    _check(host, token)
+    from sameas.serve.app import make_app
+    from sameas.serve.service import make_service
+
+    reading = Reading(**given(Reading, chosen))
+    context = click.get_current_context()
+    listening = context.with_resource(listen(host, port))
+    with progress_display() as progress:
+        progress("reading", 0.0)
+        found = _read(graph, side, names, reading)
+        progress("reading", 1.0)
+        service = make_service(found, Path(graph).name, progress=progress)
+    address = address_of(listening) + (f"{token}/" if token else "")
+    # Called when the result has been printed.
+    context.call_on_close(lambda: answer(make_app(service, token=token or ""), listening))
+    entities, types = service.matcher.index.named, service.matcher.types.terms.ids
+    say(
+        f"{entities:,} entities with names, {len(types):,} types, "
+        f"{len(service.matcher.facts.properties.ids):,} properties.\n"
+        f"In OpenRefine: Reconcile, Start reconciling, Add standard service, and paste\n\n"
+        f"  {address}\n\nCtrl-C ends the service."
+    )
+    return {"address": address, "entities": entities, "types": len(types)}
+
+
+def _check(host: str, token: str | None) -> None:
+    if token is not None and not re.fullmatch(TOKEN, token):
+        raise OptionError("`token` must be 16 to 200 letters, digits, - and _, got another text")
+    if not is_loopback(host) and token is None:
+        raise OptionError(
+            f"`host` {host} lets other machines read the graph; give a secret with `token`, "
+            "which the address of the service then begins with, or leave `host` out"
+        )
+
+
+def _read(place: str, side: Literal["left", "right"], names: str | None, reading: Reading) -> Graph:
+    from sameas.reading import is_pair, read_pair, read_understood
+    from sameas.writing.run import is_run, read_run
+
+    if not is_pair(place):
+        return read_understood(place, names=names, reading=reading)
+    if is_run(Path(place)) and names is not None:
+        raise OptionError("`names` has no effect on a run, which has names; leave it out")
+    pair = read_run(place).pair if is_run(Path(place)) else read_pair(place, names=names)
+    return pair.left if side == "left" else pair.right

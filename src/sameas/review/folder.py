@@ -1,0 +1,84 @@
+"""A run folder under review: what is loaded of it, and kept between requests."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock, Thread
+
+from sameas.alignment import Alignment
+from sameas.errors import SameasError
+from sameas.explanation import Explanation
+from sameas.review import queue
+from sameas.review.index import ensure_index, stamp
+from sameas.review.queue import Filter, Side
+from sameas.writing import read_run
+
+FEW = 200_000
+"""Entities up to which explanations are made ready before the first link is opened."""
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """A run as it was read, and when that was: ``stamp`` changes with the run."""
+
+    alignment: Alignment
+    stamp: str
+
+
+@dataclass(eq=False)
+class Review:
+    """A run folder under review. Explanations are made one at a time by one scorer."""
+
+    run: Path
+    reviewer: str = ""
+    """The name that decisions are stored under, unless a reviewer gives another."""
+    loaded: Loaded | None = None
+    loading: Lock = field(default_factory=Lock)
+    explaining: Lock = field(default_factory=Lock)
+
+    @property
+    def alignment(self) -> Alignment:
+        """The alignment of the run, as it is now."""
+        with self.loading:
+            current = stamp(self.run)
+            if self.loaded is None or self.loaded.stamp != current:
+                ensure_index(self.run)
+                self.loaded = Loaded(read_run(self.run), current)
+            return self.loaded.alignment
+
+    @contextmanager
+    def databases(self) -> Iterator[sqlite3.Connection]:
+        """The databases of the run as it is now."""
+        self.alignment  # noqa: B018 (makes the index again if the run has changed)
+        with queue.databases(self.run) as connection:
+            yield connection
+
+    @property
+    def single(self) -> tuple[bool, bool]:
+        """Whether a left, and whether a right entity has one partner at most."""
+        return self.alignment.options.single
+
+    def explain(self, uri: str, other: str | None, side: Side) -> Explanation | None:
+        """The explanation of a pair or an entity; None for methods that have none."""
+        alignment = self.alignment
+        if alignment.options.method != "seu":
+            return None
+        with self.explaining:
+            return alignment.explain(uri, other, side=side)
+
+    def warm_up(self) -> None:
+        """Compute what all explanations need, in the background, unless the graphs are large."""
+        found = self.alignment.diagnostics
+        if found.left_entities + found.right_entities <= FEW:
+            Thread(target=self._explain_one, daemon=True).start()
+
+    def _explain_one(self) -> None:
+        with self.databases() as connection:
+            links = queue.page_of_links(connection, Filter(status="all"), limit=1)
+        with suppress(SameasError):  # the page that asks will say it
+            for link in links:
+                self.explain(link["left"], link["right"], "left")

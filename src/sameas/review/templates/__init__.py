@@ -1,0 +1,93 @@
+"""The templates of the pages, and the files that they use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib import resources
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from sameas.explanation.result import Relation
+from sameas.explanation.words import REASONS, printable, relation_text
+from sameas.iri import last_part
+
+MEDIA_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+STATES = {
+    "open": "open",
+    "accept": "accepted",
+    "reject": "rejected",
+    "unsure": "unsure",
+    "no-match": "no match",
+    "conflict": "conflict",
+}
+"""What the states of decisions are called."""
+
+
+def render(template: str, **values: Any) -> str:
+    """A page: everything that is not markup of the template is escaped."""
+    return _environment().get_template(template).render(**values)
+
+
+@cache
+def static_files() -> dict[str, tuple[bytes, str]]:
+    """The contents and media types of all files that pages may ask for, by name."""
+    folder = resources.files("sameas.review") / "static"
+    return {
+        file.name: (file.read_bytes(), MEDIA_TYPES[file.name.rpartition(".")[2]])
+        for file in folder.iterdir()
+        if file.name.rpartition(".")[2] in MEDIA_TYPES
+    }
+
+
+def address(path: str, *given: dict[str, Any], **values: Any) -> str:
+    """An address with a query; values that are empty are left out.
+
+    >>> address("/links", {"sort": "name", "text": ""}, after=7)
+    '/links?sort=name&after=7'
+    """
+    merged = {name: value for one in given for name, value in one.items()} | values
+    query = urlencode({name: value for name, value in merged.items() if value not in (None, "")})
+    return f"{path}?{query}" if query else path
+
+
+def web_page(uri: str) -> str | None:
+    """The address of an entity's own page, if its URI is one that a browser can safely open.
+
+    >>> web_page("http://dbpedia.org/resource/Paris"), web_page("javascript:alert(1)")
+    ('http://dbpedia.org/resource/Paris', None)
+    """
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
+        return None
+    return uri if parts.scheme in ("http", "https") and parts.netloc else None
+
+
+def _relations(rows: list[dict[str, Any]]) -> str:
+    return relation_text([Relation(**row) for row in rows])
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("sameas.review", "templates"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    filters: dict[str, Callable[..., Any]] = {
+        "printable": printable,
+        "last_part": lambda uri: printable(last_part(uri)) or printable(uri),
+        "signed": lambda score, digits=2: f"{round(score, digits) + 0.0:+.{digits}f}",
+        "relations": _relations,
+        "moment": lambda time: time[:19].replace("T", " "),
+        "web_page": web_page,
+    }
+    environment.filters |= filters
+    reasons = {**REASONS, "unsure": "not confident enough"}
+    environment.globals |= {"address": address, "REASONS": reasons, "STATES": STATES}
+    return environment

@@ -1,0 +1,1 @@
+"""A reconciliation service: other tools ask which entity of a graph a name means."""

@@ -1,0 +1,81 @@
+"""An alignment as its reviewers decided."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+
+from sameas.alignment import SCHEMAS, Alignment
+from sameas.reading.sssom import NO_TERM
+
+MANUAL = "semapv:ManualMappingCuration"
+
+
+def curated(alignment: Alignment) -> Alignment:
+    """The alignment with accepted links in and rejected ones out; itself without decisions.
+
+    An accepted link has confidence 1. With it, links go that cannot hold beside it, and with a
+    confirmed lack of a counterpart all links of the entity. What reviewers disagree about or are
+    unsure of stays as the run has it.
+    """
+    if alignment.decisions is None:
+        return alignment
+
+    def load(name: str) -> object:
+        return _decided_links(alignment) if name == "links" else getattr(alignment, name)
+
+    return replace(alignment, load=load)
+
+
+def _decided_links(alignment: Alignment) -> pl.DataFrame:
+    decisions, links, pair = alignment.decisions, alignment.links, ["left", "right"]
+    assert decisions is not None
+    accepted, rejected, alone = (
+        decisions.filter(pl.col("state") == state) for state in ("accept", "reject", "no-match")
+    )
+    gone = pl.lit(False)
+    for side, single in zip(pair, alignment.options.single, strict=True):
+        taken = pl.concat([alone[side], accepted[side]]) if single else alone[side]
+        gone |= pl.col(side).is_in(taken.implode())
+    kept = links.with_columns(gone=gone).join(
+        pl.concat([accepted, rejected]), on=pair, how="anti", maintain_order="left"
+    )
+    scores = pl.concat([links, alignment.candidates], how="diagonal").unique(pair, keep="first")
+    manual = accepted.select(pair).join(scores, on=pair, how="left", maintain_order="left")
+    manual = manual.with_columns(confidence=pl.lit(1.0)).select(list(SCHEMAS["links"]))
+    return pl.concat([kept.filter(~pl.col("gone")).drop("gone"), manual])
+
+
+def manual_columns(alignment: Alignment, links: pl.DataFrame) -> pl.DataFrame:
+    """Links with what SSSOM says of decisions, and with rows for what is not the same.
+
+    Accepted links name reviewer and date. Rejected ones have the modifier "Not", and an entity
+    without a counterpart has sssom:NoTermFound in place of one.
+    """
+    decisions = alignment.decisions
+    if decisions is None:
+        return links
+    said = decisions.select(
+        *(
+            pl.when(pl.col(side) == "").then(pl.lit(NO_TERM)).otherwise(side).alias(side)
+            for side in ("left", "right")
+        ),
+        "state",
+        reviewer_label="reviewer",
+        mapping_date=pl.col("time").str.slice(0, 10),
+        mapping_justification=pl.lit(MANUAL),
+        predicate_modifier=pl.when(pl.col("state") == "reject").then(pl.lit("Not")),
+    ).filter(pl.col("state").is_in(["accept", "reject", "no-match"]))
+    manual = said.filter(pl.col("state") == "accept").drop("state", "predicate_modifier")
+    together = links.join(
+        manual, on=["left", "right"], how="left", maintain_order="left", suffix="_manual"
+    )
+    together = together.with_columns(
+        pl.coalesce("mapping_justification_manual", "mapping_justification").alias(
+            "mapping_justification"
+        )
+    ).drop("mapping_justification_manual")
+    return pl.concat(
+        [together, said.filter(pl.col("state") != "accept").drop("state")], how="diagonal"
+    )

@@ -1,0 +1,216 @@
+"""The page of sameas review in a browser: by keyboard, by mouse, and after the server is killed.
+
+Needs Chromium and the package playwright; axe-playwright-python for the check of accessibility.
+SAMEAS_SCREENSHOTS names a folder in which the pages are kept as pictures.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+import sameas
+from reviewing import Server
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+pytest.importorskip("uvicorn", reason="the extra web is not installed")
+if CHROMIUM is None:
+    pytest.skip("neither chromium nor google-chrome is installed", allow_module_level=True)
+
+LONG = 120_000
+"""Milliseconds to wait for a page on a machine that is busy with other tests."""
+
+
+@pytest.fixture(scope="module")
+def run(align_demo, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("browser") / "world"
+    sameas.write(align_demo(), folder)
+    return folder
+
+
+@pytest.fixture
+def server(run, tmp_path):
+    server = Server(shutil.copytree(run, tmp_path / "world"))
+    yield server
+    server.kill()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+def opened(browser, server, **options):
+    """A page that fails the test if anything is wrong in it or if it asks another host."""
+    page = browser.new_context(**options).new_page()
+    page.set_default_timeout(LONG)
+    page.problems = []
+    page.on("pageerror", lambda error: page.problems.append(str(error)))
+    page.on("console", lambda said: said.type == "error" and page.problems.append(said.text))
+    page.on(
+        "request",
+        lambda asked: asked.url.startswith(server.root) or page.problems.append(asked.url),
+    )
+    page.goto(server.url)
+    return page
+
+
+def states(page, server):
+    rows = page.request.get(f"{server.root}/decisions.json").json()["decisions"]
+    return [(one["left"], one["right"], one["verdict"], one["undone_by"]) for one in rows[::-1]]
+
+
+def saved(page, text="Saved"):
+    page.locator("#message", has_text=text).wait_for()
+
+
+def test_a_review_from_the_first_link_to_the_export(browser, server):
+    page = opened(browser, server)
+    page.get_by_role("link", name="Review the links").click()
+    page.wait_for_url("**/links")
+
+    # filter
+    page.keyboard.press("/")
+    page.keyboard.type("paris")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**text=paris*")
+    assert page.locator(".row .name").first.inner_text() == "Paris"
+    page.goto(f"{server.root}/links")
+
+    # step through, accept, reject, undo
+    rows = page.locator(".rows .row")
+    _, second, third = (rows.nth(place).locator(".name").all_inner_texts() for place in range(3))
+    page.keyboard.press("j")
+    page.keyboard.press("a")
+    saved(page)
+    page.locator(".row.current", has_text=second[0]).wait_for()
+    assert rows.nth(0).locator(".state").inner_text() == "accepted"
+    page.keyboard.press("r")
+    saved(page, "rejected")
+    page.locator(".row.current", has_text=third[0]).wait_for()
+    page.keyboard.press("z")
+    saved(page, "Undone")
+    assert rows.nth(1).locator(".state").inner_text() == "open"
+    page.keyboard.press("k")
+    assert second[0] in page.locator(".row.current").inner_text()
+    page.keyboard.press("?")
+    assert page.get_by_role("dialog").is_visible()
+    page.keyboard.press("Escape")
+
+    # one link: choose another
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/pair*")
+    assert page.locator("h1").inner_text().split(" = ") == second
+    page.keyboard.press("m")
+    assert page.evaluate("document.activeElement.closest('#alternatives') !== null")
+    page.keyboard.press("Enter")
+    page.locator("h1", has_text=third[0]).wait_for()
+    page.wait_for_load_state()  # the keys are there
+    left, accepted, rejected = states(page, server)[0], *states(page, server)[-2:]
+    assert left[2] == "accept"
+    assert (accepted[2], rejected[2]) == ("accept", "reject")
+    assert accepted[0] == rejected[0] or accepted[1] == rejected[1]
+    page.keyboard.press("u")
+    page.locator("h1").filter(has_not_text=third[0]).wait_for()
+
+    # unmatched: by hand, and none
+    page.goto(f"{server.root}/unmatched")
+    page.locator(".row button", has_text="Link with").first.click()
+    saved(page, "accepted")
+    page.locator(".row a.open").nth(1).focus()
+    page.keyboard.press("n")
+    saved(page, "no match")
+    page.locator(".row a.open").nth(2).click()
+    page.locator("form.find input").first.fill("Lond")
+    page.locator("form.find li", has_text="London").get_by_role("button").click()
+    page.get_by_role("link", name="= London").wait_for()
+
+    # export, kill, start again
+    page.goto(f"{server.root}/decisions")
+    with page.expect_download() as download:
+        page.get_by_role("link", name=".sssom.tsv").click()
+    assert "ManualMappingCuration" in Path(download.value.path()).read_text(encoding="utf8")
+    before = states(page, server)
+    assert not page.problems
+    server.kill()
+    server.start()
+    page.goto(server.url)
+    page.problems.clear()  # of the time when the server was away
+    assert states(page, server) == before
+    page.goto(f"{server.root}/decisions")
+    page.get_by_role("button", name="Undo").first.click()
+    page.locator("tr.undone").nth(1).wait_for()
+    assert page.problems == []
+
+
+def test_reviewers_see_each_other_and_their_conflicts(browser, server):
+    one = opened(browser, server)
+    one.goto(f"{server.root}/links?status=all")
+    other = opened(browser, server)
+    other.get_by_role("button", name="Ada").click()
+    other.get_by_label("Name").fill("Bo")
+    other.get_by_role("button", name="Keep").click()
+    other.get_by_role("button", name="Bo", exact=True).wait_for()
+    other.goto(f"{server.root}/links?status=all")
+    other.locator(".row button", has_text="Accept").first.click()
+    one.locator(".row .state", has_text="accepted").wait_for()  # by itself
+    one.locator(".row button", has_text="Reject").first.click()
+    one.locator(".row .state", has_text="conflict").wait_for()
+    other.locator(".row .state", has_text="conflict").wait_for()
+    one.goto(f"{server.root}/decisions")
+    assert "Bo: accept, Ada: reject" in one.locator(".conflicts").inner_text()
+    assert not one.problems + other.problems
+
+
+PAGES = {
+    "overview": "/",
+    "links": "/links",
+    "pair": "/pair?left=http://example.org/fr/langue/danois&right=http://example.org/en/language/Danish",
+    "unmatched": "/unmatched",
+    "alone": "/pair?right=http://example.org/en/language/Motu",
+    "decisions": "/decisions",
+}
+
+
+@pytest.mark.parametrize(
+    "looks",
+    [
+        {"color_scheme": "light", "viewport": {"width": 1200, "height": 850}},
+        {"color_scheme": "dark", "viewport": {"width": 1200, "height": 850}},
+        {"color_scheme": "light", "viewport": {"width": 400, "height": 800}},
+        {
+            "color_scheme": "dark",
+            "viewport": {"width": 600, "height": 425},
+            "device_scale_factor": 2,
+        },
+    ],
+    ids=["light", "dark", "narrow", "zoomed"],
+)
+def test_pages_fit_their_window_and_can_be_used_by_all(browser, server, looks, request):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    page, folder = opened(browser, server, **looks), os.environ.get("SAMEAS_SCREENSHOTS")
+    if "1200" in str(looks):
+        page.goto(f"{server.root}/links")
+        for key in "jaajr":
+            page.keyboard.press(key)
+            page.wait_for_timeout(700)
+    for name, path in PAGES.items():
+        page.goto(server.root + path)
+        if name == "links":
+            page.keyboard.press("j")
+        if folder:
+            kind = request.node.callspec.id
+            page.screenshot(path=Path(folder) / f"{name}-{kind}.png")
+        over = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        assert page.evaluate(over) <= 0, name
+        found = axe.Axe().run(page).response["violations"]
+        serious = [one for one in found if one["impact"] in ("serious", "critical")]
+        assert not serious, [(name, one["id"], one["nodes"][0]["html"]) for one in serious]
+    assert not page.problems
