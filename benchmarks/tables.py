@@ -28,9 +28,6 @@ from sameas.reproduction.rendering import (
     markdown,
     table_of,
 )
-from sameas.reproduction.store import machine
-
-__all__ = ["NOTHING", "gib", "machine", "table_of"]
 
 RESULTS = Path(__file__).parent / "results"
 BENCHMARKS = ("speed", "solver", "ladder", "memory", "resume", "reading")

@@ -14,9 +14,9 @@ from hypothesis import settings
 
 import sameas
 
-settings.register_profile("ci", derandomize=True)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+settings.register_profile("local", deadline=None)  # no test depends on how fast the machine is
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -24,6 +24,14 @@ def never_kept():
     """No phase is long enough to be kept, however slow the machine is."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sameas.checkpoint.WORTH_SECONDS", float("inf"))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def own_cache(tmp_path_factory):
+    """Encoded names are kept in a folder of the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SAMEAS_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
 
 

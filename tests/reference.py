@@ -59,15 +59,7 @@ def weighted_ngram_rows(names, n, *, boundaries, rarity):
     A word with its ends is written with a space before and after it; what is nothing but
     spaces is no n-gram.
     """
-    counts = []
-    for name in names:
-        counter = Counter()
-        for word in words(name):
-            spaced = f" {word.lower()} " if boundaries and word else word.lower()
-            for k in range(len(spaced) - n + 1):
-                if spaced[k : k + n].strip(" "):
-                    counter[spaced[k : k + n]] += 1
-        counts.append(counter)
+    counts = [spaced_counts(name, n, boundaries=boundaries) for name in names]
     vocabulary = sorted(set().union(*counts)) if counts else []
     rows = np.zeros((len(names), len(vocabulary)))
     for j, ngram in enumerate(vocabulary):
@@ -76,6 +68,32 @@ def weighted_ngram_rows(names, n, *, boundaries, rarity):
         for i, counter in enumerate(counts):
             rows[i, j] = counter[ngram] * weight
     return unit(rows), vocabulary
+
+
+def spaced_counts(name, n, *, boundaries):
+    """How often each n-gram occurs in a name, perhaps with the ends of words."""
+    counter = Counter()
+    for word in words(name):
+        spaced = f" {word.lower()} " if boundaries and word else word.lower()
+        for k in range(len(spaced) - n + 1):
+            if spaced[k : k + n].strip(" "):
+                counter[spaced[k : k + n]] += 1
+    return counter
+
+
+def trigram_cosine(text, name, names):
+    """The cosine of the trigrams of a text and a name; rare ones among the names weigh more."""
+    holders = Counter(ngram for each in names for ngram in spaced_counts(each, 3, boundaries=True))
+
+    def weighed(each):
+        counts = spaced_counts(each, 3, boundaries=True)
+        weights = {ngram: math.log((len(names) + 1) / (holders[ngram] or 1)) for ngram in counts}
+        return {ngram: count * weights[ngram] for ngram, count in counts.items()}
+
+    ours, theirs = weighed(text), weighed(name)
+    lengths = [math.sqrt(sum(value**2 for value in row.values())) for row in (ours, theirs)]
+    product = sum(value * theirs.get(ngram, 0) for ngram, value in ours.items())
+    return product / math.prod(lengths) if all(lengths) else 0.0
 
 
 def unit(rows):
@@ -466,3 +484,139 @@ def combined(found, crowd, *, shared=2.6, unit_votes=0.03, lacking=2.1, many=15_
         unit_votes *= (many / max(crowd, 1)) ** (1 / shared)
     lacks = math.log(1 + left_lacks) + math.log(1 + right_lacks)
     return shared * math.log(1 + votes / unit_votes) - lacking * lacks
+
+
+# --- audit ------------------------------------------------------------------------------------
+
+
+def like_decoys(everyone, decoys, weights):
+    """How many entities have a best candidate like that of a decoy, by comparing each with each."""
+
+    def unlike(best):
+        pairs = zip(decoys, weights, strict=True)
+        worse = sum(w * ((d < best) + (d == best) / 2) for d, w in pairs)
+        return (1 - worse / sum(weights)) ** 2
+
+    usual = sum(w * unlike(d) for d, w in zip(decoys, weights, strict=True)) / sum(weights)
+    return min(sum(unlike(best) for best in everyone) / usual, len(everyone))
+
+
+def calibration_loss(a, b, links, wrong, weights):
+    """What the curve of a calibration makes least: a logistic loss, and a prior."""
+
+    def log_odds(p):
+        return math.log(p) + a - b * math.log(1 - p)
+
+    loss = sum(math.log1p(math.exp(-log_odds(p))) for p in links)
+    loss += sum(w * (a - b * math.log(1 - p)) for p, w in zip(wrong, weights, strict=True))
+    return loss + a**2 / 2 + (b - 1) ** 2 / 2
+
+
+def most_links(confidence, max_error):
+    """The largest set of links above some confidence of which so few are expected to be wrong."""
+    best = []
+    for level in confidence:
+        kept = [c for c in confidence if c >= level]
+        if sum(1 - c for c in kept) <= max_error * len(kept) and len(kept) > len(best):
+            best = kept
+    return best
+
+
+def states_of_decisions(requests, single):
+    """The state of every pair, by the definition.
+
+    ``requests`` are (reviewer, claims, undone) in the order of their time; claims are (left,
+    right, verdict). A reviewer's later claim replaces an earlier one about the same pair and
+    those that cannot hold beside it.
+    """
+    said, pairs = {}, set()
+
+    def exclude(one, other):
+        (a, b, verdict), (c, d, other_verdict) = one, other
+        if {verdict, other_verdict} <= {"accept", "no-match"} and (a, b) != (c, d):
+            anyway = verdict != other_verdict
+            if a == c != "" and (single[0] or anyway):
+                return True
+            return b == d != "" and (single[1] or anyway)
+        return False
+
+    for reviewer, claims, undone in requests:
+        pairs |= {(left, right) for left, right, _ in claims}
+        if undone:
+            continue
+        mine = {key: verdict for key, verdict in said.items() if key[0] == reviewer}
+        named = {(left, right) for left, right, _ in claims}
+        for (_, left, right), verdict in mine.items():
+            old = (left, right, verdict)
+            if (left, right) not in named and any(exclude(claim, old) for claim in claims):
+                del said[reviewer, left, right]
+        for left, right, verdict in claims:
+            said[reviewer, left, right] = verdict
+    found = {}
+    for pair in pairs:
+        verdicts = {verdict for (_, *other), verdict in said.items() if tuple(other) == pair}
+        firm = verdicts - {"open", "unsure"}
+        if len(firm) > 1:
+            found[pair] = "conflict"
+        elif firm:
+            (verdict,) = firm
+            claims = [(left, right, other) for (_, left, right), other in said.items()]
+            clash = any(exclude((*pair, verdict), claim) for claim in claims)
+            found[pair] = "conflict" if clash else verdict
+        else:
+            found[pair] = "unsure" if "unsure" in verdicts else "open"
+    return found
+
+
+def segmentation_cost(text, known, *, unknown):
+    """The least cost of all ways to cut a text: 1 for a known piece, ``unknown`` for a letter."""
+    if not text:
+        return 0
+    costs = [unknown + segmentation_cost(text[1:], known, unknown=unknown)]
+    for end in range(1, len(text) + 1):
+        if text[:end] in known:
+            costs.append(1 + segmentation_cost(text[end:], known, unknown=unknown))
+    return min(costs)
+
+
+# --- learning from links ------------------------------------------------------------------------
+
+
+def choice_fit(weights, defaults, choices, *, prior):
+    """How well weights explain choices: each is a list of (terms, offset), the true one first."""
+    fit = 0.0
+    for choice in choices:
+        scores = [
+            sum(w * t for w, t in zip(weights, terms, strict=True)) + offset
+            for terms, offset in choice
+        ]
+        fit += scores[0] - math.log(sum(math.exp(score) for score in scores))
+    strain = sum((w / d - 1) ** 2 for w, d in zip(weights, defaults, strict=True))
+    return fit - prior / 2 * strain
+
+
+def translations(pairs, *, steps, seen):
+    """IBM model 1: how likely each left item is written as each right one.
+
+    ``pairs`` are (left items, right items); left items in fewer than ``seen`` pairs do not count.
+    """
+    often = Counter(item for left, _ in pairs for item in set(left))
+    pairs = [([item for item in left if often[item] >= seen], right) for left, right in pairs]
+    likely = {(a, b): 1.0 for left, right in pairs for a in left for b in right}
+
+    def normal(table):
+        totals = Counter()
+        for (a, _), value in table.items():
+            totals[a] += value
+        return {(a, b): value / totals[a] for (a, b), value in table.items()}
+
+    likely = normal(likely)
+    for _ in range(steps):
+        counts = Counter()
+        for left, right in pairs:
+            for b in right:
+                total = sum(likely[a, b] for a in left)
+                for a in left:
+                    counts[a, b] += likely[a, b] / total
+        likely = normal(counts)
+    return likely

@@ -25,6 +25,7 @@ PUBLIC = {
     "DEMO",
     "PRESETS",
     "Alignment",
+    "Audit",
     "Calibration",
     "Diagnostics",
     "Explanation",
@@ -40,6 +41,7 @@ PUBLIC = {
     "SameasError",
     "__version__",
     "align",
+    "audit_alignment",
     "calibration",
     "evaluate",
     "hide_half",
@@ -50,9 +52,11 @@ PUBLIC = {
     "read_links",
     "read_pair",
     "read_run",
+    "translate",
     "verify",
     "write",
     "write_links",
+    "write_names",
 }
 
 
@@ -473,7 +477,7 @@ def test_run_folders_of_earlier_versions_are_read(pair, tmp_path, choices):
         ({"gap": 0.1, "time_limit": 3.0}, Options()),
         (
             {"text": "plain", "features": "word", "rounds": 0, "min_confidence": 0.0},
-            make_options("paper", features="word"),
+            make_options("paper", features="word", candidates=50),
         ),
     ],
 )

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
-NAMES = ("tables", "speed", "solver", "ladder", "memory", "resume", "reading")
+NAMES = ("tables", "speed", "solver", "ladder", "memory", "resume", "reading", "reconciling")
 SIZES = {"300": 300, "600": 600}
 
 

@@ -317,6 +317,17 @@ def test_no_clues_find_nothing_and_the_recall_says_so():
     assert found.recall == 0
 
 
+def test_limits_from_a_sample_lose_no_partner(monkeypatch):
+    rng = np.random.default_rng(3)
+    left, right = (unit(as_rows(rng.random((500, 40), dtype=np.float32))) for _ in range(2))
+    monkeypatch.setattr("sameas.proposals.CROWD", 60)
+    found = []
+    for sampled in (1, 1000):  # with limits, then without
+        monkeypatch.setattr("sameas.proposals.SAMPLED", sampled)
+        found.append(nearest(left, right, 20, first=10, progress=ignore))
+    assert_array_equal(*found)
+
+
 def test_pairs_of_interest_join_those_proposed_and_those_nearest():
     rng = np.random.default_rng(6)
     profit = make_profit(mixed_rows(rng, 9), mixed_rows(rng, 8))
@@ -439,7 +450,7 @@ def test_candidates_are_as_good_as_all_pairs(demo, aligned, way, solver):
     whole, few = aligned("complete", solver), aligned(way, solver)
     assert whole.diagnostics.form == "complete"
     assert few.diagnostics.form == "candidates"
-    assert few.diagnostics.candidate_pairs < 0.1 * 1162 * 1222
+    assert few.diagnostics.candidate_pairs < 0.2 * 1162 * 1222
     assert (few.diagnostics.search_recall is not None) == (way == "clues")
     scores = [evaluate(found, demo.gold) for found in (whole, few)]
     assert scores[1].hits_at_1 == pytest.approx(scores[0].hits_at_1, abs=0.01)
@@ -457,14 +468,15 @@ def test_the_exact_answer_does_not_depend_on_the_candidates(aligned, way):
 
 
 @pytest.mark.parametrize("way", ["complete", *WAYS])
-def test_prices_prove_the_exact_answer(demo, aligned, way):
+def test_prices_prove_the_exact_answer(aligned, way):
     found = aligned(way, "hungarian")
+    pair = found.pair
     left_prices, right_prices = (prices_of(found, side) for side in ("left", "right"))
     links = (
-        demo.left.positions(found.links["left"]),
-        demo.right.positions(found.links["right"]),
+        pair.left.positions(found.links["left"]),
+        pair.right.positions(found.links["right"]),
     )
-    profit = profit_of(demo, found.options)
+    profit = profit_of(pair, found.options)
     proof = certify(profit, *links, left_prices, right_prices)
     assert proof.objective == pytest.approx(found.diagnostics.objective, rel=1e-6)
     assert proof.gap < 1e-6
@@ -495,9 +507,9 @@ def test_only_the_exact_solver_has_prices(aligned, solver):
 def test_as_many_candidates_as_entities_give_the_complete_answer(
     demo, aligned, monkeypatch, solver
 ):
+    whole = aligned("complete", solver)  # before the patch, which would change it
     sparsely(monkeypatch, "nearest")
     found = align(demo, paper(solver=solver, candidates=1222))
-    whole = aligned("complete", solver)
     assert found.diagnostics.form == "complete"
     for name in ("links", "candidates", "unmatched", "gold_ranks"):
         assert getattr(found, name).equals(getattr(whole, name))

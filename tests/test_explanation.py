@@ -22,7 +22,6 @@ from sameas.cli import main
 from sameas.explanation.drawing import draw, page
 from sameas.explanation.explainer import Explainer
 from sameas.explanation.lookup import Lookup
-from sameas.explanation.record import Record
 from sameas.explanation.words import REASONS
 from sameas.features import ngram_rows, ngrams_of
 from sameas.refinement import SURE
@@ -90,20 +89,7 @@ def assert_adds_up(comparison):
 
 
 def record_of(alignment):
-    return Record(
-        pair=alignment.pair,
-        options=alignment.options,
-        inputs=alignment.inputs,
-        links=alignment.links,
-        candidates=alignment.candidates,
-        unmatched=alignment.unmatched,
-        anchors=alignment.anchors,
-        prices=alignment.prices,
-        thresholds={
-            "": alignment.diagnostics.threshold or 0.0,
-            **(alignment.diagnostics.thresholds or {}),
-        },
-    )
+    return alignment._explainer.record
 
 
 def assert_explains(alignment, most=None):
@@ -212,6 +198,7 @@ def test_known_links_have_a_part_of_their_own(few):
     assert "given as a known link" in str(found)
 
 
+@settings(deadline=None)
 @given(names(), st.sampled_from([(2, False), (3, True), (3, False)]))
 def test_the_ngrams_of_a_name_are_those_of_its_columns(name, kind):
     n, boundaries = kind

@@ -224,6 +224,49 @@ def test_an_alignment_of_the_oaei(tmp_path, name, encoding, caplog):
     assert "duplicated links count once: 1" in caplog.text
 
 
+def alignment(cell, more=""):
+    return (
+        f"<rdf:RDF xmlns='{ALIGN}' xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' {more}>"
+        f"<Alignment><map><Cell>{cell}</Cell></map></Alignment></rdf:RDF>"
+    )
+
+
+@pytest.mark.parametrize(
+    ("cell", "more"),
+    [
+        ("<entity1 rdf:resource='#x'/><entity2 rdf:resource='/y'/>", "xml:base='http://a/'"),
+        (
+            "<entity1><Class rdf:about='http://a/#x'/></entity1>"
+            "<relation> = </relation><entity2 rdf:resource='http://a/y'/>",
+            "",
+        ),
+    ],
+)
+def test_entities_of_cells_may_be_relative_or_elements(tmp_path, cell, more):
+    path = put(tmp_path / "l.rdf", alignment(cell, more))
+    assert read_links(path).rows() == [("http://a/#x", "http://a/y", None, None)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (alignment("<entity1 rdf:resource='a:b'/>"), "row 1: a cell without entity1 or entity2"),
+        (alignment("<entity1><Class><or/></Class></entity1>"), r"entity1 must be an IRI, found"),
+        (alignment("<entity1 rdf:resource='x y'/>"), 'entity1 must be an IRI, found "x y"'),
+        (
+            alignment(
+                "<entity1 rdf:resource='a:b'/><entity2 rdf:resource='a:c'/><measure>x</measure>"
+            ),
+            'row 1: a number expected in measure, found "x"',
+        ),
+        ("<html><body>404</body></html>", "holds no alignment"),
+    ],
+)
+def test_xml_that_is_no_alignment_of_simple_cells(tmp_path, text, message):
+    with pytest.raises(InputError, match=message):
+        read_links(put(tmp_path / "l.rdf", text))
+
+
 @pytest.mark.parametrize("name", ["l.nt", "l.ttl", "l.rdf", "l.owl", "l"])
 def test_links_in_rdf_are_known_by_their_content(tmp_path, name, caplog):
     text = f"<http://a/x> <{SAME_AS}> <http://b/x> .\n<http://a/ y> <{SAME_AS}> <http://b/y> .\n"

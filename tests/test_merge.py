@@ -69,7 +69,7 @@ def aligned(pair, found):
     """A pair that was aligned with these links."""
     figures = Diagnostics(solver="sinkhorn", objective=0.0)
     parts = {"pair": pair, "links": found}
-    return Alignment(options=Options(), diagnostics=figures, load=parts.__getitem__)
+    return Alignment(options=Options(), diagnostics=figures, load=parts.get)
 
 
 def merge(pair, found, path, *, keep="left"):

@@ -31,8 +31,8 @@ def graph(names: dict[str, str], *triples: tuple[str, str, str]) -> Graph:
 
 
 def by_uri(left: Graph, right: Graph, found: Equivalences) -> dict[tuple[str, str], float]:
-    pairs = zip(left.entities.gather(found.left), right.entities.gather(found.right), strict=True)
-    return dict(zip(pairs, found.probability.tolist(), strict=True))
+    uris = left.entities.gather(found.pairs.left), right.entities.gather(found.pairs.right)
+    return dict(zip(zip(*uris, strict=True), found.pairs.probability.tolist(), strict=True))
 
 
 def relations_of(found: Equivalences) -> dict[tuple[str, str, bool], tuple[float, float]]:
@@ -266,11 +266,12 @@ def test_probabilities_equal_the_formulas_computed_term_by_term(pair, rounds):
 def test_results_are_probabilities_in_the_promised_order(pair):
     left, right = pair
     found = paris(left, right)
-    assert ((found.probability > 0) & (found.probability <= 1)).all()
+    pairs = found.pairs
+    assert ((pairs.probability > 0) & (pairs.probability <= 1)).all()
     for shares in relations_of(found).values():
         assert all(0 <= share <= 1 for share in shares)
         assert max(shares) >= THETA - 1e-9
-    columns = (found.left.tolist(), (-found.evidence).tolist(), found.right.tolist())
+    columns = (pairs.left.tolist(), (-pairs.evidence).tolist(), pairs.right.tolist())
     keys = list(zip(*columns, strict=True))
     assert keys == sorted(keys)
 
@@ -321,17 +322,18 @@ def test_order_and_duplicates_do_not_matter(pair, seed):
 @given(pairs())
 def test_maximal_links_are_one_to_one_and_nobody_has_a_better_one(pair):
     left, right = pair
-    found = paris(left, right)
-    one, other, probability = maximal_links(found)
-    assert len(set(one.tolist())) == len(one) == len(set(other.tolist()))
-    for a, b, p in zip(one, other, probability, strict=True):
-        rivals = found.probability[(found.left == a) | (found.right == b)]
+    every = paris(left, right).pairs
+    links = maximal_links(every)
+    one, other = links.left.tolist(), links.right.tolist()
+    assert len(set(one)) == len(one) == len(set(other))
+    for a, b, p in zip(one, other, links.probability, strict=True):
+        rivals = every.probability[(every.left == a) | (every.right == b)]
         assert p >= rivals.max() - 1e-9
 
 
 def test_of_equal_links_the_first_positions_are_taken():
     left, right = graph({"a": "Ann", "b": "Ann"}), graph({"x": "Ann", "y": "Ann", "z": "Ann"})
-    one, other, _ = maximal_links(paris(left, right))
+    one, other, _ = maximal_links(paris(left, right).pairs)
     assert (one.tolist(), other.tolist()) == ([0], [0])
 
 
@@ -340,9 +342,9 @@ def test_of_equal_links_the_first_positions_are_taken():
 
 def test_nothing_in_common_gives_nothing():
     found = paris(graph({"a": "A"}, ("a", "r", "a")), graph({"b": ""}, ("b", "r", "b")))
-    assert len(found.left) == len(found.relations) == 0
+    assert len(found.pairs.left) == len(found.relations) == 0
     assert (found.iterations, found.converged) == (1, True)
-    assert [len(part) for part in maximal_links(found)] == [0, 0, 0]
+    assert [len(part) for part in maximal_links(found.pairs)] == [0, 0, 0]
 
 
 def test_iterations_must_be_positive():
@@ -362,7 +364,7 @@ def test_progress_rises_with_the_rounds():
 def test_on_the_demo_pair_links_are_precise_and_settle():
     pair = read_pair(Path(sameas.__file__).parent / "demo" / "world")
     found = paris(pair.left, pair.right)
-    one, other, _ = maximal_links(found)
+    one, other, _ = maximal_links(found.pairs)
     links = pl.DataFrame(
         {"left": pair.left.entities.gather(one), "right": pair.right.entities.gather(other)}
     )

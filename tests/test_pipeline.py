@@ -280,18 +280,11 @@ def generated(size):
     return GraphPair(left=sides[0], right=sides[1], gold=gold)
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_the_order_of_entities_and_triples_does_not_matter(small, align_small, solver):
-    chosen = {"preset": "paper", "solver": solver, "among": "gold"}
+@pytest.mark.parametrize("chosen", [{"preset": "paper"}, {}, {"method": "paris"}], ids=str)
+def test_the_order_of_entities_and_triples_does_not_matter(small, align_small, chosen):
     plain, other = align_small(**chosen), align(in_another_order(small), **chosen)
-    assert other.diagnostics.objective == pytest.approx(plain.diagnostics.objective, rel=1e-4)
-    both = plain.candidates.join(other.candidates, on=["left", "right"], how="inner")
-    assert len(both) > 0.95 * len(plain.candidates)
-    assert_allclose(both["score"], both["score_right"], atol=1e-4)
-    scores = [evaluate(found, small.gold) for found in (plain, other)]
-    for name in ("hits_at_1", "hits_at_10", "mrr"):
-        assert getattr(scores[1], name) == pytest.approx(getattr(scores[0], name), abs=0.005)
-    assert scores[1].recall == pytest.approx(scores[0].recall, abs=0.01)
+    for name in ("links", "candidates", "unmatched"):
+        assert getattr(other, name).equals(getattr(plain, name))
 
 
 def in_another_order(pair):
@@ -405,7 +398,7 @@ def test_the_ceiling_that_is_recommended_suffices(small, preset):
 
 
 PHASES = {
-    "best": ["candidates", "refinement", "assignment"],
+    "best": ["candidates", "refinement", "assignment", "audit"],
     "paper": ["profit", "assignment"],
 }
 

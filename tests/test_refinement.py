@@ -22,7 +22,8 @@ from sameas.inputs import Inputs, Known, make_task
 from sameas.pipeline.phases import Phases
 from sameas.pipeline.refined import refine_material
 from sameas.pipeline.stages import prepare
-from sameas.refinement import SURE, TIE, Weights, refine
+from sameas.refinement import SURE, TIE, refine
+from sameas.weights import Weights
 from strategies import kindred, with_attributes
 
 TRIPLE = {"head": pl.String, "relation": pl.String, "tail": pl.String}
@@ -84,7 +85,7 @@ def test_what_is_allowed_equals_looking_it_up(data, n, m):
 
 
 def material_of(pair):
-    task = make_task(pair, Options(exact_hops=True), Inputs())
+    task = make_task(pair, Options(exact_hops=True, languages="none"), Inputs())
     return prepare(task, task.everything, Phases())
 
 
@@ -97,7 +98,7 @@ def refine_pair(pair, known, *, rounds, weights=None, material=None):
         edges_of(pair, hub=weights.hub),
         material.candidates,
         material.profit,
-        material.names,
+        material.blocks,
         known,
         temperature=options.temperature,
         iterations=options.iterations,
@@ -157,7 +158,8 @@ def cells_of(candidates):
 
 @st.composite
 def tasks(draw):
-    pair = draw(with_attributes(kindred()))
+    drawn = draw(with_attributes(kindred()))
+    pair = GraphPair(left=drawn.left.in_order(), right=drawn.right.in_order())
     return pair, draw(knowledge(len(pair.left.entities), len(pair.right.entities)))
 
 
@@ -256,7 +258,7 @@ def test_further_rounds_go_on_from_the_earlier_ones(task):
         assert more.changes[: len(fewer.changes)] == fewer.changes
     for rounds, each in enumerate(found, start=1):
         # It ends early only once hardly any anchor changes: of few, none.
-        assert len(each.changes) == rounds or each.changes[-1] == 0
+        assert len(each.changes) >= rounds or each.changes[-1] == 0
         assert all(each.changes[:-1])
     before, now = (set(zip(f.anchors.left, f.anchors.right, strict=True)) for f in found[:2])
     if len(found[1].changes) == 2:
@@ -623,8 +625,8 @@ def test_prices_below_zero_prove_nothing_without_refinement_either():
 
 
 def test_the_pipeline_refines_as_refine_does():
-    pair = uneven()
-    task = make_task(pair, Options(rounds=3), Inputs())
+    task = make_task(uneven(), Options(rounds=3, without=("weights",)), Inputs())
+    pair = task.pair  # in order
     piped = refine_material(task, material_of(pair))
     direct = refine_pair(pair, everyone(pair), rounds=3)
     assert_array_equal(piped.pairs.candidates.values, direct.pairs.candidates.values)

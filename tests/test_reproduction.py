@@ -18,13 +18,13 @@ from click.testing import CliRunner
 import sameas
 from sameas.cli import main
 from sameas.options import Options, Part
-from sameas.refinement import Weights
 from sameas.reproduction import experiments, plain, plan_tasks, reproduce, runs
 from sameas.reproduction.datasets import Dataset, find_datasets
 from sameas.reproduction.experiments import EXPERIMENTS
 from sameas.reproduction.real import links_of_equal_labels, scores_of_judged
 from sameas.reproduction.runs import make_setup
 from sameas.reproduction.store import Store, Task
+from sameas.weights import Weights
 
 SETUP = make_setup("best")
 
@@ -64,8 +64,8 @@ def dataset(small):
 def few(monkeypatch):
     """Fewer variants than in earnest."""
     monkeypatch.setattr(experiments, "SEEDS", (1, 2))
-    monkeypatch.setattr(experiments, "TEMPERATURES", (0.01, 0.02))
-    monkeypatch.setattr(experiments, "ITERATIONS", (1, 10))
+    monkeypatch.setitem(experiments.VARIED, "temperature", (0.01, 0.02))
+    monkeypatch.setitem(experiments.VARIED, "iterations", (1, 10))
 
 
 def scores_of(pair, setup):
@@ -180,6 +180,19 @@ def test_hidden_halves_are_judged_with_those_that_lost_their_partners(dataset):
     assert {name: figures[name]["count"] for name in counts} == counts
 
 
+def test_the_audit_of_hidden_halves_stands_beside_the_truth(dataset, monkeypatch):
+    monkeypatch.setattr(experiments, "SEEDS", (1,))
+    figures = experiments.audit(dataset, SETUP)
+    half = figures["half 1"]
+    pair, alone = sameas.hide_half(dataset.pair, seed=1)
+    found = runs.run(pair, SETUP.whole)
+    assert half["estimate"] == found.audit.precision
+    assert half["precision"] == sameas.evaluate(found, pair.gold, no_match=alone).precision
+    assert half["links 0.01"] <= half["links 0.05"] <= len(found.links)
+    judged = sum(row.get("count", 0) for row in figures.values())
+    assert 0 < judged <= len(found.links)
+
+
 def test_the_ablation_leaves_out_every_part(dataset, monkeypatch):
     asked = []
     monkeypatch.setattr(experiments, "_both", lambda dataset, setup: asked.append(setup))
@@ -235,7 +248,7 @@ def test_tasks_are_planned_dataset_by_dataset_and_best_without_word_vectors(data
     assert [task.dataset for task in tasks] == sorted(task.dataset for task in tasks)
     best = [task for task in tasks if task.settings.get("preset") == "best"]
     assert {task.settings["features"] for task in best} == {"char"}
-    names = {"best", "open", "hidden", "ablation", "sensitivity"}
+    names = {"best", "open", "hidden", "audit", "ablation", "sensitivity"}
     assert {(task.experiment, task.dataset) for task in best} == {
         (name, dataset) for name in names for dataset in ("deep/world", "other")
     }

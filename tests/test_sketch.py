@@ -128,12 +128,12 @@ def test_zeros_that_are_stored_meet_nobody():
     assert best[0].partners.tolist() == [[-1]]
 
 
-@pytest.mark.parametrize("tile", [200, 4000, 10**7])
-def test_the_nearest_do_not_depend_on_tiles(tile):
+@pytest.mark.parametrize("tile", [(1, 1), (7, 20), (100, 100)])
+@pytest.mark.parametrize("workers", [1, 3])
+def test_the_nearest_do_not_depend_on_tiles(tile, workers):
     rng = np.random.default_rng(3)
     left, right = (as_rows(rng.integers(0, 3, (size, 5)) / 4) for size in (60, 50))
-    found = []
-    for size in (tile, 64 * 2**20):
-        with patch.object(proposals, "TILE_BYTES", size):
-            found.append(proposals.nearest(left, right, 5, first=3, progress=lambda share: None))
+    found = [proposals.nearest(left, right, 5, first=3, progress=lambda share: None)]
+    with patch.object(proposals, "TILE", tile), patch.object(proposals, "WORKERS", workers):
+        found.append(proposals.nearest(left, right, 5, first=3, progress=lambda share: None))
     assert_array_equal(*found)

@@ -16,15 +16,17 @@ from sameas._version import __version__
 
 if TYPE_CHECKING:
     from sameas.alignment import Alignment, Diagnostics
+    from sameas.audit.record import Audit
     from sameas.errors import InputError, MemoryCeilingError, OptionError, OutputError, SameasError
     from sameas.evaluation import Calibration, Metrics, calibration, evaluate, hide_half
     from sameas.explanation import Explanation
     from sameas.graph import Graph, GraphPair
     from sameas.inspection import inspect
+    from sameas.languages import translate
     from sameas.options import PRESETS, Options
-    from sameas.pipeline import align, verify
+    from sameas.pipeline import align, audit_alignment, verify
     from sameas.reading import Reading, read_gold, read_graph, read_links, read_pair
-    from sameas.writing import merge, read_run, write, write_links
+    from sameas.writing import merge, read_run, write, write_links, write_names
 
 DEMO = Path(__file__).parent / "demo" / "world"
 """The benchmark folder that ships with the package."""
@@ -32,11 +34,13 @@ DEMO = Path(__file__).parent / "demo" / "world"
 __all__ = ["DEMO", "PRESETS", "Options", "__version__"]
 __all__ += ["InputError", "MemoryCeilingError", "OptionError", "OutputError", "SameasError"]
 __all__ += ["Graph", "GraphPair", "Reading", "read_gold", "read_graph", "read_links", "read_pair"]
-__all__ += ["Alignment", "Diagnostics", "Explanation", "align", "inspect", "verify"]
+__all__ += ["Alignment", "Audit", "Diagnostics", "Explanation"]
+__all__ += ["align", "audit_alignment", "inspect", "verify"]
 __all__ += ["Calibration", "Metrics", "calibration", "evaluate", "hide_half"]
-__all__ += ["merge", "read_run", "write", "write_links"]
+__all__ += ["merge", "read_run", "translate", "write", "write_links", "write_names"]
 
 _HOMES = "errors options graph reading inspection explanation alignment evaluation writing pipeline"
+_HOMES += " languages"
 """Where public names are looked up, what is quickly imported first."""
 
 

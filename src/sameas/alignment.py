@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from sameas._version import __version__
+from sameas.audit.record import Audit
 from sameas.explanation import Explanation, Side
 from sameas.graph import GraphPair
 from sameas.inputs import Inputs
@@ -31,7 +32,7 @@ SCHEMAS = {
     "relations": pl.Schema(
         {**_PAIR, "inverse": pl.Boolean, "match": pl.Float64, "edges": pl.Int64}
     ),
-    "anchors": pl.Schema({**_PAIR, "trust": pl.Float64}),
+    **dict.fromkeys(("anchors", "taught"), pl.Schema({**_PAIR, "trust": pl.Float64})),
     "gold_ranks": pl.Schema({**_PAIR, "rank": pl.Float64}),
     "prices": pl.Schema({"side": pl.String, "entity": pl.String, "price": pl.Float64}),
 }
@@ -68,6 +69,10 @@ class Diagnostics:
     refinement_rounds: int | None = None
     anchors: int | None = None
     relation_matches: int | None = None
+    weights: dict[str, float] | None = None
+    """What each kind of evidence was worth in log-odds, after refinement."""
+    languages: dict[str, Any] | None = None
+    """The languages of names and what was used for them (``Aids``), where they differ."""
     threshold: float | None = None
     """The log-odds a pair must exceed to be likelier than no link, after refinement."""
     thresholds: dict[str, float] | None = None
@@ -119,11 +124,18 @@ class Alignment:
     ``edges`` is on how many edges between anchors both were seen."""
     anchors: pl.DataFrame | None = field(init=False)
     """left, right, trust: the links that refinement learned from in the end."""
+    taught: pl.DataFrame | None = field(init=False)
+    """left, right, trust: the links that a dictionary was learnt from, where there is one."""
     gold_ranks: pl.DataFrame | None = field(init=False)
     """left, right, rank of the gold links between candidates; for evaluation alone."""
     prices: pl.DataFrame | None = field(init=False)
     """side, entity, price, where the exact solver was used: no pair's profit exceeds the sum of
     its two prices, which proves the links optimal."""
+    audit: Audit | None = field(init=False)
+    """How good the links are, by decoys; None without refinement, with ``no_audit``, and where
+    there are too few links to tell."""
+    decisions: pl.DataFrame | None = field(init=False)
+    """left, right, state, reviewer, time: what reviewers of the run folder decided, if any did."""
 
     def __getattr__(self, name: str) -> Any:
         """An attribute that is loaded on first use."""
@@ -151,6 +163,7 @@ class Alignment:
 
     @cached_property
     def _explainer(self) -> Explainer:
+        from sameas.blocks import Aids
         from sameas.explanation.explainer import Explainer  # with Numba, which others do not need
         from sameas.explanation.record import Record
 
@@ -162,6 +175,9 @@ class Alignment:
             candidates=self.candidates,
             unmatched=self.unmatched,
             anchors=self.anchors,
+            taught=self.taught,
+            weights=self.diagnostics.weights or {},
+            aids=Aids.recorded(self.diagnostics.languages),
             prices=self.prices,
             thresholds={
                 "": self.diagnostics.threshold or 0.0,

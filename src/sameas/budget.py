@@ -15,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sameas.assignment import COMPLETE_BYTES, prefers_complete
+from sameas.blocks import choose_aids
 from sameas.errors import MemoryCeilingError
 from sameas.features import folded, ngram_rows
 from sameas.graph import Graph, GraphPair, Positions
@@ -33,6 +34,8 @@ BASE = 440 * 2**20
 """Python with its libraries, compiled code, and blocks in the making."""
 FACT_BYTES = 300
 """For each triple, name and value in the tables of PARIS."""
+ENCODED_BYTES, LEARNT_BYTES = 8192, 3000
+"""For each name that is encoded, and that is translated by a learnt dictionary (measured)."""
 EXACT_HOPS = 1.4
 """Exact hops of weighted n-grams take so much more than their entries (measured)."""
 SAMPLE = 5000
@@ -58,7 +61,9 @@ def plan_memory(task: Task, sides: Sides) -> Budget:
     sparse = rows + _candidate_bytes(len(left), len(right), options)
     asked = options.candidates >= max(len(left), len(right), 1)
     if not options.rounds:
-        if prefers_complete(pairs, options.memory - rows) or (asked and stored <= options.memory):
+        exact = options.solver == "hungarian"
+        fits = prefers_complete(pairs, options.memory - rows, exact=exact)
+        if fits or (asked and stored <= options.memory):
             why = "all were asked for" if asked else "all fit under the ceiling"
             return _budget("complete", f"{pairs:,} pairs, {why}", stored)
         if asked:
@@ -114,9 +119,9 @@ def _candidate_bytes(left: int, right: int, options: Options) -> int:
     entities = left + right
     found = 16 * min(options.candidates, max(left, right)) * entities
     if max(left, right) > COMPARE_ALL_UP_TO:
-        return int((4 if options.rounds else 3) * found)
+        return int((4 if options.rounds else 0.6) * found)
     short = 4 * (PRINCIPAL + RANDOM + 2) * entities
-    return int(1.3 * short + (8 if options.rounds else 5) * found)
+    return int(1.3 * short + (8 if options.rounds else 3) * found)
 
 
 def _row_bytes(task: Task, sides: Sides) -> int:
@@ -125,8 +130,7 @@ def _row_bytes(task: Task, sides: Sides) -> int:
     sizes = [len(graph.entities) for graph in (pair.left, pair.right)]
     depth = options.depth
     if options.rounds:
-        # What is kept of all hops, and the hop in the making with the one before it.
-        total += SKETCHED * (sum((depth + 1) * len(side) for side in sides) + 8 * max(sizes))
+        total += SKETCHED * (depth + 1) * sum(map(len, sides))
         depth = depth if options.exact_hops else 0
     if task.inputs.embeddings is not None:
         return total + 2 * (depth + 2) * task.inputs.embeddings.dense.nbytes
@@ -141,6 +145,8 @@ def _row_bytes(task: Task, sides: Sides) -> int:
                 total += int((EXACT_HOPS if options.rounds else 1) * entry * hops)
             if options.rounds:  # names of all entities, and by side
                 total += 3 * entry * _entries(graph, positions, curve, 0)
+    aids = choose_aids(pair, options, task.inputs)
+    total += sum(sizes) * (ENCODED_BYTES * aids.encoder + LEARNT_BYTES * aids.learnt)
     if task.inputs.word_vectors is not None:
         width = task.inputs.word_vectors.vectors.shape[1]
         total += 4 * width * (depth + 2) * sum(sizes)

@@ -14,7 +14,7 @@ from sameas.graph import Positions
 from sameas.likeness.names import NamesAndHops
 from sameas.parallel import in_parallel, slices
 from sameas.profit import Above, Profit
-from sameas.proposals import nearest
+from sameas.proposals import distinct, nearest
 from sameas.rows import Matrix
 
 COMPARED = 300
@@ -147,7 +147,7 @@ def find_candidates(
         rows = profit.rows(0, slice(None)), profit.rows(1, slice(None))
         numbers = nearest(*rows, k, first=first, progress=lambda share: tell(0.7 * share))
     if also is not None:
-        numbers = np.union1d(numbers, also)
+        numbers = distinct([numbers, also])
     width = np.int64(max(profit.shape[1], 1))
     starts = np.searchsorted(numbers, np.arange(profit.shape[0] + 1) * width)
     partners = (numbers % width).astype(np.int32)

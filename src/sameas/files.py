@@ -43,8 +43,8 @@ CHANGED = "changed while it was read; wait until it is whole, try again"
 WRITER_SECONDS, SILENT_SECONDS = 10, 600
 """How long to wait for a pipe that nobody writes to, and for one whose writer writes nothing."""
 
-_max_bytes: ContextVar[int | None] = ContextVar("max_bytes", default=None)
-_ceiling: ContextVar[int | None] = ContextVar("ceiling", default=None)
+_limits: ContextVar[tuple[int | None, int | None]] = ContextVar("limits", default=(None, None))
+"""How many bytes a file may hold, and the memory ceiling, where the caller says so."""
 
 
 @dataclass(frozen=True)
@@ -129,20 +129,19 @@ def limited(max_bytes: int | None, *, memory: int | None = None) -> Iterator[Non
     answers of endpoints) may hold a quarter of the memory, and no more than the ceiling
     ``memory``.
     """
-    before = _max_bytes.get(), _ceiling.get()
-    _max_bytes.set(before[0] if max_bytes is None else max_bytes)
-    _ceiling.set(before[1] if memory is None else memory)
+    outer = _limits.get()
+    _limits.set((max_bytes or outer[0], memory or outer[1]))
     try:
         yield
     finally:
-        _max_bytes.set(before[0])
-        _ceiling.set(before[1])
+        _limits.set(outer)
 
 
 def max_bytes() -> int:
     """How many bytes a source that may have no end can hold."""
+    most, ceiling = _limits.get()
     share = _memory_size() // MEMORY_SHARE
-    return _max_bytes.get() or min(share, _ceiling.get() or share)
+    return most or min(share, ceiling or share)
 
 
 @contextmanager
@@ -155,7 +154,7 @@ def open_stream(
     much it may hold. Where what is read is not ``kept``, that may be more than fits in memory.
     ``progress`` is called with the share of the file that has been read.
     """
-    most = max_bytes() if kept else _max_bytes.get() or MAX_BYTES
+    most = max_bytes() if kept else _limits.get()[0] or MAX_BYTES
     if str(path) == STANDARD_INPUT:
         if sys.stdin is None:
             raise InputError("standard input", "is closed; send the graph there, or give a file")
@@ -283,7 +282,7 @@ class _Source(io.RawIOBase):
             (one for one in COMPRESSIONS.values() if one.magic.match(self._packed)), None
         )
         endless = self.compression is not None or size is None
-        self._most = most if endless else _max_bytes.get()
+        self._most = most if endless else _limits.get()[0]
 
     def readable(self) -> bool:
         return True

@@ -17,7 +17,7 @@ from sameas.errors import OptionError, shortened
 from sameas.naming import choose_names, names_from_attributes
 from sameas.rdf.assembly import Parts, assemble
 from sameas.rdf.rules import Reading
-from sameas.rdf.statements import Terms, statements_of
+from sameas.rdf.statements import statements_of
 from sameas.tabular import Table, as_series, as_table
 
 Positions: TypeAlias = NDArray[np.int64]
@@ -114,7 +114,7 @@ class Graph:
                     "`entities` must hold all entities of the triples and attributes, "
                     f'"{shortened(missing[0])}" is missing'
                 )
-        relations = table["relation"].unique(maintain_order=True)
+        relations = table["relation"].unique().sort()
         columns = (("head", uris), ("relation", relations), ("tail", uris))
         if names is None:
             names = names_from_attributes(said)
@@ -145,10 +145,8 @@ class Graph:
     @classmethod
     def from_pyoxigraph(cls, store: Iterable[ox.Quad], *, reading: Reading | None = None) -> Graph:
         """The graph of a pyoxigraph ``Store`` or ``Dataset``, by the rules for RDF files."""
-        terms = Terms()
-        batches = statements_of(store, terms)
         reading = reading or Reading()
-        return cls.from_parts(assemble(batches, terms, reading, Counter()), reading)
+        return cls.from_parts(assemble(statements_of(store), reading, Counter()), reading)
 
     @classmethod
     def from_networkx(cls, graph: Any) -> Graph:
@@ -197,18 +195,7 @@ class Graph:
         """
         found = names_from_attributes(parts.attributes, reading.label)
         names, given = choose_names(parts.entities, found)
-        return cls(
-            entities=parts.entities,
-            names=names,
-            names_given=given,
-            relations=parts.relations,
-            triples=parts.triples,
-            triple_graphs=parts.triple_graphs,
-            attributes=parts.attributes,
-            linkable=parts.linkable,
-            reading=reading,
-            reading_counts=parts.reading_counts,
-        )
+        return cls(**vars(parts), names=names, names_given=given, reading=reading)
 
     def __post_init__(self) -> None:
         """Refuse parts that do not belong together."""
@@ -257,6 +244,31 @@ class Graph:
     def positions(self, entities: pl.Series) -> Positions:
         """The position of each of these entities, -1 where it is not in the graph."""
         return positions_of(entities, self.entities)
+
+    def in_order(self) -> Graph:
+        """The same graph with everything in an order that does not depend on that of the input.
+
+        Entities and relations are sorted by URI, triples and attributes by what they say.
+        """
+        order, relation_order = self.entities.arg_sort(), self.relations.arg_sort()
+        place, relation_place = (np.argsort(each) for each in (order, relation_order))
+        head, relation, tail = self.triples.T
+        triples = np.stack([place[head], relation_place[relation], place[tail]], axis=1)
+        by_triple = np.lexsort(triples.T[::-1])
+        graphs, linkable, kinds = self.triple_graphs, self.linkable, self.kinds
+        return replace(
+            self,
+            entities=self.entities.gather(order),
+            names=self.names.gather(order),
+            relations=self.relations.gather(relation_order),
+            triples=triples[by_triple],
+            triple_graphs=None if graphs is None else graphs.gather(by_triple),
+            attributes=self.attributes.sort(self.attributes.columns),
+            alternatives=self.alternatives.sort("entity", maintain_order=True),
+            linkable=None if linkable is None else np.sort(place[linkable]),
+            kinds=None if kinds is None else kinds[order],
+            raw=None if self.raw is None else self.raw.in_order(),
+        )
 
     def without(self, entities: pl.Series) -> Graph:
         """The graph without these entities and all that is said of them; the others renumbered."""

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sameas.decisions import decided_links
 from sameas.errors import OptionError
 from sameas.features import WordVectors, embedding_rows, words_of
 from sameas.graph import GraphPair, Positions
@@ -19,10 +20,13 @@ from sameas.iri import are_blank
 from sameas.options import Options, refuse_unused
 from sameas.reading import read_gold
 from sameas.reading.embeddings import read_embeddings
+from sameas.reading.names import read_dictionary
 from sameas.reading.vectors import load_word_vectors
 from sameas.rows import Rows
-from sameas.tabular import Table, as_links
+from sameas.tabular import Table, as_links, as_table
 
+DECIDED: dict[str, Literal["accept", "reject"]] = {"seeds": "accept", "reject": "reject"}
+"""Which decisions in a run folder each input takes."""
 Sides = tuple[Positions, Positions]
 """Positions of left and of right entities."""
 
@@ -41,6 +45,8 @@ class Inputs:
     """Feature rows of all left, then all right entities, used instead of names."""
     word_vectors: WordVectors | None = None
     """Vectors of the words in names, where ``features`` are word or hybrid."""
+    dictionary: pl.DataFrame | None = None
+    """What texts in names mean in the language of the other side: text, gloss."""
 
 
 def collect_inputs(
@@ -52,6 +58,7 @@ def collect_inputs(
     among: Table | str | PathLike[str] | Literal["gold"] | None = None,
     embeddings: tuple[NDArray[Any], NDArray[Any]] | str | PathLike[str] | None = None,
     word_vectors: Mapping[str, Any] | str | PathLike[str] | None = None,
+    dictionary: Table | str | PathLike[str] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Inputs:
     """The inputs from data or files; one that the options leave without effect is refused."""
@@ -61,6 +68,7 @@ def collect_inputs(
         "among": among,
         "embeddings": embeddings,
         "word_vectors": word_vectors,
+        "dictionary": dictionary,
     }
     names = [name for name, value in given.items() if value is not None]
     refuse_unused(options, names, embeddings=embeddings is not None)
@@ -75,7 +83,7 @@ def collect_inputs(
     elif embeddings is not None:
         rows = embedding_rows(embeddings, pair)
     vectors = None
-    if options.method == "seu" and options.features != "char" and rows is None:
+    if options.method == "seu" and options.features in ("word", "hybrid") and rows is None:
         words = words_of(pl.concat([pair.left.names, pair.right.names]))["word"].unique()
         if isinstance(word_vectors, Mapping):
             vectors = WordVectors.from_mapping(word_vectors, words)
@@ -88,15 +96,38 @@ def collect_inputs(
         among=_links("among", among),
         embeddings=rows,
         word_vectors=vectors,
+        dictionary=_dictionary(dictionary),
     )
+
+
+def _dictionary(value: Any) -> pl.DataFrame | None:
+    """Distinct entries (text, gloss) from a table or a file."""
+    if value is None:
+        return None
+    is_file = isinstance(value, str | PathLike)
+    columns = ("text", "gloss")
+    table = (
+        read_dictionary(Path(value)) if is_file else as_table(value, columns, argument="dictionary")
+    )
+    return table.unique(maintain_order=True)
 
 
 def _links(name: str, value: Any) -> pl.DataFrame | None:
     """Distinct links (left, right) from a table or a file."""
     if value is None:
         return None
-    table = read_gold(value) if isinstance(value, str | PathLike) else as_links(value, name)
+    if isinstance(value, str | PathLike):
+        table = _read_links(name, Path(value))
+    else:
+        table = as_links(value, name)
     return table.select("left", "right").unique(maintain_order=True)
+
+
+def _read_links(name: str, path: Path) -> pl.DataFrame:
+    """The links of a file; of a run folder, those that its reviewers accepted or rejected."""
+    if name in DECIDED and (path / "run.json").is_file():
+        return decided_links(path, DECIDED[name])
+    return read_gold(path)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +188,11 @@ class Task:
 
 
 def make_task(pair: GraphPair, options: Options, inputs: Inputs) -> Task:
-    """The task, with seeds, rejected pairs and ``among`` checked against the graphs."""
+    """The task, with seeds, rejected pairs and ``among`` checked against the graphs.
+
+    Everything is sorted first, so that links do not depend on the order of statements.
+    """
+    pair, inputs = _in_order(pair, inputs)
     if inputs.among is None:
         left, right = (
             np.arange(len(graph.entities)) if graph.linkable is None else graph.linkable
@@ -181,6 +216,15 @@ def make_task(pair: GraphPair, options: Options, inputs: Inputs) -> Task:
         same = same[known.allows(*same.T) & ~contradictory(types_of(pair), *same.T)]
         known = replace(known, seeds=np.unique(np.concatenate([seeds, same]), axis=0))
     return Task(pair, options, inputs, (left, right), known)
+
+
+def _in_order(pair: GraphPair, inputs: Inputs) -> tuple[GraphPair, Inputs]:
+    """The graphs in order, and the rows of embeddings with them."""
+    if inputs.embeddings is not None:
+        left, right = (graph.entities.arg_sort().to_numpy() for graph in (pair.left, pair.right))
+        rows = inputs.embeddings.take(np.concatenate([left, len(left) + right], dtype=np.int64))
+        inputs = replace(inputs, embeddings=rows)
+    return replace(pair, left=pair.left.in_order(), right=pair.right.in_order()), inputs
 
 
 def _same_iris(pair: GraphPair) -> Positions:

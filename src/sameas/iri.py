@@ -8,6 +8,7 @@ so that ids of the two sides stay apart and each is found again when the file is
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Literal
 from urllib.parse import quote, unquote
 
@@ -16,6 +17,12 @@ from pyoxigraph import NamedNode
 
 Side = Literal["left", "right"]
 
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+OWL = "http://www.w3.org/2002/07/owl#"
+SKOS = "http://www.w3.org/2004/02/skos/core#"
+XSD = "http://www.w3.org/2001/XMLSchema#"
+XML = "http://www.w3.org/XML/1998/namespace"
 MINTED = "urn:sameas:"
 """What IRIs that we make begin with."""
 BLANK = "_:"
@@ -56,12 +63,7 @@ def from_iris(iris: pl.Series) -> pl.Series:
     >>> from_iris(pl.Series(["http://a.org/x", "urn:sameas:left:New%20York"])).to_list()
     ['http://a.org/x', 'New York']
     """
-    ours = iris.str.contains(_MINTED_ENTITY).fill_null(False)
-    if not ours.any():
-        return iris
-    decoded = iris.filter(ours).map_elements(_decoded, return_dtype=pl.String)
-    ids: pl.Series = iris.clone().scatter(ours.arg_true(), decoded)
-    return ids
+    return mapped_where(iris.str.contains(_MINTED_ENTITY), iris, _decoded)
 
 
 def last_part(iri: str) -> str:
@@ -106,15 +108,18 @@ def bracketed(iris: pl.Series) -> pl.Series:
     return text
 
 
+def mapped_where(where: pl.Series, texts: pl.Series, function: Callable[[str], str]) -> pl.Series:
+    """The texts with the result of a function in place of those that a mask marks."""
+    where = where.fill_null(value=False)
+    if not where.any():
+        return texts
+    changed = pl.Series([function(text) for text in texts.filter(where)], dtype=pl.String)
+    found: pl.Series = texts.clone().scatter(where.arg_true(), changed)
+    return found
+
+
 def _minted_where_needed(ids: pl.Series, beginning: str) -> pl.Series:
-    wrong = ~are_iris(ids)
-    if not wrong.any():
-        return ids
-    minted = ids.filter(wrong).map_elements(
-        lambda text: beginning + quote(text, safe=""), return_dtype=pl.String
-    )
-    iris: pl.Series = ids.clone().scatter(wrong.arg_true(), minted)
-    return iris
+    return mapped_where(~are_iris(ids), ids, lambda text: beginning + quote(text, safe=""))
 
 
 def _decoded(iri: str) -> str:

@@ -32,5 +32,6 @@ def bounded_join(left: pl.DataFrame, right: pl.DataFrame, on: Sequence[str]) -> 
             len(counts) - len(rare),
             len(counts),
         )
-        left = left.join(rare, on=on, how="semi")
-    return left.join(right, on=on, suffix="_right")
+        left = left.join(rare, on=on, how="semi", maintain_order="left")
+    # In order, so that sums of what is joined are the same in every run.
+    return left.join(right, on=on, suffix="_right", maintain_order="left_right")

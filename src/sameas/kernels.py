@@ -159,34 +159,62 @@ def offer(best: Best, line: int, value: float, partner: int) -> None:
 
 
 @kernel
-def best_of_rows(tile: Array, begin: int, first: int, last: int, best: Best) -> None:
-    """Offer the entries of rows first..last of a tile, whose rows begin at ``begin``."""
-    width = tile.shape[1]
-    for i in range(first, last):
-        for start in range(0, width, STRIDE):
-            stop = min(start + STRIDE, width)
-            above = 0  # most strides have none, and counting is fast
-            for j in range(start, stop):
-                above += tile[i, j] > best.least[begin + i]
-            if above:
-                for j in range(start, stop):
-                    if tile[i, j] > best.least[begin + i]:
-                        offer(best, begin + i, tile[i, j], j)
+def merge_best(best: Best, others: Best) -> None:
+    """Take in the partners of the same lines that were found elsewhere."""
+    for line in range(len(others.least)):
+        for place in range(others.worth.shape[1]):
+            value, partner = others.worth[line, place], others.partners[line, place]
+            if partner >= 0 and value >= best.least[line]:
+                offer(best, line, value, partner)
+
+
+class Near(NamedTuple):
+    """The best k partners of each line, of which only those near the very best are wanted.
+
+    A partner is wanted if it is one of the ``first`` few, or if it is worth at most ``slack`` less
+    than the best one, ``peaks``. The least worth that is wanted is in ``best.least``.
+    """
+
+    best: Best
+    first: Best
+    peaks: Array
 
 
 @kernel
-def best_of_columns(tile: Array, begin: int, first: int, last: int, best: Best) -> None:
-    """Offer the entries of columns first..last of a tile, whose rows begin at ``begin``."""
+def offer_near(near: Near, line: int, value: float, partner: int, slack: float) -> None:
+    """Take a partner in, and find the least worth that is wanted from now on."""
+    before = near.best.least[line]
+    offer(near.best, line, value, partner)
+    if value >= near.first.least[line]:
+        offer(near.first, line, value, partner)
+    near.peaks[line] = max(near.peaks[line], value)
+    wanted = min(near.first.worth[line, 0], near.peaks[line] - slack)
+    near.best.least[line] = max(before, near.best.worth[line, 0], wanted)
+
+
+@kernel
+def best_of_tile(
+    tile: Array, begin: int, other_begin: int, slack: float, rows: Near, columns: Near
+) -> None:
+    """Offer all entries of a tile to its rows, from ``begin`` on, and to its columns."""
+    width = tile.shape[1]
+    least = columns.best.least[other_begin : other_begin + width]
     for i in range(tile.shape[0]):
-        for start in range(first, last, STRIDE):
-            stop = min(start + STRIDE, last)
-            above = 0
+        limit = rows.best.least[begin + i]
+        for start in range(0, width, STRIDE):
+            stop = min(start + STRIDE, width)
+            above = np.int32(0)  # most strides have none, and counting is fast
             for j in range(start, stop):
-                above += tile[i, j] > best.least[j]
-            if above:
-                for j in range(start, stop):
-                    if tile[i, j] > best.least[j]:
-                        offer(best, j, tile[i, j], begin + i)
+                above |= np.int32(tile[i, j] > limit) | np.int32(tile[i, j] > least[j])
+            if not above:
+                continue
+            for j in range(start, stop):
+                value = tile[i, j]
+                if value > limit:
+                    offer_near(rows, begin + i, value, other_begin + j, slack)
+                    limit = rows.best.least[begin + i]
+                if value > least[j]:
+                    offer_near(columns, other_begin + j, value, begin + i, slack)
 
 
 @kernel
@@ -225,6 +253,48 @@ def best_meetings(
                 offer(rows, i, product, begin + j)
             if product > 0 and product > least[j]:
                 offer(columns, begin + j, product, i)
+
+
+@kernel
+def best_owners(
+    queries: tuple[Array, Array, Array],
+    names: tuple[Array, Array, Array],
+    owners: Array,
+    allowed: Array,
+    best: Best,
+) -> None:
+    """Offer to each query the allowed owners by the product with the best of their names.
+
+    ``queries`` is CSR; ``names`` has names as columns (CSC); name j belongs to owners[j].
+    """
+    starts, features, values = queries
+    name_starts, others, other_values = names
+    products, met = np.zeros(len(owners), dtype=np.float32), np.empty(len(owners), dtype=np.int32)
+    peaks, found = np.zeros(len(allowed), dtype=np.float32), np.empty(len(allowed), dtype=np.int32)
+    for i in range(len(starts) - 1):
+        count, owned = 0, 0
+        for e in range(starts[i], starts[i + 1]):
+            value = values[e]
+            for q in range(name_starts[features[e]], name_starts[features[e] + 1]):
+                j = others[q]
+                if products[j] == 0 and value * other_values[q] > 0:
+                    met[count] = j
+                    count += 1
+                products[j] += value * other_values[q]
+        for place in range(count):
+            j = met[place]
+            owner = owners[j]
+            if allowed[owner] and products[j] > peaks[owner]:
+                if peaks[owner] == 0:
+                    found[owned] = owner
+                    owned += 1
+                peaks[owner] = products[j]
+            products[j] = 0
+        for place in range(owned):
+            owner = found[place]
+            if peaks[owner] >= best.least[i]:
+                offer(best, i, peaks[owner], owner)
+            peaks[owner] = 0
 
 
 @kernel

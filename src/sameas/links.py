@@ -9,10 +9,8 @@ from typing import Any
 import polars as pl
 
 from sameas.errors import OptionError
-from sameas.iri import is_iri
-from sameas.naming import SKOS
+from sameas.iri import OWL, SKOS, from_iris, is_iri
 
-OWL = "http://www.w3.org/2002/07/owl#"
 SAME_AS = f"{OWL}sameAs"
 
 LINK_SCHEMA = pl.Schema(
@@ -81,3 +79,19 @@ def predicate_iri(text: str) -> str:
 def saying(links: LinkSet, predicate: str | pl.Series) -> LinkSet:
     """The links with this predicate (an IRI) for all of them, or with one for each."""
     return replace(links, links=links.links.with_columns(predicate=pl.lit(predicate)))
+
+
+def with_numbers(links: pl.DataFrame) -> pl.DataFrame:
+    """The links with columns for score and confidence, null where they lack them."""
+    lacking = {name: kind for name, kind in LINK_SCHEMA.items() if name not in links.columns}
+    return links.with_columns(**{name: pl.lit(None, kind) for name, kind in lacking.items()})
+
+
+def between_ids(links: pl.DataFrame) -> pl.DataFrame:
+    """Links between IRIs as a LinkSet holds them, with ids in place of the IRIs that we made."""
+    ids = [from_iris(links[side]).alias(side) for side in ("left", "right")]
+    links = with_numbers(links.with_columns(*ids))
+    if "predicate" in links.columns:
+        unusual = pl.when(pl.col("predicate") != SAME_AS).then("predicate")
+        links = links.with_columns(predicate=unusual)
+    return links.select(*LINK_COLUMNS, pl.exclude(LINK_COLUMNS))

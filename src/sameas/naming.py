@@ -7,9 +7,10 @@ from urllib.parse import unquote
 
 import polars as pl
 
-SKOS = "http://www.w3.org/2004/02/skos/core#"
+from sameas.iri import RDFS, SKOS, mapped_where
+
 LABELS = (
-    "http://www.w3.org/2000/01/rdf-schema#label",
+    f"{RDFS}label",
     f"{SKOS}prefLabel",
     "http://schema.org/name",
     "https://schema.org/name",
@@ -45,10 +46,7 @@ def names_from_uris(uris: pl.Series) -> pl.Series:
             pl.col("uri"),
         )
     )["trimmed"]
-    escaped = part.str.contains("%", literal=True)
-    if escaped.any():
-        decoded = part.filter(escaped).map_elements(unquote, return_dtype=pl.String)
-        part = part.scatter(escaped.arg_true(), decoded)
+    part = mapped_where(part.str.contains("%", literal=True), part, unquote)
     spaced = part.str.replace_all(r"[_\s]+", " ").str.strip_chars()
     split = spaced.str.replace_all(r"(\p{Ll}|\d)(\p{Lu})", "${1} ${2}").str.replace_all(
         r"(\p{Lu})(\p{Lu}\p{Ll})", "${1} ${2}"
@@ -82,13 +80,11 @@ def choose_names(
     names = names_from_uris(entities)
     if given is None or not len(given):
         return names, 0
-    first = given.unique("entity", keep="first", maintain_order=True).select("entity", "name")
-    chosen = None
-    for keys in (entities, ids):
-        if keys is not None:
-            table = pl.DataFrame({"entity": keys.cast(pl.String)})
-            found = table.join(first, on="entity", how="left", maintain_order="left")["name"]
-            chosen = found if chosen is None else chosen.zip_with(chosen.is_not_null(), found)
-    assert chosen is not None
-    given_names = int(chosen.is_not_null().sum())
-    return chosen.zip_with(chosen.is_not_null(), names).rename("name"), given_names
+    first = given.unique("entity", keep="first", maintain_order=True)
+    found = [
+        keys.cast(pl.String).replace_strict(first["entity"], first["name"], default=None)
+        for keys in (entities, ids)
+        if keys is not None
+    ]
+    chosen = pl.select(name=pl.coalesce(found)).to_series()
+    return chosen.zip_with(chosen.is_not_null(), names), len(chosen) - chosen.null_count()

@@ -15,17 +15,19 @@ from sameas.fields import check, option, wrong
 
 Cardinality = Literal["one-to-one", "one-to-many", "many-to-one", "many-to-many"]
 Adjacency = Literal["relational", "plain", "random-walk", "laplacian"]
-Features = Literal["char", "word", "hybrid"]
+Features = Literal["char", "word", "hybrid", "multilingual"]
+Languages = Literal["auto", "none"]
 Method = Literal["seu", "paris"]
 Preset = Literal["best", "paper"]
 Solver = Literal["sinkhorn", "hungarian"]
 Text = Literal["weighted", "plain"]
 TextPart = Literal["folding", "numbers", "sounds", "boundaries", "rarity"]
-GraphPart = Literal["namesakes", "votes", "lacking", "relations"]
-Part = Literal[TextPart, GraphPart]
+GraphPart = Literal["namesakes", "votes", "lacking", "relations", "weights"]
+LanguagePart = Literal["glosses", "encoder", "dictionary"]
+Part = Literal[TextPart, GraphPart, LanguagePart]
 """What ``best`` adds to the method as published."""
 
-INPUTS = ("seeds", "reject", "among", "embeddings", "word_vectors")
+INPUTS = ("seeds", "reject", "among", "embeddings", "word_vectors", "dictionary")
 PARIS_OPTIONS = frozenset({"method", "iterations", "top", "memory", "min_confidence", "among"})
 """The options and inputs that PARIS uses."""
 
@@ -40,7 +42,13 @@ class Options:
     )
     features: Features = option(
         "char",
-        help="What names are turned into: character n-grams, word vectors, or both.",
+        help="What names are turned into: character n-grams, word vectors, or both; or n-grams "
+        "with all that is installed for other languages, whatever the names look like.",
+    )
+    languages: Languages = option(
+        "auto",
+        help="If the two graphs' names are in different languages, use what is installed for them "
+        "(auto), or compare spelling alone (none).",
     )
     text: Text = option(
         "weighted",
@@ -103,6 +111,18 @@ class Options:
         least=0.0,
         most=1.0,
     )
+    max_error: float | None = option(
+        None,
+        help="Keep only so many of the surest links that no larger share of them is expected to "
+        "be wrong, such as 0.01.",
+        above=0.0,
+        below=1.0,
+        metavar="SHARE",
+    )
+    no_audit: bool = option(
+        False,
+        help="Leave out the audit by decoys: no estimates of errors, confidence as in the plan.",
+    )
 
     def __post_init__(self) -> None:
         """Refuse values that cannot be used, and options that have no effect with the others."""
@@ -111,6 +131,10 @@ class Options:
             field.name for field in fields(self) if getattr(self, field.name) != field.default
         ]
         refuse_unused(self, changed)
+        if self.features == "multilingual" and not compares_languages(self):
+            raise OptionError(
+                "`features` multilingual needs `text` weighted and at least one of `rounds`"
+            )
 
     @property
     def single(self) -> tuple[bool, bool]:
@@ -121,6 +145,12 @@ class Options:
     def asdict(self) -> dict[str, Any]:
         """The options as plain values that JSON can hold."""
         return {**asdict(self), "without": list(self.without)}
+
+
+def compares_languages(options: Options) -> bool:
+    """Whether names of different languages can be compared by more than their spelling."""
+    ngrams = options.text == "weighted" and options.features in ("char", "multilingual")
+    return ngrams and options.rounds > 0 and options.method == "seu"
 
 
 def refuse_unused(options: Options, given: Collection[str], *, embeddings: bool = False) -> None:
@@ -137,24 +167,31 @@ def refuse_unused(options: Options, given: Collection[str], *, embeddings: bool 
 def without_effect(options: Options, *, embeddings: bool = False) -> dict[str, str]:
     """The options and inputs that these options make no use of, and why."""
     if options.method == "paris":
-        names = {*(field.name for field in fields(Options)), *INPUTS} - PARIS_OPTIONS
-        return dict.fromkeys(names, "method 'paris' does not use it")
+        others = {*(field.name for field in fields(Options)), *INPUTS} - PARIS_OPTIONS
+        return dict.fromkeys(others, "method 'paris' does not use it")
     unused: dict[str, str] = {}
     if options.solver != "hungarian":
         unused |= dict.fromkeys(("gap", "time_limit"), "it is for `solver` hungarian")
     if not options.rounds:
         reason = "it is used in refinement, and `rounds` is 0"
-        unused |= dict.fromkeys(("seeds", "reject", "cardinality", "exact_hops"), reason)
+        names = ("seeds", "reject", "cardinality", "exact_hops", "max_error", "no_audit")
+        unused |= dict.fromkeys(names, reason)
+    if options.no_audit:
+        unused["max_error"] = "it needs the audit, and `no_audit` leaves that out"
     if options.cardinality != "one-to-one":
         unused["solver"] = "it finds links that are one to one, and `cardinality` is another"
-    if options.features == "char":
+    if not compares_languages(options) or options.features == "multilingual":
+        unused["languages"] = "it is for weighted n-grams with refinement"
+    if options.features in ("char", "multilingual"):
         unused["word_vectors"] = "it is for `features` word or hybrid"
     if options.features == "word":
         unused["text"] = "it is for `features` char or hybrid"
     if embeddings:
         reason = "`embeddings` take the place of names"
-        unused |= dict.fromkeys(("features", "text", "word_vectors"), reason)
+        unused |= dict.fromkeys(("features", "text", "word_vectors", "languages"), reason)
     no_ngrams = options.text == "plain" or options.features == "word" or embeddings
+    if no_ngrams:
+        unused["dictionary"] = "it is for weighted n-grams of names, which are not used"
     if no_ngrams and set(options.without) & set(get_args(TextPart)):
         unused["without"] = "it names a part of weighted n-grams, which are not used"
     if not options.rounds and set(options.without) & set(get_args(GraphPart)):
@@ -164,7 +201,7 @@ def without_effect(options: Options, *, embeddings: bool = False) -> dict[str, s
 
 PRESETS: dict[Preset, Options] = {
     "best": Options(),
-    "paper": Options(text="plain", rounds=0, min_confidence=0.0),
+    "paper": Options(text="plain", rounds=0, min_confidence=0.0, candidates=250),
 }
 """``best`` is the best we know; ``paper`` is the method as published: everything is matched."""
 

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -58,40 +58,36 @@ ROUNDING = 1e-9
 """Evidence that differs by less, relatively, is the same: sums depend on the order of terms."""
 
 
-@dataclass(frozen=True, eq=False)
-class Equivalences:
-    """Pairs of entities with evidence that they are the same, and how relations correspond.
-
-    Sorted by left, then descending evidence, then right.
-    """
+class Pairs(NamedTuple):
+    """Distinct pairs of nodes, and the evidence that they are the same."""
 
     left: Positions
     right: Positions
     evidence: Values
     """-log(1 - probability), which still tells pairs apart whose probability rounds to one."""
+
+    @property
+    def probability(self) -> Values:
+        """P(left = right) of each pair, in (0, 1]."""
+        return _probability(self.evidence)
+
+    def where(self, kept: NDArray[np.bool_] | Positions) -> Pairs:
+        """These of the pairs."""
+        return Pairs(self.left[kept], self.right[kept], self.evidence[kept])
+
+
+@dataclass(frozen=True, eq=False)
+class Equivalences:
+    """Which entities are the same, and how relations correspond."""
+
+    pairs: Pairs
+    """Sorted by left, then descending evidence, then right."""
     relations: pl.DataFrame
     """left, right, inverse, left_in_right, right_in_left: two relations (URIs), whether the right
     one is meant with head and tail swapped, and the probabilities that facts of one are facts of
     the other. Attributes are among them, names are not; one probability is THETA at least."""
     iterations: int
     converged: bool
-
-    @property
-    def probability(self) -> Values:
-        """P(left = right) of each pair, in (0, 1]."""
-        return -np.expm1(-self.evidence)
-
-    def where(self, kept: NDArray[np.bool_]) -> Equivalences:
-        """These of the pairs."""
-        return replace(
-            self, left=self.left[kept], right=self.right[kept], evidence=self.evidence[kept]
-        )
-
-    def ranks(self) -> Values:
-        """The rank of each pair's right entity for its left one; equals share their mean rank."""
-        table = pl.DataFrame({"left": self.left, "evidence": self.evidence})
-        ranks = table.select(pl.col("evidence").rank("average", descending=True).over("left"))
-        return ranks["evidence"].to_numpy()
 
 
 def paris(
@@ -112,7 +108,7 @@ def paris(
     facts = _facts_of_both(left, right)
     matches: _Matches | None = None
     none = np.zeros(0, dtype=np.int64)
-    best = _Pairs(none, none, np.zeros(0))
+    best = Pairs(none, none, np.zeros(0))
     converged = False
     for done in range(1, iterations + 1):
         pairs = _equivalences(*facts, _with_literals(best, *facts), matches, memory)
@@ -129,15 +125,14 @@ def paris(
     pairs = pairs.where(np.lexsort((pairs.right, -pairs.evidence, pairs.left)))
     assert matches is not None
     relations = _relation_table(left, right, matches)
-    return Equivalences(*pairs, relations, done, converged)
+    return Equivalences(pairs, relations, done, converged)
 
 
-def maximal_links(equivalences: Equivalences) -> tuple[Positions, Positions, Values]:
-    """Left, right and probability of the pairs that are each other's best; one-to-one.
+def maximal_links(pairs: Pairs) -> Pairs:
+    """The pairs that are each other's best; one-to-one.
 
-    Of equally good counterparts the one at the lowest position counts as best. Sorted by left.
+    Of equally good counterparts the one at the lowest position counts as best.
     """
-    pairs = _Pairs(equivalences.left, equivalences.right, equivalences.evidence)
     chosen = np.ones(len(pairs.left), dtype=np.bool_)
     for here, there in ((pairs.left, pairs.right), (pairs.right, pairs.left)):
         tied = _best_of(here, pairs.evidence)
@@ -145,7 +140,7 @@ def maximal_links(equivalences: Equivalences) -> tuple[Positions, Positions, Val
         first = np.zeros(len(here), dtype=np.bool_)
         first[order[np.unique(here[order], return_index=True)[1]]] = True
         chosen &= first
-    return pairs.left[chosen], pairs.right[chosen], equivalences.probability[chosen]
+    return pairs.where(chosen)
 
 
 # --- the graphs as facts
@@ -258,21 +253,10 @@ def _normalised(names: pl.Series) -> pl.Series:
 # --- equivalent entities
 
 
-class _Pairs(NamedTuple):
-    """Distinct pairs of nodes, and the evidence -log(1 - P) that they are the same."""
-
-    left: Positions
-    right: Positions
-    evidence: Values
-
-    def where(self, kept: NDArray[np.bool_] | Positions) -> _Pairs:
-        return _Pairs(self.left[kept], self.right[kept], self.evidence[kept])
-
-
-def _with_literals(pairs: _Pairs, left: _Facts, right: _Facts) -> _Pairs:
+def _with_literals(pairs: Pairs, left: _Facts, right: _Facts) -> Pairs:
     """The pairs of entities, and each literal with itself, for certain."""
     literals = np.arange(left.nodes - left.entities)
-    return _Pairs(
+    return Pairs(
         np.concatenate([pairs.left, left.entities + literals]),
         np.concatenate([pairs.right, right.entities + literals]),
         np.concatenate([pairs.evidence, np.full(len(literals), np.inf)]),
@@ -280,8 +264,8 @@ def _with_literals(pairs: _Pairs, left: _Facts, right: _Facts) -> _Pairs:
 
 
 def _equivalences(
-    left: _Facts, right: _Facts, equal: _Pairs, matches: _Matches | None, memory: float
-) -> _Pairs:
+    left: _Facts, right: _Facts, equal: Pairs, matches: _Matches | None, memory: float
+) -> Pairs:
     """The evidence for every pair of entities with a fact in common.
 
     Without ``matches``, in the first round, only literals are equal, and all relations that lead
@@ -317,7 +301,7 @@ def _equivalences(
         shape=(len(left.door_tail), len(right.door_tail)),
     )
     total = (left.through @ between @ right.through.T).tocoo()
-    return _Pairs(total.row.astype(np.int64), total.col.astype(np.int64), total.data)
+    return Pairs(total.row.astype(np.int64), total.col.astype(np.int64), total.data)
 
 
 def _check_memory(what: str, pairs: float, memory: float) -> None:
@@ -330,7 +314,7 @@ def _check_memory(what: str, pairs: float, memory: float) -> None:
         )
 
 
-def _maximal(pairs: _Pairs) -> _Pairs:
+def _maximal(pairs: Pairs) -> Pairs:
     """The pairs that are the best of both their entities, with no other as good."""
     sole = np.ones(len(pairs.left), dtype=np.bool_)
     for entity in (pairs.left, pairs.right):
@@ -346,7 +330,7 @@ def _best_of(entity: Positions, evidence: Values) -> NDArray[np.bool_]:
     return evidence >= most[entity] * (1 - ROUNDING)
 
 
-def _changed_entities(before: _Pairs, after: _Pairs) -> int:
+def _changed_entities(before: Pairs, after: Pairs) -> int:
     """How many entities of both sides are in a pair that only one of the two has."""
     width = max(before.right.max(initial=0), after.right.max(initial=0)) + 1
     changed = np.setxor1d(before.left * width + before.right, after.left * width + after.right)
@@ -371,11 +355,11 @@ class _Matches:
         return left * self.width + right
 
 
-def _relation_matches(left: _Facts, right: _Facts, equal: _Pairs, memory: float) -> _Matches:
+def _relation_matches(left: _Facts, right: _Facts, equal: Pairs, memory: float) -> _Matches:
     """The pairs of relations of which one is in the other with a probability of THETA or more."""
     width = 2 * right.relations
     inner, outer, forth = _shares(left, right, equal, memory)
-    turned = _Pairs(equal.right, equal.left, equal.evidence)
+    turned = Pairs(equal.right, equal.left, equal.evidence)
     other_inner, other_outer, back = _shares(right, left, turned, memory)
     # r' in r is r'^-1 in r^-1: count it where the left relation is not an inverse.
     inverse = other_outer >= left.relations
@@ -395,7 +379,7 @@ def _relation_matches(left: _Facts, right: _Facts, equal: _Pairs, memory: float)
 
 
 def _shares(
-    inner: _Facts, outer: _Facts, equal: _Pairs, memory: float
+    inner: _Facts, outer: _Facts, equal: Pairs, memory: float
 ) -> tuple[Positions, Positions, Values]:
     """Relations r (no inverses) and r' (inverses too) and P(r in r'), where it is above 0.
 

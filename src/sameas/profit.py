@@ -14,7 +14,7 @@ from sameas.compression import Compressed, compress
 from sameas.graph import Positions
 from sameas.kernels import RowArrays, add_products, pair_products
 from sameas.parallel import even_slices, in_parallel, in_turn, slices
-from sameas.rows import Matrix, Rows
+from sameas.rows import Matrix, Rows, in_rows
 
 BUSY = 0.02
 """Columns filled on both sides to a share product above this are multiplied as dense ones.
@@ -112,11 +112,7 @@ class Profit:
 
     def of(self, left: Positions, right: Positions) -> Matrix:
         """The profits of the pairs (left[0], right[0]), (left[1], right[1]), ..."""
-        order = np.argsort(left, kind="stable")
-        starts = np.searchsorted(left[order], np.arange(len(self.left) + 1))
-        values = np.empty(len(left), dtype=np.float32)
-        values[order] = self.partners(starts, right[order])
-        return values
+        return in_rows(self.partners, len(self.left), left, right)
 
     def between(self, left: Positions, right: Positions) -> Matrix:
         """The profits of all pairs between these entities."""

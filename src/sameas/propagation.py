@@ -26,13 +26,21 @@ def hop(adjacency: Sparse, rows: Rows) -> Rows:
     return scaled_to_unit(spread, np.maximum(1e-6 * weights, 1e-30))
 
 
+def surroundings(adjacency: Sparse, entities: Positions | slice) -> tuple[Sparse, Positions]:
+    """The adjacency of these entities, with a column for each neighbour; and the neighbours."""
+    weights = adjacency[entities]
+    neighbours, place = np.unique(weights.indices, return_inverse=True)
+    shape = weights.shape[0], len(neighbours)
+    near = csr_array((weights.data, place, weights.indptr), shape=shape)
+    return near, neighbours.astype(np.int64)
+
+
 def hop_rows(adjacency: Sparse, features: Rows, number: int, entities: Positions) -> Rows:
     """The rows of these entities after a number of hops; ``features`` are those of all."""
     if not number:
         return features.take(entities)
-    matrix = adjacency[entities]
-    before = np.unique(matrix.indices).astype(np.int64)
-    return hop(matrix[:, before], hop_rows(adjacency, features, number - 1, before))
+    near, before = surroundings(adjacency, entities)
+    return hop(near, hop_rows(adjacency, features, number - 1, before))
 
 
 def propagate(

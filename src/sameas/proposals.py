@@ -8,19 +8,19 @@ grows linearly with the size.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, eye_array
+from threadpoolctl import threadpool_limits
 
 from sameas.compression import compress
 from sameas.graph import Positions
-from sameas.kernels import Best, best_meetings, best_of_columns, best_of_rows
+from sameas.kernels import Best, Near, best_meetings, best_of_tile, merge_best
 from sameas.parallel import WORKERS, in_parallel, slices
-from sameas.profit import row_blocks
 from sameas.rows import Matrix, Rows, Sparse
 
 COMPARE_ALL_UP_TO = 60_000
@@ -31,11 +31,12 @@ SLACK = 0.2
 """Partners worth so much less than the best one are left out, but for the first few."""
 CROWD, NEAREST = 1000, 8
 """Hubness is the mean profit with the nearest few of a sample of the other side."""
-TILE_BYTES = 64 * 2**20
-"""Products that are looked through at once."""
+SAMPLED = 4
+"""Where there are so many times more entities than in a sample, it tells what to keep."""
+TILE = 256, 2048
+"""Left and right entities whose products are looked through while they are in the cache."""
 TILE_ROWS = 32_768
 """Right entities that are met at once: their products stay in the processor's cache."""
-BEST = ("worth", "partners")
 MEETINGS = 10_000
 """Common n-grams per entity: the most frequent n-grams are left out."""
 ANCHORS = 2
@@ -60,7 +61,7 @@ def nearest(left: Rows, right: Rows, k: int, *, first: int, progress: Progress) 
     hubness = _hubness(ours, theirs), _hubness(theirs, ours)
     ours[:, -2], ours[:, -1] = 1, -hubness[0]
     theirs[:, -2], theirs[:, -1] = -hubness[1], 1
-    return _distinct(_largest(ours, theirs, k, first, lambda done: progress(0.2 + 0.8 * done)))
+    return distinct(_largest(ours, theirs, k, first, lambda done: progress(0.2 + 0.8 * done)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +88,7 @@ def likely(clues: Clues, k: int, *, progress: Progress) -> Positions:
         hints = _best_few(belief, ANCHORS)
         hints.data **= 2  # doubtful ones hint less than half as much
         votes, _ = _best_products(csr_array(outward @ hints), inward, k)
-        found = _distinct([found, _numbers(votes)])
+        found = distinct([found, _numbers(votes)])
         belief = csr_array(_to_one(names) + _to_one(votes))
         progress(0.6 + 0.4 * (turn + 1) / ROUNDS)
     return found
@@ -101,17 +102,17 @@ def alike(left: Sparse, right: Sparse, k: int) -> Positions:
     """
     if not left.shape[0] or not right.shape[0] or not left.shape[1]:
         return np.empty(0, dtype=np.int64)
-    return _distinct([_numbers(found) for found in _best_products(left, right, k, k)])
+    return distinct([_numbers(found) for found in _best_products(left, right, k, k)])
 
 
 def _hubness(rows: Matrix, others: Matrix) -> NDArray[np.float32]:
     """The mean product of each row with the nearest few of a sample of the others."""
     if not len(rows) or not len(others):
         return np.zeros(len(rows), dtype=np.float32)
-    sample = np.unique(np.linspace(0, len(others) - 1, CROWD).astype(np.int64))
-    few, crowd = min(NEAREST, len(sample)), np.ascontiguousarray(others[sample].T)
+    crowd = _sample(others)
+    few = min(NEAREST, crowd.shape[1])
     means = [
-        np.partition(rows[part] @ crowd, len(sample) - few, axis=1)[:, -few:].mean(axis=1)
+        np.partition(rows[part] @ crowd, -few, axis=1)[:, -few:].mean(axis=1)
         for part in slices(len(rows), 2048)
     ]
     return np.concatenate(means)
@@ -122,33 +123,49 @@ def _largest(
 ) -> list[Positions]:
     """The pairs of the k largest products of each row, then of each column.
 
-    Those far below the best are left out, but not the ``first``. One pass over all products, tile
-    by tile, keeps both.
+    Those far below the best are left out, but not the ``first``. One pass over all products keeps
+    both. Tiles have the same size for any number of threads, since that decides about rounding.
     """
     n, m = len(left), len(right)
-    rows, columns = _no_best(n, min(k, m)), _no_best(m, min(k, n))
-    transposed = np.ascontiguousarray(right.T)
-    for part in row_blocks((n, m), TILE_BYTES) if m else ():
-        tile = left[part] @ transposed
+    columns = _none_near(_limits(right, left, k), min(k, n), first)
+    limits, done = _limits(left, right, k), []
 
-        def look(piece: tuple[bool, slice], part: slice = part, tile: Matrix = tile) -> None:
-            by_row, which = piece
-            best_of, best = (best_of_rows, rows) if by_row else (best_of_columns, columns)
-            best_of(tile, part.start, which.start, which.stop, best)
+    def look(tiles: Sequence[slice]) -> Near:
+        rows, room = _none_near(limits, min(k, m), first), np.empty(TILE[0] * TILE[1], np.float32)
+        for tile in tiles:
+            turned = np.ascontiguousarray(right[tile].T)
+            for part in slices(n, TILE[0]):
+                some = left[part]
+                products = room[: len(some) * turned.shape[1]].reshape(len(some), -1)
+                np.dot(some, turned, out=products)
+                best_of_tile(products, part.start, tile.start, 1.001 * SLACK, rows, columns)
+            done.append(tile.stop - tile.start)
+            progress(sum(done) / m)
+        return rows
 
-        pieces = [(True, which) for which in slices(len(tile), len(tile) // WORKERS + 1)]
-        pieces += [(False, which) for which in slices(m, m // WORKERS + 1)]
-        in_parallel(look, pieces)
-        progress(part.stop / n)
+    tiles = list(slices(m, TILE[1])) if n else []
+    shares = [tiles[part] for part in slices(len(tiles), -(-len(tiles) // WORKERS))]
+    with threadpool_limits(1):  # threads share out the tiles, not the products in them
+        rows, *more = in_parallel(look, shares) or [_none_near(limits, 0, first)]
+    for part in more:
+        merge_best(rows.best, part.best)
+        merge_best(rows.first, part.first)
+        np.maximum(rows.peaks, part.peaks, out=rows.peaks)
     found = []
-    for best, by_row in ((rows, True), (columns, False)):
-        near = best.worth >= best.worth.max(axis=1, keepdims=True, initial=-np.inf) - SLACK
-        order = np.lexsort((best.partners, -best.worth))[:, :first]
-        np.put_along_axis(near, order, True, axis=1)
-        line, place = np.nonzero(near)
-        partner = best.partners[line, place].astype(np.int64)
+    for near, by_row in ((rows, True), (columns, False)):
+        line, partner = _wanted(near)
         found.append(line * m + partner if by_row else partner * m + line)
     return found
+
+
+def _wanted(near: Near) -> tuple[Positions, Positions]:
+    """The lines and partners near the best of their line, or among the first few."""
+    (_, worth, partners), (_, firsts, last), peaks = near
+    wanted = worth >= peaks[:, None] - np.float32(SLACK)
+    wanted |= worth > firsts[:, :1]
+    wanted |= (worth == firsts[:, :1]) & (partners <= last[:, :1])
+    line, place = np.nonzero(wanted & (partners >= 0))
+    return line, partners[line, place].astype(np.int64)
 
 
 def _no_best(lines: int, k: int) -> Best:
@@ -158,6 +175,39 @@ def _no_best(lines: int, k: int) -> Best:
         np.full((lines, k), -np.inf, dtype=np.float32),
         np.full((lines, k), -1, dtype=np.int32),
     )
+
+
+def _none_near(limits: NDArray[np.float32], k: int, first: int) -> Near:
+    """The same, where only those near the best are wanted besides the first few."""
+    lines = len(limits)
+    best, peaks = _no_best(lines, k), np.full(lines, -np.inf, dtype=np.float32)
+    best.least[:] = np.maximum(best.least, limits)
+    return Near(best, _no_best(lines, min(k, max(first, 1))), peaks)
+
+
+def _limits(rows: Matrix, others: Matrix, k: int) -> NDArray[np.float32]:
+    """For each row, a worth that more than k of many others surely exceed, by a sample of them.
+
+    Most partners are below it, and need not be kept for a while until better ones are found.
+    """
+    if len(others) <= SAMPLED * CROWD:
+        return np.full(len(rows), -np.inf, dtype=np.float32)
+    crowd = _sample(others)
+    expected = k * crowd.shape[1] / len(others)
+    place = int(expected + 6 * np.sqrt(expected) + 6)  # six deviations
+    if place >= crowd.shape[1]:
+        return np.full(len(rows), -np.inf, dtype=np.float32)
+    limits = [
+        np.partition(rows[part] @ crowd, -place, axis=1)[:, -place]
+        for part in slices(len(rows), 2048)
+    ]
+    return np.concatenate(limits)
+
+
+def _sample(others: Matrix) -> Matrix:
+    """Some of the others, evenly spread, as columns."""
+    places = np.unique(np.linspace(0, len(others) - 1, CROWD).astype(np.int64))
+    return np.ascontiguousarray(others[places].T)
 
 
 def _rare(left: Sparse, right: Sparse) -> tuple[Sparse, Sparse]:
@@ -208,23 +258,23 @@ def _best_products(left: Sparse, right: Sparse, k: int, back: int = 0) -> tuple[
             best_meetings(_arrays(left), _arrays(turned), begin, end - begin, rows, columns)
         return rows
 
-    parts = in_parallel(meet, slices(m, m // WORKERS + 1)) or [_no_best(n, k)]
-    worth, partners = (np.hstack([getattr(best, name) for best in parts]) for name in BEST)
-    order = np.lexsort((partners, -worth))[:, :k]
-    worth, partners = (np.take_along_axis(each, order, axis=1) for each in (worth, partners))
-    turned = _from_best(columns.worth, columns.partners, n)
-    return _from_best(worth, partners, m), csr_array(turned.T)
+    rows, *more = in_parallel(meet, slices(m, m // WORKERS + 1)) or [_no_best(n, k)]
+    for part in more:
+        merge_best(rows, part)
+    return _from_best(rows, m), csr_array(_from_best(columns, n).T)
 
 
 def _arrays(matrix: Any) -> tuple[Positions, Positions, Matrix]:
     return matrix.indptr, matrix.indices, matrix.data.astype(np.float32, copy=False)
 
 
-def _from_best(worth: Matrix, partners: NDArray[np.int32], width: int) -> Sparse:
+def _from_best(best: Best, width: int) -> Sparse:
     """The best of each line as a sparse matrix."""
-    line, place = np.nonzero(partners >= 0)
-    values, columns = worth[line, place], partners[line, place]
-    return csr_array((values, (line, columns)), shape=(len(worth), width))
+    line, place = np.nonzero(best.partners >= 0)
+    values, columns = best.worth[line, place], best.partners[line, place]
+    found = csr_array((values, (line, columns)), shape=(len(best.worth), width))
+    found.sort_indices()  # how heaps are ordered depends on the number of threads
+    return found
 
 
 def _best_few(matrix: Sparse, few: int) -> Sparse:
@@ -248,7 +298,7 @@ def _numbers(matrix: Sparse) -> Positions:
     return numbers
 
 
-def _distinct(found: list[Positions]) -> Positions:
+def distinct(found: Sequence[Positions]) -> Positions:
     """Each number once, ascending."""
     numbers = np.concatenate(found)
     numbers.sort()  # much faster than np.unique

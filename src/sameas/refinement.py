@@ -8,8 +8,7 @@ and new candidates, and so on until the links settle. Everything is sparse.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sameas.assignment import (
-    BASE,
+    OpenPlan,
     Plan,
     learn_thresholds,
     mutual,
@@ -34,6 +33,7 @@ from sameas.graph import Positions
 from sameas.inputs import Known
 from sameas.likeness import Traits, contradictory
 from sameas.rows import Matrix
+from sameas.weights import DEFAULT, Weights, learn_weights
 
 Vector = NDArray[np.float64]
 Progress = Callable[[float], None]
@@ -46,58 +46,14 @@ EITHER = 0.5
 """The probability beyond which a pair is an anchor where entities may have several partners."""
 TIE = 1e-4
 """Scores that differ by less are equal; rounding errors are smaller."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Weights:
-    """What each kind of evidence is worth, in log-odds, and when it counts.
-
-    One setting for all data: the coefficients that conditional logit models gave on five
-    datasets agree (docs/method.md), and halving or doubling any of them changes little.
-    """
-
-    names: float = 13.0
-    """A cosine of one between the names, besides their part in the profit."""
-    profit: float = 6.0
-    """A profit of one: names, neighbours and neighbours' neighbours alike."""
-    shared: float = 2.6
-    """Shared neighbours: times ln(1 + votes / unit)."""
-    unit: float = 0.03
-    """The scale of votes: fewer count in proportion, more by their logarithm."""
-    crowd: float = 15_000.0
-    """Entities from which on votes are worth as much; among fewer, a shared neighbour says less."""
-    lacking: float = 2.1
-    """Neighbours that only one has, on each side: times ln(1 + their weight)."""
-    hub: int = 100
-    """Neighbours that more entities have, through one relation, do not count."""
-    share: float = 0.3
-    """The probability beyond which a mutual best pair is an anchor."""
-    spread: float = 15.0
-    """Pairs so far below the best of their row or column are dropped."""
-    enter: float = 0.03
-    """Votes with which a pair becomes a candidate."""
-    settled: float = 0.002
-    """Once no larger share of the anchors changes, refinement ends."""
-    base: float = BASE
-    """How far the threshold is below the odds of chance, in logarithms."""
-
-    def evidence(self, found: NDArray[np.floating], crowd: Vector | float = math.inf) -> Vector:
-        """The log-odds that evidence adds; shape (3, n), as ``gather_evidence`` returns it.
-
-        ``crowd`` is among how many entities the pair was found: to share a neighbour with one of
-        a hundred says less than with one of ten thousand, by the logarithm of how many.
-        """
-        votes, left_lacks, right_lacks = found
-        lacking = np.log1p(left_lacks) + np.log1p(right_lacks)
-        worth: Vector = -self.lacking * lacking
-        if self.shared > 0:
-            fewer = np.maximum(self.crowd / np.maximum(crowd, 1.0), 1.0)
-            unit = self.unit * fewer ** (1 / self.shared)
-            worth += self.shared * np.log1p(votes / unit)
-        return worth
-
-
-DEFAULT = Weights()
+MOST_ROUNDS = 30
+"""Rounds after which refinement ends even if anchors are still added."""
+GROWTH = 0.02
+"""Refinement goes on beyond its rounds while each adds more than this share of anchors."""
+LEARN_FROM = 0.9
+"""The trust of anchors that weights are learned from."""
+TAUGHT = 3000
+"""The most anchors that weights are learned from; more change little."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +63,7 @@ class Pairs:
     candidates: Candidates
     """Their ``values`` are the scores, in log-odds once there is evidence."""
     text: Matrix
-    """The cosine of the names, and the profit; shape (2, n)."""
+    """The cosines of the names by each block, and the profit; shape (blocks + 1, n)."""
     evidence: Matrix
     """That of ``gather_evidence``; shape (3, n)."""
     learned: Matrix
@@ -137,6 +93,10 @@ class Refinement:
     """How many anchors changed in each round."""
     thresholds: Vector | None
     """For each kind, the score that a link must exceed; None if the plan is to find it."""
+    weights: Weights
+    """What the scores were made with."""
+    taught: Anchors | None = None
+    """The anchors that a dictionary was learnt from, where there is one."""
 
 
 class TextProfit(Protocol):
@@ -157,7 +117,8 @@ class Context:
 
     edges: tuple[Edges, Edges]
     profit: TextProfit
-    names: TextProfit
+    names: Mapping[str, TextProfit]
+    """The cosine of names by each block, under the name of its weight."""
     known: Known
     weights: Weights
     traits: Traits | None
@@ -174,6 +135,12 @@ class Context:
         if self.traits is None:
             return lambda left, right: np.zeros(len(left))
         return self.traits.learn(anchors.left, anchors.right, anchors.trust).score
+
+    @property
+    def name_weights(self) -> Vector:
+        """What a cosine of one is worth in each block of names."""
+        worths: Vector = np.array([getattr(self.weights, name) for name in self.names])
+        return worths
 
     @cached_property
     def crowd(self) -> Vector:
@@ -192,7 +159,7 @@ def refine(
     edges: tuple[Edges, Edges],
     candidates: Candidates,
     profit: TextProfit,
-    names: TextProfit,
+    names: Mapping[str, TextProfit],
     known: Known,
     *,
     temperature: float,
@@ -200,28 +167,27 @@ def refine(
     rounds: int,
     weights: Weights = DEFAULT,
     traits: Traits | None = None,
+    learning: bool = False,
+    start: Anchors | None = None,
     progress: Progress | None = None,
 ) -> Refinement:
     """The candidates, and pairs that shared neighbours add, scored by all evidence.
 
     ``candidates.values`` are profits; ``temperature`` and ``iterations`` are those of the first
-    plan, made from profits alone; there is at least one round.
+    plan, made from profits alone; there is at least one round. ``names`` gives the cosine of
+    names by each block, under the name of its weight. With ``learning``, weights are learned
+    from the sure anchors of each round, for the next one. ``start`` are anchors to begin with,
+    instead of those of the first plan.
     """
     context = Context(
         edges=edges, profit=profit, names=names, known=known, weights=weights, traits=traits
     )
     pairs = _first_pairs(candidates, context)
-    first = pairs
-    if traits is not None:
-        nobody = np.zeros(0, dtype=np.int64)
-        guess = traits.learn(nobody, nobody, np.zeros(0))
-        bonus = guess.score(pairs.candidates.left, pairs.candidates.right)
-        first = pairs.scored(pairs.text[1] + temperature * bonus, known)
-    plan = sinkhorn(first.candidates, temperature=temperature, iterations=iterations)
-    anchors = _anchors(first.candidates, plan, weights)
+    anchors = start or _first_anchors(pairs, context, temperature, iterations)
     changes: list[int] = []
     thresholds: Vector | None = None
-    for turn in range(rounds):
+    most = MOST_ROUNDS if rounds > 1 else 1
+    for turn in range(most):
         relations = match_relations(*edges, anchors)
         pairs = _with_evidence(pairs, anchors, relations, context)
         told = learn_thresholds(
@@ -238,12 +204,57 @@ def refine(
         before, now = (each.left * candidates.shape[1] + each.right for each in (anchors, new))
         changes.append(len(np.setxor1d(before, now)))
         if progress:
-            progress((turn + 1) / rounds)
-        if changes[-1] <= weights.settled * len(now):
+            progress(min((turn + 1) / rounds, 1.0))
+        settled = changes[-1] <= weights.settled * len(now)
+        growing = len(now) > (1 + GROWTH) * len(before) and turn < most - 1
+        if settled or (turn >= rounds - 1 and not growing):
             break
-        if turn < rounds - 1:
-            anchors = new
-    return Refinement(pairs, anchors, relations, tuple(changes), thresholds)
+        if learning:
+            context = replace(context, weights=_learned_weights(pairs, new, context, weights))
+        anchors = new
+    return Refinement(pairs, anchors, relations, tuple(changes), thresholds, context.weights)
+
+
+def _first_anchors(pairs: Pairs, context: Context, temperature: float, iterations: int) -> Anchors:
+    """The anchors of a plan made from profits, and from a guess about traits."""
+    if context.traits is not None:
+        nobody = np.zeros(0, dtype=np.int64)
+        guess = context.traits.learn(nobody, nobody, np.zeros(0))
+        bonus = guess.score(pairs.candidates.left, pairs.candidates.right)
+        pairs = pairs.scored(pairs.text[-1] + temperature * bonus, context.known)
+    plan = sinkhorn(pairs.candidates, temperature=temperature, iterations=iterations)
+    return _anchors(pairs.candidates, plan, context.weights)
+
+
+def _learned_weights(
+    pairs: Pairs, anchors: Anchors, context: Context, defaults: Weights
+) -> Weights:
+    """The weights by which sure anchors are best told from the other candidates of both ends."""
+    every = pairs.candidates
+    places = every.find(anchors.left, anchors.right)
+    sure = places[(anchors.trust > LEARN_FROM) & (places >= 0)]
+    # An even sample in the order of scores: the same whichever graph is the left one.
+    sure = sure[np.argsort(every.values[sure], kind="stable")]
+    sure = sure[np.linspace(0, len(sure) - 1, min(len(sure), TAUGHT)).astype(np.int64)]
+    left, (by_right, order) = every.left, every.by_right
+    rows = ranges(every.starts, left[sure])
+    columns = ranges(by_right, every.right[sure])
+    chosen = np.concatenate([rows[0], order[columns[0]]])
+    counts = np.concatenate([rows[1], columns[1]])
+    crowd = context.crowd[left[chosen]]
+    evidence = defaults.evidence_terms(pairs.evidence[:, chosen], crowd)
+    names = (*context.names, "profit", "shared", "lacking")
+    terms = dict(zip(names, (*pairs.text[:, chosen], *evidence), strict=True))
+    truth = chosen == np.repeat(np.tile(sure, 2), counts)
+    return learn_weights(defaults, terms, pairs.learned[chosen], counts=counts, truth=truth)
+
+
+def ranges(starts: Positions, lines: NDArray[np.integer]) -> tuple[Positions, Positions]:
+    """The places of all pairs of these lines, one line after the other; and how many each has."""
+    counts = starts[lines + 1] - starts[lines]
+    before = np.cumsum(counts) - counts
+    places: Positions = np.arange(counts.sum()) + np.repeat(starts[lines] - before, counts)
+    return places, counts
 
 
 def above(scores: Candidates, thresholds: Vector | None, kinds: NDArray[np.integer]) -> Candidates:
@@ -267,11 +278,11 @@ def _first_pairs(candidates: Candidates, context: Context) -> Pairs:
     )
     values = np.concatenate([candidates.values[allowed], profit.of(*seeds)])
     chosen = from_pairs(candidates.shape, left, right, values)
-    text = np.stack([names.partners(chosen.starts, chosen.right), chosen.values])
+    text = [block.partners(chosen.starts, chosen.right) for block in names.values()]
     size = len(chosen)
     nothing = np.zeros((4, size), dtype=np.float32)
-    pairs = Pairs(chosen, text, nothing[:3], nothing[3])
-    return pairs.scored(pairs.text[1], known)
+    pairs = Pairs(chosen, np.stack([*text, chosen.values]), nothing[:3], nothing[3])
+    return pairs.scored(pairs.text[-1], known)
 
 
 def _with_evidence(pairs: Pairs, anchors: Anchors, relations: Relations, context: Context) -> Pairs:
@@ -284,19 +295,21 @@ def _with_evidence(pairs: Pairs, anchors: Anchors, relations: Relations, context
     every = pairs.candidates
     told = learned(every.left, every.right).astype(np.float32)
     pairs = replace(pairs, evidence=old, learned=told)
-    pairs = pairs.scored(score(pairs, weights, crowd), known)
+    pairs = pairs.scored(score(pairs, context), known)
     new, evidence = _chosen(context.allows(*new), new, evidence)
     # Names are compared only for pairs that could still come within reach of the best, and
     # neighbourhoods only for those that names have not ruled out.
     floor = _best(pairs.candidates, *new) - weights.spread
     most = weights.evidence(evidence, crowd[new[0]]) + weights.profit
-    hopeful = most + weights.names >= floor
+    worths = context.name_weights
+    hopeful = most + worths.sum() >= floor
     new, evidence, floor, most = _chosen(hopeful, new, evidence, floor, most)
-    alike = context.names.of(*new)
-    hopeful = most + weights.names * alike.astype(np.float64) >= floor
+    alike = np.stack([block.of(*new) for block in context.names.values()])
+    hopeful = most + worths @ alike.astype(np.float64) >= floor
     new, evidence, alike = _chosen(hopeful, new, evidence, alike)
-    pairs = _merged(pairs, new, np.stack([alike, context.profit.of(*new)]), evidence, learned(*new))
-    return pairs.scored(score(pairs, weights, crowd), known)
+    text = np.concatenate([alike, context.profit.of(*new)[None]])
+    pairs = _merged(pairs, new, text, evidence, learned(*new))
+    return pairs.scored(score(pairs, context), known)
 
 
 def _merged(pairs: Pairs, new: Positions, text: Matrix, evidence: Matrix, learned: Vector) -> Pairs:
@@ -320,11 +333,15 @@ def _merged(pairs: Pairs, new: Positions, text: Matrix, evidence: Matrix, learne
     )
 
 
-def score(pairs: Pairs, weights: Weights, crowd: Vector) -> Vector:
-    """The log-odds of pairs, up to a constant; ``crowd`` is that of each left entity."""
-    text: Vector = weights.names * pairs.text[0] + weights.profit * pairs.text[1]
-    evidence = weights.evidence(pairs.evidence, crowd[pairs.candidates.left])
-    return text + evidence + pairs.learned
+def score(pairs: Pairs, context: Context) -> Vector:
+    """The log-odds of pairs, up to a constant."""
+    weights = context.weights
+    text: Matrix = weights.profit * pairs.text[-1]
+    for weight, cosines in zip(context.name_weights.tolist(), pairs.text, strict=False):
+        text += weight * cosines
+    evidence = weights.evidence(pairs.evidence, context.crowd[pairs.candidates.left])
+    total: Vector = text + evidence + pairs.learned
+    return total
 
 
 def _chosen(which: NDArray[np.bool_], *arrays: NDArray[Any]) -> list[NDArray[Any]]:
@@ -355,6 +372,13 @@ def _open_anchors(surplus: Candidates, thresholds: Vector | None, context: Conte
     weights, single = context.weights, context.known.single
     fixed = None if thresholds is None else 0.0
     plan = open_plan(surplus, threshold=fixed, base=weights.base, single=single)
+    return anchors_of(surplus, plan, weights, single)
+
+
+def anchors_of(
+    surplus: Candidates, plan: OpenPlan, weights: Weights, single: tuple[bool, bool]
+) -> Anchors:
+    """The most certain pairs of this plan."""
     if all(single):
         return _anchors(surplus, plan.ranking, weights)
     places = open_links(surplus, plan, single)

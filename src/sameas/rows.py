@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -61,6 +62,20 @@ class Rows:
         parts = (self.sparse.data.astype(np.float64) ** 2, self.sparse.indices, self.sparse.indptr)
         squares += csr_array(parts, shape=self.sparse.shape) @ np.ones(self.sparse.shape[1])
         return np.asarray(np.sqrt(squares))
+
+
+def in_rows(
+    partners: Callable[[Positions, Positions], Matrix], size: int, left: Positions, right: Positions
+) -> Matrix:
+    """The values of pairs in any order, from what gives those of left rows one after the other.
+
+    ``partners`` takes where the pairs of each of ``size`` left rows start, and their right rows.
+    """
+    order = np.argsort(left, kind="stable")
+    starts = np.searchsorted(left[order], np.arange(size + 1))
+    values = np.empty(len(left), dtype=np.float32)
+    values[order] = partners(starts, right[order])
+    return values
 
 
 def as_rows(values: Rows | NDArray[np.floating] | csr_array) -> Rows:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from sameas.adjacency import adjacency_matrices
+from sameas.blocks import NO_AIDS, Aids, Meanings, embedded, look_up, shortened, with_meanings
 from sameas.features import folded, ngram_rows, sounded, word_rows
-from sameas.graph import GraphPair
+from sameas.graph import GraphPair, Positions
 from sameas.inputs import Inputs, Sides
 from sameas.likeness import (
     BestNames,
@@ -22,12 +25,12 @@ from sameas.likeness import (
     types_of,
 )
 from sameas.options import Options
-from sameas.profit import make_profit
+from sameas.profit import Profit, make_profit
 from sameas.propagation import propagate
 from sameas.proposals import COMPARE_ALL_UP_TO, Clues
-from sameas.refinement import Weights
 from sameas.rows import Rows, side_by_side, unit
 from sameas.sketch import Sketch, make_sketch
+from sameas.weights import Weights
 
 SAME_NAME = 10
 """Partners that each entity gets by name alone, where neighbours are to decide later."""
@@ -38,40 +41,85 @@ class NameFeatures:
     """Feature rows of all left, then all right entities, in one space."""
 
     rows: Rows
-    names: BestNames | None = None
-    """All names of the entities, where they may have several."""
+    blocks: Mapping[str, tuple[Rows, Rows]] = field(default_factory=dict)
+    """By the weight that each has, the unit rows of left and right names; none for ``rows``."""
+    starts: tuple[Positions, Positions] | None = None
+    """Where the names of each entity start, where they may have several."""
+    meanings: Meanings | None = None
+    """The names and their glosses, where these are used."""
     words: int | None = None
     """Distinct words in names, where word vectors are used."""
     words_without_vector: int | None = None
 
 
-def name_features(pair: GraphPair, options: Options, inputs: Inputs) -> NameFeatures:
+def name_features(
+    pair: GraphPair,
+    options: Options,
+    inputs: Inputs,
+    aids: Aids = NO_AIDS,
+    progress: Callable[[float], None] | None = None,
+) -> NameFeatures:
     """The features of names, or the rows that were given instead of them."""
     if inputs.embeddings is not None:
         return NameFeatures(inputs.embeddings)
-    graphs = pair.left, pair.right
-    several = pair.kinds is not None or any(len(graph.alternatives) for graph in graphs)
-    if options.features == "char" and options.rounds and several:
-        return _features_of_all_names(pair, options)
+    if options.features in ("char", "multilingual"):
+        return _features_of_letters(pair, options, aids, inputs.dictionary, progress)
     names = pl.concat([pair.left.names, pair.right.names])
-    if options.features == "char":
-        return NameFeatures(letter_rows(names, options))
     assert inputs.word_vectors is not None
     words = word_rows(names, inputs.word_vectors)
     rows = words.rows
     if options.features == "hybrid":
         rows = unit(side_by_side(rows, letter_rows(names, options)))
-    return NameFeatures(rows, None, words.words, words.unknown)
+    return NameFeatures(rows, words=words.words, words_without_vector=words.unknown)
 
 
-def _features_of_all_names(pair: GraphPair, options: Options) -> NameFeatures:
-    """The rows of all names, and for each entity the mean of them."""
-    left, left_starts = name_table(pair.left, pair.right)
-    right, right_starts = name_table(pair.right, pair.left)
-    rows, size = letter_rows(pl.concat([left, right]), options), len(left)
-    sides = rows.take(np.arange(size)), rows.take(np.arange(size, len(rows)))
-    means = mean_rows(rows, np.append(left_starts, size + right_starts[1:]))
-    return NameFeatures(means, BestNames(make_profit(*sides), left_starts, right_starts))
+def _features_of_letters(
+    pair: GraphPair,
+    options: Options,
+    aids: Aids,
+    dictionary: pl.DataFrame | None,
+    progress: Callable[[float], None] | None,
+) -> NameFeatures:
+    """The rows of the spelling of names, and of what else the aids tell of them."""
+    graphs = pair.left, pair.right
+    several = pair.kinds is not None or any(len(graph.alternatives) for graph in graphs)
+    starts = None
+    left, right = pair.left.names, pair.right.names
+    if options.rounds and several:
+        left, left_starts = name_table(pair.left, pair.right)
+        right, right_starts = name_table(pair.right, pair.left)
+        starts = left_starts, right_starts
+    names, meanings = pl.concat([left, right]), None
+    if (table := look_up(left, right, aids, dictionary)) is not None:
+        meanings = with_meanings(names, table, lambda texts: letter_rows(texts, options))
+    rows = letter_rows(names, options) if meanings is None else meanings.rows
+    blocks = {"names": _split(rows, len(left))}
+    if aids.encoder:
+        blocks["embedding"] = embedded(left, right, progress)
+        rows = unit(side_by_side(rows, shortened(blocks["embedding"])))
+    if starts is not None:
+        rows = mean_rows(rows, np.append(starts[0], len(left) + starts[1][1:]))
+    elif not aids.encoder:  # the rows are the only block
+        blocks = {}
+    return NameFeatures(rows, blocks, starts, meanings)
+
+
+def name_blocks(features: NameFeatures, pair: GraphPair, sides: Sides) -> dict[str, Profit]:
+    """The profit of names by each block, of these entities or of all their names."""
+    if not features.blocks:
+        left, right = by_side(pair, features.rows)
+        return {"names": make_profit(left.take(sides[0]), right.take(sides[1]))}
+    return {
+        name: make_profit(*rows)
+        if features.starts
+        else make_profit(rows[0].take(sides[0]), rows[1].take(sides[1]))
+        for name, rows in features.blocks.items()
+    }
+
+
+def best_names(block: Profit, starts: tuple[Positions, Positions] | None) -> Profit | BestNames:
+    """The cosine of names by a block: of those that fit best, where there are several."""
+    return block if starts is None else BestNames(block, *starts)
 
 
 def make_traits(pair: GraphPair, names: BestNames | None) -> Traits | None:
@@ -112,7 +160,11 @@ def spellings(names: pl.Series, options: Options) -> list[pl.Series]:
 
 def by_side(pair: GraphPair, rows: Rows) -> tuple[Rows, Rows]:
     """The rows of the left and those of the right entities."""
-    size = len(pair.left.entities)
+    return _split(rows, len(pair.left.entities))
+
+
+def _split(rows: Rows, size: int) -> tuple[Rows, Rows]:
+    """The first rows, and the others."""
     return rows.take(np.arange(size)), rows.take(np.arange(size, len(rows)))
 
 
@@ -147,9 +199,9 @@ def clues(pair: GraphPair, options: Options, sides: Sides) -> Clues:
     return Clues(ngrams[:size], ngrams[size:], left, right)
 
 
-def weights_of(options: Options) -> Weights:
+def weights_of(options: Options, learnt: Mapping[str, float] | None = None) -> Weights:
     """What each kind of evidence is worth, without the parts that are left out."""
-    weights = Weights()
+    weights = replace(Weights(), **dict[str, Any](learnt or {}))
     if "votes" in options.without:
         weights = replace(weights, shared=0.0, enter=math.inf)
     if "lacking" in options.without:

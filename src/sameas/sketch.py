@@ -6,14 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from sameas.compression import directions_of, times
 from sameas.graph import Positions
 from sameas.kernels import sketch_products
 from sameas.parallel import even_slices, in_parallel, slices
-from sameas.propagation import hop, hop_rows
-from sameas.rows import Matrix, Rows, Sparse, as_rows, unit
+from sameas.propagation import hop, hop_rows, surroundings
+from sameas.rows import Matrix, Rows, Sparse, as_rows, in_rows, unit
 
 PRINCIPAL, RANDOM = 96, 288
 """Directions that the rows of each hop are projected on: more random ones are more exact."""
@@ -24,7 +23,6 @@ BLOCK = 4000
 """Rows that are made at once."""
 
 Small = NDArray[np.int8]
-Both = tuple[Rows, Rows]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +45,7 @@ class Sketch:
 
     def of(self, left: Positions, right: Positions) -> Matrix:
         """For each pair the mean of its cosines over all hops but hop 0, the names."""
-        order = np.argsort(left, kind="stable")
-        starts = np.searchsorted(left[order], np.arange(len(self.left) + 1))
-        values = np.empty(len(left), dtype=np.float32)
-        values[order] = self.partners(starts, right[order])
-        return values
+        return in_rows(self.partners, len(self.left), left, right)
 
     def partners(self, starts: Positions, right: NDArray[np.integer]) -> Matrix:
         """The means of left entity i with right[starts[i]:starts[i + 1]], for every i."""
@@ -73,7 +67,11 @@ class Sketch:
 
 
 def make_sketch(
-    adjacency: tuple[Sparse, Sparse], features: Both, *, depth: int, only: tuple[Positions, ...]
+    adjacency: tuple[Sparse, Sparse],
+    features: tuple[Rows, Rows],
+    *,
+    depth: int,
+    only: tuple[Positions, Positions],
 ) -> Sketch:
     """The sketches of ``only`` these entities of each side, ascending, from the features of all."""
     names = unit(features[0]), unit(features[1])
@@ -108,11 +106,7 @@ def _sketch(
         if not number:
             some = names.take(np.arange(part.start, part.stop))
             return some.toarray() if directions is None else times(some, directions)
-        weights = adjacency[part]
-        before, place = np.unique(weights.indices, return_inverse=True)
-        near = csr_array(
-            (weights.data, place, weights.indptr), shape=(weights.shape[0], len(before))
-        )
+        near, before = surroundings(adjacency, part)
         last = values[before, number - 1] * scales[before, number - 1][:, None]
         return hop(near, as_rows(last)).dense
 

@@ -212,6 +212,12 @@ def options(folder: Path) -> Iterator[Attempt]:
         "explain": ("explain", "../good/run", "l:é1"),
         "reproduce": ("reproduce", "nowhere"),
         "demo": ("demo",),
+        "audit": ("audit", "../good/run"),
+        "names": ("names", "../good/l.tsv", "../good/r.tsv", "-o", "out/n.tsv"),
+        "report": ("report", "../good/run", "-o", "out/r.html"),
+        # These would go on until they are stopped.
+        "review": ("review", "nowhere"),
+        "serve": ("serve", "nowhere"),
     }
     values = (
         "",

@@ -24,14 +24,17 @@ FEW = 4000
 """Leftovers of a plan up to this many a side are solved exactly at once."""
 COMPLETE_BYTES = 8
 """Memory for each pair if all pairs count: the profit, and Sinkhorn's plan."""
-COMPLETE_UP_TO = 10**9
-"""Pairs up to which all count if memory allows: the exact answer, at little more than the cost of
-finding candidates."""
+COMPLETE_UP_TO = 5 * 10**7
+"""Pairs up to which all count if memory allows: the exact answer, at about the cost of finding
+candidates. Above, two matrices of that size take more time and memory than a search."""
+MORE_IF_EXACT = 20
+"""By how much that limit is higher for the exact solver, which looks at all pairs in any case."""
 
 
-def prefers_complete(pairs: int, memory: int) -> bool:
+def prefers_complete(pairs: int, memory: int, *, exact: bool) -> bool:
     """Whether a problem of so many pairs is best solved with all of them, given free memory."""
-    return pairs <= COMPLETE_UP_TO and COMPLETE_BYTES * pairs <= memory
+    most = COMPLETE_UP_TO * (MORE_IF_EXACT if exact else 1)
+    return pairs <= most and COMPLETE_BYTES * pairs <= memory
 
 
 @dataclass(frozen=True, eq=False)

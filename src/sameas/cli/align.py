@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from sameas.cli.audit import audit_lines
 from sameas.cli.command import (
     START,
     Command,
@@ -65,8 +66,19 @@ MATCHES_SHOWN = 5
 )
 @word_vectors_flag
 @flag("--embeddings", "FILE", "Feature rows to use instead of names: .npy or .parquet.")
-@flag("--seeds", "FILE", "Links that are known (two columns: left, right); never required.")
-@flag("--reject", "FILE", "Pairs that are known not to be links (two columns: left, right).")
+@flag(
+    "--seeds",
+    "FILE|RUN",
+    "Links that are known: two columns (left, right), or a run folder, for those accepted in it.",
+)
+@flag(
+    "--reject",
+    "FILE|RUN",
+    "Pairs that are known not to be links: two columns, or a run folder, for those rejected in it.",
+)
+@flag(
+    "--dictionary", "FILE", "What texts in names mean in the other graph's language (two columns)."
+)
 @flag("--among", "FILE|gold", "Only entities of these links are candidates (the paper protocol).")
 @flags(Options)
 @flags(Reading)
@@ -119,6 +131,7 @@ def align(
 
         kept = hidden_beside(out, "resume")
         alignment = align_pair(pair, options, **files, progress=progress, checkpoint=kept)
+        changed = changed_links(files, alignment)  # before the earlier run may be replaced
         begin = time.perf_counter()
         progress("writing", 0.0)
         not_held = write_out(alignment)
@@ -127,6 +140,7 @@ def align(
         seconds.update(alignment.seconds, writing=time.perf_counter() - begin)
     values = {
         **alignment.summary(),
+        "audit": None if alignment.audit is None else alignment.audit.asdict(),
         "seconds": {phase: round(value, 3) for phase, value in seconds.items()},
         "total_seconds": round(time.perf_counter() - START, 3),
         "peak_memory_bytes": peak_memory(),
@@ -134,6 +148,7 @@ def align(
         "reading": {"left": pair.left.reading_counts, "right": pair.right.reading_counts},
         "output": str(out),
         "not_held": list(not_held),
+        **({"changed": changed} if changed else {}),
     }
     for sentence in not_held:
         note(f"{out}: cannot hold {sentence}")
@@ -146,6 +161,8 @@ def align(
     print_table(_summary(alignment, values))
     header = ("left relation", "right relation", "match", "edges")
     print_table(_relation_matches(alignment), header=header)
+    for sentence in (alignment.diagnostics.languages or {}).get("notes", ()):
+        note(sentence, always=False)
     for sentence in _doubles(alignment):
         note(sentence, always=False)
     next_step = ""
@@ -163,9 +180,16 @@ def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str
     for side, graph in graphs.items():
         yield f"{side} graph", f"{len(graph.entities):,} entities, {len(graph.triples):,} triples"
     yield "links", values["links"]
+    if changed := values.get("changed"):
+        text = "{links:,} links because of {decisions:,} decisions: {new:,} new, {gone:,} gone"
+        yield "changed", text.format(**changed)
     for side in graphs:
         unmatched, candidates = values[f"unmatched_{side}"], values[f"{side}_candidates"]
         yield f"{side} unmatched", f"{unmatched:,} of {candidates:,}"
+    if alignment.audit is not None:
+        yield from audit_lines(alignment.audit)
+    elif found.refinement_rounds is not None and not alignment.options.no_audit:
+        yield "how good", "cannot be told: too few links for an audit"
     if found.same_iri:
         yield "same IRI", f"{found.same_iri:,} things in both graphs, not listed (see --link)"
     yield "solver", found.solver
@@ -184,6 +208,8 @@ def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str
     if found.words_without_vector is not None:
         lacking = f"{found.words_without_vector:,} of them without a vector"
         yield "words", f"{found.words:,}, {lacking} ({found.word_vectors})"
+    if found.languages is not None:
+        yield "languages", _languages(found.languages)
     if found.entities_without_features:
         yield "no features", f"{found.entities_without_features:,} entities"
     for side, graph in graphs.items():
@@ -195,6 +221,38 @@ def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str
     yield "seconds", f"{values['total_seconds']:.1f} ({phases})"
     if values["peak_memory_bytes"]:
         yield "peak memory", f"{values['peak_memory_bytes'] / 2**30:.2f} GiB"
+
+
+def _languages(used: dict[str, Any]) -> str:
+    """The languages of names, and what was used to compare names across them."""
+    means = [f"dictionaries ({', '.join(used['sources']) or 'the given one'})"] * bool(
+        used["glossed"]
+    )
+    means += ["a sentence encoder"] * used["encoder"]
+    means += ["a dictionary learnt from links"] * used["learnt"]
+    return f"{used['left']} and {used['right']}: {', '.join(means) or 'spelling alone'}"
+
+
+def changed_links(files: dict[str, Any], alignment: Alignment) -> dict[str, int] | None:
+    """What decisions of a run folder, given as seeds or rejected pairs, changed in its links.
+
+    A link that has become another one is counted once.
+    """
+    from sameas.writing import is_run, read_run
+
+    runs = {Path(files[name]) for name in ("seeds", "reject") if name in files}
+    reviewed = [run for run in runs if is_run(run)]
+    if len(reviewed) != 1:
+        return None
+    earlier, pair = read_run(reviewed[0]), ["left", "right"]
+    gone = earlier.links.join(alignment.links, on=pair, how="anti")
+    new = alignment.links.join(earlier.links, on=pair, how="anti")
+    return {
+        "links": len({*gone["left"], *new["left"]}),
+        "decisions": 0 if earlier.decisions is None else len(earlier.decisions),
+        "new": len(new),
+        "gone": len(gone),
+    }
 
 
 def _doubles(alignment: Alignment) -> Iterator[str]:

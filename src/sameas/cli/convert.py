@@ -30,9 +30,9 @@ def convert(
 ) -> dict[str, Any]:
     """Write links in another format.
 
-    IN is a file of links or a run folder. The suffixes of IN and OUT decide: .tsv, .csv,
-    .parquet, .jsonl, .sssom.tsv, .nt, .ttl or .rdf (Alignment API). What OUT cannot hold is
-    said on standard error.
+    IN is a file of links, or a run folder, whose links are written as its reviewers decided. The
+    suffixes of IN and OUT decide: .tsv, .csv, .parquet, .jsonl, .sssom.tsv, .nt, .ttl or .rdf
+    (Alignment API). What OUT cannot hold is said on standard error.
 
     Examples:
       sameas convert run links.tsv
@@ -40,9 +40,11 @@ def convert(
       sameas convert links.parquet links.nt --predicate exactMatch
       sameas convert oaei.rdf links.jsonl
     """
+    from sameas.alignment import Alignment
     from sameas.links import predicate_iri
     from sameas.reading.links import read_link_set
     from sameas.writing import prepare, read_run
+    from sameas.writing.curated import curated
 
     statements = {name: value for name, _, value in (text.partition("=") for text in meta)}
     write_out = prepare(target, predicate=predicate, meta=statements)
@@ -54,6 +56,6 @@ def convert(
         note(f"{source}: left out: {sentence}")
     for sentence in not_held:
         note(f"{target}: cannot hold {sentence}")
-    count = len(found.links)
+    count = len(curated(found).links if isinstance(found, Alignment) else found.links)
     say(f"{count:,} links written to {target}.")
     return {"links": count, "output": str(target), "skipped": skipped, "not_held": not_held}

@@ -13,6 +13,7 @@ import click
 
 from sameas._version import __version__
 from sameas.cli.align import align
+from sameas.cli.audit import audit
 from sameas.cli.command import OutputClosedError, as_flags, say, to_standard_output
 from sameas.cli.convert import convert
 from sameas.cli.demo import demo
@@ -20,7 +21,11 @@ from sameas.cli.evaluate import evaluate
 from sameas.cli.explain import explain
 from sameas.cli.inspect import inspect
 from sameas.cli.merge import merge
+from sameas.cli.names import names
+from sameas.cli.report import report
 from sameas.cli.reproduce import reproduce
+from sameas.cli.review import review
+from sameas.cli.serve import serve
 from sameas.errors import (
     InputError,
     OptionError,
@@ -37,6 +42,7 @@ Examples:
   sameas demo
   sameas inspect zh_en
   sameas align zh_en --preset paper --among gold -o run
+  sameas audit run
   sameas evaluate run zh_en
   sameas explain run Londres
   sameas align left.tsv right.csv.gz --names names.tsv -o links.tsv
@@ -148,5 +154,9 @@ def main() -> None:
     """
 
 
-for command in (demo, inspect, align, evaluate, explain, convert, merge, reproduce):
+COMMANDS = (
+    *(demo, inspect, align, audit, evaluate, explain, convert, merge, names),
+    *(review, report, serve, reproduce),
+)
+for command in COMMANDS:
     main.add_command(command)

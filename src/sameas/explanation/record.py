@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from sameas.blocks import Aids
 from sameas.candidates import Candidates, from_pairs
 from sameas.evidence import Edges, edges_of
 from sameas.explanation.result import Entity, Relation, Side
@@ -31,6 +32,12 @@ class Record:
     candidates: pl.DataFrame
     unmatched: pl.DataFrame
     anchors: pl.DataFrame | None
+    taught: pl.DataFrame | None
+    """The links that a dictionary was learnt from."""
+    weights: dict[str, float]
+    """What each kind of evidence was worth; empty for the defaults."""
+    aids: Aids
+    """What names of different languages were compared by."""
     prices: pl.DataFrame | None
     thresholds: dict[str, float]
     """The threshold of each kind of entity; that of all is under ""."""

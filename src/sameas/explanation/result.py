@@ -8,11 +8,12 @@ from typing import Any, Literal
 Side = Literal["left", "right"]
 Scale = Literal["log-odds", "cosine"]
 Kind = str
-"""A part of a score: name; neighbours (their names); further (neighbours of neighbours and further
-hops); shared (neighbours); values (literals that both have); left lacks, right lacks (what only
-the other has); types, attributes, spelling (what their likeness was learned to be worth); known (a
-known link); sketch (how far the sketched hops of the run are from the exact ones); threshold
-(which is taken off)."""
+"""A part of a score: name; meaning (of names, by dictionaries), embedding (encoded names) and
+dictionary (learnt from links), where names are in two languages; neighbours (their names); further
+(neighbours of neighbours and further hops); shared (neighbours); values (literals that both have);
+left lacks, right lacks (what only the other has); types, attributes, spelling (what their likeness
+was learned to be worth); known (a known link); sketch (how far the sketched hops of the run are
+from the exact ones); threshold (which is taken off)."""
 Reason = Literal["no-candidate", "below-threshold", "taken", "unsure", "left-over"]
 """Why an entity is unmatched: nothing resembles it; its best candidate's score is below the
 threshold; that candidate was linked to another entity; the link was not confident enough; the

@@ -17,21 +17,25 @@ from sameas.candidates import from_pairs
 from sameas.evidence import Anchors, Edges, Relations
 from sameas.explanation.record import SIDES, Record
 from sameas.explanation.result import Comparison, Detail, Entity, Kind, Part, Relation
-from sameas.features import ngrams_of, words_of
+from sameas.features import folded, ngrams_of, words_of
+from sameas.features.dictionary import dictionary_rows
 from sameas.graph import Positions
-from sameas.likeness import AttributeWorths, Worths, name_table
+from sameas.likeness import AttributeWorths, BestNames, Worths, name_table
 from sameas.profit import Profit
 from sameas.propagation import hop_rows
-from sameas.refinement import SURE, Weights, crowd_of
+from sameas.refinement import SURE, crowd_of
 from sameas.rows import Rows, Sparse
 from sameas.scoring import (
     NameFeatures,
+    best_names,
     by_side,
     make_traits,
+    name_blocks,
     name_features,
     spellings,
     weights_of,
 )
+from sameas.weights import Weights
 
 Vector = NDArray[np.float64]
 Numbers = NDArray[np.integer]
@@ -69,18 +73,38 @@ class Scores:
     @property
     def weights(self) -> Weights:
         """What each kind of evidence is worth."""
-        return weights_of(self.record.options)
+        return weights_of(self.record.options, self.record.weights)
 
     @cached_property
     def features(self) -> NameFeatures:
         """The unit feature rows of all entities, and of all their names."""
         record = self.record
-        return name_features(record.pair, record.options, record.inputs)
+        return name_features(record.pair, record.options, record.inputs, record.aids)
 
     @cached_property
     def rows(self) -> tuple[Rows, Rows]:
         """The unit feature rows of the left and of the right entities."""
         return by_side(self.record.pair, self.features.rows)
+
+    @cached_property
+    def blocks(self) -> dict[str, Profit | BestNames]:
+        """The cosine of names by each block, under the name of its weight."""
+        pair, starts = self.record.pair, self.features.starts
+        everything = np.arange(len(pair.left.entities)), np.arange(len(pair.right.entities))
+        found = name_blocks(self.features, pair, everything)
+        blocks = {name: best_names(block, starts) for name, block in found.items()}
+        if self.record.taught is not None:
+            links = self.record.positions(self.record.taught)
+            blocks["dictionary"] = Profit(
+                *dictionary_rows(pair.left.names, pair.right.names, links)
+            )
+        return blocks
+
+    @property
+    def _several(self) -> BestNames | None:
+        """All names as they are spelled, where entities may have several."""
+        names = self.blocks["names"]
+        return names if isinstance(names, BestNames) else None
 
     @cached_property
     def _names(self) -> list[pl.Series]:
@@ -97,7 +121,7 @@ class Scores:
     @cached_property
     def worths(self) -> Worths | None:
         """What types, attributes and spelling were learned to be worth."""
-        traits = make_traits(self.record.pair, self.features.names)
+        traits = make_traits(self.record.pair, self._several)
         anchors = self.anchors
         return None if traits is None else traits.learn(anchors.left, anchors.right, anchors.trust)
 
@@ -159,11 +183,14 @@ class Scores:
         left, right = np.array(pairs, dtype=np.int64).T
         kept = self.record.kept[0]
         places, cosines = kept.find(left, right).tolist(), self._cosines(left, right)
+        alike = {name: block.of(left, right) for name, block in self.blocks.items()}
         terms = self._neighbour_terms(pairs) if self.record.refined else []
         found = []
         for number, pair in enumerate(pairs):
             listed = float(kept.values[places[number]]) if places[number] >= 0 else None
-            parts = self._text_parts(pair, cosines[:, number], details)
+            named = {name: float(each[number]) for name, each in alike.items()}
+            parts = self._name_parts(pair, named, details)
+            parts += self._hop_parts(pair, cosines[:, number], details)
             if self.record.refined:
                 threshold = self.record.threshold(pair[0])
                 parts += self._evidence_parts(pair, terms[number], details)
@@ -187,49 +214,116 @@ class Scores:
         return hop_rows(self.adjacency[side], self.rows[side], number, entities)
 
     def _cosines(self, left: Positions, right: Positions) -> Vector:
-        """The cosine of each pair after each number of hops; shape (hops, pairs)."""
+        """The cosine of each pair after each hop but hop 0, the names; shape (depth, pairs)."""
         (lefts, at), (rights, to) = (np.unique(side, return_inverse=True) for side in (left, right))
         rows = [
             Profit(self._rows(0, number, lefts), self._rows(1, number, rights)).of(at, to)
-            for number in range(self.record.options.depth + 1)
+            for number in range(1, self.record.options.depth + 1)
         ]
-        if self.features.names is not None:
-            rows[0] = self.features.names.of(left, right)
-        return np.array(rows, dtype=np.float64)
+        return np.array(rows, dtype=np.float64).reshape(len(rows), len(left))
 
-    def _text_parts(self, pair: Pair, cosines: Vector, details: bool) -> list[Part]:
-        refined, hops = self.record.refined, len(cosines)
-        worth = np.full(hops, (self.weights.profit if refined else 1) / hops)
-        worth[0] += self.weights.names if refined else 0
+    @property
+    def _hop_worth(self) -> float:
+        """What a cosine of one is worth in a hop."""
+        return (self.weights.profit if self.record.refined else 1) / (self.record.options.depth + 1)
+
+    def _name_parts(self, pair: Pair, cosines: dict[str, float], details: bool) -> list[Part]:
+        """What the names say, by each block."""
         parts = []
-        for number in range(hops):
-            kind = ("name", "neighbours", "further")[min(number, 2)]
-            terms = self._hop_terms if number else self._name_terms
-            described = terms(pair, number) if details else None
-            part = _part(kind, worth[number], cosines[number], described, hop=number)
-            parts.append(part if number else replace(part, names=self._best_names(pair)[0]))
+        mean = [name for name in cosines if name != "dictionary"]  # the blocks of hop 0
+        for block, cosine in cosines.items():
+            worth = getattr(self.weights, block) if self.record.refined else 0.0
+            worth += self._hop_worth / len(mean) if block in mean else 0.0
+            if block != "names":
+                terms = self._block_terms(pair, block, cosine) if details else None
+                parts.append(_part(block, worth, cosine, terms, hop=0))
+                continue
+            best = self._best_names(pair)[0]
+            meant = self._meaning_terms(pair)
+            total = float(meant[0].sum())
+            terms = self._name_terms(pair, cosine - total) if details else None
+            parts.append(replace(_part("name", worth, cosine - total, terms, hop=0), names=best))
+            if self.features.meanings is not None:
+                parts.append(_part("meaning", worth, total, meant if details else None, hop=0))
+        return parts
+
+    def _block_terms(self, pair: Pair, block: str, cosine: float) -> Terms:
+        """What n-grams add to the cosine of a translated name; or the cosine of encoded ones."""
+        profit = self.blocks[block]
+        if block != "dictionary" or not isinstance(profit, Profit):
+            return np.array([cosine]), lambda place: {"text": "encoded names", "amount": cosine}
+        left, right = (
+            side.sparse[[place]]
+            for side, place in zip((profit.left, profit.right), pair, strict=True)
+        )
+        ngrams = ngrams_of(
+            str(folded(self.record.pair.right.names[[pair[1]]])[0]), n=3, boundaries=True
+        )
+        columns = np.sort(right.indices)
+        shares = (left[:, columns].toarray() * right[:, columns].toarray()).ravel()
+        return shares.astype(np.float64), lambda place: {
+            "text": ngrams[place],
+            "amount": float(shares[place]),
+        }
+
+    def _meaning_terms(self, pair: Pair) -> Terms:
+        """What each gloss of a name adds to the cosine of two names."""
+        meanings = self.features.meanings
+        nothing: Terms = np.zeros(0), lambda place: {}
+        if meanings is None:
+            return nothing
+        left, right = self._name_places(pair)
+        if min(left, right) < 0:
+            return nothing
+        starts = self.features.starts
+        near, far = left, right + (int(starts[0][-1]) if starts else len(self.rows[0]))
+        if "left" not in self.record.aids.glossed:
+            near, far = far, near
+        table = meanings.table.filter(pl.col("name_index") == near)
+        numbers = table["number"].to_numpy()
+        products = _products(meanings.glosses.take(numbers), meanings.rows.take(np.array([far])))
+        shares = meanings.factors[near] * table["weight"].to_numpy() * products[:, 0]
+        texts = [f"{piece} = {gloss}" for piece, gloss in table["piece", "gloss"].iter_rows()]
+        return shares, lambda place: {"text": texts[place], "amount": float(shares[place])}
+
+    def _name_places(self, pair: Pair) -> tuple[int, int]:
+        """The places of the two names that fit best among the names of each side."""
+        if (several := self._several) is None:
+            return pair
+        _, *places = several.best(*(np.array([place]) for place in pair))
+        return int(places[0][0]), int(places[1][0])
+
+    def _hop_parts(self, pair: Pair, cosines: Vector, details: bool) -> list[Part]:
+        parts = []
+        for number, cosine in enumerate(cosines, start=1):
+            described = self._hop_terms(pair, number) if details else None
+            kind = "neighbours" if number == 1 else "further"
+            parts.append(_part(kind, self._hop_worth, cosine, described, hop=number))
         return parts
 
     def _best_names(self, pair: Pair) -> tuple[tuple[str, str] | None, list[Rows]]:
         """The two names that fit best, if they are not the first ones; and their feature rows."""
-        rows = [self._rows(side, 0, np.array([place])) for side, place in enumerate(pair)]
-        if self.features.names is None:
+        single = self.rows if self._several else self.features.blocks.get("names", self.rows)
+        rows = [side.take(np.array([place])) for side, place in zip(single, pair, strict=True)]
+        if self._several is None:
             return None, rows
-        every = self.features.names.rows
-        _, *places = self.features.names.best(*(np.array([place]) for place in pair))
-        if places[0][0] < 0:
+        every, places = self._several.rows, self._name_places(pair)
+        if places[0] < 0:
             return None, rows
-        rows = [every.left.take(places[0]), every.right.take(places[1])]
-        left, right = (
-            str(names[int(place[0])]) for names, place in zip(self._names, places, strict=True)
-        )
+        rows = [
+            side.take(np.array([place]))
+            for side, place in zip((every.left, every.right), places, strict=True)
+        ]
+        left, right = (str(names[place]) for names, place in zip(self._names, places, strict=True))
         return (left, right), rows
 
-    def _name_terms(self, pair: Pair, number: int) -> Terms:
+    def _name_terms(self, pair: Pair, cosine: float) -> Terms:
         """What n-grams and words in common add to the cosine of two names."""
         best, rows = self._best_names(pair)
-        if best is None and self.features.names is not None:  # one has no name
+        if best is None and self._several is not None:  # one has no name
             return np.zeros(0), lambda place: {}
+        if self.features.meanings is not None:
+            return np.array([cosine]), lambda place: {"text": "spelling", "amount": cosine}
         left, right = (row.dense[0].astype(np.float64) for row in rows)
         names = list(best or ())
         names = names or [self.record.entity(side, place).name for side, place in enumerate(pair)]
@@ -238,7 +332,8 @@ class Scores:
             {"given feature rows": float(left @ right)},
         )
         if self.record.inputs.embeddings is None:
-            cosines = self._word_cosines(names, float(left @ right)) if features != "char" else {}
+            by_word = features in ("word", "hybrid")
+            cosines = self._word_cosines(names, float(left @ right)) if by_word else {}
             cosines |= self._ngram_cosines(names, rows) if features != "word" else {}
         texts = sorted(cosines)
         values = np.array([cosines[text] for text in texts])

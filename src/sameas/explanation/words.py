@@ -34,6 +34,9 @@ TELLING = 0.02
 """Share of a part below which a pair of neighbours is not listed."""
 TITLES = {
     "name": "names",
+    "meaning": "what the names mean",
+    "embedding": "encoded names",
+    "dictionary": "names, as the learnt dictionary spells them",
     "neighbours": "neighbours' names",
     "further": "neighbours' neighbours",
     "shared": "shared neighbours",
@@ -93,7 +96,7 @@ class _Text:
                 yield self.asked_about(shown)
             else:
                 yield self.parts(shown)
-            for part in filter(_matters, shown.parts):
+            for part in filter(matters, shown.parts):
                 if part.details:
                     yield self.details(part, shown)
         yield self.others()
@@ -153,8 +156,8 @@ class _Text:
         )
 
     def parts(self, comparison: Comparison) -> str:
-        parts = filter(_matters, comparison.parts)
-        rows = [(_title(part), self.signed(part.score), _measure(part)) for part in parts]
+        parts = filter(matters, comparison.parts)
+        rows = [(part_title(part), self.signed(part.score), part_measure(part)) for part in parts]
         rows.append(("total", self.signed(comparison.score), ""))
         return f"How the score comes about\n{text_table(rows)}"
 
@@ -165,7 +168,7 @@ class _Text:
         if chosen is None:
             return f"{sentence}\n\n{self.parts(asked)}"
         before, after = (
-            {_title(part): part.score for part in pair.parts if _matters(part)}
+            {part_title(part): part.score for part in pair.parts if matters(part)}
             | {"total": pair.score}
             for pair in (chosen, asked)
         )
@@ -184,7 +187,14 @@ class _Text:
         if part.kind == "name":
             left, right = map(printable, part.names or (label(pair.left), label(pair.right)))
             head = f'Names: "{left}" and "{right}" have in common '
-            return self.listed(part, head, [_ngram(one) for one in _single(part)], ", ")
+            return self.listed(part, head, [ngram_text(one) for one in _single(part)], ", ")
+        if part.kind == "meaning":
+            return self.listed(part, "Meaning: ", [one.text for one in _single(part)], ", ")
+        if part.kind == "dictionary":
+            head = "The dictionary learnt from links expects "
+            return self.listed(part, head, [ngram_text(one) for one in _single(part)], ", ")
+        if part.kind == "embedding":
+            return ""
         ends = (label(pair.left), "left"), (label(pair.right), "right")
         (lacks, near), (has, far) = ends if part.kind == "left lacks" else ends[::-1]
         head = (
@@ -369,13 +379,20 @@ def _linked_with(one: Considered) -> str:
     return label(one.linked_with) if one.linked_with else "nobody"
 
 
-def _title(part: Part) -> str:
+def why(explanation: Findings) -> list[str]:
+    """Sentences about why the assignment chose as it did."""
+    return list(_Text(explanation).reasons())
+
+
+def part_title(part: Part) -> str:
+    """What a part of a score is called."""
     if part.kind == "further" and part.hop != 2:
         return f"{part.hop} steps away"
     return TITLES[part.kind]
 
 
-def _measure(part: Part) -> str:
+def part_measure(part: Part) -> str:
+    """What was measured for a part of a score, in a few words."""
     if part.hop is not None:
         return f"{part.amount:.2f} alike"
     if part.kind in ("shared", "values"):
@@ -383,7 +400,8 @@ def _measure(part: Part) -> str:
     return MEASURES.get(part.kind, "")
 
 
-def _matters(part: Part) -> bool:
+def matters(part: Part) -> bool:
+    """Whether a part is worth being shown."""
     return abs(part.score) > 5e-4 or part.kind == "name"
 
 
@@ -392,7 +410,7 @@ def _single(part: Part) -> list[Detail]:
     return [one for one in part.details if one.count == 1]
 
 
-def _ngram(detail: Detail) -> str:
+def ngram_text(detail: Detail) -> str:
     """An n-gram in quotes, the spaces around words shown as a low line; or a pair of words."""
     text = "".join(letter if letter.isprintable() else "_" for letter in detail.text)
     return f'"{text if " ~ " in text else text.replace(" ", "_")}"'

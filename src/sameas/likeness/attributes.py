@@ -94,18 +94,12 @@ class Attributes:
         )
         return alike(rows.sparse[:size], rows.sparse[size:], k)
 
-    def compare(
-        self, left: Numbers, right: Numbers
-    ) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+    @cached_property
+    def compare(self) -> Memory:
         """How alike pairs are in each corresponding attribute, and how rare equal values are.
 
         Shapes (pairs, attributes): levels, and -ln of the share of entities with that value.
         """
-        levels, rarity = self._memory.of(left, right)
-        return levels, rarity
-
-    @cached_property
-    def _memory(self) -> Memory:
         return Memory(self._compared, len(self.right.texts))
 
     def _compared(
@@ -113,35 +107,33 @@ class Attributes:
     ) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
         levels = np.full((len(left), len(self.pairs)), MISSING, dtype=np.uint8)
         rarity = np.zeros(levels.shape, dtype=np.float32)
-        pairs = pl.DataFrame({"pair": np.arange(len(left)), "left": left, "right": right})
-        for place, (a, b) in enumerate(self.pairs):
-            met = pairs.join(self.left.of(a, "left"), on="left")
-            met = met.join(self.right.of(b, "right"), on="right")
-            distinct = met.select("left_value", "right_value").unique()
-            level = self.values.levels(*(column.to_numpy() for column in distinct))
-            total = self.left.holders(a) + self.right.holders(b)
-            many = (pl.col("left_many") + pl.col("right_many")) / total
-            best = (
-                met.join(distinct.with_columns(level=level), on=["left_value", "right_value"])
-                .with_columns(rare=-many.clip(upper_bound=1.0).log())
-                .sort("pair", "level", "rare", descending=[False, False, True])
-                .unique("pair", keep="first", maintain_order=True)
-            )
+        for place in range(len(self.pairs)):
+            best = self._best(place, left, right)
             where = best["pair"].to_numpy()
             levels[where, place], rarity[where, place] = best["level"], best["rare"]
         return levels, rarity
 
+    def _best(self, place: int, left: Positions, right: Positions) -> pl.DataFrame:
+        """The two values that fit best, of each pair that has both, in one of ``pairs``."""
+        a, b = self.pairs[place]
+        pairs = pl.DataFrame({"pair": np.arange(len(left)), "left": left, "right": right})
+        met = pairs.join(self.left.of(a, "left"), on="left")
+        met = met.join(self.right.of(b, "right"), on="right")
+        distinct = met.select("left_value", "right_value").unique()
+        level = self.values.levels(*(column.to_numpy() for column in distinct))
+        total = self.left.holders(a) + self.right.holders(b)
+        many = (pl.col("left_many") + pl.col("right_many")) / total
+        return (
+            met.join(distinct.with_columns(level=level), on=["left_value", "right_value"])
+            .with_columns(rare=-many.clip(upper_bound=1.0).log())
+            .sort("pair", "level", -pl.col("rare"), "left_value", "right_value")
+            .unique("pair", keep="first", maintain_order=True)
+        )
+
     def shown(self, place: int, left: int, right: int) -> tuple[str, str]:
         """The values of two entities that fit best in one corresponding attribute."""
-        a, b = self.pairs[place]
-        ours = self.left.of(a, "left").filter(pl.col("left") == left)
-        theirs = self.right.of(b, "right").filter(pl.col("right") == right)
-        met = ours.join(theirs, how="cross")
-        level = self.values.levels(met["left_value"].to_numpy(), met["right_value"].to_numpy())
-        met = met.with_columns(level=level, many=pl.col("left_many") + pl.col("right_many"))
-        best = met.sort("level", "many").row(0, named=True)
-        texts = self.values.texts
-        return texts[best["left_value"]], texts[best["right_value"]]
+        best = self._best(place, np.array([left]), np.array([right])).row(0, named=True)
+        return self.values.texts[best["left_value"]], self.values.texts[best["right_value"]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,10 +143,6 @@ class AttributeWorths:
     attributes: Attributes
     weights: NDArray[np.float64]
     """(attributes, levels): of EQUAL, what it says besides the rarity of the value."""
-    seen: Vector
-    """Anchors that have values in both of each two corresponding attributes."""
-    agree: Vector
-    """The share of these whose values are equal or close."""
 
     def parts(self, left: Numbers, right: Numbers) -> NDArray[np.float64]:
         """What each attribute says about pairs, (pairs, attributes)."""
@@ -257,7 +245,8 @@ def _without_copies(table: pl.DataFrame, attributes: pl.Series) -> pl.DataFrame:
 def _corresponding(left: Side, right: Side) -> list[tuple[int, int]]:
     """Pairs of attributes with values in common, the rarer and the more the better; one to one."""
     ours, theirs = (
-        side.table.select("attribute", "value", "many").unique() for side in (left, right)
+        side.table.select("attribute", "value", "many").unique(maintain_order=True)
+        for side in (left, right)
     )
     sizes = [dict(side.group_by("attribute").len().iter_rows()) for side in (ours, theirs)]
     met = (
@@ -297,9 +286,7 @@ def learn_attributes(
     unlikely = (misses + 4 * CHANCE) / (misses.sum(axis=1, keepdims=True) + 4)
     # An attribute tells nothing until anchors show it; to find the first ones, it is trusted.
     guess = unlikely if len(left) else np.tile(FIRST, (count, 1))
-    seen = hits.sum(axis=1, keepdims=True)
-    likely = (hits + WORTH * guess) / (seen + WORTH)
+    likely = (hits + WORTH * guess) / (hits.sum(axis=1, keepdims=True) + WORTH)
     weights[:, :4] = np.log(likely / unlikely)
     weights[:, EQUAL] = np.log(likely[:, EQUAL])
-    agree = hits[:, :2].sum(axis=1) / np.maximum(seen[:, 0], 1e-9)
-    return AttributeWorths(attributes, weights, seen[:, 0], agree)
+    return AttributeWorths(attributes, weights)

@@ -110,7 +110,10 @@ class BestNames:
 
         As numbers left * len(right) + right, ascending.
         """
-        numbers = alike(self.rows.left.sparse, self.rows.right.sparse, k)
+        return self.entities(alike(self.rows.left.sparse, self.rows.right.sparse, k))
+
+    def entities(self, numbers: Positions) -> Positions:
+        """The pairs of entities that have these pairs of names, as numbers, ascending."""
         places = np.divmod(numbers, max(self.rows.shape[1], 1))
         left, right = (
             np.searchsorted(starts, names, side="right") - 1
@@ -120,10 +123,31 @@ class BestNames:
 
 
 @dataclass(frozen=True, eq=False)
+class MeanNames:
+    """The mean of the cosines of names over several blocks."""
+
+    blocks: tuple[Profit | BestNames, ...]
+
+    def of(self, left: Positions, right: Positions) -> Matrix:
+        """The mean cosines of pairs."""
+        return self._mean([block.of(left, right) for block in self.blocks])
+
+    def partners(
+        self, starts: Positions, right: NDArray[np.integer], progress: Progress | None = None
+    ) -> Matrix:
+        """The mean cosines of left entity i with right[starts[i]:starts[i + 1]], for every i."""
+        return self._mean([block.partners(starts, right, progress) for block in self.blocks])
+
+    def _mean(self, cosines: list[Matrix]) -> Matrix:
+        mean: Matrix = sum(cosines[1:], cosines[0]) / np.float32(len(cosines))
+        return mean
+
+
+@dataclass(frozen=True, eq=False)
 class NamesAndHops:
     """The mean over hops, where hop 0 is the cosine of the names that fit best."""
 
-    names: Profit | BestNames
+    names: Profit | BestNames | MeanNames
     sketch: Sketch
     """All hops, with the mean of an entity's names as hop 0: to search by."""
     hops: Sketch | Profit

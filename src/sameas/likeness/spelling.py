@@ -39,7 +39,6 @@ MARK = r"^(?:[a-z]?\d+[a-z]?|[a-z])$"
 
 NEITHER, SAME, DIFFERENT, ONE, UNALIKE = range(5)
 """Neither name has a mark, both the same, both different ones, one of them has; or no matter."""
-LEVELS = ("no numbers", "same number", "numbers differ", "only one has a number")
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,13 +53,9 @@ class Spelling:
     rivals: Positions
     """Pairs with similar names, as numbers left * len(right) + right."""
 
-    def compare(self, left: Numbers, right: Numbers) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """How the marks of the best-fitting names of pairs compare, and which are misspelled."""
-        levels, close = self._memory.of(left, right)
-        return levels, close
-
     @cached_property
-    def _memory(self) -> Memory:
+    def compare(self) -> Memory:
+        """How the marks of the best-fitting names of pairs compare, and which are misspelled."""
         return Memory(self._compared, self.names.shape[1])
 
     def _compared(

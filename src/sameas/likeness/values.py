@@ -108,7 +108,8 @@ class Values:
         likeness[short] = spelled_alike(
             self.texts.gather(left[short]).to_list(), self.texts.gather(right[short]).to_list()
         )
-        likeness[long] = self._rows.of(left[long], right[long])
+        if long.any():
+            likeness[long] = self._rows.of(left[long], right[long])
         levels = np.where(likeness >= CLOSE_AT, CLOSE, np.where(likeness >= NEAR_AT, NEAR, UNLIKE))
         levels[same] = EQUAL
         return levels.astype(np.uint8)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sameas.alignment import Alignment
 from sameas.assignment import Certificate
+from sameas.audit.record import Audit
 from sameas.checkpoint import Checkpoint, fingerprint
 from sameas.errors import OptionError
 from sameas.files import limited
@@ -20,13 +21,13 @@ from sameas.options import Options, Preset, make_options, refuse_unused
 from sameas.pipeline.by_paris import align_by_paris
 from sameas.pipeline.phases import Phases, Progress
 from sameas.pipeline.published import align_published, verify_published
-from sameas.pipeline.refined import align_refined, verify_refined
+from sameas.pipeline.refined import align_refined, audit_refined, verify_refined
 from sameas.pipeline.result import Outcome, make_alignment
 from sameas.reading import read_pair
 from sameas.tabular import Table
 from sameas.understanding import understand
 
-__all__ = ["align", "verify"]
+__all__ = ["align", "audit_alignment", "verify"]
 
 Source = Graph | GraphPair | str | PathLike[str]
 Links = Table | str | PathLike[str]
@@ -43,6 +44,7 @@ def align(
     among: Links | None = None,
     embeddings: tuple[NDArray[Any], NDArray[Any]] | str | PathLike[str] | None = None,
     word_vectors: Mapping[str, Any] | str | PathLike[str] | None = None,
+    dictionary: Links | None = None,
     progress: Progress | None = None,
     checkpoint: str | PathLike[str] | None = None,
     **choices: Any,
@@ -58,6 +60,8 @@ def align(
     columns left and right (polars, pandas, Arrow, or an iterable of pairs), or a file.
     ``embeddings`` are feature rows used instead of names: one array for the left and one for the
     right entities, or a file. ``word_vectors`` map words to vectors, or are a file.
+    ``dictionary`` says what texts in names mean in the language of the other graph: a table with
+    the columns text and gloss, or a file.
 
     ``progress`` is called with the phase and the share of it that is done. ``checkpoint`` is a
     folder that keeps the results of long phases: called again with the same input, options and
@@ -83,6 +87,7 @@ def align(
             among=among,
             embeddings=embeddings,
             word_vectors=word_vectors,
+            dictionary=dictionary,
             progress=report,
         )
         task = make_task(pair, options, inputs)
@@ -113,6 +118,18 @@ def _method(options: Options) -> Callable[[Task, Phases], Outcome]:
     if options.method == "paris":
         return align_by_paris
     return align_refined if options.rounds else align_published
+
+
+def audit_alignment(alignment: Alignment) -> Audit | None:
+    """How good an alignment is, estimated without labels; None if there are too few links.
+
+    An alignment that was made with ``no_audit``, or by an earlier version, is refined again.
+    """
+    if alignment.audit is not None:
+        return alignment.audit
+    if alignment.options.method == "paris" or not alignment.options.rounds:
+        raise OptionError("an audit needs a run with refinement, got one without; align with best")
+    return audit_refined(alignment)
 
 
 def verify(alignment: Alignment) -> Certificate:

@@ -7,9 +7,8 @@ import polars as pl
 
 from sameas.alignment import SCHEMAS
 from sameas.budget import plan_paris
-from sameas.graph import Positions
 from sameas.inputs import Task
-from sameas.paris import maximal_links, paris
+from sameas.paris import Pairs, maximal_links, paris
 from sameas.pipeline.phases import Phases
 from sameas.pipeline.result import Outcome
 
@@ -27,30 +26,27 @@ def align_by_paris(task: Task, phases: Phases) -> Outcome:
             progress=report,
         )
 
-    def pairs(left: Positions, right: Positions) -> pl.DataFrame:
-        lefts, rights = task.sides
-        return pl.DataFrame(
-            {"left": np.searchsorted(lefts, left), "right": np.searchsorted(rights, right)}
-        )
+    def table(pairs: Pairs) -> pl.DataFrame:
+        left, right = map(np.searchsorted, task.sides, (pairs.left, pairs.right))
+        columns = {"score": pairs.probability, "evidence": pairs.evidence}
+        return pl.DataFrame({"left": left, "right": right, **columns})
 
     with phases.timed("links"):
-        inside, known = task.known.inside, task.known
-        among = inside[0][found.left] & inside[1][found.right]
-        found = found.where(among & known.allows(found.left, found.right))
-        ranked = pairs(found.left, found.right).with_columns(
-            score=found.probability, rank=found.ranks()
-        )
-        left, right, probability = maximal_links(found)
+        pairs, known = found.pairs, task.known
+        among = known.inside[0][pairs.left] & known.inside[1][pairs.right]
+        pairs = pairs.where(among & known.allows(pairs.left, pairs.right))
+        links = table(maximal_links(pairs))
+        rank = pl.col("evidence").rank("average", descending=True).over("left")
         return Outcome(
-            links=pairs(left, right).with_columns(score=probability, confidence=probability),
-            ranked=ranked.filter(pl.col("rank") <= options.top),
+            links=links.with_columns(confidence="score"),
+            ranked=table(pairs).with_columns(rank=rank).filter(pl.col("rank") <= options.top),
             relations=found.relations.with_columns(
                 match=pl.max_horizontal("left_in_right", "right_in_left"),
                 edges=pl.lit(None, dtype=pl.Int64),
             ).select(*SCHEMAS["relations"], "left_in_right", "right_in_left"),
             diagnostics={
                 "solver": "paris",
-                "objective": float(probability.sum()),
+                "objective": float(links["score"].to_numpy().sum()),
                 "iterations": found.iterations,
                 "converged": found.converged,
                 "relation_matches": len(found.relations),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from dataclasses import asdict, replace
 from typing import Any
@@ -21,24 +22,31 @@ from sameas.assignment import (
     ranked,
     ranks_of,
 )
+from sameas.audit.calibration import level_for
+from sameas.audit.decoys import Finished, fits_of
+from sameas.audit.links import audit_links
+from sameas.audit.record import Audit
 from sameas.budget import plan_memory
 from sameas.candidates import Candidates, from_pairs
-from sameas.evidence import Relations, attributes_of, edges_of
-from sameas.graph import GraphPair
-from sameas.inputs import Task
+from sameas.evidence import Anchors, Relations, attributes_of, edges_of
+from sameas.graph import GraphPair, Positions
+from sameas.inputs import Task, make_task
 from sameas.pipeline.phases import Phases, Report
 from sameas.pipeline.result import Outcome, prices_of
-from sameas.pipeline.stages import Counts, Material, prepare
-from sameas.refinement import Refinement, Weights, above, refine
+from sameas.pipeline.stages import Counts, Material, prepare, with_dictionary
+from sameas.refinement import Refinement, above, refine
 from sameas.scoring import weights_of
 from sameas.understanding import Kind
+from sameas.weights import LEARNED, Weights
+
+log = logging.getLogger(__name__)
 
 
 def align_refined(task: Task, phases: Phases) -> Outcome:
     """Links that are likelier than not."""
     budget = plan_memory(task, task.everything)
     refinement, counts = _refined(task, phases)
-    return _outcome(task, refinement, counts, weights_of(task.options), phases, asdict(budget))
+    return _outcome(task, refinement, counts, phases, asdict(budget))
 
 
 def align_prepared(
@@ -47,21 +55,29 @@ def align_prepared(
     """The outcome from material made before, to compare settings of refinement.
 
     The task's options must agree with those that the material was prepared with in features,
-    neighbours and candidates.
+    neighbours and candidates. Given ``weights`` are taken as they are.
     """
-    weights = weights or weights_of(task.options)
     refinement = refine_material(task, material, weights=weights)
-    return _outcome(task, refinement, material.counts, weights, phases, {})
+    return _outcome(task, refinement, material.counts, phases, {})
 
 
 def verify_refined(task: Task, alignment: Alignment) -> Certificate:
     """What the prices of an exact alignment prove, among all its candidates."""
     refinement, _ = _refined(task, Phases())
-    surplus, _ = _surplus(task, refinement, weights_of(task.options))
+    surplus, _ = _surplus(task, refinement)
     # Staying unmatched is worth nothing, not less: a price below that would prove too much.
     left, right = (np.maximum(prices, 0.0) for prices in prices_of(alignment))
     objective = alignment.diagnostics.objective
     return bounded(surplus, left, right, objective=objective)
+
+
+def audit_refined(alignment: Alignment) -> Audit | None:
+    """The audit of a finished run, which is refined again for it."""
+    task = make_task(alignment.pair, alignment.options, alignment.inputs)
+    refinement, _ = _refined(task, Phases())
+    surplus, plan = _surplus(task, refinement)
+    places = open_links(surplus, plan, task.options.single)
+    return _audit(task, refinement, surplus, plan, places, calibrated=False)
 
 
 def refine_material(
@@ -71,23 +87,39 @@ def refine_material(
     weights: Weights | None = None,
     progress: Report | None = None,
 ) -> Refinement:
-    """The refinement that the options ask for; ``weights`` replaces the default ones."""
+    """The refinement that the options ask for; ``weights`` replaces the learnt ones.
+
+    Where names are in two languages it is made twice: a dictionary learnt from the anchors of the
+    first time is one more block of names for the second time.
+    """
     options = task.options
-    weights = weights or weights_of(options)
-    assert material.candidates is not None
-    return refine(
-        edges_of(task.pair, hub=weights.hub, relations="relations" not in options.without),
-        material.candidates,
-        material.profit,
-        material.names,
-        task.known,
-        temperature=options.temperature,
-        iterations=options.iterations,
-        rounds=options.rounds,
-        weights=weights,
-        traits=material.traits,
-        progress=progress,
-    )
+    default = weights or weights_of(options)
+    edges = edges_of(task.pair, hub=default.hub, relations="relations" not in options.without)
+    learnt = material.counts.languages is not None and material.counts.languages.learnt
+
+    def once(material: Material, start: Anchors | None, done: tuple[float, float]) -> Refinement:
+        assert material.candidates is not None
+        return refine(
+            edges,
+            material.candidates,
+            material.profit,
+            material.blocks,
+            task.known,
+            temperature=options.temperature,
+            iterations=options.iterations,
+            rounds=options.rounds,
+            weights=default,
+            traits=material.traits,
+            learning=weights is None and "weights" not in options.without,
+            start=start,
+            progress=progress and (lambda share: progress(done[0] + share * (done[1] - done[0]))),
+        )
+
+    if not learnt:
+        return once(material, None, (0.0, 1.0))
+    anchors = once(material, None, (0.0, 0.5)).anchors
+    found = once(with_dictionary(task, material, anchors), anchors, (0.5, 1.0))
+    return replace(found, taught=anchors)
 
 
 def _refined(task: Task, phases: Phases) -> tuple[Refinement, Counts]:
@@ -99,7 +131,7 @@ def _refined(task: Task, phases: Phases) -> tuple[Refinement, Counts]:
     return phases.kept("refinement", tuple[Refinement, Counts], make)
 
 
-def _surplus(task: Task, refinement: Refinement, weights: Weights) -> tuple[Candidates, OpenPlan]:
+def _surplus(task: Task, refinement: Refinement) -> tuple[Candidates, OpenPlan]:
     """The pairs between entities that may be linked, and the plan over them.
 
     Positions are among ``task.sides``; values are scores above the plan's threshold.
@@ -117,7 +149,7 @@ def _surplus(task: Task, refinement: Refinement, weights: Weights) -> tuple[Cand
     plan = open_plan(
         surplus,
         threshold=None if thresholds is None else 0.0,
-        base=weights.base,
+        base=refinement.weights.base,
         single=task.options.single,
         most=2000,
         tolerance=1e-5,
@@ -129,12 +161,11 @@ def _outcome(
     task: Task,
     refinement: Refinement,
     counts: Counts,
-    weights: Weights,
     phases: Phases,
     budget: dict[str, Any],
 ) -> Outcome:
     options = task.options
-    surplus, plan = _surplus(task, refinement, weights)
+    surplus, plan = _surplus(task, refinement)
     prices, exact = plan.ranking.right, None
     with phases.timed("assignment") as report:
         if options.solver == "hungarian":
@@ -153,6 +184,19 @@ def _outcome(
             else open_links(surplus, plan, options.single)
         )
     places = np.sort(places)
+    audit, level = None, options.min_confidence
+    if not options.no_audit:
+        with phases.timed("audit"):
+            audit = _audit(task, refinement, surplus, plan, places)
+    confidence = plan.probability[places]
+    if audit is not None:
+        confidence, level = audit.calibration.confidence(confidence), audit.level
+    elif options.max_error is not None:
+        log.warning(
+            "there are too few links for an audit; `max_error` goes by the probability of links, "
+            "which was not checked"
+        )
+        level = max(level, level_for(confidence, options.max_error))
     pairs = pl.DataFrame(
         {
             "left": surplus.left,
@@ -161,13 +205,12 @@ def _outcome(
             "confidence": plan.probability,
         }
     )
-    links = pairs[places]
+    links = pairs[places].with_columns(confidence=pl.Series(confidence))
     partner = np.full(surplus.shape[0], -1, dtype=np.int64)
     partner[links["left"]] = links["right"]
     best = ranked(surplus, prices, options.top, partner=partner)
     objective = float(surplus.values[places].sum(dtype=np.float64))
     gap = exact.gap if exact else gap_to_bound(surplus, prices, objective)
-    anchors, entities = refinement.anchors, (task.pair.left.entities, task.pair.right.entities)
     return Outcome(
         links=links,
         ranked=pl.DataFrame(
@@ -176,14 +219,11 @@ def _outcome(
         nearest=pairs,
         gold_ranks=lambda rows, columns: ranks_of(surplus, prices, rows, columns, partner=partner),
         prices=(exact.left_prices, exact.right_prices) if exact else None,
+        audit=audit,
+        level=level,
         relations=relation_table(task.pair, refinement.relations),
-        anchors=pl.DataFrame(
-            {
-                "left": entities[0].gather(anchors.left),
-                "right": entities[1].gather(anchors.right),
-                "trust": anchors.trust,
-            }
-        ),
+        anchors=_anchor_table(task.pair, refinement.anchors),
+        taught=None if refinement.taught is None else _anchor_table(task.pair, refinement.taught),
         diagnostics={
             "solver": options.solver,
             "objective": objective,
@@ -192,11 +232,48 @@ def _outcome(
             "plan_sweeps": plan.sweeps,
             "plan_deviation": plan.deviation,
             "refinement_rounds": len(refinement.changes),
-            "anchors": len(anchors.left),
+            "anchors": len(refinement.anchors.left),
+            "weights": {name: getattr(refinement.weights, name) for name in LEARNED},
             "relation_matches": len(refinement.relations.left),
             **budget,
             **asdict(counts),
         },
+    )
+
+
+def _audit(
+    task: Task,
+    refinement: Refinement,
+    surplus: Candidates,
+    plan: OpenPlan,
+    places: Positions,
+    *,
+    calibrated: bool = True,
+) -> Audit | None:
+    """The audit of the links at these places; None if there are too few to tell."""
+    options, kinds = task.options, task.known.kinds
+    thresholds = refinement.thresholds
+    if thresholds is None:
+        thresholds = np.full(int(max(side.max(initial=0) for side in kinds)) + 1, plan.threshold)
+    hub, relations = refinement.weights.hub, "relations" not in options.without
+    finished = Finished(
+        edges=edges_of(task.pair, hub=hub, relations=relations),
+        refinement=refinement,
+        thresholds=thresholds,
+        known=task.known,
+    )
+    ends = task.sides[0][surplus.left], task.sides[1][surplus.right]
+    left, right = (
+        fits_of(ends, surplus.values, places, plan.probability, side=side, size=len(kinds[side]))
+        for side in (0, 1)
+    )
+    return audit_links(
+        task.pair,
+        finished,
+        (left, right),
+        min_confidence=options.min_confidence,
+        max_error=options.max_error,
+        calibrated=calibrated,
     )
 
 
@@ -214,6 +291,17 @@ def _thresholds(task: Task, refinement: Refinement, plan: OpenPlan) -> dict[str,
         **found,
         "thresholds": {Kind(k).name.lower(): float(values[k]) for k in np.unique(kinds)},
     }
+
+
+def _anchor_table(pair: GraphPair, anchors: Anchors) -> pl.DataFrame:
+    left, right = pair.left.entities, pair.right.entities
+    return pl.DataFrame(
+        {
+            "left": left.gather(anchors.left),
+            "right": right.gather(anchors.right),
+            "trust": anchors.trust,
+        }
+    )
 
 
 def relation_table(pair: GraphPair, relations: Relations) -> pl.DataFrame:

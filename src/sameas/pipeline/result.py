@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sameas.alignment import SCHEMAS, Alignment, Diagnostics
+from sameas.audit.record import Audit
 from sameas.graph import Graph, Positions, positions_of
 from sameas.inputs import Task
 from sameas.pipeline.phases import Phases
@@ -36,13 +37,18 @@ class Outcome:
     prices: tuple[Vector, Vector] | None = None
     relations: pl.DataFrame | None = None
     anchors: pl.DataFrame | None = None
+    audit: Audit | None = None
+    level: float | None = None
+    """The confidence that a link needs, if it is not ``min_confidence``."""
+    taught: pl.DataFrame | None = None
 
 
 def make_alignment(task: Task, outcome: Outcome, phases: Phases) -> Alignment:
     """The result: links that are confident enough, and everything known about the others."""
     with phases.timed("confidence"):
         links = _named(task, outcome.links)
-        kept = links.filter(pl.col("confidence") >= task.options.min_confidence)
+        level = task.options.min_confidence if outcome.level is None else outcome.level
+        kept = links.filter(pl.col("confidence") >= level)
         same = (pl.col("left") == pl.col("right")) & pl.col("left").is_in(
             _told_by_iri(task).implode()
         )
@@ -55,6 +61,8 @@ def make_alignment(task: Task, outcome: Outcome, phases: Phases) -> Alignment:
             "prices": _prices(task, outcome),
             "relations": outcome.relations,
             "anchors": outcome.anchors,
+            "audit": outcome.audit,
+            "taught": outcome.taught,
         }
     vectors = task.inputs.word_vectors
     diagnostics = Diagnostics(

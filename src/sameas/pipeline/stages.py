@@ -6,24 +6,29 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sameas.blocks import Aids, choose_aids
 from sameas.candidates import Candidates, find_candidates
+from sameas.evidence import Anchors
+from sameas.features.dictionary import dictionary_rows
 from sameas.graph import Positions
 from sameas.inputs import Sides, Task
-from sameas.likeness import BestNames, NamesAndHops, Traits
+from sameas.likeness import BestNames, MeanNames, NamesAndHops, Traits
 from sameas.pipeline.phases import Phases
 from sameas.profit import Profit, make_profit
-from sameas.proposals import COMPARE_ALL_UP_TO, alike, likely
+from sameas.proposals import COMPARE_ALL_UP_TO, alike, likely, nearest
 from sameas.scoring import (
     SAME_NAME,
-    by_side,
     clues,
     make_traits,
+    name_blocks,
     name_features,
     neighbourhood_rows,
     sketched_hops,
 )
 from sameas.sketch import Sketch
 
+FIRST = 120
+"""Partners kept for each entity however far below the best, where the plan ranks by profit."""
 SAME_VALUES = 10
 """Partners that each entity gets for like values."""
 
@@ -37,6 +42,7 @@ class Counts:
     words_without_vector: int | None = None
     candidate_pairs: int | None = None
     search_recall: float | None = None
+    languages: Aids | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,13 +62,30 @@ class Material:
     candidates: Candidates | None = None
     """None if all pairs are candidates."""
     traits: Traits | None = None
+    embedding: Profit | None = None
+    """The profit of encoded names, where an encoder is used."""
+    dictionary: Profit | None = None
+    """The profit of names translated by a learnt dictionary, of entities."""
 
     @property
     def names(self) -> Profit | BestNames:
-        """The cosine of the names of entities, of those that fit best."""
+        """The cosine of the names of entities as spelled, of those that fit best."""
+        return self._best(self.name_rows)
+
+    @property
+    def blocks(self) -> dict[str, Profit | BestNames]:
+        """The cosine of names by each block, under the name of its weight."""
+        found = {"names": self.names}
+        if self.embedding is not None:
+            found["embedding"] = self._best(self.embedding)
+        if self.dictionary is not None:
+            found["dictionary"] = self.dictionary
+        return found
+
+    def _best(self, rows: Profit) -> Profit | BestNames:
         if self.left_starts is None or self.right_starts is None:
-            return self.name_rows
-        return BestNames(self.name_rows, self.left_starts, self.right_starts)
+            return rows
+        return BestNames(rows, self.left_starts, self.right_starts)
 
     @property
     def profit(self) -> Profit | NamesAndHops:
@@ -70,7 +93,10 @@ class Material:
         if self.sketch is None:
             assert self.exact is not None
             return self.exact
-        return NamesAndHops(self.names, self.sketch, self.exact or self.sketch)
+        names: Profit | BestNames | MeanNames = self.names
+        if self.embedding is not None:
+            names = MeanNames((self.names, self._best(self.embedding)))
+        return NamesAndHops(names, self.sketch, self.exact or self.sketch)
 
 
 def prepare(task: Task, sides: Sides, phases: Phases, *, complete: bool = False) -> Material:
@@ -96,7 +122,7 @@ def _propose(task: Task, sides: Sides, phases: Phases) -> Positions | None:
     if max(map(len, sides)) <= COMPARE_ALL_UP_TO or task.inputs.embeddings is not None:
         return None
     # Names and neighbours propose partners separately; refinement finds more by itself.
-    k = max(options.candidates // (5 if options.rounds else 2), 1)
+    k = max(options.candidates // (5 if options.rounds else 10), 1)
 
     def make() -> Positions:
         with phases.timed("proposals") as report:
@@ -109,8 +135,9 @@ def _make_profits(task: Task, sides: Sides, phases: Phases) -> Material:
     pair, options = task.pair, task.options
 
     def make() -> Material:
-        with phases.timed("features"):
-            features = name_features(pair, options, task.inputs)
+        with phases.timed("features") as report:
+            aids = choose_aids(pair, options, task.inputs)
+            features = name_features(pair, options, task.inputs, aids, report)
         with phases.timed("neighbours"):
             exact = sketch = None
             if options.rounds:
@@ -122,12 +149,18 @@ def _make_profits(task: Task, sides: Sides, phases: Phases) -> Material:
                 exact = make_profit(*hops)
         empty = int((features.rows.norms() == 0).sum())
         counts = Counts(empty, features.words, features.words_without_vector)
-        if (names := features.names) is not None:
-            starts = names.left_starts, names.right_starts
-            return Material(names.rows, counts, exact, sketch, *starts)
-        left, right = by_side(pair, features.rows)
-        rows = make_profit(left.take(sides[0]), right.take(sides[1]))
-        return Material(rows, counts, exact, sketch)
+        counts = replace(counts, languages=aids if aids.matter else None)
+        blocks = name_blocks(features, pair, sides)
+        left_starts, right_starts = features.starts or (None, None)
+        return Material(
+            blocks["names"],
+            counts,
+            exact,
+            sketch,
+            left_starts,
+            right_starts,
+            embedding=blocks.get("embedding"),
+        )
 
     return phases.kept("neighbours", Material, make)
 
@@ -144,7 +177,7 @@ def _choose_candidates(
             return find_candidates(
                 material.profit,
                 options.candidates,
-                first=max(options.top, 10),
+                first=max(options.top, 10 if options.rounds else FIRST),
                 proposed=proposed,
                 also=_alike(task, material) if further else None,
                 progress=report,
@@ -162,6 +195,29 @@ def _alike(task: Task, material: Material) -> Positions:
         else:
             spelling = None if traits is None else traits.spelling
             found = names.alike(SAME_NAME) if spelling is None else spelling.rivals
+        if material.embedding is not None:
+            found = np.union1d(found, nearest_names(material.embedding, material, SAME_NAME))
     if traits is not None and traits.attributes is not None:
         found = np.union1d(found, traits.attributes.alike(SAME_VALUES))
     return found
+
+
+def with_dictionary(task: Task, material: Material, anchors: Anchors) -> Material:
+    """The material with a dictionary learnt from anchors, and the pairs that it makes alike."""
+    pair, found = task.pair, material.candidates
+    assert found is not None
+    links = anchors.left, anchors.right
+    left, right = dictionary_rows(pair.left.names, pair.right.names, links)
+    if max(found.shape) <= COMPARE_ALL_UP_TO:
+        also = np.setdiff1d(alike(left.sparse, right.sparse, SAME_NAME), found.keys)
+        new = np.divmod(also, max(found.shape[1], 1))
+        found = found.joined(*new, material.profit.of(*new))
+    return replace(material, dictionary=make_profit(left, right), candidates=found)
+
+
+def nearest_names(block: Profit, material: Material, k: int) -> Positions:
+    """Pairs of entities one of whose names is among the k nearest of another's in a dense block."""
+    numbers = nearest(block.left, block.right, k, first=k, progress=lambda share: None)
+    if material.left_starts is None or material.right_starts is None:
+        return numbers
+    return BestNames(block, material.left_starts, material.right_starts).entities(numbers)

@@ -3,7 +3,7 @@
 from sameas.rdf.rules import Reading
 from sameas.reading.benchmark import detect_layout
 from sameas.reading.links import read_links
-from sameas.reading.pair import is_pair, read_gold, read_graph, read_pair
+from sameas.reading.pair import is_pair, read_gold, read_graph, read_pair, read_understood
 
 __all__ = [
     "Reading",
@@ -13,4 +13,5 @@ __all__ = [
     "read_graph",
     "read_links",
     "read_pair",
+    "read_understood",
 ]

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urljoin
+from xml.etree.ElementTree import Element, XMLPullParser
 
 import polars as pl
-import pyoxigraph as ox
 
-from sameas.errors import InputError, shortened
+from sameas.errors import InputError, refusing, shortened
 from sameas.files import open_stream
-from sameas.iri import from_iris, is_iri
-from sameas.links import LINK_SCHEMA, LinkSet
-from sameas.rdf.rules import Reading
-from sameas.reading.quads import read_quads
+from sameas.iri import RDF, XML, is_iri
+from sameas.links import LINK_SCHEMA, LinkSet, between_ids
+from sameas.reading.xml import LOST, XmlStream
 
 ALIGN = "http://knowledgeweb.semanticweb.org/heterogeneity/alignment"
 """The format's namespace; some files leave out the ``#`` that follows it."""
@@ -25,26 +26,56 @@ SOURCES = {"onto1": "subject_source", "onto2": "object_source"}
 
 def read_alignment_api(path: Path, predicate: str | None = None) -> LinkSet:
     """The cells of an alignment whose relation is ``=``; others are counted and left out."""
-    cells: dict[str, dict[str, str]] = {}
+    cells: list[dict[str, str]] = []
     metadata: dict[str, str] = {}
-    with open_stream(path) as stream:
-        if not stream.head:  # the parser takes that for a graph without statements
-            raise InputError(path, "is empty; an alignment in RDF/XML expected")
-        for quad in read_quads(stream, "rdf", Reading(), plain_attributes=False):
-            name = _term(quad.predicate.value)
-            value = "" if isinstance(quad.object, ox.Triple) else quad.object.value
-            if name in SOURCES and is_iri(value):
-                metadata[SOURCES[name]] = value
-            if name not in CELL:
-                continue
-            if name in ("entity1", "entity2") and not isinstance(quad.object, ox.NamedNode):
+    cell: dict[str, str] = {}
+    base, known = None, False
+    for event, element in _elements(path):
+        name = _term(element.tag.removeprefix("{").replace("}", "", 1))
+        known = known or name != ""
+        if event == "start":
+            base = element.get(f"{{{XML}}}base", "") if base is None else base
+            continue
+        value = _value(element)
+        if name in ("entity1", "entity2"):
+            value = urljoin(base or "", value)
+            if not is_iri(value):
                 raise InputError(
                     path,
                     f'{name} must be an IRI, found "{shortened(value)}"; only simple cells '
                     "(level 0) are read",
                 )
-            cells.setdefault(str(quad.subject), {})[name] = value
-    return _links(path, list(cells.values()), metadata)
+        if name in SOURCES and is_iri(value):
+            metadata[SOURCES[name]] = value
+        elif name in CELL:
+            cell[name] = value
+        elif name == "Cell":
+            cells.append(cell)
+            cell = {}
+            element.clear()
+    if not known:
+        raise InputError(path, "holds no alignment; RDF/XML of the Alignment API expected")
+    return _links(path, cells, metadata)
+
+
+def _elements(path: Path) -> Iterator[tuple[str, Element]]:
+    """The elements of an XML file with "start" and "end", as they begin and when they are whole."""
+    parser: XMLPullParser[Element] = XMLPullParser(("start", "end"))
+    with open_stream(path) as stream:
+        if not stream.head:
+            raise InputError(path, "is empty; an alignment in RDF/XML expected")
+        source = XmlStream(stream)
+        while piece := source.read():
+            with refusing(path, "not well-formed XML", LOST):
+                parser.feed(piece)
+            yield from parser.read_events()  # type: ignore[misc]
+
+
+def _value(element: Element) -> str:
+    """What an element says: a resource, given as an attribute or as an element, or a text."""
+    inner = element.find(f"*[@{{{RDF}}}about]")
+    found = element.get(f"{{{RDF}}}resource") if inner is None else inner.get(f"{{{RDF}}}about")
+    return (element.text or "").strip() if found is None else found
 
 
 def _links(path: Path, cells: list[dict[str, str]], metadata: dict[str, str]) -> LinkSet:
@@ -60,13 +91,7 @@ def _links(path: Path, cells: list[dict[str, str]], metadata: dict[str, str]) ->
         rows.append((cell["entity1"], cell["entity2"], *numbers))
     table = pl.DataFrame(rows, schema=LINK_SCHEMA, orient="row")
     skipped = (f'cells whose relation is not "=": {others}',) if others else ()
-    return LinkSet(
-        links=table.with_columns(
-            from_iris(table["left"]).alias("left"), from_iris(table["right"]).alias("right")
-        ),
-        metadata=metadata,
-        skipped=skipped,
-    )
+    return LinkSet(links=between_ids(table), metadata=metadata, skipped=skipped)
 
 
 def _term(iri: str) -> str:

@@ -6,6 +6,7 @@ OpenEA: ``rel_triples_1``, ``attr_triples_1``, ``ent_links`` and so on, with URI
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -62,7 +63,7 @@ def read_benchmark(folder: Path) -> tuple[list[Side], pl.DataFrame | None]:
         return [_openea_side(folder, number) for number in (1, 2)], _openea_gold(folder)
     names_file = folder / "translated_names.json"
     names = read_names(names_file) if names_file.exists() else None
-    entities = [_entities(folder, number) for number in (1, 2)]
+    entities = _entities(folder)
     sides = [_dbp15k_side(folder, n, entities[n - 1], names) for n in (1, 2)]
     return sides, _dbp15k_gold(folder, entities)
 
@@ -72,10 +73,14 @@ def read_benchmark_gold(folder: Path) -> pl.DataFrame:
     if detect_layout(folder) == "openea":
         gold = _openea_gold(folder)
     else:
-        gold = _dbp15k_gold(folder, [_entities(folder, number) for number in (1, 2)])
+        gold = _dbp15k_gold(folder, _entities(folder))
     if gold is None:
         raise InputError(folder, "holds no gold links (ref_ent_ids or ent_links)")
     return gold
+
+
+def _entities(folder: Path) -> list[pl.DataFrame]:
+    return [_ids(folder / f"ent_ids_{number}", distinct=("id", "uri")) for number in (1, 2)]
 
 
 def _dbp15k_gold(folder: Path, entities: list[pl.DataFrame]) -> pl.DataFrame | None:
@@ -86,7 +91,6 @@ def _dbp15k_gold(folder: Path, entities: list[pl.DataFrame]) -> pl.DataFrame | N
         table = read_table(file, ("left", "right"), kind=".tsv")
         for number, column in enumerate(("left", "right"), start=1):
             known = entities[number - 1]
-            table = integers(table, column, path=file)
             rows = _known(table, column, known["id"], path=file, what=f"ent_ids_{number}")
             table = table.with_columns(known["uri"].gather(rows).alias(column))
         tables.append(table.with_columns(file=pl.lit(str(file))))
@@ -102,20 +106,12 @@ def _dbp15k_side(
     folder: Path, number: int, entities: pl.DataFrame, names: pl.DataFrame | None
 ) -> Side:
     file = folder / f"triples_{number}"
-    triples = read_table(file, TRIPLE, kind=".tsv")
-    for column in TRIPLE:
-        triples = integers(triples, column, path=file)
+    triples = integers(read_table(file, TRIPLE, kind=".tsv"), "relation", path=file)
     relations = _relations(folder, number, triples)
-    known = {"head": "ent_ids", "relation": "rel_ids", "tail": "ent_ids"}
+    known = (("ent_ids", entities), ("rel_ids", relations), ("ent_ids", entities))
     columns = [
-        _known(
-            triples,
-            column,
-            (relations if column == "relation" else entities)["id"],
-            path=file,
-            what=f"{ids}_{number}",
-        )
-        for column, ids in known.items()
+        _known(triples, column, table["id"], path=file, what=f"{ids}_{number}")
+        for column, (ids, table) in zip(TRIPLE, known, strict=True)
     ]
     uris = entities["uri"].rename("entity")
     chosen, given = choose_names(uris, names, ids=entities["id"])
@@ -139,13 +135,6 @@ def _openea_side(folder: Path, number: int) -> Side:
     return Side(graph=Graph.from_triples(triples, attributes=attributes), file=triples_file)
 
 
-def _entities(folder: Path, number: int) -> pl.DataFrame:
-    file = folder / f"ent_ids_{number}"
-    table = _ids(file)
-    _refuse_repeated(table, "uri", file)
-    return table
-
-
 def _relations(folder: Path, number: int, triples: pl.DataFrame) -> pl.DataFrame:
     """Ids and URIs of a side's relations; the id itself where there is no ``rel_ids`` file."""
     file = folder / f"rel_ids_{number}"
@@ -155,25 +144,23 @@ def _relations(folder: Path, number: int, triples: pl.DataFrame) -> pl.DataFrame
     return pl.DataFrame({"id": ids, "uri": ids.cast(pl.String)})
 
 
-def _ids(file: Path) -> pl.DataFrame:
-    """A file of ids and URIs, each id once."""
+def _ids(file: Path, *, distinct: Sequence[str] = ("id",)) -> pl.DataFrame:
+    """A file of ids and URIs, in which some columns are distinct."""
     table = integers(read_table(file, ("id", "uri"), kind=".tsv"), "id", path=file)
-    _refuse_repeated(table, "id", file)
+    for column in distinct:
+        repeated = table.filter(~table[column].is_first_distinct())
+        if len(repeated):
+            raise InputError(
+                file,
+                f'{column} "{shortened(str(repeated[column][0]))}" was given before',
+                line=repeated["line"][0],
+            )
     return table
-
-
-def _refuse_repeated(table: pl.DataFrame, column: str, file: Path) -> None:
-    repeated = table.filter(~table[column].is_first_distinct())
-    if len(repeated):
-        raise InputError(
-            file,
-            f'{column} "{shortened(str(repeated[column][0]))}" was given before',
-            line=repeated["line"][0],
-        )
 
 
 def _known(table: pl.DataFrame, column: str, ids: pl.Series, *, path: Path, what: str) -> Positions:
     """Positions of a column's ids; the first that is not known is an InputError."""
+    table = integers(table, column, path=path)
     rows = positions_of(table[column], ids)
     if (rows < 0).any():
         wrong = table.row(int(np.argmax(rows < 0)), named=True)

@@ -12,7 +12,7 @@ import polars as pl
 
 from sameas.errors import InputError, shortened
 from sameas.files import StrPath, kind_of, limited, open_stream, read_text, require_file
-from sameas.links import LINK_COLUMNS, LINK_SCHEMA, LinkSet
+from sameas.links import LINK_COLUMNS, LINK_SCHEMA, LinkSet, with_numbers
 from sameas.reading.alignment_api import ALIGN, read_alignment_api
 from sameas.reading.names import SURROGATES
 from sameas.reading.same_as import read_same_as
@@ -97,10 +97,9 @@ def _reader(path: Path) -> Callable[[Path, str | None], LinkSet]:
 def _read_link_table(path: Path, predicate: str | None) -> LinkSet:
     table = read_table(path, ("left", "right"), optional=("score", "confidence"))
     for column in ("score", "confidence"):
-        if column not in table.columns:
-            table = table.with_columns(pl.lit(None, dtype=pl.Float64).alias(column))
-        table = numbers(table, column, path=path)
-    return LinkSet(links=table.select(LINK_COLUMNS))
+        if column in table.columns:
+            table = numbers(table, column, path=path)
+    return LinkSet(links=with_numbers(table).select(LINK_COLUMNS))
 
 
 def _read_json_lines(path: Path, predicate: str | None) -> LinkSet:

@@ -1,4 +1,4 @@
-"""Files of names: tables, and JSON."""
+"""Files of names (tables, and JSON), and dictionaries."""
 
 from __future__ import annotations
 
@@ -35,6 +35,14 @@ def read_names(path: Path) -> pl.DataFrame:
     if further:
         log.warning("%s: further names of an entity named before were left out: %d", path, further)
     return table.select("entity", "name")
+
+
+def read_dictionary(path: Path) -> pl.DataFrame:
+    """A dictionary: a table of two columns, text and gloss, the usual gloss of a text first."""
+    table = read_table(path, ("text", "gloss"))
+    if not len(table):
+        raise InputError(path, "holds no entries; two columns expected: text, gloss")
+    return table.select("text", "gloss")
 
 
 def _read_json_names(path: Path) -> pl.DataFrame:

@@ -70,6 +70,21 @@ def read_graph(place: Place, *, reading: Reading | None = None) -> Graph:
     return side.graph
 
 
+def read_understood(
+    place: Place, *, names: StrPath | None = None, reading: Reading | None = None
+) -> Graph:
+    """One graph as it would be matched: with kinds, and with names wherever it has them.
+
+    Statements about one resource alone are enough. ``names`` is a names file, or "uri".
+    """
+    with limited(reading.max_bytes if reading else None):
+        side = _side(place, reading or Reading(), 0)
+        if not len(side.graph.entities):
+            raise InputError(side.file, "holds no triples; a graph needs at least one")
+        graph = understand(GraphPair(left=side.graph, right=side.graph)).right
+        return graph if names is None else _with_names([side], [graph], names)[0]
+
+
 def is_pair(place: StrPath) -> bool:
     """Whether a place is a folder that holds two graphs."""
     folder = Path(place)

@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import IO, cast
 from urllib.parse import quote
 
+import polars as pl
 import pyoxigraph as ox
 
 from sameas.errors import InputError, shortened
 from sameas.files import Stream
 from sameas.iri import SIMPLE
 from sameas.rdf.rules import LANGUAGE, RdfKind, Reading
-from sameas.rdf.statements import BlankNames, Statements, Terms, from_canonical, statements_of
+from sameas.rdf.statements import BlankNames, from_canonical, statements_of
 from sameas.reading.nesting import JsonStream, TurtleStream, refuse_deep_lines, too_deep
 from sameas.reading.syntax import FORMATS, kind_of_content
 from sameas.reading.xml import LOST, XmlStream
@@ -116,11 +117,10 @@ def read_stream(
     stream: Stream,
     kind: RdfKind | None,
     reading: Reading,
-    terms: Terms,
     tally: Counter[str] | None = None,
     *,
     tag: str = "",
-) -> Iterator[Statements]:
+) -> Iterator[pl.DataFrame]:
     """The statements of one stream in the format that its name says, None if it says nothing.
 
     A stream that clearly holds another format is read as that. Malformed statements are counted
@@ -130,9 +130,9 @@ def read_stream(
     if kind in ("nt", "nq"):
         blank = BlankNames(tag)
         for content in _canonical_blocks(stream, kind, reading, tally):
-            yield from_canonical(content, terms, blank)
+            yield from_canonical(content, blank)
     else:
-        yield from statements_of(read_quads(stream, kind, reading, tally), terms, tag)
+        yield from statements_of(read_quads(stream, kind, reading, tally), tag)
 
 
 def read_quads(
@@ -140,14 +140,12 @@ def read_quads(
     kind: RdfKind,
     reading: Reading,
     tally: Counter[str] | None = None,
-    *,
-    plain_attributes: bool = True,
 ) -> Iterator[ox.Quad]:
-    """The quads of one stream; without ``plain_attributes``, XML loses those without a prefix."""
+    """The quads of one stream."""
     if kind == "jsonld" and not stream.head.strip():
         return  # nothing is no JSON, but in no other format is it an error
     faults = Faults(stream, kind, reading, tally)
-    source = guarded(stream, kind, plain_attributes=plain_attributes)
+    source = guarded(stream, kind)
     base = reading.base or f"file:///{quote(_file_name(stream))}"
     try:
         parser = ox.parse(
@@ -170,12 +168,10 @@ def read_quads(
     faults.warn()
 
 
-def guarded(
-    stream: Stream, kind: RdfKind | None, *, plain_attributes: bool = True
-) -> Stream | XmlStream | JsonStream | TurtleStream:
+def guarded(stream: Stream, kind: RdfKind | None) -> Stream | XmlStream | JsonStream | TurtleStream:
     """A stream behind the guard that the parser of its format needs."""
     if kind == "rdf" and stream.head:
-        return XmlStream(stream, plain_attributes=plain_attributes)
+        return XmlStream(stream)
     if kind in ("ttl", "trig", "nt", "nq"):
         return TurtleStream(stream)
     return JsonStream(stream) if kind == "jsonld" else stream

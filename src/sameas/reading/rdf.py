@@ -9,12 +9,13 @@ from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 
+import polars as pl
+
 from sameas.errors import InputError, OptionError
 from sameas.files import STANDARD_INPUT, StrPath, kind_of, open_stream, require_file
 from sameas.graph import Graph
 from sameas.rdf.assembly import assemble
 from sameas.rdf.rules import RdfKind, Reading
-from sameas.rdf.statements import Statements, Terms
 from sameas.reading.quads import read_stream
 from sameas.reading.sparql import endpoint_of, read_endpoint
 from sameas.reading.syntax import looks_like_rdf
@@ -24,6 +25,8 @@ log = logging.getLogger(__name__)
 
 Place = StrPath | Sequence[StrPath]
 """One path (or pattern, or endpoint), or several."""
+RdfFile = tuple[StrPath, RdfKind | None]
+"""A file, and the format that its name says."""
 
 SUFFIXES: dict[str, RdfKind] = {
     ".nt": "nt",
@@ -48,12 +51,12 @@ def is_rdf(place: Place, reading: Reading) -> bool:
 
 def read_rdf(place: Place, reading: Reading, *, query: Path | None) -> Graph:
     """The graph of one side that is given as RDF."""
-    terms, tally = Terms(), Counter[str]()
+    tally = Counter[str]()
     if isinstance(place, str | PathLike) and (endpoint := endpoint_of(place)):
-        batches = read_endpoint(endpoint, query, reading, terms, tally)
+        batches = read_endpoint(endpoint, query, tally)
     else:
-        batches = _read_files(_files(place, reading), reading, terms, tally)
-    graph = Graph.from_parts(assemble(batches, terms, reading, tally, describe(place)), reading)
+        batches = _read_files(_files(place, reading), reading, tally)
+    graph = Graph.from_parts(assemble(batches, reading, tally, describe(place)), reading)
     if tally["quoted"]:
         log.warning(
             "%s: statements about statements were left out: %d", describe(place), tally["quoted"]
@@ -90,24 +93,25 @@ def _holds_rdf(path: StrPath) -> bool:
         return looks_like_rdf(stream.head)
 
 
-def _files(place: Place, reading: Reading) -> list[tuple[StrPath, RdfKind | None]]:
-    """The files of a side with the formats that their names say."""
+def _files(place: Place, reading: Reading) -> list[RdfFile]:
+    """The files of a side."""
     paths = [place] if isinstance(place, str | PathLike) else list(place)
-    found: list[tuple[StrPath, RdfKind | None]] = []
+    found: list[RdfFile] = []
     for path in (part for one in paths for part in _expanded(one)):
-        if str(path) != STANDARD_INPUT and Path(path).is_dir():
-            found += _in_folder(Path(path), reading)
-            continue
         kind = rdf_kind(path, reading)
-        if str(path) != STANDARD_INPUT:
+        if str(path) == STANDARD_INPUT:
+            found.append((path, kind))
+        elif Path(path).is_dir():
+            found += _in_folder(Path(path), reading)
+        else:
             require_file(Path(path))
-        if str(path) != STANDARD_INPUT and kind is None and not _holds_rdf(path):
-            raise InputError(
-                path,
-                f"its suffix is none of RDF ({', '.join(SUFFIXES)}, plain, .gz, .bz2 or .zst); "
-                "rename it, or say what it holds with `format`",
-            )
-        found.append((path, kind))
+            if kind is None and not _holds_rdf(path):
+                raise InputError(
+                    path,
+                    f"its suffix is none of RDF ({', '.join(SUFFIXES)}, plain, .gz, .bz2 or "
+                    ".zst); rename it, or say what it holds with `format`",
+                )
+            found.append((path, kind))
     if not found:
         raise OptionError("a side must be at least one file, got none")
     return found
@@ -128,11 +132,11 @@ def _expanded(place: StrPath) -> list[StrPath]:
     return [place]
 
 
-def _in_folder(folder: Path, reading: Reading) -> list[tuple[StrPath, RdfKind | None]]:
+def _in_folder(folder: Path, reading: Reading) -> list[RdfFile]:
     files = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
     kinds = [(file, rdf_kind(file, reading) if file.is_file() else None) for file in files]
     skipped = [file.name for file, kind in kinds if kind is None]
-    found: list[tuple[StrPath, RdfKind | None]] = [(file, kind) for file, kind in kinds if kind]
+    found: list[RdfFile] = [(file, kind) for file, kind in kinds if kind]
     if not found:
         held = ", ".join(skipped[:6]) or "nothing"
         raise InputError(folder, f"holds no RDF files ({', '.join(SUFFIXES)}), found {held}")
@@ -144,11 +148,8 @@ def _in_folder(folder: Path, reading: Reading) -> list[tuple[StrPath, RdfKind | 
 
 
 def _read_files(
-    files: Sequence[tuple[StrPath, RdfKind | None]],
-    reading: Reading,
-    terms: Terms,
-    tally: Counter[str],
-) -> Iterator[Statements]:
+    files: Sequence[RdfFile], reading: Reading, tally: Counter[str]
+) -> Iterator[pl.DataFrame]:
     """The statements of files, in their order.
 
     A blank node belongs to its file: where there are several, its name begins with the number
@@ -157,4 +158,4 @@ def _read_files(
     for number, (path, kind) in enumerate(files, start=1):
         tag = f"{number}." if len(files) > 1 else ""
         with open_stream(path) as stream:
-            yield from read_stream(stream, kind, reading, terms, tally, tag=tag)
+            yield from read_stream(stream, kind, reading, tally, tag=tag)

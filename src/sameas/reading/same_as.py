@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 
 from sameas.errors import InputError
 from sameas.files import kind_of, open_stream
-from sameas.iri import BLANK, from_iris
-from sameas.links import IDENTITY, LINK_SCHEMA, SAME_AS, LinkSet
+from sameas.iri import BLANK
+from sameas.links import IDENTITY, SAME_AS, LinkSet, between_ids
 from sameas.rdf.rules import Reading
-from sameas.rdf.statements import Terms
+from sameas.rdf.statements import STATEMENTS
 from sameas.reading.quads import read_stream
 from sameas.reading.rdf import SUFFIXES
 
@@ -23,22 +22,17 @@ def read_same_as(path: Path, predicate: str | None = None) -> LinkSet:
     Those are the ones of ``sameas.links.IDENTITY`` and the given one. Triples with another
     predicate, or with a blank node or a literal at an end, are counted and left out.
     """
-    terms = Terms()
+    is_link = pl.col("relation").is_in([*IDENTITY, predicate or SAME_AS])
+    parts, others = [pl.DataFrame(schema=STATEMENTS)], 0
     with open_stream(path) as stream:
-        kind = SUFFIXES.get(kind_of(path))
-        batches = list(read_stream(stream, kind, Reading(), terms))
-    codes = np.concatenate([np.zeros((0, 4), np.uint32), *(batch.triples for batch in batches)])
-    wanted = terms.codes(pl.Series([f"<{iri}>" for iri in {*IDENTITY, predicate or SAME_AS}]))
-    is_link = np.isin(codes[:, 1], wanted)
-    literals = sum(
-        int(np.isin(batch.literals["relation"].to_numpy(), wanted).sum()) for batch in batches
+        for batch in read_stream(stream, SUFFIXES.get(kind_of(path)), Reading()):
+            parts.append(batch.filter(is_link))
+            others += len(batch) - len(parts[-1])
+    said = pl.concat(parts)
+    links = said.filter(
+        ~pl.any_horizontal(pl.col("head", "tail").fill_null(BLANK).str.starts_with(BLANK))
     )
-    found = sum(len(batch.triples) + len(batch.literals) + batch.quoted for batch in batches)
-    others = found - int(is_link.sum()) - literals
-    left, said, right = (terms.iris(column) for column in codes[is_link, :3].T)
-    table = pl.DataFrame({"left": left, "right": right, "predicate": said})
-    links = table.filter(~pl.any_horizontal(pl.col("left", "right").str.starts_with(BLANK)))
-    ends = literals + len(table) - len(links)
+    ends = len(said) - len(links)
     if others and not len(links) and not ends:
         raise InputError(
             path,
@@ -51,11 +45,6 @@ def read_same_as(path: Path, predicate: str | None = None) -> LinkSet:
     if ends:
         skipped.append(f"links with a blank node or a literal at an end: {ends}")
     return LinkSet(
-        links=links.select(
-            from_iris(links["left"]).alias("left"),
-            from_iris(links["right"]).alias("right"),
-            *(pl.lit(None, LINK_SCHEMA[name]).alias(name) for name in ("score", "confidence")),
-            pl.when(pl.col("predicate") != SAME_AS).then("predicate").alias("predicate"),
-        ),
+        links=between_ids(links.select(left="head", right="tail", predicate="relation")),
         skipped=tuple(skipped),
     )

@@ -17,12 +17,12 @@ from pathlib import Path
 from threading import Thread
 from typing import IO, Any, cast
 
+import polars as pl
 import pyoxigraph as ox
 
 from sameas.errors import InputError, first_line, shortened
 from sameas.files import max_bytes, read_text, read_whole, stream_of, too_large
-from sameas.rdf.rules import Reading
-from sameas.rdf.statements import Statements, Terms, statements_of
+from sameas.rdf.statements import statements_of
 from sameas.reading.nesting import TurtleStream
 from sameas.reading.quads import guarded
 from sameas.reading.syntax import FORMATS
@@ -48,9 +48,7 @@ def endpoint_of(place: str | PathLike[str]) -> str | None:
     return found[1] if found else None
 
 
-def read_endpoint(
-    address: str, query: Path | None, reading: Reading, terms: Terms, tally: Counter[str]
-) -> Iterator[Statements]:
+def read_endpoint(address: str, query: Path | None, tally: Counter[str]) -> Iterator[pl.DataFrame]:
     """The statements that a query finds, a page at a time.
 
     The query is a SELECT of subject, predicate and object in this order, or a CONSTRUCT. One
@@ -81,7 +79,7 @@ def read_endpoint(
         quads = [ox.Quad(*row) for row in rows if not isinstance(row[0], ox.Triple)]
         for what in ("statements", "quoted"):  # statements about statements
             tally[what] += len(rows) - len(quads)
-        yield from statements_of(quads, terms, tag=f"{page}.")
+        yield from statements_of(quads, tag=f"{page}.")
         if once or not rows:
             return
         # Of a SELECT an endpoint may give fewer rows than were asked for, and more are left.
@@ -90,12 +88,28 @@ def read_endpoint(
 
 @dataclass
 class _Answer:
-    """What an endpoint has sent so far."""
+    """What an endpoint has sent so far; fewer bytes than it announces are an InputError."""
 
+    address: str
+    response: Any = None
     kind: str = ""
     content: bytes = b""
     received: int = 0
     error: Exception | None = None
+
+    def read(self, size: int) -> bytes:
+        """Up to so many bytes; none at the end."""
+        found: bytes = self.response.read(min(size, 2**16))
+        self.received += len(found)
+        announced = self.response.headers.get("Content-Length", "")
+        whole = self.response.chunked or not announced.isdigit()
+        if not found and size and not whole and self.received < int(announced):
+            raise InputError(
+                self.address,
+                f"sent {self.received:,} of the {int(announced):,} bytes of its answer; "
+                "try again later",
+            )
+        return found
 
 
 def _answer(address: str, query: str, most: int) -> tuple[str, bytes]:
@@ -104,8 +118,8 @@ def _answer(address: str, query: str, most: int) -> tuple[str, bytes]:
     The answer as a whole has a deadline, however slowly its bytes come. A thread fetches it,
     for no timeout of a socket could tell.
     """
-    answer, begin = _Answer(), time.monotonic()
-    thread = Thread(target=_fetch, args=(address, query, most, answer), daemon=True)
+    answer, begin = _Answer(address), time.monotonic()
+    thread = Thread(target=_fetch, args=(query, most, answer), daemon=True)
     thread.start()
     while thread.is_alive():
         allowed = SECONDS + answer.received / LEAST_RATE
@@ -122,8 +136,9 @@ def _answer(address: str, query: str, most: int) -> tuple[str, bytes]:
     return answer.kind, answer.content
 
 
-def _fetch(address: str, query: str, most: int, answer: _Answer) -> None:
+def _fetch(query: str, most: int, answer: _Answer) -> None:
     """Put what an endpoint answers into ``answer``, or the error."""
+    address = answer.address
     try:
         request = urllib.request.Request(
             address,
@@ -131,11 +146,9 @@ def _fetch(address: str, query: str, most: int, answer: _Answer) -> None:
             headers={"Accept": ACCEPT, "Content-Type": "application/x-www-form-urlencoded"},
         )
         opener = urllib.request.build_opener(_NoRedirects)
-        with opener.open(request, timeout=SECONDS) as response:
-            answer.kind = response.headers.get_content_type()
-            answer.content = read_whole(
-                stream_of(address, _Counted(address, response, answer), most)
-            )
+        with opener.open(request, timeout=SECONDS) as answer.response:
+            answer.kind = answer.response.headers.get_content_type()
+            answer.content = read_whole(stream_of(address, answer, most))
     except urllib.error.HTTPError as error:
         with error:
             said = shortened(" ".join(error.read(2000).decode(errors="replace").split()), 200)
@@ -143,7 +156,7 @@ def _fetch(address: str, query: str, most: int, answer: _Answer) -> None:
     except (OSError, HTTPException, ValueError) as error:
         reason = first_line(str(getattr(error, "reason", None) or error))
         answer.error = InputError(address, f"cannot be asked ({reason}); is the address right?")
-    except Exception as error:
+    except Exception as error:  # raised again where the answer is waited for
         answer.error = error
 
 
@@ -162,37 +175,16 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
         )
 
 
-@dataclass(frozen=True)
-class _Counted:
-    """A response, whose bytes are counted; fewer than it announces are an InputError."""
-
-    address: str
-    response: Any
-    answer: _Answer
-
-    def read(self, size: int) -> bytes:
-        """Up to so many bytes; none at the end."""
-        found: bytes = self.response.read(min(size, 2**16))
-        self.answer.received += len(found)
-        announced = self.response.headers.get("Content-Length", "")
-        whole = self.response.chunked or not announced.isdigit()
-        if not found and size and not whole and self.answer.received < int(announced):
-            raise InputError(
-                self.address,
-                f"sent {self.answer.received:,} of the {int(announced):,} bytes of its answer; "
-                "try again later",
-            )
-        return found
-
-
 def _rows(address: str, kind: str, content: bytes) -> tuple[list[Any], bool]:
     wrong = "SELECT with subject, predicate, object expected, or a CONSTRUCT"
     stream = stream_of(address, io.BytesIO(content), len(content))
     try:
         if kind.startswith("application/sparql-results"):
+            results = ox.QueryResultsFormat.from_media_type(kind)
+            if results is None:
+                raise ValueError(f"{kind} is not known")
             source = guarded(stream, "jsonld" if kind.endswith("json") else None)
-            results = cast(IO[bytes], source)
-            found = ox.parse_query_results(results, format=_results_format(kind))
+            found = ox.parse_query_results(cast(IO[bytes], source), format=results)
             if not isinstance(found, ox.QuerySolutions) or len(found.variables) != 3:
                 raise InputError(address, f"{wrong}; mend the query")
             rows = [tuple(solution) for solution in found]
@@ -216,13 +208,6 @@ def _rows(address: str, kind: str, content: bytes) -> tuple[list[Any], bool]:
     except (SyntaxError, ValueError, MemoryError) as error:
         reason = shortened(first_line(error), 200)
         raise InputError(address, f"its answer cannot be read ({reason})") from None
-
-
-def _results_format(kind: str) -> ox.QueryResultsFormat:
-    found = ox.QueryResultsFormat.from_media_type(kind)
-    if found is None:
-        raise ValueError(f"{kind} is not known")
-    return found
 
 
 def _is_statement(row: tuple[Any, ...]) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +10,17 @@ import yaml
 
 from sameas.errors import InputError, first_line, shortened
 from sameas.files import read_text
-from sameas.iri import from_iris
-from sameas.links import IDENTITY, SAME_AS, LinkSet
-from sameas.reading.tables import POLARS_ERRORS, numbers
+from sameas.iri import OWL, RDF, RDFS, SKOS
+from sameas.links import IDENTITY, SAME_AS, LinkSet, between_ids
+from sameas.reading.tables import POLARS_ERRORS, numbers, quoted_rows
 from sameas.tabular import TableError, refuse_repeated
 
 BUILT_IN = {
-    "owl": "http://www.w3.org/2002/07/owl#",
-    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
-    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "owl": OWL,
+    "rdf": RDF,
+    "rdfs": RDFS,
     "semapv": "https://w3id.org/semapv/vocab/",
-    "skos": "http://www.w3.org/2004/02/skos/core#",
+    "skos": SKOS,
     "sssom": "https://w3id.org/sssom/",
 }
 """Prefixes that need not be declared, and mean nothing else."""
@@ -45,7 +43,6 @@ def read_sssom(path: Path, predicate: str | None = None) -> LinkSet:
     block, body = _parts(read_text(path))
     metadata = _metadata(path, block)
     prefixes = _prefixes(path, metadata.pop("curie_map", None) or {})
-    _refuse_repeated(path, body, len(block))
     table = _table(path, body, len(block))
     for name in ("subject_id", "object_id"):
         if name not in table.columns:
@@ -110,52 +107,33 @@ def _prefixes(path: Path, found: object) -> dict[str, str]:
     return {name: value for name, value in found.items() if name not in BUILT_IN}
 
 
-def _refuse_repeated(path: Path, body: str, above: int) -> None:
-    """Raise an InputError if two columns have the same name; polars would rename one."""
-    try:
-        cells = next(
-            csv.reader(io.StringIO(body.partition("\n")[0], newline=""), delimiter="\t"), []
-        )
-        refuse_repeated(cells, cells)
-    except TableError as error:
-        raise InputError(path, error.message, line=above + 1) from None
-    except csv.Error:
-        pass  # which polars will say
-
-
 def _table(path: Path, body: str, above: int) -> pl.DataFrame:
     """The table as text; null where a field is empty."""
     try:
-        return pl.read_csv(
-            io.BytesIO(body.encode()),
-            separator="\t",
-            infer_schema=False,
-            encoding="utf8",
-            truncate_ragged_lines=False,
-        )
+        table = pl.read_csv(body.encode(), separator="\t", has_header=False, infer_schema=False)
+        cells = ["" if cell is None else cell for cell in table.row(0)]
+        refuse_repeated(cells, cells)
     except pl.exceptions.NoDataError:
         raise InputError(
             path, "holds no table; columns subject_id, predicate_id, object_id expected"
         ) from None
+    except TableError as error:
+        raise InputError(path, error.message, line=above + 1) from None
     except POLARS_ERRORS as error:
-        reader = csv.reader(io.StringIO(body, newline=""), delimiter="\t")
-        begin, width = 1, None
-        try:
-            for row in reader:
-                width = width or len(row)
-                if len(row) > width:
-                    raise InputError(
-                        path,
-                        f"{width} tab-separated columns expected, found {len(row)}; is a quote "
-                        "left open?",
-                        line=above + begin,
-                    ) from None
-                begin = reader.line_num + 1
-        except csv.Error:
-            pass
+        width = None
+        for line, row in quoted_rows(path, body, "\t", above=above):
+            width = width or len(row)
+            if len(row) > width:
+                raise InputError(
+                    path,
+                    f"{width} tab-separated columns expected, found {len(row)}; is a quote "
+                    "left open?",
+                    line=line,
+                ) from None
         raise InputError(
             path, f"cannot be read as a table ({shortened(first_line(error))})"
         ) from None
+    return table.slice(1).rename(dict(zip(table.columns, cells, strict=True)))
 
 
 def _column(table: pl.DataFrame, name: str) -> pl.Series:
@@ -176,9 +154,6 @@ def _expanded(curies: pl.Series, prefixes: dict[str, str]) -> pl.Series:
 
 def _link_columns(path: Path, table: pl.DataFrame) -> pl.DataFrame:
     """SSSOM's columns as those of links, and the further ones behind them."""
-    table = table.with_columns(
-        from_iris(table["left"]).alias("left"), from_iris(table["right"]).alias("right")
-    )
     renamed = {"score": "similarity_score", "confidence": "confidence"}
     columns = []
     for ext, name in EXTENSIONS.items():
@@ -190,15 +165,10 @@ def _link_columns(path: Path, table: pl.DataFrame) -> pl.DataFrame:
     further = [
         name for name in table.columns if name not in used and table[name].null_count() < len(table)
     ]
-    links = table.select(
-        *columns,
-        pl.when(pl.col("predicate") != SAME_AS).then("predicate").alias("predicate"),
-        *further,
-        "line",
-    )
+    links = table.select(*columns, "predicate", *further, "line")
     for name in ("score", "confidence"):
         links = numbers(links, name, path=path)
-    return links.drop("line")
+    return between_ids(links.drop("line"))
 
 
 def _without_our_extensions(metadata: dict[str, Any]) -> dict[str, Any]:

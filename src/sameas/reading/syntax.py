@@ -10,6 +10,7 @@ import pyoxigraph as ox
 
 from sameas.errors import InputError
 from sameas.files import Stream
+from sameas.iri import RDF
 from sameas.rdf.rules import RdfKind
 
 log = logging.getLogger(__name__)
@@ -66,7 +67,6 @@ OWL_SYNTAXES = {
         re.DOTALL,
     ),
 }
-RDF_NAMESPACE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 
 
 def kind_of_content(stream: Stream, claimed: RdfKind | None) -> RdfKind:
@@ -88,7 +88,7 @@ def looks_like_rdf(head: bytes) -> bool:
     """Whether a file without a suffix that says so clearly holds RDF, or OWL in another syntax."""
     text = head_text(head)
     kind = _looks(text)
-    return bool(_owl_syntax(text) or (RDF_NAMESPACE in text if kind == "rdf" else kind))
+    return bool(_owl_syntax(text) or (RDF in text if kind == "rdf" else kind))
 
 
 def _looks(head: str) -> RdfKind | None:

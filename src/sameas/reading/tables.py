@@ -186,16 +186,23 @@ def _raise_diagnosis(
 
 def _rows(path: Path, text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
     """The rows of a text, and the line at which each begins."""
-    if separator == "\t":
-        for number, line in enumerate(text.split("\n"), start=1):
-            yield number, line.removesuffix("\r").split("\t")
+    if separator == ",":
+        yield from quoted_rows(path, text, separator)
         return
-    reader = csv.reader(io.StringIO(text, newline=""))
-    begin = 1
+    for number, line in enumerate(text.split("\n"), start=1):
+        yield number, line.removesuffix("\r").split("\t")
+
+
+def quoted_rows(
+    path: Path, text: str, separator: str, *, above: int = 0
+) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a text with quotes, and the line at which each begins, below so many others."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    begin = above + 1
     try:
         for row in reader:
             yield begin, row
-            begin = reader.line_num + 1
+            begin = above + reader.line_num + 1
     except csv.Error as error:  # a NUL byte, or a field without end
         raise InputError(
             path, f"cannot be read as CSV ({error}); is a quote left open?", line=begin

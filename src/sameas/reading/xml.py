@@ -11,7 +11,6 @@ from __future__ import annotations
 import codecs
 import re
 from xml.parsers import expat
-from xml.sax.saxutils import escape, quoteattr
 
 from sameas.errors import InputError
 from sameas.files import Stream
@@ -26,14 +25,13 @@ square of this, and 20,000 triples inside each other end the process."""
 FEED_BYTES = 2**16
 LOST = "mend it; if it were skipped, the rest would be lost"
 DECLARED = re.compile(r"\A(\s*<\?xml\s[^>]*?encoding\s*=\s*[\"'])([^\"'>]*)")
-XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace"
 
 
 class XmlStream:
     """XML as UTF-8, at most a line at a time; malformed XML is an InputError."""
 
-    def __init__(self, stream: Stream, *, plain_attributes: bool = True) -> None:
-        """Refuse an unknown encoding; ``plain_attributes`` keeps attributes without a prefix."""
+    def __init__(self, stream: Stream) -> None:
+        """Refuse an unknown encoding."""
         self._stream = stream
         self.encoding = _encoding(stream)
         self._decoder = codecs.getincrementaldecoder(self.encoding)()
@@ -50,9 +48,6 @@ class XmlStream:
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
         self._depth = 0
-        self._rewritten: list[str] | None = None if plain_attributes else []
-        if not plain_attributes:
-            self._parser.CharacterDataHandler = self._text
 
     def read(self, size: int = -1) -> bytes:
         """The next bytes, up to the end of a line; none at the end."""
@@ -63,7 +58,7 @@ class XmlStream:
         return found
 
     def _next_line(self) -> bytes:
-        """The next line, which may be rewritten, once expat has read it."""
+        """The next line, once expat has read it."""
         if not self._lines:
             self._lines = self._decoded().encode().splitlines(keepends=True)[::-1]
         line = self._lines.pop() if self._lines else b""
@@ -71,10 +66,6 @@ class XmlStream:
         self._line_done = line.endswith((b"\n", b"\r"))
         self._ended = not line
         self._feed(line)
-        if self._rewritten is None:
-            return line
-        line = "".join(self._rewritten).encode()
-        self._rewritten.clear()
         return line
 
     def _decoded(self) -> str:
@@ -113,36 +104,12 @@ class XmlStream:
             ) from None
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
-        """Rewrite an element with its own namespaces, without attributes that have none."""
         self._depth += 1
         if self._depth > DEEPEST:
             raise too_deep(self._stream.place, DEEPEST)
-        if self._rewritten is None:
-            return
-        space, _, local = name.rpartition(" ")
-        parts = [f"<{local} xmlns={quoteattr(space)}"]
-        for number, (key, value) in enumerate(attributes.items()):
-            space, _, local = key.rpartition(" ")
-            if space == XML_NAMESPACE:
-                parts.append(f"xml:{local}={quoteattr(value)}")
-            elif space:
-                prefix = f"n{number}"
-                parts.append(
-                    f"xmlns:{prefix}={quoteattr(space)} {prefix}:{local}={quoteattr(value)}"
-                )
-        self._write(" ".join(parts) + ">")
 
     def _end(self, name: str) -> None:
         self._depth -= 1
-        if self._rewritten is not None:
-            self._write(f"</{name.rpartition(' ')[2]}>")
-
-    def _text(self, text: str) -> None:
-        self._write(escape(text))
-
-    def _write(self, text: str) -> None:
-        if self._rewritten is not None:
-            self._rewritten.append(text)
 
     def _entity(self, name: str, parameter: bool, value: str | None, *_: object) -> None:
         """Refuse an entity that stands for much text, or for another file."""

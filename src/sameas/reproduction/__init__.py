@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.metadata
 import importlib.util
 import time
@@ -20,7 +19,7 @@ from sameas.reproduction.experiments import EXPERIMENTS, Experiment, forget
 from sameas.reproduction.plots import require_matplotlib
 from sameas.reproduction.report import write_report
 from sameas.reproduction.runs import Setup, make_setup
-from sameas.reproduction.store import FORMAT, Store, Task, machine
+from sameas.reproduction.store import FORMAT, Store, Task, machine, sha256_of
 
 Progress = Callable[[int, int, str], None]
 """Called with the number of tasks done, their total, and the next one."""
@@ -111,11 +110,7 @@ def describe_vectors(path: Path | None) -> dict[str, Any] | None:
     if path is not None:
         require_file(path)
         dimensions = dimension_of(path)
-        digest = hashlib.sha256()
-        with path.open("rb") as file:
-            while block := file.read(2**20):
-                digest.update(block)
-        return {"file": path.name, "dimensions": dimensions, "sha256": digest.hexdigest()}
+        return {"file": path.name, "dimensions": dimensions, "sha256": sha256_of(path)}
     if importlib.util.find_spec(BUNDLE) is None:
         return None
     version = importlib.metadata.version(BUNDLE)

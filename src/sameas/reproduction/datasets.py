@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 
 from sameas.errors import InputError
-from sameas.graph import GraphPair, Positions
+from sameas.graph import GraphPair
 from sameas.reading import read_pair
 from sameas.reading.benchmark import MARKS
 from sameas.reproduction.figures import DATASETS, by_dataset, published
+from sameas.reproduction.store import sha256_of
 
 TOLERANCE = 0.02
 """How far sizes may be from the paper's, as a sum of logarithms: about two percent in all."""
@@ -51,14 +50,6 @@ class Dataset:
         """The gold links."""
         assert self.pair.gold is not None
         return self.pair.gold
-
-    @cached_property
-    def gold_places(self) -> tuple[list[Positions], list[Positions]]:
-        """The entities of gold links on each side, ascending, and which of them each link has."""
-        pair, gold = self.pair, self.gold
-        places = [pair.left.positions(gold["left"]), pair.right.positions(gold["right"])]
-        left, right = (np.unique(each, return_inverse=True) for each in places)
-        return [left[0], right[0]], [left[1], right[1]]
 
 
 def find_datasets(data: Path) -> list[Dataset]:
@@ -112,9 +103,8 @@ def _recognise(pair: GraphPair) -> tuple[str | None, bool]:
 
 def _sha256(folder: Path) -> str:
     """A hash of the names and contents of all files directly in a folder."""
-    digest = hashlib.sha256()
+    parts: list[str | Path] = []
     for path in sorted(folder.iterdir()):
         if path.is_file():
-            digest.update(f"{path.name}\0{path.stat().st_size}\0".encode())
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
+            parts += [f"{path.name}\0{path.stat().st_size}\0", path]
+    return sha256_of(*parts)

@@ -1,45 +1,44 @@
 """The experiments: the paper's, and those on the preset ``best``. Each gives figures of a dataset.
 
-Experiments on the same dataset share feature rows, profits and first candidates, which are kept
-until the next dataset is asked for.
+Experiments on the same dataset share the scores of equal runs, and what refinement starts from.
 """
 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Literal, get_args
 
-import numpy as np
 import polars as pl
 
-from sameas.adjacency import adjacency_matrices
 from sameas.alignment import Alignment
-from sameas.assignment import Plan, assign, ranks_of, sinkhorn
-from sameas.assignment import Problem as AssignmentProblem
+from sameas.audit.calibration import level_for
 from sameas.evaluation import BINS, Bin, Metrics, calibration, evaluate, hide_half
-from sameas.options import Adjacency, Options, Part
+from sameas.options import Adjacency, GraphPart, LanguagePart, Options, Part, Solver, TextPart
 from sameas.pipeline.stages import Material
-from sameas.profit import StoredProfit, make_profit
-from sameas.propagation import hop
-from sameas.refinement import Weights
+from sameas.reading import read_pair
 from sameas.reproduction import runs
 from sameas.reproduction.datasets import Dataset
 from sameas.reproduction.figures import Figures
 from sameas.reproduction.real import real_rdf
 from sameas.reproduction.runs import Setup
-from sameas.rows import Matrix, Rows, unit
+from sameas.weights import Weights
 
-TEMPERATURES = (0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5)
-ITERATIONS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
-DEPTHS = range(6)
+VARIED: dict[str, Sequence[Any]] = {
+    "temperature": (0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5),
+    "iterations": (1, 2, 3, 5, 7, 10, 15, 20, 30, 50),
+    "depth": range(6),
+    "adjacency": get_args(Adjacency),
+}
+"""Options of the published method, and the values at which it is measured."""
+ERRORS = (0.01, 0.02, 0.05)
+"""The shares of wrong links that are asked for."""
 SEEDS = (1, 2, 3)
 """The random halves of the hidden-half test."""
-PARTS: tuple[Part, ...] = get_args(Part)
-IN_REFINEMENT = ("votes", "lacking", "relations")
+PARTS: tuple[Part, ...] = (*get_args(TextPart), *get_args(GraphPart))
+IN_REFINEMENT = ("votes", "lacking", "relations", "weights")
 """The parts of ``best`` that features and candidates do not depend on."""
 SHIFTED = "base"
 """The weight that is a logarithm: half and double are a shift by ln 2."""
@@ -89,65 +88,24 @@ def _of_process(found: dict[str, Any]) -> Figures:
 
 
 def solvers(dataset: Dataset, setup: Setup) -> Figures:
-    """The exact and the soft assignment of the same profit."""
-    problem = shared_problem(dataset, setup)
-    stored = StoredProfit(problem.profit)
-    times = [time.perf_counter()]
-    plan = problem.plan(setup.options.temperature, setup.options.iterations)
-    times.append(time.perf_counter())
-    exact = assign(stored, prices=plan.right)  # it starts from the plan
-    times.append(time.perf_counter())
-    links = AssignmentProblem(stored).rounded(plan)
-    partner = np.full(len(problem.profit), -1)
-    partner[exact.left] = exact.right
-    return {
-        "sinkhorn": {
-            "hits@1": problem.scores(plan)["hits@1"],
-            "objective": float(problem.profit[links].sum(dtype=np.float64)),
-            "seconds": times[1] - times[0],
-        },
-        "hungarian": {
-            "hits@1": float((partner[problem.rows] == problem.columns).mean()),
-            "objective": exact.objective,
-            "seconds": times[2] - times[0],
-        },
-    }
-
-
-def temperature(dataset: Dataset, setup: Setup) -> Figures:
-    """Scores against Sinkhorn's temperature."""
-    k = setup.options.iterations
-    return {f"{tau:g}": shared_scores(dataset, setup, tau, k) for tau in TEMPERATURES}
-
-
-def iterations(dataset: Dataset, setup: Setup) -> Figures:
-    """Scores against the rounds of Sinkhorn."""
-    tau = setup.options.temperature
-    return {str(k): shared_scores(dataset, setup, tau, k) for k in ITERATIONS}
-
-
-def depth(dataset: Dataset, setup: Setup) -> Figures:
-    """Scores against the number of hops."""
-    tau, k = setup.options.temperature, setup.options.iterations
+    """The soft and the exact assignment of the same profit."""
     figures = {}
-    for hops, total in zip(DEPTHS, hop_sums(dataset, setup, "relational"), strict=False):
-        if hops == setup.options.depth:
-            figures[str(hops)] = shared_scores(dataset, setup, tau, k)
-        else:  # the mean over hops at temperature t is their sum at (hops + 1) t
-            problem = Problem(total, *dataset.gold_places[1])
-            figures[str(hops)] = problem.scores(problem.plan(tau * (hops + 1), k))
+    for solver in get_args(Solver):
+        found = runs.run(dataset.pair, setup.changed(solver=solver))
+        figures[solver] = {
+            "hits@1": evaluate(found, dataset.gold).hits_at_1,
+            "objective": found.diagnostics.objective,
+            "seconds": found.seconds["assignment"],
+        }
     return figures
 
 
-def adjacency(dataset: Dataset, setup: Setup) -> Figures:
-    """Scores with each of the four adjacency matrices."""
-    tau, k = setup.options.temperature, setup.options.iterations
-    figures = {"relational": shared_scores(dataset, setup, tau, k)}
-    for kind in get_args(Adjacency):
-        if kind not in figures:
-            problem = make_problem(dataset, setup, kind)
-            figures[kind] = problem.scores(problem.plan(tau, k))
-    return figures
+def varied(dataset: Dataset, setup: Setup, name: str) -> Figures:
+    """Scores against the values of one option."""
+    scores = {
+        str(value): judge(dataset, setup.changed(**{name: value}), None) for value in VARIED[name]
+    }
+    return {value: {"hits@1": one.hits_at_1, "mrr": one.mrr} for value, one in scores.items()}
 
 
 def paris(dataset: Dataset, setup: Setup) -> Figures:
@@ -166,6 +124,30 @@ def open_protocol(dataset: Dataset, setup: Setup) -> Figures:
     return {"": figures, **_by_confidence(bins)}
 
 
+def raw_names(dataset: Dataset, setup: Setup) -> Figures:
+    """Names from the URIs, not translated: spelling with each ingredient alone, and with all."""
+    pair = read_pair(dataset.folder, names="uri")
+    every: tuple[Part, ...] = get_args(LanguagePart)
+    chosen: dict[str, tuple[Part, ...]] = {
+        "spelling": every,
+        **{part: tuple(other for other in every if other != part) for part in every},
+        "all": (),
+    }
+    figures = dict[str, dict[str, float | None]]()
+    for name, without in chosen.items():
+        changed = setup.changed(without=without)
+        found = runs.run(pair, changed)
+        whole = evaluate(runs.run(pair, changed.whole), pair.gold)
+        seconds = sum(found.seconds.values()) - found.seconds["features"]
+        figures[name] = {
+            "hits@1": evaluate(found, pair.gold).hits_at_1,
+            "f1": whole.f1,
+            "seconds": seconds,
+            "encoding_seconds": found.seconds["features"],
+        }
+    return figures
+
+
 def hidden_half(dataset: Dataset, setup: Setup) -> Figures:
     """The same after random halves of the right gold entities have been taken away."""
     figures, bins = dict[str, dict[str, float | None]](), list[Bin]()
@@ -175,6 +157,55 @@ def hidden_half(dataset: Dataset, setup: Setup) -> Figures:
         figures[f"half {seed}"], more = _judged(found, setup.options.min_confidence, alone)
         bins += more
     return {**figures, **_by_confidence(bins)}
+
+
+def audit(dataset: Dataset, setup: Setup) -> Figures:
+    """What the audit estimates of hidden halves, beside the truth, and reliability by confidence.
+
+    ``judged`` is the mean confidence of the links that gold can judge, which the true precision
+    is about; the estimate is of all links. Figures named "before" are those without the audit.
+    """
+    figures, bins = dict[str, dict[str, float | str | None]](), dict[str, list[Bin]]()
+    for seed in SEEDS:
+        pair, alone = hide_half(dataset.pair, seed=seed)
+        shared, gold = runs.prepare_run(pair, setup.whole), pair.gold
+        assert gold is not None
+        before = runs.run_prepared(pair, shared, setup.whole.changed(no_audit=True))
+        found = runs.run_prepared(pair, shared, setup.whole)
+        if found.audit is None:  # too few links
+            continue
+        links, known = found.links, pl.concat([gold["left"], alone])
+        touched = pl.col("left").is_in(known.implode()) | pl.col("right").is_in(
+            gold["right"].implode()
+        )
+        true, was = (evaluate(each.links, gold, no_match=alone) for each in (found, before))
+        values: dict[str, float | str | None] = {
+            "estimate": found.audit.precision,
+            "low": found.audit.precision_low,
+            "high": found.audit.precision_high,
+            "judged": links.filter(touched)["confidence"].mean(),  # type: ignore[dict-item]
+            "precision": true.precision,
+            "recall_estimate": found.audit.recall,
+            "recall": true.recall,
+            "left_without": found.audit.left_without,
+            "right_without": found.audit.right_without,
+            "f1": true.f1,
+            "f1_before": was.f1,
+        }
+        for share in ERRORS:
+            level = level_for(links["confidence"].to_numpy(), share)
+            kept = links.filter(pl.col("confidence") >= level)
+            precision = evaluate(kept, gold, no_match=alone).precision
+            values[f"error {share:g}"] = None if precision is None else 1 - precision
+            values[f"links {share:g}"] = len(kept)
+        figures[f"half {seed}"] = values
+        for name, each in (("", found), ("_before", before)):
+            bins.setdefault(name, []).extend(calibration(each.links, gold, alone).bins)
+    for name, several in bins.items():
+        for middle, pooled in _by_confidence(several).items():
+            row = figures.setdefault(middle, {})
+            row |= {f"{metric}{name}": value for metric, value in pooled.items()}
+    return figures
 
 
 def ablation(dataset: Dataset, setup: Setup) -> Figures:
@@ -236,10 +267,10 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment("datasets", count_entities, "none"),
     Experiment("main", main_results, "every"),
     Experiment("solvers", solvers),
-    Experiment("temperature", temperature, one_dataset=True),
-    Experiment("iterations", iterations, one_dataset=True),
-    Experiment("depth", depth),
-    Experiment("adjacency", adjacency),
+    Experiment("temperature", partial(varied, name="temperature"), one_dataset=True),
+    Experiment("iterations", partial(varied, name="iterations"), one_dataset=True),
+    Experiment("depth", partial(varied, name="depth")),
+    Experiment("adjacency", partial(varied, name="adjacency")),
     Experiment("paris", paris, needs=("main",)),
     Experiment("runtime", whole_command, "none", one_dataset=True, needs=("best",)),
     Experiment("runtime", plain_procedure, "none", "plain", one_dataset=True),
@@ -249,81 +280,11 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment("ablation", ablation, "char", "best"),
     Experiment("sensitivity", sensitivity, "char", "best"),
     Experiment("hidden", hidden_half, "char", "best"),
+    Experiment("audit", audit, "char", "best"),
+    Experiment("raw", raw_names, "char", "best"),
     Experiment("real", real_rdf, "none", "best", real=True),
 )
 """In the order in which they are run for each dataset."""
-
-
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """A profit matrix, and the rows and columns of the gold links in it."""
-
-    profit: Matrix
-    rows: Any
-    columns: Any
-
-    def plan(self, tau: float, k: int) -> Plan:
-        """Sinkhorn's plan at this temperature after so many rounds."""
-        return sinkhorn(self.profit, temperature=tau, iterations=k)
-
-    def scores(self, plan: Plan) -> dict[str, float | None]:
-        """Hits@1 and MRR of a plan."""
-        ranks = ranks_of(self.profit, plan.right, self.rows, self.columns)
-        return {"hits@1": float((ranks <= 1).mean()), "mrr": float((1 / ranks).mean())}
-
-
-def make_problem(dataset: Dataset, setup: Setup, kind: Adjacency) -> Problem:
-    """The profit of the gold entities with an adjacency matrix, in the paper protocol."""
-    hops, sums = setup.options.depth, hop_sums(dataset, setup, kind)
-    total = [next(sums) for _ in range(hops + 1)][-1]
-    total /= hops + 1
-    return Problem(total, *dataset.gold_places[1])
-
-
-@lru_cache(maxsize=1)
-def shared_problem(dataset: Dataset, setup: Setup) -> Problem:
-    """The problem of the usual settings."""
-    return make_problem(dataset, setup, "relational")
-
-
-@lru_cache(maxsize=64)
-def shared_scores(dataset: Dataset, setup: Setup, tau: float, k: int) -> dict[str, float | None]:
-    """The scores of Sinkhorn's plan for the usual problem."""
-    problem = shared_problem(dataset, setup)
-    return problem.scores(problem.plan(tau, k))
-
-
-def hop_sums(dataset: Dataset, setup: Setup, kind: Adjacency) -> Iterator[Matrix]:
-    """The sum of the hop-wise cosines of gold entities after 0, 1, 2, ... hops.
-
-    It is one matrix, to which the next hop is added.
-    """
-    total = name_cosines(dataset, setup).copy()
-    yield total
-    pair, sides = dataset.pair, shared_rows(dataset, setup)
-    matrices = adjacency_matrices(pair.left, pair.right, kind)
-    while True:
-        sides = hop(matrices[0], sides[0]), hop(matrices[1], sides[1])
-        total += _gold_cosines(dataset, sides)
-        yield total
-
-
-@lru_cache(maxsize=1)
-def name_cosines(dataset: Dataset, setup: Setup) -> Matrix:
-    """The cosines of the names of gold entities."""
-    return _gold_cosines(dataset, shared_rows(dataset, setup))
-
-
-@lru_cache(maxsize=1)
-def shared_rows(dataset: Dataset, setup: Setup) -> tuple[Rows, Rows]:
-    """The feature rows of all entities."""
-    left, right = runs.feature_rows(dataset.pair, setup)
-    return unit(left), unit(right)
-
-
-def _gold_cosines(dataset: Dataset, rows: tuple[Rows, Rows]) -> Matrix:
-    left, right = (side.take(gold) for side, gold in zip(rows, dataset.gold_places[0], strict=True))
-    return make_profit(left, right).toarray()
 
 
 @lru_cache(maxsize=256)
@@ -359,12 +320,11 @@ def usual_material(dataset: Dataset, options: Options) -> Material:
 
 
 other_material = lru_cache(maxsize=1)(usual_material.__wrapped__)
-CACHES: tuple[Any, ...] = (shared_rows, name_cosines, shared_problem, shared_scores, judge)
 
 
 def forget() -> None:
     """Free the memory of what experiments share."""
-    for cached in (*CACHES, usual_material, other_material):
+    for cached in (judge, usual_material, other_material):
         cached.cache_clear()
 
 

@@ -102,13 +102,10 @@ class Results:
 
     def select(self, rows: Rows) -> pl.DataFrame:
         """The figures of these rows."""
-        table = self.table.filter(experiment=rows.experiment)
+        every = {"experiment": rows.experiment, "preset": rows.preset, "metric": rows.metric}
+        table = self.table.filter(**{name: text for name, text in every.items() if text})
         if rows.preset is None:
             table = table.filter(~pl.col("preset").is_in(["published", "difference"]))
-        else:
-            table = table.filter(preset=rows.preset)
-        if rows.metric is not None:
-            table = table.filter(metric=rows.metric)
         if rows.features == "richest":
             used = [name for name in FEATURES if name in set(table["features"])]
             table = table.filter(pl.col("features").is_in(used[-1:]))

@@ -218,32 +218,23 @@ def _plots(spec: Mapping[str, Any], results: Results, folder: Path) -> list[Plot
     """The plot of a specification, with one panel for each dataset if it says so."""
     panels: dict[str, dict[str, dict[Any, float]]] = {}
     for rows in map(_rows, spec["rows"]):
-        for dataset, series in _by_panel(rows, results, each=spec.get("each", False)).items():
-            panels.setdefault(dataset, {}).update(series)
+        datasets = results.select(rows)["dataset"].unique(maintain_order=True)
+        for dataset in datasets if spec.get("each") else [None] * bool(len(datasets)):
+            series = panels.setdefault(title(dataset) if dataset else "", {})
+            found = results.pivot(rows, dataset)
+            series |= {label: _series(rows, row) for label, row in found.items()}
     if not panels:
         return []
     panel = dict(spec["panel"])
     if "y_show" in panel:
         panel["y_show"] = SHOW[panel["y_show"]]
-    drawn = [Panel(series=series, title=dataset, **panel) for dataset, series in panels.items()]
+    drawn = []
+    for dataset, series in panels.items():
+        order = [*FILLS, *series]  # the phases of a run in their order
+        ordered = {label: series[label] for label in sorted(series, key=order.index)}
+        drawn.append(Panel(series=ordered, title=dataset, **panel))
     size = {name: spec[name] for name in ("height", "columns") if name in spec}
     return [Plot(spec["plot"], spec["caption"], draw(folder, spec["plot"], drawn, **size))]
-
-
-def _by_panel(
-    rows: Rows, results: Results, *, each: bool
-) -> dict[str, dict[str, dict[Any, float]]]:
-    """Series by label, by dataset if there is a panel for each."""
-    if each:
-        figures = results.select(rows)
-        return {
-            title(dataset): {rows.label: _series(rows, results.pivot(rows, dataset)[rows.label])}
-            for dataset in figures["dataset"].unique(maintain_order=True)
-        }
-    found = {label: _series(rows, row) for label, row in results.pivot(rows).items()}
-    order = [*FILLS, *found]  # the phases of a run in their order
-    found = dict(sorted(found.items(), key=lambda item: order.index(item[0])))
-    return {"": found} if found else {}
 
 
 def _series(rows: Rows, row: Mapping[str, float]) -> dict[Any, float]:

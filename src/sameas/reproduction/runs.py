@@ -22,9 +22,7 @@ from sameas.pipeline.phases import Phases
 from sameas.pipeline.refined import align_prepared
 from sameas.pipeline.result import make_alignment
 from sameas.pipeline.stages import Material, prepare
-from sameas.refinement import Weights
-from sameas.rows import Rows
-from sameas.scoring import by_side, name_features
+from sameas.weights import Weights
 
 EVERYONE = 10**6
 """Candidates enough for every pair to count, as in the paper."""
@@ -81,12 +79,6 @@ def run_prepared(
     """The alignment that starts from material made before."""
     task, phases = _task(pair, setup), Phases()
     return make_alignment(task, align_prepared(task, material, phases, weights=weights), phases)
-
-
-def feature_rows(pair: GraphPair, setup: Setup) -> tuple[Rows, Rows]:
-    """The feature rows of all left and of all right entities."""
-    task = _task(pair, setup)
-    return by_side(pair, name_features(pair, task.options, task.inputs).rows)
 
 
 def _task(pair: GraphPair, setup: Setup) -> Task:

@@ -48,7 +48,7 @@ class Task:
     @property
     def fingerprint(self) -> str:
         """A hash of all that its figures depend on: inputs, settings and code."""
-        return _sha256(json.dumps([self.key, self.inputs, code_version()]))
+        return sha256_of(json.dumps([self.key, self.inputs, code_version()]))
 
 
 class Store:
@@ -110,10 +110,21 @@ def machine() -> dict[str, Any]:
 def code_version() -> str:
     """The version and a hash of the code that makes figures."""
     root = Path(sameas.__file__).parent
-    digest = hashlib.sha256(sameas.__version__.encode())
-    for path in sorted(root.rglob("*.py")):
-        if not PRESENTATION & set(path.relative_to(root).parts):
-            digest.update(path.read_bytes())
+    every = sorted(root.rglob("*.py"))
+    code = [path for path in every if not PRESENTATION & set(path.relative_to(root).parts)]
+    return sha256_of(sameas.__version__, *code)
+
+
+def sha256_of(*parts: str | Path) -> str:
+    """A hash of texts and of the contents of files, one after the other."""
+    digest = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, str):
+            digest.update(part.encode())
+            continue
+        with part.open("rb") as file:
+            while block := file.read(2**20):
+                digest.update(block)
     return digest.hexdigest()
 
 
@@ -134,15 +145,11 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _checksum(content: dict[str, Any]) -> str:
     rest = {key: value for key, value in content.items() if key != "checksum"}
-    return _sha256(json.dumps(rest, sort_keys=True, ensure_ascii=False))
+    return sha256_of(json.dumps(rest, sort_keys=True, ensure_ascii=False))
 
 
 def _key(entry: dict[str, Any]) -> str:
     return Task(entry["experiment"], entry["dataset"], entry["settings"], ()).key
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _processor() -> str:

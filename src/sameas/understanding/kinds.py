@@ -16,17 +16,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sameas.graph import Graph, Positions, positions_of
-from sameas.links import OWL
-from sameas.naming import LABELS, SKOS
+from sameas.iri import OWL, RDF, RDFS, SKOS, XML, XSD
+from sameas.naming import LABELS
 from sameas.rdf.assembly import TYPE
 from sameas.understanding.identifiers import are_identifiers, namespaces
 
-RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-RDFS = "http://www.w3.org/2000/01/rdf-schema#"
-XSD = "http://www.w3.org/2001/XMLSchema#"
 SKOSXL = "http://www.w3.org/2008/05/skos-xl#"
 OBO = "http://www.geneontology.org/formats/oboInOwl#"
-VOCABULARIES = (RDF, RDFS, OWL, XSD, SKOS, SKOSXL, OBO, "http://www.w3.org/XML/1998/namespace")
+VOCABULARIES = (RDF, RDFS, OWL, XSD, SKOS, SKOSXL, OBO, XML)
 """Namespaces whose terms describe graphs and are not what graphs are about."""
 
 

@@ -16,7 +16,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sameas.features import folded
-from sameas.naming import ALTERNATIVES, LABELS, SKOS, names_from_uris
+from sameas.iri import SKOS
+from sameas.naming import ALTERNATIVES, LABELS, names_from_uris
 from sameas.understanding.identifiers import are_identifiers
 from sameas.understanding.kinds import LINKED, OBO, SKOSXL, Kind, Kinds, Mask, View
 from sameas.understanding.paths import SEPARATOR

@@ -8,8 +8,9 @@ from xml.sax.saxutils import quoteattr
 
 import polars as pl
 
-from sameas.iri import is_iri
+from sameas.iri import XSD, is_iri
 from sameas.links import LinkSet
+from sameas.reading.alignment_api import SOURCES
 
 HEAD = """<?xml version="1.0" encoding="utf-8"?>
 <rdf:RDF xmlns="http://knowledgeweb.semanticweb.org/heterogeneity/alignment#"
@@ -23,8 +24,6 @@ HEAD = """<?xml version="1.0" encoding="utf-8"?>
 TAIL = """</Alignment>
 </rdf:RDF>
 """
-XSD = "http://www.w3.org/2001/XMLSchema#"
-SOURCES = {"onto1": "subject_source", "onto2": "object_source"}
 
 
 def write_alignment_api(links: LinkSet, path: Path) -> None:

@@ -14,9 +14,11 @@ from sameas.atomic import replacing_file
 from sameas.errors import OutputError, writing_to
 from sameas.files import kind_of
 from sameas.iri import are_blank, are_iris, is_iri, to_iris
-from sameas.links import LINK_COLUMNS, LINK_SCHEMA, SAME_AS, LinkSet, predicate_iri, saying
+from sameas.links import LINK_COLUMNS, SAME_AS, LinkSet, predicate_iri, saying, with_numbers
+from sameas.reading.alignment_api import SOURCES
 from sameas.tabular import Table, as_links
-from sameas.writing.alignment_api import SOURCES, write_alignment_api
+from sameas.writing.alignment_api import write_alignment_api
+from sameas.writing.curated import curated
 from sameas.writing.predicates import predicates_of
 from sameas.writing.run import is_run, write_run
 from sameas.writing.same_as import write_same_as
@@ -92,9 +94,10 @@ def prepare(
             return ()
         write_format, holds = FORMATS[suffix]
         if isinstance(content, Alignment):
+            content = curated(content)
             links = described(content) if suffix == ".sssom.tsv" else _link_set(content.links)
             if iri is None and "predicate" in holds:
-                links = saying(links, predicates_of(content))
+                links = saying(links, predicates_of(content, links.links["left"]))
         else:
             links = content if isinstance(content, LinkSet) else _link_set(content)
         links = replace(links, metadata={**links.metadata, **metadata})
@@ -170,9 +173,7 @@ FORMATS: dict[str, tuple[Callable[[LinkSet, Path], None], set[str]]] = {
 
 
 def _link_set(table: Table) -> LinkSet:
-    links = as_links(table, "links")
-    lacking = {name: kind for name, kind in LINK_SCHEMA.items() if name not in links.columns}
-    return LinkSet(links=links.with_columns(**{k: pl.lit(None, v) for k, v in lacking.items()}))
+    return LinkSet(links=with_numbers(as_links(table, "links")))
 
 
 def _as_iris(links: LinkSet) -> tuple[LinkSet, list[str]]:

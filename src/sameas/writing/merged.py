@@ -22,6 +22,7 @@ from sameas.files import kind_of
 from sameas.graph import Graph
 from sameas.iri import MINTED, Side, are_blank, are_iris, bracketed, to_iris, to_property_iris
 from sameas.naming import LABELS, names_from_uris
+from sameas.writing.curated import curated
 from sameas.writing.links import check_place
 from sameas.writing.predicates import predicates_of
 from sameas.writing.same_as import write_statements
@@ -65,6 +66,7 @@ def merge(alignment: Alignment, path: str | PathLike[str], *, keep: Side = "left
     path = Path(path)
     kind = kind_of(path)
     check_place(path, kind, SUFFIXES, remedy="plain, .gz or .zst")
+    alignment = curated(alignment)
     pair = alignment.pair
     graphs: dict[Side, Graph] = {
         "left": pair.left.raw or pair.left,

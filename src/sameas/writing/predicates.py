@@ -7,8 +7,8 @@ import polars as pl
 
 from sameas.alignment import Alignment
 from sameas.graph import Graph
+from sameas.iri import SKOS
 from sameas.links import PREDICATES, SAME_AS
-from sameas.naming import SKOS
 from sameas.rdf.assembly import TYPE
 from sameas.understanding import Kind
 
@@ -21,15 +21,16 @@ OF_CONCEPTS = [f"{SKOS}{name}" for name in ("broader", "narrower", "inScheme")]
 """Properties that only SKOS concepts have."""
 
 
-def predicates_of(alignment: Alignment) -> pl.Series:
-    """The IRI of each link's predicate, in the order of the links."""
+def predicates_of(alignment: Alignment, left: pl.Series | None = None) -> pl.Series:
+    """The IRI of each link's predicate, in the order of the links, or of these left entities."""
     graph = alignment.pair.left
     kinds = graph.kinds
     concepts = _concepts(graph.raw or graph)
     places = np.where(graph.entities.is_in(concepts.implode()), CONCEPT, 0)
     if kinds is not None:
         places = np.where(np.isin(kinds, (Kind.CLASS, Kind.PROPERTY)), kinds, places)
-    predicates: pl.Series = alignment.links["left"].replace_strict(
+    left = alignment.links["left"] if left is None else left
+    predicates: pl.Series = left.replace_strict(
         graph.entities, BY_KIND.gather(places), default=SAME_AS, return_dtype=pl.String
     )
     return predicates.rename("predicate")

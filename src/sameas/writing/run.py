@@ -7,10 +7,12 @@ Format 1:
   unmatched.parquet     side, entity, reason (a code), candidate, score (of the best candidate)
   relations.parquet     left, right, inverse, match, edges (which relation matches which)
   anchors.parquet       left, right, trust (links that refinement learned from)
+  taught.parquet        left, right, trust (links that a dictionary of names was learnt from)
   prices.parquet        side, entity, price (of the exact solver)
   gold.parquet          left, right (where gold links were known)
   gold_ranks.parquet    left, right, rank of the gold links between candidates
   seeds.parquet, reject.parquet, among.parquet    left, right (where they were given)
+  dictionary.parquet    text, gloss (where a dictionary was given)
   word_vectors.parquet  word, vector (of the words in names, where they were used)
   embeddings.npy        rows of all left, then all right entities, where they were given
   left/, right/         entities.parquet (entity, name), triples.parquet (head, relation, tail),
@@ -22,7 +24,9 @@ Format 1:
                         chosen), and raw/, the same tables of all that was read, blank nodes and
                         vocabulary included: attributes.parquet has language, datatype and graph,
                         and where there are named graphs, triples.parquet has graph
-Nothing in it depends on the clock: the same input gives the same bytes.
+  decisions.sqlite      what reviewers decided (see ``decisions``); kept when the run is made again
+  queue.sqlite          the index of sameas review, made when it is first needed
+Nothing in it depends on the clock but decisions: the same input gives the same bytes.
 """
 
 from __future__ import annotations
@@ -40,6 +44,8 @@ import polars as pl
 from sameas._version import __version__
 from sameas.alignment import SCHEMAS, Alignment, Diagnostics
 from sameas.atomic import recover, replacing_folder
+from sameas.audit.record import recorded_audit
+from sameas.decisions import copy_decisions, read_decisions
 from sameas.errors import InputError, refusing
 from sameas.explanation import Reason
 from sameas.features.words import WordVectors
@@ -62,6 +68,7 @@ GRAPH_TABLES = {
     "name_paths": "path",
 }
 LINK_INPUTS = ("seeds", "reject", "among")
+TABLE_INPUTS = (*LINK_INPUTS, "dictionary")
 COLUMNS: dict[str, pl.Schema] = {
     **SCHEMAS,
     **{
@@ -69,6 +76,7 @@ COLUMNS: dict[str, pl.Schema] = {
         for name, columns in {
             **GRAPH_TABLES,
             **dict.fromkeys(("gold", *LINK_INPUTS), "left right"),
+            "dictionary": "text gloss",
         }.items()
     },
     "word_vectors": pl.Schema([("word", pl.String), ("vector", pl.List(pl.Float32))]),
@@ -98,15 +106,17 @@ def write_run(alignment: Alignment, path: Path) -> None:
         "sameas": alignment.version,
         "options": alignment.options.asdict(),
         "summary": alignment.summary(),
+        "audit": None if alignment.audit is None else alignment.audit.asdict(),
     }
     pair, inputs = alignment.pair, alignment.inputs
     tables = {name: getattr(alignment, name) for name in SCHEMAS}
-    tables |= {name: getattr(inputs, name) for name in LINK_INPUTS}
+    tables |= {name: getattr(inputs, name) for name in TABLE_INPUTS}
     tables["gold"] = pair.gold
     if inputs.word_vectors is not None:
         vectors = pl.Series("vector", inputs.word_vectors.vectors).cast(pl.List(pl.Float32))
         tables["word_vectors"] = inputs.word_vectors.words.to_frame("word").with_columns(vectors)
     with replacing_folder(path) as folder:
+        copy_decisions(path, folder)
         _write_tables(tables, folder)
         for side, graph in (("left", pair.left), ("right", pair.right)):
             _write_graph(graph, folder / side)
@@ -134,19 +144,14 @@ def _write_graph(graph: Graph, folder: Path) -> None:
     }
     if graph.triple_graphs is not None:
         triples["graph"] = graph.triple_graphs
-    linkable, paths = (
-        graph.linkable,
-        pl.DataFrame({"path": pl.Series(graph.name_paths, dtype=pl.String)}),
-    )
+    linkable = None if graph.linkable is None else graph.entities.gather(graph.linkable)
     tables = {
         "entities": pl.DataFrame(entities),
         "triples": pl.DataFrame(triples),
         "attributes": graph.attributes,
         "alternatives": graph.alternatives if len(graph.alternatives) else None,
-        "linkable": None
-        if linkable is None
-        else graph.entities.gather(linkable).to_frame("entity"),
-        "name_paths": paths if len(paths) else None,
+        "linkable": None if linkable is None else linkable.to_frame("entity"),
+        "name_paths": pl.DataFrame({"path": graph.name_paths}) if graph.name_paths else None,
         "naming": graph.naming,
     }
     folder.mkdir()
@@ -173,6 +178,11 @@ def read_run(path: str | PathLike[str]) -> Alignment:
         if name == "pair":
             left, right = _read_graph(path / "left"), _read_graph(path / "right")
             return GraphPair(left=left, right=right, gold=_read_table(path / "gold.parquet"))
+        if name == "audit":
+            with refusing(path / "run.json", "is damaged", AGAIN):
+                return recorded_audit(record.get("audit"))
+        if name == "decisions":
+            return read_decisions(path)
         if name != "inputs":
             required = name == "anchors" and diagnostics.anchors is not None
             return _read_table(path / f"{name}.parquet", required=required)
@@ -212,7 +222,7 @@ def _read_record(path: Path) -> tuple[dict[str, Any], Options, Diagnostics]:
 
 
 def _read_inputs(path: Path, diagnostics: Diagnostics) -> Inputs:
-    links = {name: _read_table(path / f"{name}.parquet") for name in LINK_INPUTS}
+    tables = {name: _read_table(path / f"{name}.parquet") for name in TABLE_INPUTS}
     rows, had_vectors = path / "embeddings.npy", diagnostics.word_vectors is not None
     vectors = _read_table(path / "word_vectors.parquet", required=had_vectors)
     word_vectors = embeddings = None
@@ -223,7 +233,7 @@ def _read_inputs(path: Path, diagnostics: Diagnostics) -> Inputs:
             word_vectors = WordVectors(vectors["word"], matrix, source)
         if rows.is_file():
             embeddings = as_rows(read_array(rows))
-    return Inputs(**links, embeddings=embeddings, word_vectors=word_vectors)
+    return Inputs(**tables, embeddings=embeddings, word_vectors=word_vectors)
 
 
 def _read_graph(folder: Path) -> Graph:

@@ -7,9 +7,8 @@ from typing import IO
 
 import polars as pl
 
-from sameas.iri import bracketed
-from sameas.links import OWL, LinkSet
-from sameas.naming import SKOS
+from sameas.iri import OWL, SKOS, bracketed
+from sameas.links import LinkSet
 
 PREFIXES = {"owl": OWL, "skos": SKOS, "schema": "http://schema.org/"}
 STEP = 200_000

@@ -23,12 +23,12 @@ import yaml
 
 from sameas.alignment import Alignment
 from sameas.errors import OptionError
-from sameas.iri import is_iri
+from sameas.iri import XSD, is_iri
 from sameas.links import LINK_COLUMNS, LinkSet
-from sameas.reading.sssom import BUILT_IN, EXTENSIONS
+from sameas.reading.sssom import BUILT_IN, EXTENSIONS, NO_TERM
+from sameas.writing.curated import manual_columns
 
 UNLICENSED = "https://w3id.org/sssom/license/unspecified"
-XSD = "http://www.w3.org/2001/XMLSchema#"
 UNSPECIFIED = "semapv:UnspecifiedMatching"
 WELL_KNOWN = {
     **{namespace: prefix for prefix, namespace in BUILT_IN.items()},
@@ -92,6 +92,7 @@ def described(alignment: Alignment) -> LinkSet:
         **{label: pl.when(name != "").then(name) for label, name in labels.items()},
         mapping_justification=pl.lit("semapv:CompositeMatching"),
     )
+    table = manual_columns(alignment, table)
     tool = {"mapping_tool": "sameas", "mapping_tool_version": alignment.version}
     return LinkSet(links=table, metadata=tool)
 
@@ -145,6 +146,7 @@ def _sources(links: LinkSet, left: pl.Series, right: pl.Series) -> dict[str, str
     """Where the entities come from: as stated, else the namespace that they have in common."""
     found = {}
     for slot, iris in (("subject_source", left), ("object_source", right)):
+        iris = iris.filter(iris != NO_TERM)
         stated = links.metadata.get(slot)
         if stated is None:
             found[slot] = _common(iris).rstrip(":") if len(iris) else ""
