@@ -69,6 +69,7 @@ class Made:
             self.add("sensitivity", key, BEST, self.sensitivity())
             self.add("hidden", key, BEST, self.hidden())
             self.add("audit", key, BEST, self.audited())
+            self.add("raw", key, BEST, {name: self.raw() for name in ("spelling", "all")})
             methods = {name: self.pair() for name in ("best", "PARIS", "equal labels")}
             self.add("real", key, {"preset": "best"}, {"": {"links": self.whole()}, **methods})
         for preset in ({}, {"preset": "plain"}):
@@ -135,6 +136,10 @@ class Made:
             middle: {"confidence": 0.1, "accuracy": self.score(), "count": self.whole()}
             for middle in ("0.35", "0.55", "0.95")
         }
+
+    def raw(self) -> dict:
+        times = {"seconds": self.time(), "encoding_seconds": self.time()}
+        return {**self.scores("hits@1", "f1"), **times}
 
     def pair(self) -> dict:
         scores = self.scores("f1", "precision", "recall")
