@@ -16,13 +16,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import reference
 from sameas import Graph, GraphPair, Options, align, verify
-from sameas.evidence import edges_of
+from sameas.evidence import Anchors, edges_of
 from sameas.features import folded, sounded
 from sameas.inputs import Inputs, Known, make_task
 from sameas.pipeline.phases import Phases
 from sameas.pipeline.refined import refine_material
 from sameas.pipeline.stages import prepare
-from sameas.refinement import SURE, TIE, refine
+from sameas.refinement import FEW, MOST_EAGER, SURE, TIE, anchor_thresholds, refine
 from sameas.weights import Weights
 from strategies import kindred, with_attributes
 
@@ -619,6 +619,17 @@ def test_prices_below_zero_prove_nothing_without_refinement_either():
     lower = pl.when(pl.col("side") == "right").then(pl.col("price") - 50)
     prices = alignment.prices.with_columns(price=lower.otherwise("price"))
     assert verify(forged(alignment, prices=prices, less=5)).gap > 1e-3
+
+
+def test_the_more_anchors_there_are_the_less_sure_a_new_one_must_be():
+    def of(count, *thresholds):
+        nobody = np.zeros(count, dtype=np.int64)
+        anchors = Anchors(nobody, nobody, np.ones(count))
+        return anchor_thresholds(np.array(thresholds), anchors).tolist()
+
+    assert of(0, 9.0, 0.5) == of(FEW, 9.0, 0.5) == [9.0, 0.5]
+    assert of(3 * FEW, 9.0) == [pytest.approx(9 - np.log(3))]
+    assert of(10**6, 9.0, 2.0, 0.5) == [9 - MOST_EAGER, 1.0, 0.5], "no lower than any threshold"
 
 
 # --- through the pipeline -----------------------------------------------------------------------

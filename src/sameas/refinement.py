@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sameas.assignment import (
+    FLOOR,
     OpenPlan,
     Plan,
     learn_thresholds,
@@ -54,6 +55,8 @@ LEARN_FROM = 0.9
 """The trust of anchors that weights are learned from."""
 TAUGHT = 3000
 """The most anchors that weights are learned from; more change little."""
+FEW, MOST_EAGER = 300, 4.0
+"""Up to so many anchors, each must be likelier than no link; how far below that others may be."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,9 +201,8 @@ def refine(
         )
         thresholds = thresholds if told is None else told
         pairs = pairs.select(_within_reach(pairs.candidates, weights.spread))
-        new = _open_anchors(
-            above(pairs.candidates, thresholds, known.kinds[0]), thresholds, context
-        )
+        enough = anchor_thresholds(thresholds, anchors)
+        new = _open_anchors(above(pairs.candidates, enough, known.kinds[0]), enough, context)
         before, now = (each.left * candidates.shape[1] + each.right for each in (anchors, new))
         changes.append(len(np.setxor1d(before, now)))
         if progress:
@@ -263,6 +265,19 @@ def above(scores: Candidates, thresholds: Vector | None, kinds: NDArray[np.integ
         return scores
     surplus = scores.values - thresholds[kinds[scores.left]].astype(np.float32)
     return replace(scores, values=surplus)
+
+
+def anchor_thresholds(thresholds: Vector | None, anchors: Anchors) -> Vector | None:
+    """For each kind, the score that an anchor must exceed, given the anchors before.
+
+    Where there are many, more that are less sure bring more than the wrong ones among them cost.
+    Among few, a wrong one misleads all that is learned from them.
+    """
+    if thresholds is None:
+        return None
+    eager = np.clip(np.log(max(len(anchors.left), 1) / FEW), 0.0, MOST_EAGER)
+    lower: Vector = np.maximum(thresholds - eager, np.minimum(thresholds, FLOOR))
+    return lower
 
 
 def _first_pairs(candidates: Candidates, context: Context) -> Pairs:

@@ -2,7 +2,7 @@
 
 from sameas.assignment.exact import Assignment, Certificate, assign, bounded, certify
 from sameas.assignment.exchange import force_pair
-from sameas.assignment.open import BASE, OpenPlan, gap_to_bound, open_links, open_plan
+from sameas.assignment.open import BASE, FLOOR, OpenPlan, gap_to_bound, open_links, open_plan
 from sameas.assignment.problem import (
     COMPLETE_BYTES,
     Problem,
@@ -17,6 +17,7 @@ from sameas.assignment.sinkhorn import Plan, sinkhorn
 __all__ = [
     "BASE",
     "COMPLETE_BYTES",
+    "FLOOR",
     "Assignment",
     "Certificate",
     "OpenPlan",

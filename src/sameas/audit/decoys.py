@@ -13,7 +13,7 @@ from sameas.audit.calibration import MADE
 from sameas.evidence import Anchors, Edges, gather_evidence
 from sameas.graph import Positions
 from sameas.inputs import Known
-from sameas.refinement import Refinement, above, anchors_of, crowd_of
+from sameas.refinement import Refinement, above, anchor_thresholds, anchors_of, crowd_of
 
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -81,9 +81,11 @@ class Finished:
                 *self.edges, anchors, refinement.relations, candidates, enter=math.inf
             )
             scores = (other + weights.evidence(evidence, crowd)).astype(np.float32)
-            surplus = above(replace(candidates, values=scores), self.thresholds, known.kinds[0])
+            last = turn == ROUNDS - 1
+            enough = self.thresholds if last else anchor_thresholds(self.thresholds, anchors)
+            surplus = above(replace(candidates, values=scores), enough, known.kinds[0])
             plan = open_plan(surplus, threshold=0.0, single=known.single)
-            if turn < ROUNDS - 1:
+            if not last:
                 anchors = anchors_of(surplus, plan, weights, known.single)
         places = open_links(surplus, plan, known.single)
         ends = surplus.left, surplus.right
