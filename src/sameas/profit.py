@@ -13,8 +13,8 @@ from scipy.sparse import csr_array
 from sameas.compression import Compressed, compress
 from sameas.graph import Positions
 from sameas.kernels import RowArrays, add_products, pair_products
-from sameas.parallel import even_slices, in_parallel, in_turn, slices
-from sameas.rows import Matrix, Rows, in_rows
+from sameas.parallel import even_slices, in_parallel, in_turn, map_blocks, slices
+from sameas.rows import Matrix, Rows, in_rows, starts_in
 
 BUSY = 0.02
 """Columns filled on both sides to a share product above this are multiplied as dense ones.
@@ -127,19 +127,16 @@ class Profit:
         wherever it is asked for.
         """
         values = np.empty(len(right), dtype=np.float32)
-        ours, theirs, width = _arrays(self.left), _arrays(self.right), self.left.sparse.shape[1]
 
-        def part(rows: slice) -> None:
-            ends = starts[rows.start : rows.stop + 1]
-            pairs = slice(int(ends[0]), int(ends[-1]))
-            left = ours._replace(
-                dense=ours.dense[rows], starts=ours.starts[rows.start : rows.stop + 1]
-            )
-            pair_products(ends - ends[0], right[pairs], left, theirs, width, values[pairs])
+        def take(rows: slice) -> tuple[Positions, NDArray[np.integer], Rows]:
+            ends, pairs = starts_in(starts, rows)
+            return ends, right[pairs], self.left.part(rows)
+
+        for rows, some in map_blocks(_products, even_slices(starts, 100_000), take, self.right):
+            pairs = starts_in(starts, rows)[1]
+            values[pairs] = some
             if progress:
                 progress(pairs.stop / max(len(right), 1))
-
-        in_parallel(part, even_slices(starts, 100_000))
         return values
 
     def above(self, left: Vector, right: Vector) -> Above:
@@ -186,6 +183,15 @@ class Profit:
         if progress:
             progress(1.0)
         return matrix
+
+
+def _products(block: tuple[Positions, NDArray[np.integer], Rows], right: Rows) -> Matrix:
+    """The profits of the pairs of some left rows."""
+    starts, partners, left = block
+    values = np.empty(len(partners), dtype=np.float32)
+    width = left.sparse.shape[1]
+    pair_products(starts, partners, _arrays(left), _arrays(right), width, values)
+    return values
 
 
 def make_profit(left: Rows, right: Rows) -> Profit:
