@@ -4,6 +4,7 @@ SameasError
 ├── InputError    a file or folder does not hold what is needed; names the place in it
 ├── OptionError   an option has a value that cannot be used (also a ValueError)
 ├── OutputError   the result cannot be written where it was asked for
+├── ClusterError  a cluster cannot be used, or has lost its workers
 └── MemoryCeilingError   the work would not fit under the memory ceiling
 
 The command line prints the message of any of them in one line and ends with exit code 2.
@@ -48,6 +49,10 @@ class OptionError(SameasError, ValueError):
 
 class OutputError(SameasError):
     """A result that cannot be written."""
+
+
+class ClusterError(SameasError):
+    """A cluster that cannot be reached or used."""
 
 
 class MemoryCeilingError(SameasError):
