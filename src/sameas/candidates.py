@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from sameas.compression import multiply
 from sameas.graph import Positions
 from sameas.likeness.names import NamesAndHops
-from sameas.parallel import map_blocks, slices
+from sameas.parallel import THREADS, slices
 from sameas.profit import Above, Profit
 from sameas.proposals import distinct, nearest
 from sameas.rows import Matrix, Rows
@@ -178,7 +178,7 @@ def _best_partner(profit: Profit | NamesAndHops, side: int, entities: Positions)
     dense = np.ascontiguousarray(profit.rows(side, entities).toarray().T)
     parts = slices(profit.shape[1 - side], 4000)
     best, most = np.zeros(len(entities), dtype=np.int64), np.full(len(entities), -np.inf)
-    for part, (top, values) in map_blocks(_best, parts, partial(profit.rows, 1 - side), dense):
+    for part, (top, values) in THREADS.map(_best, parts, partial(profit.rows, 1 - side), dense):
         better = values > most
         best[better], most[better] = top[better] + part.start, values[better]
     return best

@@ -14,9 +14,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, TypeVar
 
+import numpy as np
+from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 from sameas._version import __version__
@@ -79,7 +81,7 @@ def _connected(where: Where, stack: ExitStack) -> Any:
                 n_workers=where.workers or cores(),
                 threads_per_worker=1,
                 memory_limit=where.worker_memory or "auto",
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",
             )
         )
     try:
@@ -141,7 +143,7 @@ class Dask:
             try:
                 if not held:
                     held.extend(map(self._scattered, shared))
-                blocks = [[take(part) for part in group]]
+                blocks = [_Sent([take(part) for part in group])]
                 data = self.client.scatter(blocks, hash=False, direct=True)[0]
                 return group, self.client.submit(_run, work, data, *held, pure=False)
             except (*_lost(), OSError):
@@ -173,12 +175,10 @@ class Dask:
 
     def _scattered(self, value: Any) -> Any:
         """The future of what all tasks share; sent once, as long as it is the same object."""
-        if value is None or isinstance(value, int | float | str):
-            return value
         known = self._held.get(id(value))
         if known is not None and known[0]() is value:
             return known[1]
-        future = self.client.scatter([value], hash=False, direct=True, broadcast=True)[0]
+        future = self.client.scatter([_Sent(value)], hash=False, direct=True, broadcast=True)[0]
         key = id(value)
         try:
             reference = weakref.ref(value, lambda _: self._held.pop(key, None))
@@ -222,15 +222,49 @@ def _lost() -> tuple[type[BaseException], ...]:
     return KilledWorker, NoWorkerError, CancelledError, MemoryError
 
 
+class _Sent:
+    """Data on its way to a worker, where it arrives as it was.
+
+    What Dask delivers may lie anywhere in a buffer; for arrays that are not aligned, Numba would
+    compile every kernel again, and slower ones.
+    """
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _received, (self.value,)
+
+
+def _received(value: Any) -> _Sent:
+    return _Sent(_aligned(value))
+
+
+def _aligned(value: Any) -> Any:
+    """The same arrays, sparse arrays and tuples, lists or dataclasses of these, aligned."""
+    if isinstance(value, np.ndarray):
+        return np.require(value, requirements="AW")
+    if isinstance(value, csr_array):
+        parts = _aligned((value.data, value.indices, value.indptr))
+        return csr_array(parts, shape=value.shape)
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = {each.name: _aligned(getattr(value, each.name)) for each in fields(value)}
+        return replace(value, **parts)
+    if isinstance(value, tuple | list):
+        parts = [_aligned(each) for each in value]
+        return value._make(parts) if hasattr(value, "_make") else type(value)(parts)
+    return value
+
+
 _limited = threading.Event()
 
 
-def _run(work: Callable[..., Any], blocks: list[Any], *shared: Any) -> list[Any]:
+def _run(work: Callable[..., Any], blocks: _Sent, *shared: _Sent) -> list[Any]:
     """The work on several blocks, on a worker."""
     if not _limited.is_set():  # for good: tasks of other threads run at the same time
         threadpool_limits(1)
         _limited.set()
-    return [work(block, *shared) for block in blocks]
+    return [work(block, *(each.value for each in shared)) for block in blocks.value]
 
 
 def _version() -> str:

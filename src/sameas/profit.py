@@ -25,6 +25,8 @@ which both are filled.
 BLOCK_BYTES = 64 * 2**20
 BOUND_COLUMNS = 384
 """Principal columns that bound a profit: on DBP15K, all but one pair in a hundred is out."""
+PAIRS = 200_000
+"""Pairs whose profits are computed at once."""
 ROUNDING = 4e-6
 """More than the error of a sum of float32 products of unit rows."""
 
@@ -128,11 +130,12 @@ class Profit:
         """
         values = np.empty(len(right), dtype=np.float32)
 
-        def take(rows: slice) -> tuple[Positions, NDArray[np.integer], Rows]:
+        def take(rows: slice) -> tuple[slice, Positions, NDArray[np.integer]]:
             ends, pairs = starts_in(starts, rows)
-            return ends, right[pairs], self.left.part(rows)
+            return rows, ends, right[pairs]
 
-        for rows, some in map_blocks(_products, even_slices(starts, 100_000), take, self.right):
+        parts = even_slices(starts, PAIRS)
+        for rows, some in map_blocks(_products, parts, take, self.left, self.right):
             pairs = starts_in(starts, rows)[1]
             values[pairs] = some
             if progress:
@@ -185,12 +188,15 @@ class Profit:
         return matrix
 
 
-def _products(block: tuple[Positions, NDArray[np.integer], Rows], right: Rows) -> Matrix:
+def _products(
+    block: tuple[slice, Positions, NDArray[np.integer]], left: Rows, right: Rows
+) -> Matrix:
     """The profits of the pairs of some left rows."""
-    starts, partners, left = block
-    values = np.empty(len(partners), dtype=np.float32)
-    width = left.sparse.shape[1]
-    pair_products(starts, partners, _arrays(left), _arrays(right), width, values)
+    rows, starts, partners = block
+    values, width = np.empty(len(partners), dtype=np.float32), left.sparse.shape[1]
+    ours = _arrays(left)
+    ours = ours._replace(dense=ours.dense[rows], starts=ours.starts[rows.start : rows.stop + 1])
+    pair_products(starts, partners, ours, _arrays(right), width, values)
     return values
 
 

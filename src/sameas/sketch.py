@@ -13,7 +13,7 @@ from sameas.graph import Positions
 from sameas.kernels import sketch_products
 from sameas.parallel import even_slices, map_blocks, slices
 from sameas.propagation import hop, hop_rows, surroundings
-from sameas.rows import Matrix, Rows, Sparse, as_rows, in_rows, starts_in, unit
+from sameas.rows import Matrix, Rows, Sparse, as_rows, in_rows, rows_of, starts_in, unit
 
 PRINCIPAL, RANDOM = 96, 288
 """Directions that the rows of each hop are projected on: more random ones are more exact."""
@@ -22,6 +22,8 @@ SAMPLE = 1000
 """Entities a side whose hops the principal directions are learnt from."""
 BLOCK = 4000
 """Rows that are made at once."""
+PAIRS = 200_000
+"""Pairs whose products are computed at once."""
 
 Small = NDArray[np.int8]
 
@@ -51,14 +53,13 @@ class Sketch:
     def partners(self, starts: Positions, right: NDArray[np.integer]) -> Matrix:
         """The means of left entity i with right[starts[i]:starts[i + 1]], for every i."""
         values = np.empty(len(right), dtype=np.float32)
+        shared = self.left, self.left_scales, self.right, self.right_scales
 
-        def take(rows: slice) -> tuple[Positions, NDArray[np.integer], Small, Matrix]:
+        def take(rows: slice) -> tuple[slice, Positions, NDArray[np.integer]]:
             ends, pairs = starts_in(starts, rows)
-            return ends, right[pairs], self.left[rows], self.left_scales[rows]
+            return rows, ends, right[pairs]
 
-        parts = even_slices(starts, 100_000)
-        others = self.right, self.right_scales
-        for rows, some in map_blocks(_products, parts, take, *others):
+        for rows, some in map_blocks(_products, even_slices(starts, PAIRS), take, *shared):
             values[starts_in(starts, rows)[1]] = some
         values /= np.float32(max(self.left.shape[1] - 1, 1))
         return values
@@ -71,13 +72,17 @@ class Sketch:
 
 
 def _products(
-    block: tuple[Positions, NDArray[np.integer], Small, Matrix], right: Small, right_scales: Matrix
+    block: tuple[slice, Positions, NDArray[np.integer]],
+    left: Small,
+    left_scales: Matrix,
+    right: Small,
+    right_scales: Matrix,
 ) -> Matrix:
     """The sums over hops of the pairs of some left rows."""
-    starts, partners, left, left_scales = block
+    rows, starts, partners = block
     values = np.empty(len(partners), dtype=np.float32)
-    given = left, left_scales, right, right_scales
-    sketch_products(starts, partners, *given, 0, len(left), values)
+    given = left[rows], left_scales[rows], right, right_scales
+    sketch_products(starts, partners, *given, 0, len(starts) - 1, values)
     return values
 
 
@@ -117,14 +122,11 @@ def _sketch(
     values = np.empty((len(names), depth + 1, columns), dtype=np.int8)
     scales = np.empty((len(names), depth + 1), dtype=np.float32)
 
-    def near(part: slice, number: int) -> tuple[Sparse, Small, Matrix]:
-        weights, before = surroundings(adjacency, part)
-        return weights, values[before, number - 1], scales[before, number - 1]
-
     for number in range(depth + 1):
         parts = slices(len(names), BLOCK)
         if number:
-            made = map_blocks(_next_hop, parts, partial(near, number=number))
+            last = values[:, number - 1].copy(), scales[:, number - 1].copy()
+            made = map_blocks(_next_hop, parts, partial(rows_of, adjacency), *last)
         else:
             made = map_blocks(_first_hop, parts, names.part, directions)
         for part, (some, scale) in made:
@@ -136,9 +138,9 @@ def _first_hop(names: Rows, directions: Matrix | None) -> tuple[Small, Matrix]:
     return _shortened(names.toarray() if directions is None else times(names, directions))
 
 
-def _next_hop(block: tuple[Sparse, Small, Matrix]) -> tuple[Small, Matrix]:
-    weights, last, scales = block
-    return _shortened(hop(weights, as_rows(last * scales[:, None])).dense)
+def _next_hop(adjacency: Sparse, last: Small, scales: Matrix) -> tuple[Small, Matrix]:
+    near, before = surroundings(adjacency, slice(None))
+    return _shortened(hop(near, as_rows(last[before] * scales[before][:, None])).dense)
 
 
 def _shortened(rows: Matrix) -> tuple[Small, Matrix]:
