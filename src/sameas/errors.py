@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
+from typing import Any
 
 
 class SameasError(Exception):
@@ -41,6 +42,16 @@ class InputError(SameasError):
         place = ":".join(str(part) for part in (path, line, column) if part is not None)
         text = f"{place}: row {row}: {message}" if row is not None else f"{place}: {message}"
         super().__init__(printable(text))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Workers of a cluster send errors too: the message is made already."""
+        return _remade, (type(self), str(self))
+
+
+def _remade(kind: type[Exception], message: str) -> Exception:
+    error = kind.__new__(kind)
+    Exception.__init__(error, message)
+    return error
 
 
 class OptionError(SameasError, ValueError):

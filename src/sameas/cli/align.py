@@ -27,7 +27,7 @@ from sameas.cli.command import (
     word_vectors_flag,
 )
 from sameas.errors import OptionError
-from sameas.files import limited
+from sameas.files import address_of, limited
 from sameas.options import Options, Preset, Where, make_options, refuse_unused
 from sameas.rdf.rules import Reading
 
@@ -138,7 +138,8 @@ def align(
         seconds["reading"] = time.perf_counter() - begin
         from sameas.pipeline import align as align_pair
 
-        kept = hidden_beside(out, "resume")
+        # Where the links go elsewhere, finished phases are kept in the working folder.
+        kept = hidden_beside(Path(out.name) if address_of(out) else out, "resume")
         alignment = align_pair(
             pair, options, **files, progress=progress, checkpoint=kept, engine=engine
         )
