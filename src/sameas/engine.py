@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from importlib import import_module
 from typing import Any, TypeVar
 
 import numpy as np
@@ -49,7 +50,8 @@ CONNECT_SECONDS, WORKER_SECONDS = 15, 120
 @contextmanager
 def engine_at(where: Any = None) -> Iterator[Engine]:
     """The engine that is asked for: by name, by a Where, as a distributed.Client, or an engine."""
-    where = Where() if where is None else Where(engine=where) if isinstance(where, str) else where
+    if where is None or isinstance(where, str):
+        where = Where(engine=where or "threads")  # type: ignore[arg-type]
     if isinstance(where, Where):
         if where.engine == "threads":
             yield THREADS
@@ -67,7 +69,7 @@ def engine_at(where: Any = None) -> Iterator[Engine]:
 def _connected(where: Where, stack: ExitStack) -> Any:
     """A client of the cluster that is asked for; closed with the stack, and so is our own one."""
     try:
-        import distributed
+        distributed: Any = import_module("distributed")
     except ImportError:
         raise OptionError(
             "`engine` dask needs packages that are not installed; install them with: "
@@ -137,6 +139,7 @@ class Dask:
         running: deque[tuple[list[Part], Any]] = deque()
         losses: dict[int, int] = {}
         held: list[Any] = []
+        lost = (*_lost(), OSError)
 
         def start(group: list[Part]) -> tuple[list[Part], Any]:
             """Send out a task; there is none where its data could not be sent."""
@@ -146,7 +149,7 @@ class Dask:
                 blocks = [_Sent([take(part) for part in group])]
                 data = self.client.scatter(blocks, hash=False, direct=True)[0]
                 return group, self.client.submit(_run, work, data, *held, pure=False)
-            except (*_lost(), OSError):
+            except lost:
                 return group, None
 
         while waiting or running:
@@ -202,7 +205,7 @@ class Dask:
             return None
 
     def _threads(self) -> int:
-        return max(sum(self.client.nthreads().values()), 1)
+        return max(int(sum(self.client.nthreads().values())), 1)
 
     def _wait(self) -> None:
         """Wait until there is a worker."""
@@ -243,7 +246,7 @@ def _received(value: Any) -> _Sent:
 def _aligned(value: Any) -> Any:
     """The same arrays, sparse arrays and tuples, lists or dataclasses of these, aligned."""
     if isinstance(value, np.ndarray):
-        return np.require(value, requirements="AW")
+        return np.require(value, requirements=("A", "W"))
     if isinstance(value, csr_array):
         parts = _aligned((value.data, value.indices, value.indptr))
         return csr_array(parts, shape=value.shape)
