@@ -168,7 +168,8 @@ def test_what_the_demo_says_to_try_next_works(tmp_path, monkeypatch):
 
 def test_the_flags_of_align_are_the_fields_of_options_inputs_and_reading():
     flags = {name for option in main.commands["align"].params for name in option.opts}
-    every = (*fields(sameas.Options), *fields(Inputs), *fields(sameas.Reading))
+    classes = (sameas.Options, Inputs, sameas.Reading, sameas.Where)
+    every = [field for one in classes for field in fields(one)]
     expected = {f"--{field.name.replace('_', '-')}" for field in every}
     others = {"inputs", "-o", "--out", "--predicate", "--preset", "--names", "--json"}
     assert flags == expected | others
@@ -176,7 +177,8 @@ def test_the_flags_of_align_are_the_fields_of_options_inputs_and_reading():
 
 def test_help_tells_the_choices_and_defaults_of_every_option():
     flags = {option.name: option for option in main.commands["align"].params}
-    for one in (*declared(sameas.Options), *declared(sameas.Reading)):
+    classes = (sameas.Options, sameas.Reading, sameas.Where)
+    for one in (each for cls in classes for each in declared(cls)):
         told = re.search(r"\[([^\]]+)\]$", flags[one.name].help)
         assert flags[one.name].multiple == one.several
         if one.choices:

@@ -107,7 +107,9 @@ def test_best_products_equal_those_of_all_pairs(seed, n, m, k, back, tile, worke
             best = np.argsort(-values, kind="stable")[:few]
             best = best[values[best] > 0]
             chosen[row, best] = values[best]
-    with patch.object(proposals, "TILE_ROWS", tile), patch.object(proposals, "WORKERS", workers):
+    with patch.multiple(
+        proposals, TILE_ROWS=tile, LEFT_ROWS=2 * tile, LEAST_ROWS=1, width=lambda: workers
+    ):
         forth, turned = _best_products(*map(with_stored_zeros, (left, right)), k, back)
     assert_array_equal(forth.toarray(), expected[0])
     assert_array_equal(turned.toarray(), expected[1].T)
@@ -117,9 +119,8 @@ def test_zeros_that_are_stored_meet_nobody():
     """An n-gram that every name has weighs nothing, and its zeros are entries nevertheless."""
     zeros = csr_array(np.ones((5, 40), dtype=np.float32))
     zeros.data[:] = 0
-    with patch.object(proposals, "WORKERS", 1):
-        for found in _best_products(zeros, zeros, 2, 2):
-            assert not found.nnz
+    for found in _best_products(zeros, zeros, 2, 2):
+        assert not found.nnz
     products, size = np.array([0.0, 1.0, 0.0, -1.0, 0.0], dtype=np.float32), 1
     one = np.array([0, 5]), np.zeros(5, dtype=np.int64), products
     best = [_no_best(1, 1), _no_best(1, 1)]
@@ -134,6 +135,6 @@ def test_the_nearest_do_not_depend_on_tiles(tile, workers):
     rng = np.random.default_rng(3)
     left, right = (as_rows(rng.integers(0, 3, (size, 5)) / 4) for size in (60, 50))
     found = [proposals.nearest(left, right, 5, first=3, progress=lambda share: None)]
-    with patch.object(proposals, "TILE", tile), patch.object(proposals, "WORKERS", workers):
+    with patch.multiple(proposals, TILE=tile, width=lambda: workers):
         found.append(proposals.nearest(left, right, 5, first=3, progress=lambda share: None))
     assert_array_equal(*found)

@@ -17,13 +17,20 @@ from sameas._version import __version__
 if TYPE_CHECKING:
     from sameas.alignment import Alignment, Diagnostics
     from sameas.audit.record import Audit
-    from sameas.errors import InputError, MemoryCeilingError, OptionError, OutputError, SameasError
+    from sameas.errors import (
+        ClusterError,
+        InputError,
+        MemoryCeilingError,
+        OptionError,
+        OutputError,
+        SameasError,
+    )
     from sameas.evaluation import Calibration, Metrics, calibration, evaluate, hide_half
     from sameas.explanation import Explanation
     from sameas.graph import Graph, GraphPair
     from sameas.inspection import inspect
     from sameas.languages import translate
-    from sameas.options import PRESETS, Options
+    from sameas.options import PRESETS, Options, Where
     from sameas.pipeline import align, audit_alignment, verify
     from sameas.reading import Reading, read_gold, read_graph, read_links, read_pair
     from sameas.writing import merge, read_run, write, write_links, write_names
@@ -31,8 +38,15 @@ if TYPE_CHECKING:
 DEMO = Path(__file__).parent / "demo" / "world"
 """The benchmark folder that ships with the package."""
 
-__all__ = ["DEMO", "PRESETS", "Options", "__version__"]
-__all__ += ["InputError", "MemoryCeilingError", "OptionError", "OutputError", "SameasError"]
+__all__ = ["DEMO", "PRESETS", "Options", "Where", "__version__"]
+__all__ += [
+    "ClusterError",
+    "InputError",
+    "MemoryCeilingError",
+    "OptionError",
+    "OutputError",
+    "SameasError",
+]
 __all__ += ["Graph", "GraphPair", "Reading", "read_gold", "read_graph", "read_links", "read_pair"]
 __all__ += ["Alignment", "Audit", "Diagnostics", "Explanation"]
 __all__ += ["align", "audit_alignment", "inspect", "verify"]

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from sameas.compression import multiply
 from sameas.graph import Positions
 from sameas.likeness.names import NamesAndHops
-from sameas.parallel import in_parallel, slices
+from sameas.parallel import THREADS, slices
 from sameas.profit import Above, Profit
 from sameas.proposals import distinct, nearest
-from sameas.rows import Matrix
+from sameas.rows import Matrix, Rows
 
 COMPARED = 300
 """Entities for which all partners are compared, to measure what proposed candidates miss."""
@@ -175,17 +176,16 @@ def _recall(profit: Profit | NamesAndHops, found: Candidates) -> float | None:
 def _best_partner(profit: Profit | NamesAndHops, side: int, entities: Positions) -> Positions:
     """The other row of largest product with each of these rows of a side."""
     dense = np.ascontiguousarray(profit.rows(side, entities).toarray().T)
-
-    def best_of(part: slice) -> tuple[Positions, Matrix]:
-        others = profit.rows(1 - side, part)
-        split = others.dense.shape[1]
-        values = others.sparse @ dense[split:]
-        if split:
-            values += others.dense @ dense[:split]
-        top = values.argmax(axis=0)
-        return top + part.start, values[top, np.arange(len(entities))]
-
-    parts = in_parallel(best_of, slices(profit.shape[1 - side], 4000))
-    winner = np.argmax([values for _, values in parts], axis=0)
-    best: Positions = np.stack([places for places, _ in parts])[winner, np.arange(len(entities))]
+    parts = slices(profit.shape[1 - side], 4000)
+    best, most = np.zeros(len(entities), dtype=np.int64), np.full(len(entities), -np.inf)
+    for part, (top, values) in THREADS.map(_best, parts, partial(profit.rows, 1 - side), dense):
+        better = values > most
+        best[better], most[better] = top[better] + part.start, values[better]
     return best
+
+
+def _best(others: Rows, dense: Matrix) -> tuple[Positions, Matrix]:
+    """The row of largest product with each column, and that product."""
+    values = multiply(others, dense)
+    top = values.argmax(axis=0)
+    return top, values[top, np.arange(dense.shape[1])]

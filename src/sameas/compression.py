@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from sameas.parallel import in_parallel, slices
+from sameas.parallel import map_blocks, slices
 from sameas.rows import Matrix, Rows
 
 SAMPLE = 4000
@@ -78,16 +78,21 @@ def directions_of(
 
 def times(rows: Rows, matrix: Matrix, spare: int = 0) -> Matrix:
     """The rows multiplied with a dense matrix of (columns, any), and columns of zeros."""
-    split, width = rows.dense.shape[1], matrix.shape[1]
+    width = matrix.shape[1]
     product = np.empty((len(rows), width + spare), dtype=np.float32)
     product[:, width:] = 0
+    parts = slices(len(rows), 2000)
+    for part, some in map_blocks(multiply, parts, rows.part, matrix):
+        product[part, :width] = some
+    return product
 
-    def multiply(part: slice) -> None:
-        product[part, :width] = rows.sparse[part] @ matrix[split:]
-        if split:
-            product[part, :width] += rows.dense[part] @ matrix[:split]
 
-    in_parallel(multiply, slices(len(rows), 2000))
+def multiply(rows: Rows, matrix: Matrix) -> Matrix:
+    """The product of a few rows with a dense matrix of (columns, any)."""
+    split = rows.dense.shape[1]
+    product: Matrix = rows.sparse @ matrix[split:]
+    if split:
+        product += rows.dense @ matrix[:split]
     return product
 
 

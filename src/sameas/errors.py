@@ -4,6 +4,7 @@ SameasError
 ├── InputError    a file or folder does not hold what is needed; names the place in it
 ├── OptionError   an option has a value that cannot be used (also a ValueError)
 ├── OutputError   the result cannot be written where it was asked for
+├── ClusterError  a cluster cannot be used, or has lost its workers
 └── MemoryCeilingError   the work would not fit under the memory ceiling
 
 The command line prints the message of any of them in one line and ends with exit code 2.
@@ -18,6 +19,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
+from typing import Any
 
 
 class SameasError(Exception):
@@ -41,6 +43,16 @@ class InputError(SameasError):
         text = f"{place}: row {row}: {message}" if row is not None else f"{place}: {message}"
         super().__init__(printable(text))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Workers of a cluster send errors too: the message is made already."""
+        return _remade, (type(self), str(self))
+
+
+def _remade(kind: type[Exception], message: str) -> Exception:
+    error = kind.__new__(kind)
+    Exception.__init__(error, message)
+    return error
+
 
 class OptionError(SameasError, ValueError):
     """An option with a value that cannot be used."""
@@ -48,6 +60,10 @@ class OptionError(SameasError, ValueError):
 
 class OutputError(SameasError):
     """A result that cannot be written."""
+
+
+class ClusterError(SameasError):
+    """A cluster that cannot be reached or used."""
 
 
 class MemoryCeilingError(SameasError):

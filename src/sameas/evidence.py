@@ -23,8 +23,8 @@ from sameas.candidates import Candidates
 from sameas.graph import Graph, GraphPair, Positions, positions_of
 from sameas.joins import bounded_join
 from sameas.kernels import Anchored, LeftEdges, Matches, PairIndex, RightEdges, gather_votes
-from sameas.parallel import even_slices, in_parallel
-from sameas.rows import Matrix
+from sameas.parallel import even_slices, map_blocks
+from sameas.rows import Matrix, starts_in
 
 Vector = NDArray[np.float64]
 Numbers = NDArray[np.int32]
@@ -272,31 +272,51 @@ def gather_evidence(
     by_far = np.lexsort((right.entity, right.relation, right.far))
     far_starts = np.searchsorted(right.far[by_far], np.arange(right.nodes + 1))
     columns = (right.relation, right.entity, right.fans, right_worth)
-    given = (
-        LeftEdges(left.starts, left.far, left.relation, left.fans, left_worth),
+    shared = (
         RightEdges(far_starts, *(column[by_far] for column in columns)),
         Matches(match_starts, relations.right, relations.match),
         Anchored(partner, left_trust),
-        PairIndex(candidates.starts, candidates.right),
+        (CAP, enter, right.entities),
     )
-    met = np.zeros((3, len(candidates)), dtype=np.float32)
+    met = np.empty((3, len(candidates)), dtype=np.float32)
 
-    def gather_rows(rows: slice) -> tuple[Numbers, Matrix]:
-        sizes = (CAP, enter, right.entities, met)
-        result: tuple[Numbers, Matrix] = gather_votes(rows.start, rows.stop, *given, *sizes)
-        return result
+    def take(rows: slice) -> tuple[LeftEdges, PairIndex]:
+        (starts, edges), (ends, pairs) = (
+            starts_in(each, rows) for each in (left.starts, candidates.starts)
+        )
+        columns = (left.far, left.relation, left.fans, left_worth)
+        edges_there = LeftEdges(starts, *(column[edges] for column in columns))
+        return edges_there, PairIndex(ends, candidates.right[pairs])
 
     def evidence(left: NDArray[Any], right: NDArray[Any], met: Matrix) -> Matrix:
         """The votes, and in place of the weight that was met, the weight that was not."""
         met[1], met[2] = right_total[right] - met[2], left_total[left] - met[1]
         return np.maximum(met, 0, out=met)
 
-    parts = in_parallel(gather_rows, list(even_slices(left.starts, PART)) or [slice(0, 0)])
-    new, new_met = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    found = []
+    parts = list(even_slices(left.starts, PART)) or [slice(0, 0)]
+    for rows, (here, others, others_met) in map_blocks(_votes, parts, take, *shared):
+        met[:, starts_in(candidates.starts, rows)[1]] = here
+        found.append((others + np.array([rows.start, 0], dtype=np.int32), others_met))
+    new, new_met = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
     order = np.lexsort((new[:, 1], new[:, 0]))
     new, new_met = (np.ascontiguousarray(array[order].T) for array in (new, new_met))
     new_evidence = evidence(new[0], new[1], new_met)
     return evidence(candidates.left, candidates.right, met), new, new_evidence
+
+
+def _votes(
+    block: tuple[LeftEdges, PairIndex],
+    right: RightEdges,
+    matches: Matches,
+    anchored: Anchored,
+    limits: tuple[float, float, int],
+) -> tuple[Matrix, Numbers, Matrix]:
+    """The sums of the known pairs of some left entities; other pairs, and theirs."""
+    left, pairs = block
+    met = np.zeros((3, len(pairs.right)), dtype=np.float32)
+    given = left, right, matches, anchored, pairs
+    return met, *gather_votes(0, len(left.starts) - 1, *given, *limits, met)
 
 
 def _worth(edges: Edges, cover: Vector, trust: Vector, hubs: Positions) -> tuple[Vector, Vector]:

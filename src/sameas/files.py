@@ -8,6 +8,7 @@ pipe that nobody writes to) is an InputError that says so.
 from __future__ import annotations
 
 import bz2
+import glob
 import io
 import os
 import re
@@ -30,6 +31,8 @@ StrPath = str | os.PathLike[str]
 Progress = Callable[[float], None]
 
 STANDARD_INPUT = "-"
+ADDRESS = re.compile(r"(?!sparql\+)([a-z][a-z0-9+.-]+):/{1,2}(.+)")
+"""Files elsewhere, as fsspec takes them; a Path has lost one of the slashes."""
 MAX_BYTES = 64 * 2**30
 """How much may be read where nothing of it is kept, unless the caller says otherwise."""
 MEMORY_SHARE = 4
@@ -89,8 +92,70 @@ def kind_of(path: StrPath) -> str:
     return suffixes[-1] if suffixes else ""
 
 
+def address_of(path: StrPath) -> str | None:
+    """The address of a file elsewhere, such as s3://bucket/name; None for a path.
+
+    >>> address_of(Path("s3://bucket/graph.nt")), address_of("graph.nt")
+    ('s3://bucket/graph.nt', None)
+    """
+    found = ADDRESS.fullmatch(str(path))
+    if not found:
+        return None
+    root = "/" if found[1] == "file" else ""
+    return f"{found[1]}://{root}{found[2].removeprefix(root)}"
+
+
+def elsewhere(address: str) -> tuple[Any, str]:
+    """The file system of an address (of fsspec), and the path in it."""
+    try:
+        import fsspec
+    except ImportError:
+        raise InputError(
+            address,
+            "needs a package that is not installed; install it with: pip install 'sameas[dask]'",
+        ) from None
+    try:
+        system, path = fsspec.core.url_to_fs(address)
+        return system, path
+    except Exception as error:  # each file system has its own
+        raise InputError(address, f"cannot be reached ({first_line(error)})") from None
+
+
+def files_at(address: str) -> list[str]:
+    """The addresses of the files that a pattern fits or that a folder holds; else itself."""
+    system, path = elsewhere(address)
+    try:
+        if glob.has_magic(address):
+            paths = system.glob(path)
+            if not paths:
+                raise InputError(address, "fits no file; check the pattern")
+        elif system.isdir(path):
+            paths = [one["name"] for one in system.ls(path, detail=True) if one["type"] == "file"]
+        else:
+            return [address]
+    except OSError as error:
+        raise InputError(address, f"cannot be read ({first_line(error)})") from None
+    return [system.unstrip_protocol(one) for one in sorted(paths)]
+
+
+@contextmanager
+def _open_elsewhere(address: str, most: int, progress: Progress | None) -> Iterator[Stream]:
+    system, path = elsewhere(address)
+    try:
+        with system.open(path, "rb") as file:
+            stream = _opened(_Source(address, file, most, system.size(path), progress))
+            _refuse_wrong_suffix(Path(path), stream)
+            yield stream
+    except FileNotFoundError:
+        raise InputError(address, "no such file; check the address") from None
+    except OSError as error:
+        raise InputError(address, f"cannot be read ({first_line(error)})") from None
+
+
 def require_file(path: Path) -> None:
-    """Raise an InputError unless the path is a file that exists."""
+    """Raise an InputError unless the path is a file that exists, or one elsewhere."""
+    if address_of(path):
+        return
     if path.is_dir():
         raise InputError(path, "is a folder where a file is expected")
     if not path.exists():
@@ -137,6 +202,11 @@ def limited(max_bytes: int | None, *, memory: int | None = None) -> Iterator[Non
         _limits.set(outer)
 
 
+def limits() -> tuple[int | None, int | None]:
+    """What ``limited`` was given, to be given again elsewhere."""
+    return _limits.get()
+
+
 def max_bytes() -> int:
     """How many bytes a source that may have no end can hold."""
     most, ceiling = _limits.get()
@@ -159,6 +229,10 @@ def open_stream(
         if sys.stdin is None:
             raise InputError("standard input", "is closed; send the graph there, or give a file")
         yield stream_of("standard input", sys.stdin.buffer, most)
+        return
+    if address := address_of(path):
+        with _open_elsewhere(address, most, progress) as stream:
+            yield stream
         return
     path = Path(path)
     require_file(path)

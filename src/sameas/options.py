@@ -147,6 +147,37 @@ class Options:
         return {**asdict(self), "without": list(self.without)}
 
 
+@dataclass(frozen=True, kw_only=True)
+class Where:
+    """Where the work is done."""
+
+    engine: Literal["threads", "dask"] = option(
+        "threads", help="Work in threads of one process, or on a Dask cluster (sameas[dask])."
+    )
+    scheduler: str | None = option(
+        None, help="The Dask cluster to use, such as tcp://host:8786; else one is started here."
+    )
+    workers: int | None = option(
+        None, help="Worker processes of the cluster started here; one a core.", least=1, metavar="N"
+    )
+    worker_memory: int | None = option(
+        None, help="Memory of each of these workers, such as 2G.", least=2**20, metavar="SIZE"
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse values that cannot be used, and options that have no effect with the others."""
+        check(self)
+        for name in ("scheduler", "workers", "worker_memory"):
+            if getattr(self, name) is None:
+                continue
+            if self.engine != "dask":
+                raise OptionError(f"`{name}` has no effect here: it is for `engine` dask")
+            if name != "scheduler" and self.scheduler is not None:
+                raise OptionError(
+                    f"`{name}` has no effect here: the cluster of `scheduler` has its workers"
+                )
+
+
 def compares_languages(options: Options) -> bool:
     """Whether names of different languages can be compared by more than their spelling."""
     ngrams = options.text == "weighted" and options.features in ("char", "multilingual")

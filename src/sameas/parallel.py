@@ -1,4 +1,9 @@
-"""The same work on many parts at once, in threads: NumPy, SciPy and the kernels release the GIL."""
+"""The same work on many parts at once: in threads, or by the engine that the pipeline has chosen.
+
+NumPy, SciPy and the kernels release the GIL. A stage that may run on other machines calls
+`map_blocks` with a function of a module, whose arguments and result are data; it does not know
+which engine runs it. The parts do not depend on the engine, so neither do the results.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +12,14 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -51,6 +59,75 @@ def in_turn(work: Callable[[Part], Result], parts: Iterable[Part]) -> Iterator[R
                 yield ahead.popleft().result()
         while ahead:
             yield ahead.popleft().result()
+
+
+class Engine(Protocol):
+    """What maps a function over blocks: threads here, or the workers of a cluster."""
+
+    @property
+    def width(self) -> int:
+        """Into how many blocks to share out work that suffers from being cut up."""
+
+    def map(
+        self,
+        work: Callable[..., Result],
+        parts: Iterable[Part],
+        take: Callable[[Part], Any],
+        *shared: Any,
+    ) -> Iterator[tuple[Part, Result]]:
+        """Each part with ``work(take(part), *shared)``, in their order.
+
+        ``take`` gives the data of one part, and is called here; what is ``shared`` is sent to
+        each worker once, as long as it is the same object.
+        """
+
+
+class Threads:
+    """The engine of one process."""
+
+    width = WORKERS
+
+    def map(
+        self,
+        work: Callable[..., Result],
+        parts: Iterable[Part],
+        take: Callable[[Part], Any],
+        *shared: Any,
+    ) -> Iterator[tuple[Part, Result]]:
+        """Each part with what the work gives for it; only a few are made ahead."""
+        parts = list(parts)
+        if len(parts) == 1:
+            yield parts[0], work(take(parts[0]), *shared)
+            return
+        with threadpool_limits(1):  # parts are shared out, not the products in them
+            results = in_turn(lambda part: work(take(part), *shared), parts)
+            yield from zip(parts, results, strict=True)
+
+
+THREADS = Threads()
+_engine: ContextVar[Engine] = ContextVar("engine", default=THREADS)
+
+
+@contextmanager
+def using(engine: Engine) -> Iterator[Engine]:
+    """A context in which blocks are mapped by this engine."""
+    before = _engine.set(engine)
+    try:
+        yield engine
+    finally:
+        _engine.reset(before)
+
+
+def map_blocks(
+    work: Callable[..., Result], parts: Iterable[Part], take: Callable[[Part], Any], *shared: Any
+) -> Iterator[tuple[Part, Result]]:
+    """Each part with ``work(take(part), *shared)``, in their order, by the engine in use."""
+    return _engine.get().map(work, parts, take, *shared)
+
+
+def width() -> int:
+    """Into how many blocks to share out work for the engine in use."""
+    return _engine.get().width
 
 
 def slices(length: int, size: int) -> Iterator[slice]:

@@ -13,8 +13,8 @@ from scipy.sparse import csr_array
 from sameas.compression import Compressed, compress
 from sameas.graph import Positions
 from sameas.kernels import RowArrays, add_products, pair_products
-from sameas.parallel import even_slices, in_parallel, in_turn, slices
-from sameas.rows import Matrix, Rows, in_rows
+from sameas.parallel import even_slices, in_parallel, in_turn, map_blocks, slices
+from sameas.rows import Matrix, Rows, in_rows, starts_in
 
 BUSY = 0.02
 """Columns filled on both sides to a share product above this are multiplied as dense ones.
@@ -25,6 +25,8 @@ which both are filled.
 BLOCK_BYTES = 64 * 2**20
 BOUND_COLUMNS = 384
 """Principal columns that bound a profit: on DBP15K, all but one pair in a hundred is out."""
+PAIRS = 200_000
+"""Pairs whose profits are computed at once."""
 ROUNDING = 4e-6
 """More than the error of a sum of float32 products of unit rows."""
 
@@ -127,19 +129,17 @@ class Profit:
         wherever it is asked for.
         """
         values = np.empty(len(right), dtype=np.float32)
-        ours, theirs, width = _arrays(self.left), _arrays(self.right), self.left.sparse.shape[1]
 
-        def part(rows: slice) -> None:
-            ends = starts[rows.start : rows.stop + 1]
-            pairs = slice(int(ends[0]), int(ends[-1]))
-            left = ours._replace(
-                dense=ours.dense[rows], starts=ours.starts[rows.start : rows.stop + 1]
-            )
-            pair_products(ends - ends[0], right[pairs], left, theirs, width, values[pairs])
+        def take(rows: slice) -> tuple[slice, Positions, NDArray[np.integer]]:
+            ends, pairs = starts_in(starts, rows)
+            return rows, ends, right[pairs]
+
+        parts = even_slices(starts, PAIRS)
+        for rows, some in map_blocks(_products, parts, take, self.left, self.right):
+            pairs = starts_in(starts, rows)[1]
+            values[pairs] = some
             if progress:
                 progress(pairs.stop / max(len(right), 1))
-
-        in_parallel(part, even_slices(starts, 100_000))
         return values
 
     def above(self, left: Vector, right: Vector) -> Above:
@@ -186,6 +186,18 @@ class Profit:
         if progress:
             progress(1.0)
         return matrix
+
+
+def _products(
+    block: tuple[slice, Positions, NDArray[np.integer]], left: Rows, right: Rows
+) -> Matrix:
+    """The profits of the pairs of some left rows."""
+    rows, starts, partners = block
+    values, width = np.empty(len(partners), dtype=np.float32), left.sparse.shape[1]
+    ours = _arrays(left)
+    ours = ours._replace(dense=ours.dense[rows], starts=ours.starts[rows.start : rows.stop + 1])
+    pair_products(starts, partners, ours, _arrays(right), width, values)
+    return values
 
 
 def make_profit(left: Rows, right: Rows) -> Profit:

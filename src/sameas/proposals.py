@@ -15,13 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, eye_array
-from threadpoolctl import threadpool_limits
 
 from sameas.compression import compress
 from sameas.graph import Positions
 from sameas.kernels import Best, Near, best_meetings, best_of_tile, merge_best
-from sameas.parallel import WORKERS, in_parallel, slices
-from sameas.rows import Matrix, Rows, Sparse
+from sameas.parallel import map_blocks, slices, width
+from sameas.rows import Matrix, Rows, Sparse, rows_of
 
 COMPARE_ALL_UP_TO = 60_000
 """Entities a side up to which every left one is compared with every right one."""
@@ -37,6 +36,8 @@ TILE = 256, 2048
 """Left and right entities whose products are looked through while they are in the cache."""
 TILE_ROWS = 32_768
 """Right entities that are met at once: their products stay in the processor's cache."""
+LEFT_ROWS, LEAST_ROWS = 2**18, 2**12
+"""Left entities of one block, and the fewest right ones."""
 MEETINGS = 10_000
 """Common n-grams per entity: the most frequent n-grams are left out."""
 ANCHORS = 2
@@ -127,35 +128,46 @@ def _largest(
     both. Tiles have the same size for any number of threads, since that decides about rounding.
     """
     n, m = len(left), len(right)
-    columns = _none_near(_limits(right, left, k), min(k, n), first)
-    limits, done = _limits(left, right, k), []
+    limits, others = _limits(left, right, k), _limits(right, left, k)
+    rows, found = _none_near(limits, min(k, m), first), []
+    tiles = -(-m // TILE[1]) if n else 0
+    shares = slices(m if n else 0, TILE[1] * -(-tiles // width()))
+    sizes = min(k, m), min(k, n), first
+    for share, (near, columns) in map_blocks(
+        _look, shares, lambda part: (right[part], others[part]), left, limits, sizes
+    ):
+        for best, more in ((rows.best, near.best), (rows.first, near.first)):
+            merge_best(best, _moved(more, share.start))
+        np.maximum(rows.peaks, near.peaks, out=rows.peaks)
+        line, partner = _wanted(columns)
+        found.append(partner * m + line + share.start)
+        progress(share.stop / m)
+    line, partner = _wanted(rows)
+    return [line * m + partner, *found]
 
-    def look(tiles: Sequence[slice]) -> Near:
-        rows, room = _none_near(limits, min(k, m), first), np.empty(TILE[0] * TILE[1], np.float32)
-        for tile in tiles:
-            turned = np.ascontiguousarray(right[tile].T)
-            for part in slices(n, TILE[0]):
-                some = left[part]
-                products = room[: len(some) * turned.shape[1]].reshape(len(some), -1)
-                np.dot(some, turned, out=products)
-                best_of_tile(products, part.start, tile.start, 1.001 * SLACK, rows, columns)
-            done.append(tile.stop - tile.start)
-            progress(sum(done) / m)
-        return rows
 
-    tiles = list(slices(m, TILE[1])) if n else []
-    shares = [tiles[part] for part in slices(len(tiles), -(-len(tiles) // WORKERS))]
-    with threadpool_limits(1):  # threads share out the tiles, not the products in them
-        rows, *more = in_parallel(look, shares) or [_none_near(limits, 0, first)]
-    for part in more:
-        merge_best(rows.best, part.best)
-        merge_best(rows.first, part.first)
-        np.maximum(rows.peaks, part.peaks, out=rows.peaks)
-    found = []
-    for near, by_row in ((rows, True), (columns, False)):
-        line, partner = _wanted(near)
-        found.append(line * m + partner if by_row else partner * m + line)
-    return found
+def _look(
+    block: tuple[Matrix, Matrix], left: Matrix, limits: Matrix, sizes: tuple[int, int, int]
+) -> tuple[Near, Near]:
+    """The nearest of some right rows for all left ones, and the other way round."""
+    right, right_limits = block
+    most, back, first = sizes
+    rows, columns = _none_near(limits, most, first), _none_near(right_limits, back, first)
+    room = np.empty(TILE[0] * TILE[1], np.float32)
+    for tile in slices(len(right), TILE[1]):
+        turned = np.ascontiguousarray(right[tile].T)
+        for part in slices(len(left), TILE[0]):
+            some = left[part]
+            products = room[: len(some) * turned.shape[1]].reshape(len(some), -1)
+            np.dot(some, turned, out=products)
+            best_of_tile(products, part.start, tile.start, 1.001 * SLACK, rows, columns)
+    return rows, columns
+
+
+def _moved(best: Best, start: int) -> Best:
+    """The same with partners that are numbered from another start."""
+    best.partners[best.partners >= 0] += start
+    return best
 
 
 def _wanted(near: Near) -> tuple[Positions, Positions]:
@@ -248,20 +260,28 @@ def _best_products(left: Sparse, right: Sparse, k: int, back: int = 0) -> tuple[
     Both of shape (left, right); products of rows that share no column do not count.
     """
     n, m = left.shape[0], right.shape[0]
-    columns = _no_best(m, back)
+    rows, columns = _no_best(n, k), _no_best(m, back)
+    tiles = slices(m, max(-(-m // width()), LEAST_ROWS))
+    blocks = [(part, tile) for tile in tiles for part in slices(n, LEFT_ROWS)]
 
-    def meet(part: slice) -> Best:
-        rows = _no_best(n, k)
-        for tile in slices(part.stop - part.start, TILE_ROWS):
-            begin, end = part.start + tile.start, part.start + tile.stop
-            turned = right[begin:end].tocsc()
-            best_meetings(_arrays(left), _arrays(turned), begin, end - begin, rows, columns)
-        return rows
+    def take(block: tuple[slice, slice]) -> tuple[Sparse, Sparse]:
+        return rows_of(left, block[0]), rows_of(right, block[1])
 
-    rows, *more = in_parallel(meet, slices(m, m // WORKERS + 1)) or [_no_best(n, k)]
-    for part in more:
-        merge_best(rows, part)
+    for (part, tile), (near, far) in map_blocks(_meet, blocks, take, (k, back)):
+        merge_best(Best(*(each[part] for each in rows)), _moved(near, tile.start))
+        merge_best(Best(*(each[tile] for each in columns)), _moved(far, part.start))
     return _from_best(rows, m), csr_array(_from_best(columns, n).T)
+
+
+def _meet(block: tuple[Sparse, Sparse], sizes: tuple[int, int]) -> tuple[Best, Best]:
+    """The best products of some left rows with some right ones, and the other way round."""
+    left, right = block
+    rows, columns = _no_best(left.shape[0], sizes[0]), _no_best(right.shape[0], sizes[1])
+    for tile in slices(right.shape[0], TILE_ROWS):
+        turned = rows_of(right, tile).tocsc()
+        size = tile.stop - tile.start
+        best_meetings(_arrays(left), _arrays(turned), tile.start, size, rows, columns)
+    return rows, columns
 
 
 def _arrays(matrix: Any) -> tuple[Positions, Positions, Matrix]:

@@ -47,6 +47,10 @@ class Rows:
         """The rows at these positions."""
         return Rows(self.dense[positions], self.sparse[positions])
 
+    def part(self, which: slice) -> Rows:
+        """Successive rows."""
+        return Rows(self.dense[which], rows_of(self.sparse, which))
+
     def scaled(self, factors: NDArray[np.floating]) -> Rows:
         """Each row times its factor."""
         factors = factors.astype(np.float32)
@@ -64,6 +68,14 @@ class Rows:
         return np.asarray(np.sqrt(squares))
 
 
+def rows_of(matrix: Sparse, which: slice) -> Sparse:
+    """Successive rows of a sparse matrix, without a copy of their entries."""
+    starts = matrix.indptr[which.start : which.stop + 1]
+    entries = slice(int(starts[0]), int(starts[-1]))
+    parts = matrix.data[entries], matrix.indices[entries], starts - starts[0]
+    return csr_array(parts, shape=(len(starts) - 1, matrix.shape[1]))
+
+
 def in_rows(
     partners: Callable[[Positions, Positions], Matrix], size: int, left: Positions, right: Positions
 ) -> Matrix:
@@ -76,6 +88,12 @@ def in_rows(
     values = np.empty(len(left), dtype=np.float32)
     values[order] = partners(starts, right[order])
     return values
+
+
+def starts_in(starts: Positions, rows: slice) -> tuple[Positions, slice]:
+    """Where the pairs of these rows start among themselves, and where they are among all."""
+    ends = starts[rows.start : rows.stop + 1]
+    return ends - ends[0], slice(int(ends[0]), int(ends[-1]))
 
 
 def as_rows(values: Rows | NDArray[np.floating] | csr_array) -> Rows:

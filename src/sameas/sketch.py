@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +11,9 @@ from numpy.typing import NDArray
 from sameas.compression import directions_of, times
 from sameas.graph import Positions
 from sameas.kernels import sketch_products
-from sameas.parallel import even_slices, in_parallel, slices
+from sameas.parallel import even_slices, map_blocks, slices
 from sameas.propagation import hop, hop_rows, surroundings
-from sameas.rows import Matrix, Rows, Sparse, as_rows, in_rows, unit
+from sameas.rows import Matrix, Rows, Sparse, as_rows, in_rows, rows_of, starts_in, unit
 
 PRINCIPAL, RANDOM = 96, 288
 """Directions that the rows of each hop are projected on: more random ones are more exact."""
@@ -21,6 +22,8 @@ SAMPLE = 1000
 """Entities a side whose hops the principal directions are learnt from."""
 BLOCK = 4000
 """Rows that are made at once."""
+PAIRS = 200_000
+"""Pairs whose products are computed at once."""
 
 Small = NDArray[np.int8]
 
@@ -50,12 +53,14 @@ class Sketch:
     def partners(self, starts: Positions, right: NDArray[np.integer]) -> Matrix:
         """The means of left entity i with right[starts[i]:starts[i + 1]], for every i."""
         values = np.empty(len(right), dtype=np.float32)
-        given = self.left, self.left_scales, self.right, self.right_scales
+        shared = self.left, self.left_scales, self.right, self.right_scales
 
-        def part(rows: slice) -> None:
-            sketch_products(starts, right, *given, rows.start, rows.stop, values)
+        def take(rows: slice) -> tuple[slice, Positions, NDArray[np.integer]]:
+            ends, pairs = starts_in(starts, rows)
+            return rows, ends, right[pairs]
 
-        in_parallel(part, even_slices(starts, 100_000))
+        for rows, some in map_blocks(_products, even_slices(starts, PAIRS), take, *shared):
+            values[starts_in(starts, rows)[1]] = some
         values /= np.float32(max(self.left.shape[1] - 1, 1))
         return values
 
@@ -64,6 +69,21 @@ class Sketch:
         values, scales = ((self.left, self.left_scales), (self.right, self.right_scales))[side]
         scaled = values[which] * (scales[which] * np.float32(values.shape[1] ** -0.5))[:, :, None]
         return as_rows(scaled.reshape(len(scaled), values.shape[1] * values.shape[2]))
+
+
+def _products(
+    block: tuple[slice, Positions, NDArray[np.integer]],
+    left: Small,
+    left_scales: Matrix,
+    right: Small,
+    right_scales: Matrix,
+) -> Matrix:
+    """The sums over hops of the pairs of some left rows."""
+    rows, starts, partners = block
+    values = np.empty(len(partners), dtype=np.float32)
+    given = left[rows], left_scales[rows], right, right_scales
+    sketch_products(starts, partners, *given, 0, len(starts) - 1, values)
+    return values
 
 
 def make_sketch(
@@ -102,22 +122,29 @@ def _sketch(
     values = np.empty((len(names), depth + 1, columns), dtype=np.int8)
     scales = np.empty((len(names), depth + 1), dtype=np.float32)
 
-    def rows_of(part: slice, number: int) -> Matrix:
-        if not number:
-            some = names.take(np.arange(part.start, part.stop))
-            return some.toarray() if directions is None else times(some, directions)
-        near, before = surroundings(adjacency, part)
-        last = values[before, number - 1] * scales[before, number - 1][:, None]
-        return hop(near, as_rows(last)).dense
-
     for number in range(depth + 1):
-
-        def shorten(part: slice, number: int = number) -> None:
-            rows = rows_of(part, number)
-            scale = np.abs(rows).max(axis=1, initial=0.0) / np.float32(127)
-            scales[part, number] = scale
-            scale[scale == 0] = 1
-            values[part, number] = np.rint(rows / scale[:, None])
-
-        in_parallel(shorten, slices(len(names), BLOCK))
+        parts = slices(len(names), BLOCK)
+        if number:
+            last = values[:, number - 1].copy(), scales[:, number - 1].copy()
+            made = map_blocks(_next_hop, parts, partial(rows_of, adjacency), *last)
+        else:
+            made = map_blocks(_first_hop, parts, names.part, directions)
+        for part, (some, scale) in made:
+            values[part, number], scales[part, number] = some, scale
     return values, scales
+
+
+def _first_hop(names: Rows, directions: Matrix | None) -> tuple[Small, Matrix]:
+    return _shortened(names.toarray() if directions is None else times(names, directions))
+
+
+def _next_hop(adjacency: Sparse, last: Small, scales: Matrix) -> tuple[Small, Matrix]:
+    near, before = surroundings(adjacency, slice(None))
+    return _shortened(hop(near, as_rows(last[before] * scales[before][:, None])).dense)
+
+
+def _shortened(rows: Matrix) -> tuple[Small, Matrix]:
+    """Rows as small integers, and their scales."""
+    scales: Matrix = np.abs(rows).max(axis=1, initial=0.0) / np.float32(127)
+    whole = np.rint(rows / np.where(scales == 0, np.float32(1), scales)[:, None])
+    return whole.astype(np.int8), scales

@@ -27,8 +27,8 @@ from sameas.cli.command import (
     word_vectors_flag,
 )
 from sameas.errors import OptionError
-from sameas.files import limited
-from sameas.options import Options, Preset, make_options, refuse_unused
+from sameas.files import address_of, limited
+from sameas.options import Options, Preset, Where, make_options, refuse_unused
 from sameas.rdf.rules import Reading
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ MATCHES_SHOWN = 5
 @flag("--among", "FILE|gold", "Only entities of these links are candidates (the paper protocol).")
 @flags(Options)
 @flags(Reading)
+@flags(Where)
 def align(
     inputs: tuple[str, ...],
     out: Path,
@@ -106,10 +107,13 @@ def align(
     """
     from sameas.atomic import hidden_beside
     from sameas.budget import peak_memory
+    from sameas.engine import engine_at
+    from sameas.parallel import using
     from sameas.reading import read_pair
     from sameas.writing import prepare
 
     reading = Reading(**given(Reading, chosen))
+    where = Where(**given(Where, chosen))
     choices = given(Options, chosen)
     options = make_options(preset, **choices)
     files = {name: file for name, file in chosen.items() if file is not None}
@@ -119,7 +123,12 @@ def align(
     names_given = names[0] if len(names) == 1 else names or None
     write_out = prepare(out, predicate=predicate, folder=True)
     seconds = {}
-    with limited(None, memory=options.memory), progress_display() as progress:
+    with (
+        limited(None, memory=options.memory),
+        engine_at(where) as engine,
+        using(engine),
+        progress_display() as progress,
+    ):
         begin = time.perf_counter()
         progress("reading", 0.0)
         # The libraries of the stages that follow load while files are read.
@@ -129,8 +138,11 @@ def align(
         seconds["reading"] = time.perf_counter() - begin
         from sameas.pipeline import align as align_pair
 
-        kept = hidden_beside(out, "resume")
-        alignment = align_pair(pair, options, **files, progress=progress, checkpoint=kept)
+        # Where the links go elsewhere, finished phases are kept in the working folder.
+        kept = hidden_beside(Path(out.name) if address_of(out) else out, "resume")
+        alignment = align_pair(
+            pair, options, **files, progress=progress, checkpoint=kept, engine=engine
+        )
         changed = changed_links(files, alignment)  # before the earlier run may be replaced
         begin = time.perf_counter()
         progress("writing", 0.0)

@@ -13,11 +13,13 @@ from sameas.alignment import Alignment
 from sameas.assignment import Certificate
 from sameas.audit.record import Audit
 from sameas.checkpoint import Checkpoint, fingerprint
+from sameas.engine import engine_at
 from sameas.errors import OptionError
 from sameas.files import limited
 from sameas.graph import Graph, GraphPair
 from sameas.inputs import Task, collect_inputs, make_task
 from sameas.options import Options, Preset, make_options, refuse_unused
+from sameas.parallel import THREADS, using
 from sameas.pipeline.by_paris import align_by_paris
 from sameas.pipeline.phases import Phases, Progress
 from sameas.pipeline.published import align_published, verify_published
@@ -47,6 +49,7 @@ def align(
     dictionary: Links | None = None,
     progress: Progress | None = None,
     checkpoint: str | PathLike[str] | None = None,
+    engine: Any = None,
     **choices: Any,
 ) -> Alignment:
     """The links between the entities of two graphs.
@@ -66,6 +69,9 @@ def align(
     ``progress`` is called with the phase and the share of it that is done. ``checkpoint`` is a
     folder that keeps the results of long phases: called again with the same input, options and
     folder after an interruption, ``align`` goes on from there. Delete it when the result is safe.
+
+    ``engine`` is where the work is done: "threads" of this process, "dask" for a Dask cluster of
+    processes on this machine, or a ``distributed.Client`` for any cluster. The links are the same.
     """
     if isinstance(right, Options):
         right, options = None, right
@@ -75,25 +81,27 @@ def align(
     elif choices or preset is not None:
         name = next(iter(choices), "preset")
         raise OptionError(f"`{name}` was given beside an Options object; put it into that")
-    with limited(None, memory=options.memory):
+    with engine_at(engine) as found, using(found), limited(None, memory=options.memory):
+        if options.method == "paris" and found is not THREADS:
+            raise OptionError("`engine` has no effect here: method 'paris' does not use it")
         pair = _pair(left, right)
-    phases = Phases(progress)
-    with limited(None, memory=options.memory), phases.timed("inputs") as report:
-        inputs = collect_inputs(
-            pair,
-            options,
-            seeds=seeds,
-            reject=reject,
-            among=among,
-            embeddings=embeddings,
-            word_vectors=word_vectors,
-            dictionary=dictionary,
-            progress=report,
-        )
-        task = make_task(pair, options, inputs)
-        if checkpoint is not None:
-            phases.checkpoint = Checkpoint(Path(checkpoint), fingerprint(task))
-    return make_alignment(task, _method(options)(task, phases), phases)
+        phases = Phases(progress)
+        with phases.timed("inputs") as report:
+            inputs = collect_inputs(
+                pair,
+                options,
+                seeds=seeds,
+                reject=reject,
+                among=among,
+                embeddings=embeddings,
+                word_vectors=word_vectors,
+                dictionary=dictionary,
+                progress=report,
+            )
+            task = make_task(pair, options, inputs)
+            if checkpoint is not None:
+                phases.checkpoint = Checkpoint(Path(checkpoint), fingerprint(task))
+        return make_alignment(task, _method(options)(task, phases), phases)
 
 
 def _pair(left: Source, right: Source | None) -> GraphPair:

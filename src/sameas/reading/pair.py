@@ -11,14 +11,15 @@ from typing import cast
 import polars as pl
 
 from sameas.errors import InputError, OptionError, shortened
-from sameas.files import STANDARD_INPUT, StrPath, kind_of, limited, require_file
+from sameas.files import STANDARD_INPUT, StrPath, kind_of, limited, limits, require_file
 from sameas.graph import Graph, GraphPair
 from sameas.naming import choose_names
+from sameas.parallel import map_blocks
 from sameas.rdf.rules import Reading
 from sameas.reading.benchmark import MARKS, Side, read_benchmark, read_benchmark_gold
 from sameas.reading.links import read_gold_links
 from sameas.reading.names import read_names
-from sameas.reading.rdf import SUFFIXES, Place, describe, is_rdf, read_rdf
+from sameas.reading.rdf import SUFFIXES, Place, describe, expanded, is_rdf, read_rdf
 from sameas.reading.tables import TABLE_SUFFIXES, read_table
 from sameas.understanding import understand
 
@@ -111,16 +112,25 @@ def _side(place: Place, reading: Reading, number: int) -> Side:
     if is_rdf(place, reading):
         query = reading.query[min(number, len(reading.query) - 1)] if reading.query else None
         return Side(graph=read_rdf(place, reading, query=query), file=describe(place))
-    path = Path(cast(StrPath, place))
-    require_file(path)
-    if kind_of(path) not in TABLE_SUFFIXES:
-        raise InputError(
-            path,
-            f'suffix "{"".join(path.suffixes)}" is not known; a table of triples ends in '
-            f"{', '.join(TABLE_SUFFIXES)}, plain, .gz, .bz2 or .zst, RDF in {', '.join(SUFFIXES)}",
-        )
-    table = read_table(path, ("head", "relation", "tail"))
-    return Side(graph=Graph.from_triples(table), file=path)
+    parts = [Path(part) for part in expanded(cast(StrPath, place))]
+    for path in parts:
+        require_file(path)
+        if kind_of(path) not in TABLE_SUFFIXES:
+            known = ", ".join(TABLE_SUFFIXES)
+            raise InputError(
+                path,
+                f'suffix "{"".join(path.suffixes)}" is not known; a table of triples ends in '
+                f"{known}, plain, .gz, .bz2 or .zst, RDF in {', '.join(SUFFIXES)}",
+            )
+    tables = [table for _, table in map_blocks(_read_part, parts, str, limits())]
+    file = parts[0] if len(parts) == 1 else describe(place)
+    return Side(graph=Graph.from_triples(pl.concat(tables)), file=file)
+
+
+def _read_part(path: str, given: tuple[int | None, int | None]) -> pl.DataFrame:
+    """The triples of one of the files of a table."""
+    with limited(given[0], memory=given[1]):
+        return read_table(Path(path), ("head", "relation", "tail"))
 
 
 def _refuse_empty(side: Side) -> None:

@@ -12,8 +12,19 @@ from pathlib import Path
 import polars as pl
 
 from sameas.errors import InputError, OptionError
-from sameas.files import STANDARD_INPUT, StrPath, kind_of, open_stream, require_file
+from sameas.files import (
+    STANDARD_INPUT,
+    StrPath,
+    address_of,
+    files_at,
+    kind_of,
+    limited,
+    limits,
+    open_stream,
+    require_file,
+)
 from sameas.graph import Graph
+from sameas.parallel import map_blocks
 from sameas.rdf.assembly import assemble
 from sameas.rdf.rules import RdfKind, Reading
 from sameas.reading.quads import read_stream
@@ -46,7 +57,7 @@ def is_rdf(place: Place, reading: Reading) -> bool:
         return True
     if str(place) == STANDARD_INPUT or endpoint_of(place) or Path(place).is_dir():
         return True
-    return any(rdf_kind(path, reading) or _holds_rdf(path) for path in _expanded(place))
+    return any(rdf_kind(path, reading) or _holds_rdf(path) for path in expanded(place))
 
 
 def read_rdf(place: Place, reading: Reading, *, query: Path | None) -> Graph:
@@ -87,7 +98,7 @@ def rdf_kind(path: StrPath, reading: Reading) -> RdfKind | None:
 
 def _holds_rdf(path: StrPath) -> bool:
     """Whether a file begins like RDF, though its suffix says nothing."""
-    if kind_of(path) in TABLE_SUFFIXES or not Path(path).is_file():
+    if kind_of(path) in TABLE_SUFFIXES or not (Path(path).is_file() or address_of(path)):
         return False
     with open_stream(path) as stream:
         return looks_like_rdf(stream.head)
@@ -97,7 +108,7 @@ def _files(place: Place, reading: Reading) -> list[RdfFile]:
     """The files of a side."""
     paths = [place] if isinstance(place, str | PathLike) else list(place)
     found: list[RdfFile] = []
-    for path in (part for one in paths for part in _expanded(one)):
+    for path in (part for one in paths for part in expanded(one)):
         kind = rdf_kind(path, reading)
         if str(path) == STANDARD_INPUT:
             found.append((path, kind))
@@ -117,18 +128,20 @@ def _files(place: Place, reading: Reading) -> list[RdfFile]:
     return found
 
 
-def _expanded(place: StrPath) -> list[StrPath]:
+def expanded(place: StrPath) -> list[StrPath]:
     """The paths that a text stands for: itself, those a pattern fits, or those between commas."""
     text = str(place)
     if text == STANDARD_INPUT or endpoint_of(text) or Path(text).exists():
         return [place]
+    if address := address_of(text):
+        return list(files_at(address))
     if glob.has_magic(text):
         found = sorted(glob.glob(text))  # noqa: PTH207 (a pattern, which may be absolute)
         if not found:
             raise InputError(text, "fits no file; check the pattern")
         return list(found)
     if "," in text:
-        return [part for one in text.split(",") if one for part in _expanded(one)]
+        return [part for one in text.split(",") if one for part in expanded(one)]
     return [place]
 
 
@@ -150,12 +163,28 @@ def _in_folder(folder: Path, reading: Reading) -> list[RdfFile]:
 def _read_files(
     files: Sequence[RdfFile], reading: Reading, tally: Counter[str]
 ) -> Iterator[pl.DataFrame]:
-    """The statements of files, in their order.
+    """The statements of files, in their order; several are read at once, each by one worker.
 
     A blank node belongs to its file: where there are several, its name begins with the number
     of the file.
     """
-    for number, (path, kind) in enumerate(files, start=1):
-        tag = f"{number}." if len(files) > 1 else ""
-        with open_stream(path) as stream:
-            yield from read_stream(stream, kind, reading, tally, tag=tag)
+    if len(files) == 1 or any(str(path) == STANDARD_INPUT for path, _ in files):
+        for number, (path, kind) in enumerate(files, start=1):
+            with open_stream(path) as stream:
+                tag = f"{number}." if len(files) > 1 else ""
+                yield from read_stream(stream, kind, reading, tally, tag=tag)
+        return
+    parts = list(enumerate(files, start=1))
+    for _, (batches, counts) in map_blocks(_read_file, parts, tuple, (reading, limits())):
+        tally.update(counts)
+        yield from batches
+
+
+def _read_file(
+    numbered: tuple[int, RdfFile], given: tuple[Reading, tuple[int | None, int | None]]
+) -> tuple[list[pl.DataFrame], Counter[str]]:
+    """The statements of one of several files, and what was counted."""
+    (number, (path, kind)), (reading, (most, memory)) = numbered, given
+    tally = Counter[str]()
+    with limited(most, memory=memory), open_stream(path) as stream:
+        return list(read_stream(stream, kind, reading, tally, tag=f"{number}.")), tally

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import polars as pl
 
 from sameas.alignment import Alignment
 from sameas.atomic import replacing_file
 from sameas.errors import OutputError, writing_to
-from sameas.files import kind_of
+from sameas.files import address_of, elsewhere, kind_of
 from sameas.iri import are_blank, are_iris, is_iri, to_iris
 from sameas.links import LINK_COLUMNS, SAME_AS, LinkSet, predicate_iri, saying, with_numbers
 from sameas.reading.alignment_api import SOURCES
@@ -75,7 +77,9 @@ def prepare(
     """
     path = Path(path)
     suffix = kind_of(path) if path.suffix.lower() == ".tsv" else path.suffix.lower()
-    remedy = "or no suffix for a run folder" if folder else "plain"
+    address = address_of(path)
+    remedy = "or no suffix for a run folder" if folder and not address else "plain"
+    folder = folder and not address  # a run folder is renamed into its place, which is local
     check_place(path, suffix, {**FORMATS, "": None} if folder else FORMATS, remedy=remedy)
     with writing_to(path):
         empty = path.is_dir() and not any(path.iterdir())
@@ -106,11 +110,21 @@ def prepare(
         lost: list[str] = []
         if "any id" not in holds:
             links, lost = _as_iris(links)
-        with replacing_file(path) as draft:
+        with sent_to(address) if address else replacing_file(path) as draft:
             write_format(links, draft)
         return (*lost, *_not_held(links, holds))
 
     return write_there
+
+
+@contextmanager
+def sent_to(address: str) -> Iterator[Path]:
+    """A path to write to; if the block succeeds, the file there is sent to the address."""
+    system, place = elsewhere(address)
+    with TemporaryDirectory(prefix="sameas-") as folder, writing_to(address):
+        draft = Path(folder) / Path(place).name
+        yield draft
+        system.put_file(str(draft), place)
 
 
 def check_place(path: Path, suffix: str, known: Collection[str], *, remedy: str) -> None:
@@ -122,6 +136,8 @@ def check_place(path: Path, suffix: str, known: Collection[str], *, remedy: str)
     elif suffix not in known:
         known = ", ".join(filter(None, known))
         problem = f'suffix "{suffix}" is not known; use {known}, {remedy}'
+    elif address_of(path):
+        return
     elif parent.exists() and not parent.is_dir():
         problem = f"{parent} is not a folder; choose another place"
     elif not parent.is_dir():

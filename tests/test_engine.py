@@ -1,0 +1,302 @@
+"""Engines: the same links wherever blocks are worked on, and whatever happens to workers."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy.sparse import csr_array
+
+import sameas
+from clusters import Client
+from sameas import evidence, profit, proposals, sketch
+from sameas.engine import MOST_LOSSES, Dask, _aligned, _Sent, engine_at
+from sameas.errors import ClusterError, OptionError
+from sameas.kernels import PairIndex
+from sameas.options import Where
+from sameas.parallel import THREADS, map_blocks, using
+from sameas.rows import as_rows
+
+distributed = pytest.importorskip("distributed")
+
+
+def double(block, shared):
+    return 2 * block + shared[0]
+
+
+def mapped(client, count, *, shared=(0,), **settings):
+    found = list(Dask(client, **settings).map(double, range(count), lambda part: part, shared))
+    assert found == [(part, 2 * part + shared[0]) for part in range(count)]
+
+
+def test_several_parts_are_a_task_and_results_come_in_order():
+    client = Client()
+    mapped(client, 100, most=5)
+    assert {len(task) for task in client.tasks} == {5}
+
+
+def test_a_few_parts_stay_here():
+    client = Client()
+    mapped(client, 7)
+    assert not client.tasks
+    mapped(client, 8)
+    assert client.tasks
+
+
+def test_what_is_shared_is_sent_once_as_long_as_it_is_the_same_object():
+    client = Client()
+    engine = Dask(client)
+    first, second = np.ones(3), np.ones(3)
+    for shared in (first, first, second):
+        list(engine.map(double, range(20), lambda part: part, shared))
+    assert [sent.value is first for sent, broadcast in client.sent if broadcast] == [True, False]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        distributed.scheduler.KilledWorker("task", None, 3),
+        distributed.client.FutureCancelledError("task", "lost"),
+    ],
+)
+def test_what_was_lost_is_sent_again_in_halves(error):
+    client = Client(lose=lambda task: error if task == 2 else None)
+    mapped(client, 64, most=8)
+    sizes = [len(task) for task in client.tasks]
+    assert sorted(set(sizes)) == [4, 8]
+    assert sizes.count(4) == 2
+
+
+def test_a_block_that_is_lost_again_and_again_ends_the_run():
+    client = Client(lose=lambda task: MemoryError())
+    with pytest.raises(ClusterError, match="more memory, and run again"):
+        mapped(client, 64)
+    assert len(client.tasks) < 20 * MOST_LOSSES
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), OSError("no"), KeyError("no")])
+def test_an_error_of_the_work_is_raised(error):
+    def fail(block):
+        raise error
+
+    with pytest.raises(type(error), match="no"):
+        list(Dask(Client()).map(fail, range(20), lambda part: part))
+
+
+def test_data_arrives_as_it_was_sent_and_aligned():
+    odd = np.frombuffer(bytearray(b"x" + bytes(range(80))), dtype=np.int64, offset=1)
+    assert not odd.flags.aligned
+    rows = as_rows(csr_array(np.eye(3, dtype=np.float32)))
+    sent = ([odd, 7], PairIndex(odd, None), rows)
+    found = pickle.loads(pickle.dumps(_Sent(sent))).value
+    received = _aligned(sent)
+    for (first, number), index, same in (found, received):
+        assert number == 7
+        assert first.flags.aligned
+        assert_array_equal(first, odd)
+        assert_array_equal(index.starts, odd)
+        assert_array_equal(same.toarray(), np.eye(3))
+
+
+def test_workers_of_another_version_are_refused():
+    client = Client()
+    client.run = lambda function, **_: {"one": function(), "two": "0.0.1"}
+    with pytest.raises(ClusterError, match=r"found 0\.0\.1; install the same version everywhere"):
+        Dask(client)
+
+
+def test_the_engine_is_used_within_its_context_only():
+    client = Client()
+    with using(Dask(client)):
+        list(map_blocks(double, range(20), lambda part: part, (1,)))
+    tasks = len(client.tasks)
+    assert tasks
+    list(map_blocks(double, range(20), lambda part: part, (1,)))
+    assert len(client.tasks) == tasks
+
+
+# --- where
+
+
+def test_an_engine_is_chosen_by_name_or_object():
+    for where in (None, "threads", Where(), THREADS):
+        with engine_at(where) as engine:
+            assert engine is THREADS
+    for where in ("spark", 3):
+        with pytest.raises(OptionError, match="`engine` must be"), engine_at(where):
+            pass
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"scheduler": "tcp://host:8786"}, "`scheduler` has no effect here: it is for `engine` d"),
+        ({"workers": 2}, "`workers` has no effect here: it is for `engine` dask"),
+        ({"engine": "dask", "scheduler": "a", "workers": 2}, "the cluster of `scheduler` has its"),
+        ({"engine": "dask", "workers": 0}, "`workers` must be a whole number of at least 1"),
+    ],
+)
+def test_options_without_effect_are_refused(given, message):
+    with pytest.raises(OptionError, match=message):
+        Where(**given)
+
+
+def test_paris_has_no_use_for_a_cluster(small):
+    with pytest.raises(OptionError, match="`engine` has no effect here: method 'paris'"):
+        sameas.align(small, method="paris", engine=Dask(Client()))
+
+
+def test_a_missing_extra_is_one_sentence(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(OptionError, match=r"pip install 'sameas\[dask\]'$"), engine_at("dask"):
+        pass
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nowhere://x"])
+def test_a_scheduler_that_cannot_be_reached_is_one_sentence(address, monkeypatch):
+    monkeypatch.setattr("sameas.engine.CONNECT_SECONDS", 0.2)
+    where = Where(engine="dask", scheduler=address)
+    with (
+        pytest.raises(ClusterError, match=f"the scheduler {address} cannot be reached"),
+        engine_at(where),
+    ):
+        pass
+
+
+# --- the same links
+
+
+@pytest.fixture
+def tiny_blocks(monkeypatch):
+    """Small problems in many parts."""
+    monkeypatch.setattr(evidence, "PART", 100)
+    monkeypatch.setattr(sketch, "BLOCK", 30)
+    monkeypatch.setattr(sketch, "PAIRS", 500)
+    monkeypatch.setattr(profit, "PAIRS", 500)
+    monkeypatch.setattr(proposals, "LEAST_ROWS", 20)
+    monkeypatch.setattr(proposals, "LEFT_ROWS", 50)
+
+
+@pytest.mark.parametrize(("few", "most", "threads"), [(1, 1, 1), (2, 3, 3)])
+def test_links_do_not_depend_on_engine_workers_or_blocks(
+    small, align_small, tiny_blocks, few, most, threads
+):
+    client = Client(threads)
+    found = sameas.align(small, engine=Dask(client, few=few, most=most))
+    same_alignment(found, align_small())
+    assert len(client.tasks) > 50
+
+
+@pytest.mark.parametrize("choices", [{"preset": "paper"}, {"exact_hops": True}])
+def test_other_methods_give_the_same_links(small, align_small, tiny_blocks, choices):
+    found = sameas.align(small, engine=Dask(Client(), few=1), **choices)
+    same_alignment(found, align_small(**choices))
+
+
+def test_clues_give_the_same_proposals(small, tiny_blocks, monkeypatch):
+    monkeypatch.setattr("sameas.pipeline.stages.COMPARE_ALL_UP_TO", 10)
+    found = [sameas.align(small, engine=one) for one in (None, Dask(Client(), few=1, most=2))]
+    same_alignment(*found)
+
+
+def same_alignment(found, expected):
+    assert found.links.equals(expected.links)
+    assert found.candidates.equals(expected.candidates)
+    assert found.links.write_csv() == expected.links.write_csv()
+
+
+# --- clusters of processes
+
+
+def test_a_cluster_of_dask_gives_the_same_links(small, align_small, tiny_blocks):
+    """In this process, since processes start slowly."""
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        same_alignment(sameas.align(small, engine=client), align_small())
+        same_alignment(sameas.align(small, engine=Dask(client, few=1)), align_small())
+
+
+STAGES = ("_first_hop", "_next_hop", "_look", "_meet", "_products", "_votes", "multiply")
+
+
+class Killing(Dask):
+    """Kills a worker in every stage, when its first results come."""
+
+    def map(self, work, parts, take, *shared):
+        parts = list(parts)
+        found = super().map(work, parts, take, *shared)
+        if work.__name__ in self.killed or len(parts) < 3:
+            yield from found
+            return
+        yield next(found)
+        self.killed.append(work.__name__)
+        process = next(iter(self.client.run(os.getpid).values()))
+        os.kill(process, signal.SIGKILL)
+        yield from found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_worker_killed_in_every_stage_changes_nothing(small, align_small, tiny_blocks, workers):
+    monkey = pytest.MonkeyPatch()
+    monkey.setattr("sameas.compression.slices", lambda length, size: _slices(length, 20))
+    with (
+        monkey.context(),
+        distributed.LocalCluster(
+            n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        engine = Killing(client, few=1, most=2)
+        engine.killed = []
+        same_alignment(sameas.align(small, engine=engine), align_small())
+    assert set(engine.killed) >= {"_first_hop", "_next_hop", "_meet", "_products", "_votes"}
+    monkey.undo()
+
+
+def _slices(length, size):
+    return [slice(start, min(start + size, length)) for start in range(0, length, size)]
+
+
+RUN = """
+import sys
+import sameas, sameas.checkpoint
+sameas.checkpoint.WORTH_SECONDS = 0
+
+if __name__ == "__main__":
+    where = sameas.Where(engine="dask", workers=1)
+    found = sameas.align(sameas.DEMO, engine=where, checkpoint=sys.argv[1])
+    found.links.write_csv(sys.argv[2])
+    print(*found.resumed)
+"""
+
+
+@pytest.mark.slow
+def test_a_client_that_is_killed_is_resumed(tmp_path, align_demo):
+    script, out = tmp_path / "run.py", tmp_path / "links.csv"
+    script.write_text(RUN, encoding="utf8")
+    line = [sys.executable, str(script), str(tmp_path / "kept"), str(out)]
+    killed = subprocess.Popen(line)
+    try:
+        while not (tmp_path / "kept" / "candidates" / "phase.json").exists():
+            assert killed.poll() is None
+            time.sleep(0.05)
+    finally:
+        killed.kill()
+        killed.wait()
+    assert not out.exists()
+    again = subprocess.run(line, stdout=subprocess.PIPE, text=True, check=True)
+    assert "candidates" in again.stdout.split()
+    assert out.read_text(encoding="utf8") == align_demo().links.write_csv()
+    assert Path(tmp_path / "kept").exists()
