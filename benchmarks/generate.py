@@ -13,6 +13,10 @@ words are translated and sometimes put in another order, middle names dropped, b
 and proper names respelt or mistyped. Each graph leaves facts out, adds some of its own, and has
 its own relations and entities. The same arguments give the same pair, as long as the packages
 that names are taken from do not change.
+
+``--hard`` makes pairs that are harder to align: some names on the right are in Cyrillic or Greek
+letters or abbreviated, many are those of several entities, each side lacks whole relations and
+more facts, hubs are larger, and 40% of the entities have no counterpart.
 """
 
 from __future__ import annotations
@@ -38,17 +42,13 @@ from sameas.graph import Positions
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 
 # Structure. Shares are of facts, entities or relations, as the name says.
-KEPT = 0.75  # of the facts that a side could tell, it tells this share
 OWN = 0.1  # of the facts that a side tells, this share is its own
 LOOSE = 0.1  # facts whose tail is of any kind, whatever the relation
 MERGED, SPLIT = 0.05, 0.1  # relations that a side tells as another one, or as two
-HEADS, TAILS = 0.35, 0.75  # Zipf exponents of how often an entity is head and tail
-HUB = 6.0  # times sqrt(size): how often an entity is a tail at most (before facts are left out)
+HEADS = 0.35  # Zipf exponent of how often an entity is head
 
 # Names.
 COMMON = 0.7  # Zipf exponent of first names, last names, places and words
-NAMESAKES = 0.03  # entities called like another one, with nothing to tell them apart
-TOLD_APART = 0.9  # of those called like another one by chance, this share gets a bracket
 BRACKET_KEPT, BRACKET_ADDED = 0.7, 0.05  # brackets on the right that are on the left, or not
 UNACCENTED = 0.3  # names without their accents on the right
 SHAPE = 0.5  # of the gamma distribution of mistyped letters: the lower, the more uneven
@@ -60,6 +60,28 @@ HABITS: tuple[dict[str, str], ...] = (
     {"c": "k", "qu": "k", "x": "ks", "v": "w"},
 )
 
+
+class Difficulty(NamedTuple):
+    """How much the two graphs differ, apart from noise and overlap."""
+
+    kept: float  # of the facts that a side could tell, it tells this share
+    silent: float  # relations of which a side tells nothing
+    tails: float  # Zipf exponent of how often an entity is tail
+    hub: float  # times sqrt(size): how often an entity is a tail at most, before facts are left out
+    namesakes: float  # entities called like another one, with nothing to tell them apart
+    told_apart: float  # of those called like another one by chance, this share gets a bracket
+    foreign: float  # names on the right in letters of another script
+    abbreviated: float  # names on the right whose words but the last are initials
+
+
+USUAL = Difficulty(0.75, 0.0, 0.75, 6.0, 0.03, 0.9, 0.0, 0.0)
+HARD = Difficulty(0.6, 0.15, 0.9, 20.0, 0.15, 0.5, 0.25, 0.1)
+OVERLAP, HARD_OVERLAP = 0.8, 0.6
+SCRIPTS: tuple[dict[str, str], ...] = (
+    dict(zip("abcdefghijklmnopqrstuvwxyz", "абцдефгхийклмнопкрстуввкиз", strict=True)),
+    dict(zip("abcdefghijklmnopqrstuvwxyz", "αβκδεφγχιζκλμνοπκρστυββξυζ", strict=True)),
+)
+"""Letters of other scripts; several Latin ones become the same."""
 LOCALES = (
     "cs_CZ da_DK de_AT de_DE en en_GB en_IE en_IN en_KE en_NZ en_US es_ES es_MX et_EE fi_FI "
     "fr_BE fr_FR hr_HR id_ID it_IT nl_NL no_NO pt_BR ro_RO sk_SK sl_SI sv_SE tw_GH zu_ZA"
@@ -205,7 +227,8 @@ SLOTS = {"middle": "first", "other": "last", "sequel": "noun"}
 def generate(
     size: int,
     *,
-    overlap: float = 0.8,
+    hard: bool = False,
+    overlap: float | None = None,
     noise: float = 0.06,
     triples_per_entity: float = 4.5,
     relations: int = 400,
@@ -217,17 +240,20 @@ def generate(
     some have many) and the share of entities that go by another name there altogether. What is
     translated is the same for any noise, and so is the structure. ``triples_per_entity`` and
     ``relations`` are met about, not exactly: each entity is in a triple, whatever is asked for,
-    and each side merges and splits some relations.
+    and each side merges and splits some relations. ``hard`` pairs differ in more ways, see
+    ``Difficulty``; their overlap is .6 where it is not given, that of others .8.
     """
+    overlap = (HARD_OVERLAP if hard else OVERLAP) if overlap is None else overlap
+    how = HARD if hard else USUAL
     _check(size, overlap, noise, triples_per_entity, relations, seed)
     naming, telling, *sides = np.random.default_rng(seed).spawn(4)
     shared = max(round(overlap * size), 1)
     order = telling.permutation(2 * size - shared)
     templates = _templates(len(order), naming)
-    names = _names(templates, noise, naming)
+    names = _names(templates, noise, how, naming)
     seen = size / len(order)  # the chance that an entity is on a side, where both ends must be
-    count = max(round(size * triples_per_entity * (1 - OWN) / (KEPT * seen**2)), 1)
-    world = _world(templates, relations, HUB * size**0.5 / count, telling)
+    count = max(round(size * triples_per_entity * (1 - OWN) / (how.kept * seen**2)), 1)
+    world = _world(templates, relations, how, how.hub * size**0.5 / count, telling)
     facts = world.tell(np.arange(len(order)), np.ones(len(order)), count, telling)
 
     members = order[:size], np.append(order[:shared], order[size:])
@@ -237,7 +263,7 @@ def generate(
         entities = chance.permutation(who)
         position = np.full(len(order), -1)
         position[entities] = np.arange(size)
-        triples = _side_triples(world, facts, position, own, chance)
+        triples = _side_triples(world, facts, position, own, how, chance)
         name = ("left", "right")[side]
         graphs.append(_graph(name, names[side].gather(entities), triples, chance))
         places.append(position[order[:shared]])
@@ -263,7 +289,7 @@ def write_pair(pair: GraphPair, folder: Path) -> None:
         }
         _write(pl.DataFrame(triples), folder / f"rel_triples_{side}")
         labels = pl.select(entity=graph.entities, attribute=pl.lit(LABEL), value=graph.names)
-        _write(labels, folder / f"attr_triples_{side}")
+        _write(labels.filter(pl.col("value") != ""), folder / f"attr_triples_{side}")
     if pair.gold is not None:
         _write(pair.gold.select("left", "right"), folder / "ent_links")
 
@@ -348,16 +374,16 @@ def _templates(count: int, rng: np.random.Generator) -> Positions:
 
 
 def _names(
-    templates: Positions, noise: float, rng: np.random.Generator
+    templates: Positions, noise: float, how: Difficulty, rng: np.random.Generator
 ) -> tuple[pl.Series, pl.Series]:
     """The name of each entity on the left, and on the right."""
     count, kinds = len(templates), _kinds(templates)
-    namesake = rng.random(count) < NAMESAKES
+    namesake = rng.random(count) < how.namesakes
     source = np.arange(count) - namesake  # the one before is of the same kind, but for a few
     picks = {slot: _zipf(len(words[0]), count, rng)[source] for slot, words in _words().items()}
     rows = [np.flatnonzero(templates == number) for number in range(len(TEMPLATES))]
     left = _filled([(some, t.left) for some, t in zip(rows, TEMPLATES, strict=True)], picks, 0)
-    apart = ~left.is_first_distinct().to_numpy() & ~namesake & (rng.random(count) < TOLD_APART)
+    apart = ~left.is_first_distinct().to_numpy() & ~namesake & (rng.random(count) < how.told_apart)
 
     variant = rng.integers(60, size=count)
     others = _renamed(picks, rng.random(count) < noise)
@@ -370,10 +396,8 @@ def _names(
     kept = apart & (rng.random(count) < BRACKET_KEPT) | (rng.random(count) < BRACKET_ADDED)
     right = _with_brackets(right, kinds, kept, others, 1)
     right = right.str.head(1).str.to_uppercase() + right.str.slice(1)
-    return (
-        _with_brackets(left, kinds, apart, picks, 0),
-        _mistyped(_respelt(right, rng), noise, rng),
-    )
+    right = _mistyped(_respelt(right, rng), noise, rng)
+    return _with_brackets(left, kinds, apart, picks, 0), _estranged(right, how, rng)
 
 
 def _renamed(picks: Picks, which: NDArray[np.bool_]) -> Picks:
@@ -432,6 +456,21 @@ def _respelt(names: pl.Series, rng: np.random.Generator) -> pl.Series:
     return names
 
 
+def _estranged(names: pl.Series, how: Difficulty, rng: np.random.Generator) -> pl.Series:
+    """The names, some abbreviated, some in another script."""
+    if how.abbreviated:  # "Ann Mary Smith" becomes "A. M. Smith"
+        short = names.str.replace_all(r"\b(\pL)[\pL'-]+ ", "$1. ")
+        names = short.zip_with(pl.Series(rng.random(len(names)) < how.abbreviated), names)
+    if how.foreign:
+        for letters in SCRIPTS:
+            capitals = {old.upper(): new.upper() for old, new in letters.items()}
+            plain = names.str.normalize("NFKD").str.replace_all(r"\p{Mn}", "")
+            other = plain.str.replace_many(letters | capitals)
+            chosen = rng.random(len(names)) < how.foreign / len(SCRIPTS)
+            names = other.zip_with(pl.Series(chosen), names)
+    return names
+
+
 def _mistyped(names: pl.Series, noise: float, rng: np.random.Generator) -> pl.Series:
     """The names, with letters inside words swapped, replaced, left out or added.
 
@@ -477,6 +516,8 @@ class _World:
     tail_kind: Positions
     hub: float
     """The share of all facts that may have the same tail."""
+    tails: float
+    """Zipf exponent of how often an entity is tail."""
 
     def tell(
         self, heads: Positions, among: NDArray[np.float64], count: int, rng: np.random.Generator
@@ -493,12 +534,14 @@ class _World:
         wanted[rng.random(len(wanted)) < LOOSE] = -1
         facts = np.bincount(wanted + 1, minlength=len(KINDS) + 1)[1:]  # by kind of the tail
         limit = self.hub * len(heads) / facts.clip(1)
-        weights = _capped(self.kind, self.fame**-TAILS * among, limit)
+        weights = _capped(self.kind, self.fame**-self.tails * among, limit)
         tails = _draw(self.kind, weights, wanted, rng)
         return _distinct(heads, relations, tails)
 
 
-def _world(templates: Positions, relations: int, hub: float, rng: np.random.Generator) -> _World:
+def _world(
+    templates: Positions, relations: int, how: Difficulty, hub: float, rng: np.random.Generator
+) -> _World:
     """A world of these entities; a kind has as many of the relations as of the entities."""
     kind = _kinds(templates)
     return _World(
@@ -507,6 +550,7 @@ def _world(templates: Positions, relations: int, hub: float, rng: np.random.Gene
         head_kind=kind[np.arange(relations) * len(kind) // relations],
         tail_kind=rng.choice(kind, size=relations),
         hub=hub,
+        tails=how.tails,
     )
 
 
@@ -550,10 +594,17 @@ def _distinct(heads: Positions, relations: Positions, tails: Positions) -> Posit
 
 
 def _side_triples(
-    world: _World, facts: Positions, position: Positions, own: int, rng: np.random.Generator
+    world: _World,
+    facts: Positions,
+    position: Positions,
+    own: int,
+    how: Difficulty,
+    rng: np.random.Generator,
 ) -> Positions:
     """What one side tells, by its own positions; -1 are the entities that it does not have."""
-    kept = (position[facts[:, [0, 2]]] >= 0).all(axis=1) & (rng.random(len(facts)) < KEPT)
+    kept = (position[facts[:, [0, 2]]] >= 0).all(axis=1) & (rng.random(len(facts)) < how.kept)
+    if how.silent:
+        kept &= (rng.random(len(world.head_kind)) >= how.silent)[facts[:, 1]]
     there = position >= 0
     lonely = there.copy()
     lonely[facts[kept][:, [0, 2]]] = False
@@ -572,15 +623,15 @@ def _graph(side: str, names: pl.Series, triples: Positions, rng: np.random.Gener
     """The graph, with URIs that are numbers and tell nothing about the other side."""
     used, relation = np.unique(triples[:, 1], return_inverse=True)
     return Graph(
-        entities=_uris(f"http://{side}.example/resource/Q", len(names)).alias("entity"),
+        entities=make_uris(f"http://{side}.example/resource/Q", len(names)).alias("entity"),
         names=names.alias("name"),
         names_given=len(names),
-        relations=_uris(f"http://{side}.example/property/P", len(used)).alias("relation"),
+        relations=make_uris(f"http://{side}.example/property/P", len(used)).alias("relation"),
         triples=np.stack([triples[:, 0], rng.permutation(len(used))[relation], triples[:, 2]], 1),
     )
 
 
-def _uris(start: str, count: int) -> pl.Series:
+def make_uris(start: str, count: int) -> pl.Series:
     """So many URIs, numbered from 1."""
     return pl.select(pl.lit(start) + pl.int_range(1, count + 1).cast(pl.String)).to_series()
 
@@ -610,8 +661,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add("size", metavar="SIZE", type=parse_size, help="entities a side, such as 15k or 1M")
     add("folder", metavar="FOLDER", type=Path, help="folder to write to")
     defaults = inspect.signature(generate).parameters
+    add("--hard", action="store_true", help="names, relations and facts differ more")
+    add("--overlap", type=float, help="share of a side's entities in both [0.8; hard: 0.6]")
     for name, kind, text in (
-        ("overlap", float, "share of a side's entities that the other side has too"),
         ("noise", float, "share of letters mistyped, and of entities renamed, on the right"),
         ("triples_per_entity", float, "triples a side, divided by its entities"),
         ("relations", int, "relations of the world; each side has about as many"),

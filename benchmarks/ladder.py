@@ -3,6 +3,7 @@
 Run it from the root of the repository, with nothing else running::
 
     python benchmarks/ladder.py --sizes 15k 50k 100k 200k 500k 1M --folder /tmp/ladder
+    python benchmarks/ladder.py --sizes 15k 100k --hard --folder /tmp/ladder
 
 For each size a pair is generated (unless it is there), aligned by ``sameas align`` in a process of
 its own, and the links are compared with the gold ones. Results are kept after each size; run again,
@@ -22,7 +23,7 @@ import numpy as np
 import polars as pl
 import speed
 import tables
-from generate import parse_size
+from generate import HARD_OVERLAP, OVERLAP, parse_size
 from tables import Check
 
 from sameas.reproduction.plots import Panel, draw
@@ -41,13 +42,14 @@ Runs = Mapping[str, Mapping[str, Any]]
 
 def generated(folder: Path, size: int, settings: Settings) -> Path:
     """The folder of a pair of that size, made unless it is there."""
-    name = tables.label(size)
+    name = ("hard_" if settings["hard"] else "") + tables.label(size)
     pair, mark = folder / name, folder / f"{name}.json"
     wanted = {key: settings[key] for key in ("noise", "overlap", "seed")}
     found = tables.load(mark)
     if found is None:
         speed.say(f"{name}: making the pair")
         words = [f"--{key}={value}" for key, value in wanted.items()]
+        words += ["--hard"] * settings["hard"]
         finished = speed.timed([sys.executable, str(GENERATE), str(size), str(pair), *words])
         if finished.code:
             sys.exit(f"{GENERATE.name} ended with {finished.code}: {finished.errors.strip()}")
@@ -59,17 +61,22 @@ def generated(folder: Path, size: int, settings: Settings) -> Path:
 
 def measured(folder: Path, size: int, settings: Settings) -> dict[str, Any]:
     """What it takes to align the pair of that size, and how good the links are."""
-    pair, out = generated(folder, size, settings), folder / f"run_{tables.label(size)}"
-    names = ("preset", "solver", "memory")
+    return {"size": size, **aligned(generated(folder, size, settings), settings)}
+
+
+def aligned(pair: Path, settings: Settings) -> dict[str, Any]:
+    """What it takes to align a pair, and how good the links are."""
+    out = pair.with_name(f"run_{pair.name}")
+    names = ("preset", "solver", "memory", *(["languages"] * (settings["preset"] == "best")))
     options = " ".join(f"--{name} {settings[name]}" for name in names)
-    speed.say(f"{tables.label(size)}: sameas align {options}")
+    speed.say(f"{pair.name}: sameas align {options}")
     found = speed.align(pair, out, options)
     scores = speed.evaluate(out, pair)
     phases = found["seconds"]
     rest = found["process_seconds"] - sum(phases.values())
     return {
-        "size": size,
         "total_seconds": found["process_seconds"],
+        "cpu_seconds": found["cpu_seconds"],
         "seconds": {**phases, "rest": round(rest, 3)},
         "peak_memory_bytes": found["peak_memory_bytes"],
         **{
@@ -130,6 +137,7 @@ def climb(
     """Measure the sizes that are missing; the record is written after each."""
     folder.mkdir(parents=True, exist_ok=True)
     record = tables.load(results) or {"sizes": {}, "settings": settings}
+    record["settings"] = {"hard": False, "languages": "auto", **record["settings"]}
     if not again and compared(record["settings"]) != compared(settings):
         sys.exit(
             f"{results} is of other settings, {record['settings']}; "
@@ -199,6 +207,7 @@ def tables_of(record: Mapping[str, Any]) -> list[Table]:
     headers = ("Hits@1", "MRR", "precision", "recall", "F1", "gold links among candidates")
     columns = {
         "total_seconds": ("seconds", tables.seconds),
+        "cpu_seconds": ("CPU seconds", tables.seconds),
         "peak_memory_bytes": ("peak GiB", gib),
         **{
             name: (header, score)
@@ -208,10 +217,15 @@ def tables_of(record: Mapping[str, Any]) -> list[Table]:
         "optimality_gap": ("gap", tables.tiny),
     }
     settings = record["settings"]
-    caption = (
-        f"{settings['preset']}, {settings['solver']}, noise {settings['noise']:g}, "
-        f"overlap {settings['overlap']:g}, "
-        f"seed {settings['seed']}, memory ceiling {settings['memory']}"
+    drawn = [
+        f"{name} {settings[name]:g}" for name in ("noise", "overlap", "seed") if name in settings
+    ]
+    caption = ", ".join(
+        [
+            *(["hard pairs"] if settings.get("hard") else []),
+            *(settings["preset"], settings["solver"], *drawn),
+            f"memory ceiling {settings['memory']}",
+        ]
     )
     phases = dict.fromkeys(phase for run in runs.values() for phase in run["seconds"])
     rows = {phase: {n: run["seconds"].get(phase) for n, run in runs.items()} for phase in phases}
@@ -223,8 +237,10 @@ def tables_of(record: Mapping[str, Any]) -> list[Table]:
         cells = [NOTHING if value is None else show(value) for value in row.values()]
         slope = record["exponents"].get(name)
         texts.append([name, *cells, NOTHING if slope is None else f"{slope:.2f}"])
-    fit = tables.label(settings["fit_from"])
-    by_phase = f"Seconds by phase, memory in GiB, and the exponents they grow with from {fit} up"
+    by_phase = "Seconds by phase, memory in GiB"
+    if "fit_from" in settings:
+        fit = tables.label(settings["fit_from"])
+        by_phase += f", and the exponents they grow with from {fit} up"
     return [
         tables.rows_of(caption, runs, columns, first="entities a side"),
         table_of(by_phase, ["phase", *runs, "exponent"], texts),
@@ -233,7 +249,9 @@ def tables_of(record: Mapping[str, Any]) -> list[Table]:
 
 def checks_of(record: Mapping[str, Any]) -> list[Check]:
     """Time, memory and accuracy at 100k and a million, and the exponent between them."""
-    found = []
+    found: list[Check] = []
+    if record["settings"].get("hard"):
+        return found
     for name, minutes, ceiling in (("100k", 1.5, 2), ("1M", 45, 10)):
         run = record["sizes"].get(name)
         if run is None:
@@ -261,17 +279,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add("--sizes", nargs="+", type=parse_size, default=sizes, help=f"[{' '.join(SIZES)}]")
     add("--folder", type=Path, help="where pairs and runs go")
     add("--noise", type=float, default=0.02, help="of the generated pairs [0.02]")
-    add("--overlap", type=float, default=0.8, help="of the generated pairs [0.8]")
+    add("--hard", action="store_true", help="harder pairs, see generate.py")
+    add("--overlap", type=float, help="of the generated pairs [0.8; hard: 0.6]")
     add("--seed", type=int, default=0, help="of the generated pairs [0]")
     add("--preset", choices=("best", "paper"), default="best", help="[best]")
     add("--solver", choices=("sinkhorn", "hungarian"), default="sinkhorn", help="[sinkhorn]")
+    add("--languages", default="none", help="auto: also with a sentence encoder [none]")
     add("--memory", default="20G", help="ceiling given to sameas align [20G]")
     add("--fit-from", type=parse_size, default=100_000, help="smallest size of the fit [100k]")
     add("--again", action="store_true", help="measure sizes anew that are known")
     add("--plot-only", action="store_true", help="draw what is known, run nothing")
-    add("--results", type=Path, default=tables.RESULTS / "ladder.json", help="where results go")
+    add("--results", type=Path, help="where results go [results/ladder.json, or ladder_hard.json]")
     options = parser.parse_args(arguments)
-    names = ("noise", "overlap", "seed", "preset", "solver", "memory", "fit_from")
+    options.overlap = options.overlap or (HARD_OVERLAP if options.hard else OVERLAP)
+    file = "ladder_hard.json" if options.hard else "ladder.json"
+    options.results = options.results or tables.RESULTS / file
+    names = ("noise", "overlap", "hard", "seed", "preset", "solver", "memory", "languages")
+    names = (*names, "fit_from")
     settings = {name: getattr(options, name) for name in names}
     if options.plot_only:
         record = tables.load(options.results)

@@ -55,6 +55,7 @@ class Finished:
     errors: str
     code: int
     seconds: float
+    cpu_seconds: float
     peak_bytes: int
     """Its largest resident memory, or that of the process that started it if that is larger."""
 
@@ -84,7 +85,12 @@ def timed(
         output.seek(0)
         errors.seek(0)
         return Finished(
-            output.read(), errors.read(), process.returncode, taken, usage.ru_maxrss * 1024
+            output.read(),
+            errors.read(),
+            process.returncode,
+            taken,
+            usage.ru_utime + usage.ru_stime,
+            usage.ru_maxrss * 1024,
         )
 
 
@@ -114,12 +120,13 @@ def start_afresh(out: Path) -> None:
 def align(
     pair: Path, out: Path, options: str, *, variables: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """What ``sameas align --json`` prints, and ``process_seconds``, those of the whole process."""
+    """What ``sameas align --json`` prints, and the seconds of the whole process."""
     start_afresh(out)
     command = align_command(pair, out, f"{options} --json")
     finished = timed(command, variables=variables)
     found = checked(finished, f"sameas align {pair} {options}")
-    return {**found, "process_seconds": round(finished.seconds, 3)}
+    taken = {"process_seconds": finished.seconds, "cpu_seconds": finished.cpu_seconds}
+    return {**found, **{name: round(value, 3) for name, value in taken.items()}}
 
 
 def evaluate(out: Path, pair: Path) -> dict[str, Any]:

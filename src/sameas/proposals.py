@@ -2,8 +2,8 @@
 
 Two ways. ``nearest`` compares every left row with every right one, in a compressed form; that
 misses little and its cost grows with the square of the size. ``likely`` follows clues instead,
-rare n-grams that two names share and neighbours that are likely partners themselves; its cost
-grows linearly with the size.
+rare parts that two names share and neighbours that are likely partners themselves; its cost grows
+linearly with the size.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ TILE_ROWS = 32_768
 LEFT_ROWS, LEAST_ROWS = 2**18, 2**12
 """Left entities of one block, and the fewest right ones."""
 MEETINGS = 10_000
-"""Common n-grams per entity: the most frequent n-grams are left out."""
+"""Pairs of names with a common part, per entity: the most frequent parts are left out."""
 ANCHORS = 2
 """Likely partners of a neighbour that count as hints."""
 ROUNDS = 3
@@ -67,7 +67,7 @@ def nearest(left: Rows, right: Rows, k: int, *, first: int, progress: Progress) 
 
 @dataclass(frozen=True, eq=False)
 class Clues:
-    """What hints at partners: n-grams of names, (n, vocabulary), and neighbours, (n, n)."""
+    """What hints at partners: parts of names, (n, vocabulary), and neighbours, (n, n)."""
 
     left_names: Sparse
     right_names: Sparse
@@ -76,23 +76,28 @@ class Clues:
 
 
 def likely(clues: Clues, k: int, *, progress: Progress) -> Positions:
-    """Partners by clues, k for every left and every right entity and every kind, ascending."""
+    """Partners by clues, k for every left and every right entity and every kind, ascending.
+
+    Names propose first. Pairs that are the best of both sides by far then hint at the neighbours
+    of the two, and so on, with what neighbours hinted at.
+    """
     if not clues.left_names.shape[0] or not clues.right_names.shape[0]:
         return np.empty(0, dtype=np.int64)
     forth, back = _best_products(*_rare(clues.left_names, clues.right_names), k, k)
     names = csr_array(forth.maximum(back))
     progress(0.6)
-    found, belief = _numbers(names), names
+    found, belief = [_numbers(names)], names
     outward = _weighed(clues.left_neighbours)
     inward = _weighed(clues.right_neighbours)
     for turn in range(ROUNDS):
-        hints = _best_few(belief, ANCHORS)
-        hints.data **= 2  # doubtful ones hint less than half as much
-        votes, _ = _best_products(csr_array(outward @ hints), inward, k)
-        found = distinct([found, _numbers(votes)])
-        belief = csr_array(_to_one(names) + _to_one(votes))
+        hints = _best_few(_mutual_shares(belief), ANCHORS)
+        forth, back = _best_products(csr_array(outward @ hints), inward, k, k)
+        votes = csr_array(forth.maximum(back))
+        if turn:  # the first votes, by names alone, are the poorest
+            found.append(_numbers(votes))
+        belief = csr_array(names + _to_peaks(votes))
         progress(0.6 + 0.4 * (turn + 1) / ROUNDS)
-    return found
+    return distinct(found)
 
 
 def alike(left: Sparse, right: Sparse, k: int) -> Positions:
@@ -223,7 +228,7 @@ def _sample(others: Matrix) -> Matrix:
 
 
 def _rare(left: Sparse, right: Sparse) -> tuple[Sparse, Sparse]:
-    """Rows of the n-grams that are rare enough, weighted by how rare, at unit length."""
+    """Rows of the parts of names that are rare enough, weighted by how rare, at unit length."""
     counts = [np.bincount(side.indices, minlength=side.shape[1]) for side in (left, right)]
     total = counts[0] + counts[1]
     size = left.shape[0] + right.shape[0]
@@ -303,11 +308,26 @@ def _best_few(matrix: Sparse, few: int) -> Sparse:
     return _best_products(matrix, each, few)[0]
 
 
-def _to_one(matrix: Sparse) -> Sparse:
-    """Rows whose largest entry is one."""
-    peaks = matrix.max(axis=1).toarray().ravel()
-    factors = np.divide(1, peaks, out=np.zeros(len(peaks)), where=peaks > 0)
-    return csr_array(diags_array(factors.astype(np.float32)) @ matrix)
+def _mutual_shares(belief: Sparse) -> Sparse:
+    """The geometric mean of each entry's shares of its row and of its column.
+
+    Shares are of fourth powers: one that is clearly the best of both has nearly all, and one of
+    many alike has little.
+    """
+    left, right = np.repeat(np.arange(belief.shape[0]), np.diff(belief.indptr)), belief.indices
+    powers = belief.data.astype(np.float64) ** 4
+    sums = [np.bincount(side, powers) for side in (left, right)]
+    products = sums[0][left] * sums[1][right]
+    shares = np.divide(powers, np.sqrt(products), out=np.zeros_like(powers), where=products > 0)
+    return csr_array((shares.astype(np.float32), right, belief.indptr), shape=belief.shape)
+
+
+def _to_peaks(votes: Sparse) -> Sparse:
+    """Each entry in relation to the largest of its row and of its column."""
+    peaks = [votes.max(axis=axis).toarray().ravel() for axis in (1, 0)]
+    left, right = (np.where(peak > 0, peak, 1) ** -0.5 for peak in peaks)
+    scaled = diags_array(left) @ votes @ diags_array(right)
+    return csr_array(scaled).astype(np.float32)
 
 
 def _numbers(matrix: Sparse) -> Positions:

@@ -12,7 +12,7 @@ import polars as pl
 
 from sameas.adjacency import adjacency_matrices
 from sameas.blocks import NO_AIDS, Aids, Meanings, embedded, look_up, shortened, with_meanings
-from sameas.features import folded, ngram_rows, sounded, word_rows
+from sameas.features import folded, ngram_rows, phrase_rows, sounded, word_rows
 from sameas.graph import GraphPair, Positions
 from sameas.inputs import Inputs, Sides
 from sameas.likeness import (
@@ -187,16 +187,21 @@ def sketched_hops(pair: GraphPair, rows: Rows, options: Options, sides: Sides) -
 
 
 def clues(pair: GraphPair, options: Options, sides: Sides) -> Clues:
-    """N-grams of names and neighbours, from which candidates are proposed in large problems."""
+    """Parts of names and neighbours, from which candidates are proposed in large problems.
+
+    The larger the problem, the rarer are the parts that can be followed: four letters, words and
+    two words tell enough where three letters are in too many names.
+    """
     names = pl.concat([pair.left.names.gather(sides[0]), pair.right.names.gather(sides[1])])
     spelled = spellings(names, options)[0]
-    ngrams = side_by_side(*(ngram_rows(spelled, n=n) for n in (2, 3))).sparse
+    ngrams = [ngram_rows(spelled, n=n, boundaries=True) for n in (3, 4)]
+    parts = side_by_side(*ngrams, phrase_rows(spelled)).sparse
     matrices = adjacency_matrices(pair.left, pair.right, options.adjacency)
     left, right = (
         matrix[positions][:, positions] for matrix, positions in zip(matrices, sides, strict=True)
     )
     size = len(sides[0])
-    return Clues(ngrams[:size], ngrams[size:], left, right)
+    return Clues(parts[:size], parts[size:], left, right)
 
 
 def weights_of(options: Options, learnt: Mapping[str, float] | None = None) -> Weights:

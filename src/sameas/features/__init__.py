@@ -3,7 +3,7 @@
 from sameas.features.embeddings import embedding_rows
 from sameas.features.folding import folded, in_blocks, sounded
 from sameas.features.ngrams import Trigrams, ngram_rows, ngrams_of, trigrams_of_all
-from sameas.features.words import WordVectors, word_rows, words_of
+from sameas.features.words import WordVectors, phrase_rows, word_rows, words_of
 
 __all__ = [
     "Trigrams",
@@ -13,6 +13,7 @@ __all__ = [
     "in_blocks",
     "ngram_rows",
     "ngrams_of",
+    "phrase_rows",
     "sounded",
     "trigrams_of_all",
     "word_rows",

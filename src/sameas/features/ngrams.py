@@ -72,7 +72,7 @@ def _places(ngrams: NDArray[np.uint32]) -> tuple[NDArray[np.int32], int]:
 
 
 def _keys(digits: NDArray[np.int32], base: int) -> NDArray[np.int64]:
-    """Each row of digits as a number; 64 bits hold three letters of any script."""
+    """Each row of digits as a number; 64 bits hold three letters of any script, four of most."""
     keys = np.zeros(len(digits), dtype=np.int64)
     for column in digits.T:
         keys *= base

@@ -77,6 +77,21 @@ def words_of(names: pl.Series) -> pl.DataFrame:
     )
 
 
+def phrase_rows(names: pl.Series) -> Rows:
+    """One for each word, and for each two words side by side in any order, that a name has."""
+    words = words_of(names)
+    both = words.with_columns(next=pl.col("word").shift(-1), follows=pl.col("row").shift(-1))
+    both = both.filter(pl.col("row") == pl.col("follows"))
+    first, second = pl.min_horizontal("word", "next"), pl.max_horizontal("word", "next")
+    phrases = pl.concat([words, both.select("row", word=first + " " + second)])
+    phrases = phrases.select("row", pl.col("word").rank("dense").cast(pl.Int64) - 1).unique(
+        maintain_order=True
+    )
+    row, column = (phrases[name].to_numpy() for name in ("row", "word"))
+    shape = len(names), int(column.max(initial=-1)) + 1
+    return as_rows(csr_array((np.ones(len(row), dtype=np.float32), (row, column)), shape=shape))
+
+
 def word_rows(names: pl.Series, vectors: WordVectors) -> WordRows:
     """The mean vector of each name's known words, as unit rows; zero where no word is known."""
     table = words_of(names)
