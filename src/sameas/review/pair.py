@@ -71,7 +71,7 @@ def pair(review: Review, values: Record) -> Record:
             "filter": asdict(filter_of(values)),
             **_around_in_queue(connection, filter_of(values), link),
         }
-    return page | _explained(review, explanation, near, link)
+    return page | _explained(explanation, near)
 
 
 def _state(connection: sqlite3.Connection, uris: dict[str, str]) -> str:
@@ -109,19 +109,12 @@ def _entity(alignment: Alignment, side: str, uri: str) -> Record:
     }
 
 
-def _explained(
-    review: Review, explanation: Explanation | None, near: Side, link: Record | None
-) -> Record:
+def _explained(explanation: Explanation | None, near: Side) -> Record:
     """The score of the pair, the alternatives on both sides, and the neighbours of both."""
     if explanation is None:
         return {"explained": False}
-    shown, rivals = explanation.shown, explanation.rivals
+    shown, around = explanation.shown, explanation.neighbourhood
     far: Side = "right" if near == "left" else "left"
-    if shown is not None and link is None:  # rivals are those of the partner
-        turned = review.explain(explanation.far(shown).uri, explanation.entity.uri, far)
-        assert turned is not None
-        rivals = _alternatives(turned)
-    around = explanation.neighbourhood
     reason = REASONS.get(explanation.reason or "", "").format(explanation.min_confidence)
     return {
         "explained": True,
@@ -130,7 +123,10 @@ def _explained(
         "waterfall": None if shown is None else bars(shown),
         "reason": reason,
         "why": why(explanation),
-        "alternatives": {near: _listed(_alternatives(explanation)), far: _listed(rivals)},
+        "alternatives": {
+            near: _listed(_alternatives(explanation)),
+            far: _listed(explanation.rivals),
+        },
         "neighbourhood": None if around is None else asdict(around),
     }
 
