@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from types import SimpleNamespace
@@ -338,6 +339,44 @@ def test_decisions_are_shown_counted_and_undone(client, run):
     assert client.post("/undo", json={"request": "1"}).json()["states"][0]["state"] == "open"
     rows = browser(run).get("/decisions.json").json()["decisions"]
     assert [(one["reviewer"], one["undone_by"]) for one in rows] == [("Bo", None), ("Ada", "Ada")]
+
+
+def test_one_decision_settles_all_links_with_the_same_two_names(tmp_path):
+    """Four links of "Springfield", one of which is decided, and two unmatched namesakes."""
+
+    def graph(letter):
+        names = {f"{letter}{n}": "Springfield" if n < 4 else f"Ogden {n}" for n in range(6)}
+        names |= {f"{letter}{n}": "Nowhere" for n in (6, 7)}
+        triples = [(f"{letter}{n}", "r", f"{letter}{(n + 1) % 8}") for n in range(8)]
+        return sameas.Graph.from_triples(triples, names=names)
+
+    pair = sameas.GraphPair(left=graph("a"), right=graph("b"))
+    ends = {"left": [f"a{n}" for n in range(6)], "right": [f"b{n}" for n in range(6)]}
+    alone = {"side": "left", "entity": ["a6", "a7"], "reason": "no-candidate", "candidate": None}
+    base = sameas.align(pair)
+    tables = {
+        "links": pl.DataFrame({**ends, "score": 1.0, "confidence": 0.9}),
+        "unmatched": pl.DataFrame({**alone, "score": None}, schema=SCHEMAS["unmatched"]),
+    }
+    sameas.write(
+        replace(base, load=lambda name: tables.get(name, getattr(base, name))), tmp_path / "run"
+    )
+    client = browser(tmp_path / "run")
+    say(client, ("a3", "b3", "reject"), request="1")
+    assert say(client, ("a4", "b4", "accept"), request="2").json()["alike"] == 0
+    assert say(client, ("a0", "b0", "accept"), request="3").json()["alike"] == 2
+    for _ in range(2):  # sent twice, stored once
+        answer = client.post("/repeat", json={"request": "4", "of": "3"}).json()
+        states = [(one["left"], one["right"], one["state"]) for one in answer["states"]]
+        assert states == [("a1", "b1", "accept"), ("a2", "b2", "accept")]
+    assert client.get("/overview.json").json()["states"] == {"accept": 4, "reject": 1}
+    assert "Undo all 2" in client.get("/decisions").text
+    client.post("/undo", json={"request": "4"})
+    assert client.get("/overview.json").json()["states"] == {"accept": 2, "reject": 1}
+    assert say(client, ("a6", "", "no-match"), request="5").json()["alike"] == 1
+    client.post("/repeat", json={"request": "6", "of": "5"})
+    assert client.get("/overview.json").json()["states"]["no-match"] == 2
+    assert client.post("/repeat", json={"request": "7", "of": "4"}).status_code == 400  # undone
 
 
 def test_two_who_disagree_are_both_shown(client, run):

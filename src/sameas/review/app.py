@@ -150,6 +150,11 @@ ACTIONS = (
             ),
         ),
     ),
+    Action(
+        "/repeat",
+        pages.repeat_decision,
+        (REQUEST, NAME, Parameter(name="of", help="the request to be repeated", required=True)),
+    ),
     Action("/undo", pages.take_back, (REQUEST, NAME)),
 )
 EXPORT = Parameter(name="format", help="a format of links", choices=EXPORTS, required=True)

@@ -28,7 +28,7 @@ from sameas.rdf.assembly import TYPE
 from sameas.writing import read_run
 
 FILE = "queue.sqlite"
-FORMAT = 1
+FORMAT = 2
 LARGE = 2**22
 """Bytes of the table of links from which on the index is made by another process."""
 BINS = 20
@@ -53,6 +53,7 @@ CREATE VIRTUAL TABLE names USING fts5(
 """
 INDEXES = """
 CREATE UNIQUE INDEX entities_by_uri ON entities (uri, side);
+CREATE INDEX entities_by_name ON entities (name);
 CREATE INDEX links_by_left ON links (left);
 CREATE INDEX links_by_right ON links (right);
 CREATE INDEX links_by_score ON links (score);

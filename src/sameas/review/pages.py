@@ -137,6 +137,23 @@ def take_decision(review: Review, values: Record, reviewer: str) -> Record:
     with decisions_of(review.run) as connection:
         request, who = values["request"], _named(reviewer)
         found = decide(connection, claims, reviewer=who, request=request, single=review.single)
+        answer = _as_states(connection, found)
+    with review.databases() as connection:
+        same = queue.alike(connection, claims[0]) if len(claims) == 1 else []
+    return {**answer, "alike": len(same)}
+
+
+def repeat_decision(review: Review, values: Record, reviewer: str) -> Record:
+    """Decide about all open links with the same two names as about one; undone as one."""
+    query = "SELECT left, right, verdict FROM decisions WHERE request = ? AND part = 0"
+    with review.databases() as connection:
+        row = connection.execute(f"{query} AND undone_by IS NULL", [values["of"]]).fetchone()
+        if row is None:
+            raise OptionError("of must be the request of a decision that stands")
+        claims = queue.alike(connection, Claim(*row))
+    with decisions_of(review.run) as connection:
+        request, who = values["request"], _named(reviewer)
+        found = decide(connection, claims, reviewer=who, request=request, single=review.single)
         return _as_states(connection, found)
 
 
