@@ -221,11 +221,11 @@ def test_an_unmatched_entity_shows_its_nearest_candidates(client):
 def test_bars_of_a_waterfall_hang_together(align_small):
     explanation = align_small().explain(align_small().links["left"][0])
     found = waterfall(explanation.comparison)
-    for bar, following in zip(found.bars, found.bars[1:-1], strict=False):
-        end = bar.before + (bar.width if bar.score > 0 else -bar.width)
-        assert following.before == pytest.approx(end, abs=0.02)
-    assert all(0 <= bar.start <= bar.start + bar.width <= 100.01 for bar in found.bars)
-    assert [one.height for one in histogram([0, 1, 400])] == [0.0, 1.5, 100.0]
+    for bar, following in zip(found["steps"], found["steps"][1:-1], strict=False):
+        end = bar["before"] + (bar["width"] if bar["score"] > 0 else -bar["width"])
+        assert following["before"] == pytest.approx(end, abs=0.02)
+    assert all(0 <= bar["start"] <= bar["start"] + bar["width"] < 100.02 for bar in found["steps"])
+    assert [one["height"] for one in histogram([0, 1, 400])] == [0.0, 1.5, 100.0]
 
 
 def test_what_is_not_in_the_run_or_not_allowed_is_refused_in_a_sentence(client):

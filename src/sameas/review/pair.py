@@ -11,11 +11,11 @@ import polars as pl
 from sameas.alignment import Alignment
 from sameas.errors import OptionError
 from sameas.explanation import Explanation
-from sameas.explanation.result import Comparison, Considered, Detail, Entity, Part
-from sameas.explanation.words import REASONS, label, neighbours, ngram_text, why
+from sameas.explanation.result import Considered, Entity
+from sameas.explanation.words import REASONS, label, why
 from sameas.graph import Graph
 from sameas.review import queue
-from sameas.review.charts import Waterfall, waterfall
+from sameas.review.charts import waterfall
 from sameas.review.folder import Review
 from sameas.review.pages import filter_of
 from sameas.review.queue import Filter, Record, Side
@@ -120,7 +120,7 @@ def _explained(explanation: Explanation | None, near: Side) -> Record:
         "explained": True,
         "scale": explanation.scale,
         "score": None if shown is None else shown.score,
-        "waterfall": None if shown is None else bars(shown),
+        "waterfall": None if shown is None else waterfall(shown),
         "reason": reason,
         "why": why(explanation),
         "alternatives": {
@@ -153,25 +153,3 @@ def _listed(found: Iterable[Considered]) -> list[Record]:
         }
         for one in found
     ]
-
-
-def bars(comparison: Comparison) -> Record:
-    """The waterfall of a score, with the details of each step."""
-    found: Waterfall = waterfall(comparison)
-    steps = []
-    for bar in found.bars:
-        part = bar.part
-        step = {name: value for name, value in vars(bar).items() if name != "part"}
-        details = [] if part is None else [_detail(part, one) for one in part.details]
-        steps.append({**step, "kind": part.kind if part else "total", "details": details})
-    return {"zero": found.zero, "steps": steps}
-
-
-def _detail(part: Part, detail: Detail) -> Record:
-    if detail.count > 1:
-        left, right = f"{detail.count:,} more", ""
-    elif part.kind == "name":
-        left, right = ngram_text(detail), ""
-    else:
-        left, right = neighbours(detail)
-    return {"left": left, "right": right, "score": detail.score}
