@@ -63,6 +63,7 @@ LEFT JOIN states s
   ON s.left = iif(e.side = 'left', e.uri, '') AND s.right = iif(e.side = 'right', e.uri, '')
 WHERE a.uri = ?1 || ?2 AND a.side = iif(?2 = '', 'left', 'right') AND a.name != ''
 """
+BY_URI = "SELECT id FROM entities WHERE uri = ?"
 UNMATCHED = """
 SELECT u.id, u.side, e.uri, e.name, u.reason, f.uri AS candidate, f.name AS candidate_name,
        u.score, coalesce(s.state, 'open') AS state
@@ -155,11 +156,12 @@ def _conditions(chosen: Filter) -> tuple[list[str], list[Any]]:
         values.append(chosen.status)
     if chosen.text:
         found, wanted = _named(chosen.text)
-        where.append(
-            f"l.id IN (SELECT id FROM links WHERE left IN ({found}) UNION ALL "
-            f"SELECT id FROM links WHERE right IN ({found}))"
-        )
-        values += [wanted, wanted]
+        if found == BY_URI:
+            where.append(f"(l.left IN ({found}) OR l.right IN ({found}))")
+            values += [wanted, wanted]
+        else:
+            where.append("l.id IN (SELECT rowid FROM link_names WHERE link_names MATCH ?)")
+            values.append(wanted)
     for kind, uri in (("relation", chosen.relation), ("type", chosen.type)):
         if uri:
             where.append(
@@ -181,7 +183,7 @@ def _named(text: str) -> tuple[str, str]:
     """A query for the ids of entities by the words of a text or by a URI, and its parameter."""
     words = re.findall(r"\w+", text)
     if "://" in text or not words:
-        return "SELECT id FROM entities WHERE uri = ?", text
+        return BY_URI, text
     return "SELECT rowid FROM names WHERE names MATCH ?", " ".join(f'"{word}"*' for word in words)
 
 
