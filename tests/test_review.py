@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from types import SimpleNamespace
@@ -219,11 +221,11 @@ def test_an_unmatched_entity_shows_its_nearest_candidates(client):
 def test_bars_of_a_waterfall_hang_together(align_small):
     explanation = align_small().explain(align_small().links["left"][0])
     found = waterfall(explanation.comparison)
-    for bar, following in zip(found.bars, found.bars[1:-1], strict=False):
-        end = bar.before + (bar.width if bar.score > 0 else -bar.width)
-        assert following.before == pytest.approx(end, abs=0.02)
-    assert all(0 <= bar.start <= bar.start + bar.width <= 100.01 for bar in found.bars)
-    assert [one.height for one in histogram([0, 1, 400])] == [0.0, 1.5, 100.0]
+    for bar, following in zip(found["steps"], found["steps"][1:-1], strict=False):
+        end = bar["before"] + (bar["width"] if bar["score"] > 0 else -bar["width"])
+        assert following["before"] == pytest.approx(end, abs=0.02)
+    assert all(0 <= bar["start"] <= bar["start"] + bar["width"] < 100.02 for bar in found["steps"])
+    assert [one["height"] for one in histogram([0, 1, 400])] == [0.0, 1.5, 100.0]
 
 
 def test_what_is_not_in_the_run_or_not_allowed_is_refused_in_a_sentence(client):
@@ -338,6 +340,44 @@ def test_decisions_are_shown_counted_and_undone(client, run):
     assert client.post("/undo", json={"request": "1"}).json()["states"][0]["state"] == "open"
     rows = browser(run).get("/decisions.json").json()["decisions"]
     assert [(one["reviewer"], one["undone_by"]) for one in rows] == [("Bo", None), ("Ada", "Ada")]
+
+
+def test_one_decision_settles_all_links_with_the_same_two_names(tmp_path):
+    """Four links of "Springfield", one of which is decided, and two unmatched namesakes."""
+
+    def graph(letter):
+        names = {f"{letter}{n}": "Springfield" if n < 4 else f"Ogden {n}" for n in range(6)}
+        names |= {f"{letter}{n}": "Nowhere" for n in (6, 7)}
+        triples = [(f"{letter}{n}", "r", f"{letter}{(n + 1) % 8}") for n in range(8)]
+        return sameas.Graph.from_triples(triples, names=names)
+
+    pair = sameas.GraphPair(left=graph("a"), right=graph("b"))
+    ends = {"left": [f"a{n}" for n in range(6)], "right": [f"b{n}" for n in range(6)]}
+    alone = {"side": "left", "entity": ["a6", "a7"], "reason": "no-candidate", "candidate": None}
+    base = sameas.align(pair)
+    tables = {
+        "links": pl.DataFrame({**ends, "score": 1.0, "confidence": 0.9}),
+        "unmatched": pl.DataFrame({**alone, "score": None}, schema=SCHEMAS["unmatched"]),
+    }
+    sameas.write(
+        replace(base, load=lambda name: tables.get(name, getattr(base, name))), tmp_path / "run"
+    )
+    client = browser(tmp_path / "run")
+    say(client, ("a3", "b3", "reject"), request="1")
+    assert say(client, ("a4", "b4", "accept"), request="2").json()["alike"] == 0
+    assert say(client, ("a0", "b0", "accept"), request="3").json()["alike"] == 2
+    for _ in range(2):  # sent twice, stored once
+        answer = client.post("/repeat", json={"request": "4", "of": "3"}).json()
+        states = [(one["left"], one["right"], one["state"]) for one in answer["states"]]
+        assert states == [("a1", "b1", "accept"), ("a2", "b2", "accept")]
+    assert client.get("/overview.json").json()["states"] == {"accept": 4, "reject": 1}
+    assert "Undo all 2" in client.get("/decisions").text
+    client.post("/undo", json={"request": "4"})
+    assert client.get("/overview.json").json()["states"] == {"accept": 2, "reject": 1}
+    assert say(client, ("a6", "", "no-match"), request="5").json()["alike"] == 1
+    client.post("/repeat", json={"request": "6", "of": "5"})
+    assert client.get("/overview.json").json()["states"]["no-match"] == 2
+    assert client.post("/repeat", json={"request": "7", "of": "4"}).status_code == 400  # undone
 
 
 def test_two_who_disagree_are_both_shown(client, run):
@@ -466,6 +506,19 @@ def test_a_run_made_again_uses_decisions_keeps_them_and_says_what_changed(decide
     sameas.write(again, run)
     assert len(sameas.read_run(run).decisions) == 5
     assert browser(run).get("/links.json?status=all").json()["count"] == len(again.links)
+
+
+def test_the_command_tells_what_decisions_changed(align_demo, tmp_path):
+    run, new = str(tmp_path / "run"), str(tmp_path / "new")
+    sameas.write(align_demo(), run)
+    with decisions_of(tmp_path / "run") as connection:
+        for number, (left, right, *_) in enumerate(align_demo().links.head(2).iter_rows()):
+            verdict = "reject" if number else "accept"
+            decide(connection, [Claim(left, right, verdict)], reviewer="Ada", request=verdict)
+    given = [str(sameas.DEMO), "--seeds", run, "--reject", run, "-o", new]
+    found = CliRunner().invoke(main, ["align", *given])
+    assert found.exit_code == 0, found.output
+    assert re.search(r"changed +\d+ links because of 2 decisions: \d+ new, \d+ gone", found.output)
 
 
 # --- the report and the command ---

@@ -1,7 +1,8 @@
 """The page of sameas review in a browser: by keyboard, by mouse, and after the server is killed.
 
 Needs Chromium and the package playwright; axe-playwright-python for the check of accessibility.
-SAMEAS_SCREENSHOTS names a folder in which the pages are kept as pictures.
+SAMEAS_SCREENSHOTS names a folder in which the pages are kept as pictures; those of the docs are
+made by: SAMEAS_SCREENSHOTS=docs/images pytest tests/test_review_browser.py -k "light or dark"
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ pytest.importorskip("uvicorn", reason="the extra web is not installed")
 if CHROMIUM is None:
     pytest.skip("neither chromium nor google-chrome is installed", allow_module_level=True)
 
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
 LONG = 120_000
 """Milliseconds to wait for a page on a machine that is busy with other tests."""
 
@@ -42,7 +44,7 @@ def server(run, tmp_path):
 @pytest.fixture(scope="module")
 def browser():
     with playwright.sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = running.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
         browser.close()
 
@@ -119,6 +121,19 @@ def test_a_review_from_the_first_link_to_the_export(browser, server):
     assert accepted[0] == rejected[0] or accepted[1] == rejected[1]
     page.keyboard.press("u")
     page.locator("h1").filter(has_not_text=third[0]).wait_for()
+
+    # the same for the other link between two of these names, and undo that
+    page.goto(f"{server.root}/links?text=Monaco")
+    both = page.locator(".row", has_text="Monaco").locator(".state")
+    page.keyboard.press("j")
+    page.keyboard.press("a")
+    page.get_by_role("button", name="The same for another with the same two names").wait_for()
+    page.keyboard.press("s")
+    saved(page, "Saved for 1 more")
+    assert both.all_inner_texts() == ["accepted", "accepted"]
+    page.keyboard.press("z")
+    saved(page, "Undone")
+    assert both.all_inner_texts() == ["accepted", "open"]
 
     # unmatched: by hand, and none
     page.goto(f"{server.root}/unmatched")
@@ -207,7 +222,7 @@ def test_pages_fit_their_window_and_can_be_used_by_all(browser, server, looks, r
             page.keyboard.press("j")
         if folder:
             kind = request.node.callspec.id
-            page.screenshot(path=Path(folder) / f"{name}-{kind}.png")
+            page.screenshot(path=Path(folder) / f"review-{name}-{kind}.png")
         over = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert page.evaluate(over) <= 0, name
         found = axe.Axe().run(page).response["violations"]

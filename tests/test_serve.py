@@ -33,7 +33,14 @@ from sameas.reading import read_understood
 from sameas.serve import app as web
 from sameas.serve.chance import Chance
 from sameas.serve.index import index_names
-from sameas.serve.queries import MOST_QUERIES, BadRequestError, Query, Value, parse_batch
+from sameas.serve.queries import (
+    MOST_QUERIES,
+    BadRequestError,
+    Query,
+    Value,
+    parse_batch,
+    parse_extension,
+)
 from sameas.serve.service import make_service
 from strategies import names
 
@@ -252,6 +259,18 @@ def test_the_example_in_the_documentation(demo):
         text.split("```json\n")[1].split("```")[0],
     )
     assert make_service(demo.right, "demo").reconcile(parse_batch(asked)) == json.loads(told)
+
+
+def test_a_relation_can_be_asked_from_its_object(people):
+    inverse = f"^{EX}city"
+    found = candidates(people, query="", properties=[{"pid": inverse, "v": "Jane Ann Smyth"}])
+    assert [*found] == [f"{EX}rome"]
+    terms = people.matcher.facts.properties
+    assert dict(zip(terms.ids, terms.names, strict=True))[inverse] == "is city of"
+    assert people.manifest("http://here")["schemaSpace"] == EX
+    form = json.dumps({"ids": [f"{EX}paris"], "properties": [{"id": inverse}]})
+    row = people.extend(parse_extension(form))["rows"][f"{EX}paris"]
+    assert row[inverse] == [{"id": f"{EX}p1", "name": "John Smith"}]
 
 
 def test_limits_and_blank_queries(people):

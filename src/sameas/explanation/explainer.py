@@ -156,8 +156,8 @@ class Question:
         return tuple(found)
 
     def _rivals(self) -> tuple[Considered, ...]:
-        """Other candidates of the partner, or of the nearest miss."""
-        scores = self.record.scores(1 - self.near, self.chosen) if self.chosen >= 0 else {}
+        """Other candidates of the entity that the details are about."""
+        scores = self.record.scores(1 - self.near, self.shown) if self.shown >= 0 else {}
         others = [place for place in scores if place != self.entity][:MOST]
         return tuple(self._considered(self.near, one, scores[one]) for one in others)
 

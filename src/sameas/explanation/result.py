@@ -177,7 +177,7 @@ class Findings:
     others: tuple[Considered, ...]
     """Other candidates of the entity, best first."""
     rivals: tuple[Considered, ...]
-    """Other candidates of the partner, or of the nearest miss; best first."""
+    """Other candidates of the partner, the nearest miss or the one asked about; best first."""
     exchange: Exchange | None
     missing: Missing | None
     neighbourhood: Neighbourhood | None

@@ -284,7 +284,7 @@ class _Text:
         elif chosen is None:
             yield f"Nothing that was considered resembles {name} enough in name or neighbours."
         elif exchange is None and explanation.reason == "unsure":
-            yield self.competition(chosen)
+            yield self.competition(explanation.shown or chosen)
 
     def better(self, found: Sequence[Considered]) -> list[Considered]:
         """Those that score higher than the chosen pair, by more than rounding."""

@@ -150,6 +150,11 @@ ACTIONS = (
             ),
         ),
     ),
+    Action(
+        "/repeat",
+        pages.repeat_decision,
+        (REQUEST, NAME, Parameter(name="of", help="the request to be repeated", required=True)),
+    ),
     Action("/undo", pages.take_back, (REQUEST, NAME)),
 )
 EXPORT = Parameter(name="format", help="a format of links", choices=EXPORTS, required=True)
@@ -162,7 +167,7 @@ def make_app(
     routes = [
         Route("/", _page(review, PAGES[0])),
         *(Route(page.path, _page(review, page)) for page in PAGES if page.html),
-        *(Route(f"{page.path}.json", _values(review, page)) for page in PAGES),
+        *(Route(f"{page.path}.json", _page(review, page, html=False)) for page in PAGES),
         *(Route(action.path, _action(review, action), methods=["POST"]) for action in ACTIONS),
         Route("/reviewer", _set_reviewer, methods=["POST"]),
         Route("/export", _export(review)),
@@ -182,22 +187,13 @@ def _reviewer(request: Request, review: Review) -> str:
     return unquote(request.cookies.get(REVIEWER, "")) or review.reviewer
 
 
-def _page(review: Review, page: Page) -> Callable[[Request], Response]:
+def _page(review: Review, page: Page, *, html: bool = True) -> Callable[[Request], Response]:
     def answer(request: Request) -> Response:
         values = page.show(review, check_all(page.parameters, request.query_params))
-        name = page.path.removeprefix("/")
-        text = render(
-            f"{name}.html.jinja", **values, page=name, reviewer=_reviewer(request, review)
-        )
-        return HTMLResponse(text)
-
-    return answer
-
-
-def _values(review: Review, page: Page) -> Callable[[Request], Response]:
-    def answer(request: Request) -> Response:
-        values = page.show(review, check_all(page.parameters, request.query_params))
-        return _json(values)
+        if not html:
+            return _json(values)
+        name, who = page.path.removeprefix("/"), _reviewer(request, review)
+        return HTMLResponse(render(f"{name}.html.jinja", **values, page=name, reviewer=who))
 
     return answer
 

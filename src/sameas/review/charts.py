@@ -3,75 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
-from sameas.explanation.result import Comparison, Part
-from sameas.explanation.words import matters, part_measure, part_title
-
-
-@dataclass(frozen=True)
-class Bar:
-    """One step of a waterfall, in percent of its width; the last one is the total."""
-
-    title: str
-    measure: str
-    score: float
-    start: float
-    width: float
-    before: float
-    """Where the running sum stands before this step."""
-    part: Part | None = None
+from sameas.explanation.result import Comparison, Detail, Part
+from sameas.explanation.words import matters, neighbours, ngram_text, part_measure, part_title
+from sameas.review.queue import Record
 
 
-@dataclass(frozen=True)
-class Waterfall:
-    """How a score comes about: from what every pair starts with to the total."""
+def waterfall(comparison: Comparison) -> Record:
+    """The parts of a score as steps, the threshold first, each from where the sum so far ends.
 
-    bars: tuple[Bar, ...]
-    zero: float
-    """Where zero is, in percent of the width."""
-
-
-def waterfall(comparison: Comparison) -> Waterfall:
-    """The parts of a score, the threshold first, each from where the sum so far ends.
-
-    Parts that are not shown for being nearly nothing are in the total.
+    ``zero``, ``before`` (the sum before a step), ``start`` and ``width`` are in percent of the
+    width of the chart. The last step is the total, which holds parts that are nearly nothing too.
     """
     parts = sorted(filter(matters, comparison.parts), key=lambda part: part.kind != "threshold")
-    sums = [0.0]
-    for part in parts:
-        sums.append(sums[-1] + part.score)
+    sums = list(accumulate((part.score for part in parts), initial=0.0))
     low, high = min(0.0, comparison.score, *sums), max(0.0, comparison.score, *sums)
     scale = 100.0 / (high - low) if high > low else 0.0
-
-    def bar(title: str, measure: str, begin: float, end: float, part: Part | None) -> Bar:
-        start, stop = sorted(((begin - low) * scale, (end - low) * scale))
-        at = (begin - low) * scale
-        return Bar(title, measure, end - begin, round(start, 2), round(stop - start, 2), at, part)
-
-    bars = [
-        bar(part_title(part), part_measure(part), before, after, part)
-        for part, before, after in zip(parts, sums, sums[1:], strict=False)
+    steps: list[Record] = [
+        {
+            "title": part_title(part),
+            "measure": part_measure(part),
+            "kind": part.kind,
+            "details": [_detail(part, one) for one in part.details],
+        }
+        for part in parts
     ]
-    total = bar("total", "", 0.0, comparison.score, None)
-    return Waterfall((*bars, total), round(-low * scale, 2))
+    steps.append({"title": "total", "measure": "", "kind": "total", "details": []})
+    for step, (begin, end) in zip(steps, [*pairwise(sums), (0.0, comparison.score)], strict=True):
+        step["score"], step["before"] = end - begin, (begin - low) * scale
+        step["start"] = round((min(begin, end) - low) * scale, 2)
+        step["width"] = round(abs(end - begin) * scale, 2)
+    return {"zero": round(-low * scale, 2), "steps": steps}
 
 
-@dataclass(frozen=True)
-class Column:
-    """One column of a histogram: from ``low`` to ``high``, so many, so high in percent."""
+def _detail(part: Part, detail: Detail) -> Record:
+    if detail.count > 1:
+        left, right = f"{detail.count:,} more", ""
+    elif part.kind == "name":
+        left, right = ngram_text(detail), ""
+    else:
+        left, right = neighbours(detail)
+    return {"left": left, "right": right, "score": detail.score}
 
-    low: float
-    high: float
-    count: int
-    height: float
 
+def histogram(counts: Sequence[int]) -> list[Record]:
+    """A column for each of equal bins from 0 to 1, as high as ``height`` percent.
 
-def histogram(counts: Sequence[int]) -> list[Column]:
-    """A column for each of equal bins from 0 to 1; the smallest can still be seen."""
+    The smallest can still be seen.
+    """
     most, bins = max(counts, default=0), len(counts)
-    heights = [max(100 * count / most, 1.5) if count else 0.0 for count in counts]
     return [
-        Column(place / bins, (place + 1) / bins, count, height)
-        for place, (count, height) in enumerate(zip(counts, heights, strict=True))
+        {
+            "low": place / bins,
+            "high": (place + 1) / bins,
+            "count": count,
+            "height": max(100 * count / most, 1.5) if count else 0.0,
+        }
+        for place, count in enumerate(counts)
     ]

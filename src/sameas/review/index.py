@@ -28,7 +28,7 @@ from sameas.rdf.assembly import TYPE
 from sameas.writing import read_run
 
 FILE = "queue.sqlite"
-FORMAT = 1
+FORMAT = 3
 LARGE = 2**22
 """Bytes of the table of links from which on the index is made by another process."""
 BINS = 20
@@ -47,12 +47,16 @@ CREATE TABLE unmatched (
 );
 CREATE TABLE facets (id INTEGER PRIMARY KEY, kind TEXT, uri TEXT, links INTEGER);
 CREATE TABLE link_facets (facet INTEGER, link INTEGER, PRIMARY KEY (facet, link)) WITHOUT ROWID;
-CREATE VIRTUAL TABLE names USING fts5(
+CREATE VIRTUAL TABLE names USING fts5(  -- of entities
+  name, content = '', tokenize = 'unicode61 remove_diacritics 2'
+);
+CREATE VIRTUAL TABLE link_names USING fts5(  -- both names of a link
   name, content = '', tokenize = 'unicode61 remove_diacritics 2'
 );
 """
 INDEXES = """
 CREATE UNIQUE INDEX entities_by_uri ON entities (uri, side);
+CREATE INDEX entities_by_name ON entities (name);
 CREATE INDEX links_by_left ON links (left);
 CREATE INDEX links_by_right ON links (right);
 CREATE INDEX links_by_score ON links (score);
@@ -115,8 +119,8 @@ def write_index(alignment: Alignment, path: str | os.PathLike[str], *, stamp: st
         connection.execute("PRAGMA journal_mode = OFF")
         connection.execute("PRAGMA synchronous = OFF")
         connection.executescript(TABLES)
-        _write_entities(connection, alignment)
-        links = _write_links(connection, alignment)
+        texts = _write_entities(connection, alignment)
+        links = _write_links(connection, alignment, texts)
         _write_unmatched(connection, alignment)
         _write_facets(connection, alignment, links)
         values = {**_about(alignment), "stamp": stamp}
@@ -131,9 +135,9 @@ def _insert(connection: sqlite3.Connection, table: str, rows: pl.DataFrame) -> N
     connection.executemany(f"INSERT INTO {table} ({columns}) VALUES ({marks})", rows.iter_rows())
 
 
-def _write_entities(connection: sqlite3.Connection, alignment: Alignment) -> None:
-    """Write all entities: the left ones, then the right ones."""
-    first = 0
+def _write_entities(connection: sqlite3.Connection, alignment: Alignment) -> list[pl.Series]:
+    """Write all entities: the left ones, then the right ones; the texts that find them."""
+    first, texts = 0, []
     for side, graph in (("left", alignment.pair.left), ("right", alignment.pair.right)):
         count, names = len(graph.entities), graph.names.cast(pl.String)
         numbers = pl.Series("id", np.arange(first, first + count))
@@ -142,7 +146,9 @@ def _write_entities(connection: sqlite3.Connection, alignment: Alignment) -> Non
         plain = folded(names, numbers=False)  # so that Latin letters find names in any script
         text = names.zip_with(plain == names.str.to_lowercase(), names + " " + plain)
         _insert(connection, "names", pl.DataFrame([numbers.rename("rowid"), text.rename("name")]))
+        texts.append(text)
         first += count
+    return texts
 
 
 def _degrees(graph: Graph) -> pl.Series:
@@ -150,7 +156,9 @@ def _degrees(graph: Graph) -> pl.Series:
     return pl.Series("degree", np.bincount(ends, minlength=len(graph.entities)))
 
 
-def _write_links(connection: sqlite3.Connection, alignment: Alignment) -> pl.DataFrame:
+def _write_links(
+    connection: sqlite3.Connection, alignment: Alignment, texts: list[pl.Series]
+) -> pl.DataFrame:
     """Write the links, the least certain first; returned by the positions of their entities."""
     pair = alignment.pair
     links = alignment.links.sort("confidence", "score", "left", "right")
@@ -167,6 +175,8 @@ def _write_links(connection: sqlite3.Connection, alignment: Alignment) -> pl.Dat
         disagreement=disagreement(pair, placed, names),
     )
     _insert(connection, "links", table)
+    found = texts[0].gather(left) + " " + texts[1].gather(right)
+    _insert(connection, "link_names", placed.select(rowid="id").with_columns(found.alias("name")))
     return placed
 
 

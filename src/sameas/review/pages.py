@@ -24,7 +24,7 @@ def overview(review: Review, values: Record) -> Record:
         "run": review.run.resolve().name,
         "links": about["links"],
         "sides": [_side_counts(side, found, about["unmatched"]) for side in ("left", "right")],
-        "histogram": [asdict(column) for column in histogram(about["histogram"])],
+        "histogram": histogram(about["histogram"]),
         "relations": about["relations"],
         "states": about["states"],
         "audit": None if audit is None else asdict(audit),
@@ -134,6 +134,24 @@ def take_decision(review: Review, values: Record, reviewer: str) -> Record:
     with review.databases() as connection:
         for claim in claims:
             _check(connection, claim)
+    answer = _stored(review, values, reviewer, claims)
+    with review.databases() as connection:
+        same = queue.alike(connection, claims[0]) if len(claims) == 1 else []
+    return {**answer, "alike": len(same)}
+
+
+def repeat_decision(review: Review, values: Record, reviewer: str) -> Record:
+    """Decide about all open links with the same two names as about one; undone as one."""
+    query = "SELECT left, right, verdict FROM decisions WHERE request = ? AND part = 0"
+    with review.databases() as connection:
+        row = connection.execute(f"{query} AND undone_by IS NULL", [values["of"]]).fetchone()
+        if row is None:
+            raise OptionError("of must be the request of a decision that stands")
+        claims = queue.alike(connection, Claim(*row))
+    return _stored(review, values, reviewer, claims)
+
+
+def _stored(review: Review, values: Record, reviewer: str, claims: list[Claim]) -> Record:
     with decisions_of(review.run) as connection:
         request, who = values["request"], _named(reviewer)
         found = decide(connection, claims, reviewer=who, request=request, single=review.single)

@@ -11,11 +11,11 @@ import polars as pl
 from sameas.alignment import Alignment
 from sameas.errors import OptionError
 from sameas.explanation import Explanation
-from sameas.explanation.result import Comparison, Considered, Detail, Entity, Part
-from sameas.explanation.words import REASONS, label, neighbours, ngram_text, why
+from sameas.explanation.result import Considered, Entity
+from sameas.explanation.words import REASONS, label, why
 from sameas.graph import Graph
 from sameas.review import queue
-from sameas.review.charts import Waterfall, waterfall
+from sameas.review.charts import waterfall
 from sameas.review.folder import Review
 from sameas.review.pages import filter_of
 from sameas.review.queue import Filter, Record, Side
@@ -71,7 +71,7 @@ def pair(review: Review, values: Record) -> Record:
             "filter": asdict(filter_of(values)),
             **_around_in_queue(connection, filter_of(values), link),
         }
-    return page | _explained(review, explanation, near, link)
+    return page | _explained(explanation, near)
 
 
 def _state(connection: sqlite3.Connection, uris: dict[str, str]) -> str:
@@ -109,28 +109,24 @@ def _entity(alignment: Alignment, side: str, uri: str) -> Record:
     }
 
 
-def _explained(
-    review: Review, explanation: Explanation | None, near: Side, link: Record | None
-) -> Record:
+def _explained(explanation: Explanation | None, near: Side) -> Record:
     """The score of the pair, the alternatives on both sides, and the neighbours of both."""
     if explanation is None:
         return {"explained": False}
-    shown, rivals = explanation.shown, explanation.rivals
+    shown, around = explanation.shown, explanation.neighbourhood
     far: Side = "right" if near == "left" else "left"
-    if shown is not None and link is None:  # rivals are those of the partner
-        turned = review.explain(explanation.far(shown).uri, explanation.entity.uri, far)
-        assert turned is not None
-        rivals = _alternatives(turned)
-    around = explanation.neighbourhood
     reason = REASONS.get(explanation.reason or "", "").format(explanation.min_confidence)
     return {
         "explained": True,
         "scale": explanation.scale,
         "score": None if shown is None else shown.score,
-        "waterfall": None if shown is None else bars(shown),
+        "waterfall": None if shown is None else waterfall(shown),
         "reason": reason,
         "why": why(explanation),
-        "alternatives": {near: _listed(_alternatives(explanation)), far: _listed(rivals)},
+        "alternatives": {
+            near: _listed(_alternatives(explanation)),
+            far: _listed(explanation.rivals),
+        },
         "neighbourhood": None if around is None else asdict(around),
     }
 
@@ -157,25 +153,3 @@ def _listed(found: Iterable[Considered]) -> list[Record]:
         }
         for one in found
     ]
-
-
-def bars(comparison: Comparison) -> Record:
-    """The waterfall of a score, with the details of each step."""
-    found: Waterfall = waterfall(comparison)
-    steps = []
-    for bar in found.bars:
-        part = bar.part
-        step = {name: value for name, value in vars(bar).items() if name != "part"}
-        details = [] if part is None else [_detail(part, one) for one in part.details]
-        steps.append({**step, "kind": part.kind if part else "total", "details": details})
-    return {"zero": found.zero, "steps": steps}
-
-
-def _detail(part: Part, detail: Detail) -> Record:
-    if detail.count > 1:
-        left, right = f"{detail.count:,} more", ""
-    elif part.kind == "name":
-        left, right = ngram_text(detail), ""
-    else:
-        left, right = neighbours(detail)
-    return {"left": left, "right": right, "score": detail.score}

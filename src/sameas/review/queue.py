@@ -47,6 +47,23 @@ SELECT k.id FROM states t CROSS JOIN entities g ON g.uri = t.left AND g.side = '
 CROSS JOIN links k ON k.left = g.id CROSS JOIN entities h ON h.id = k.right AND h.uri = t.right
 WHERE t.state = ?
 """
+ALIKE = """
+SELECT e.uri AS left, f.uri AS right
+FROM entities a CROSS JOIN entities b ON b.uri = ?2 AND b.side = 'right'
+CROSS JOIN entities e ON e.name = a.name AND e.side = 'left' CROSS JOIN links l ON l.left = e.id
+CROSS JOIN entities f ON f.id = l.right AND f.name = b.name
+LEFT JOIN states s ON s.left = e.uri AND s.right = f.uri
+WHERE a.uri = ?1 AND a.side = 'left' AND a.name != '' AND b.name != ''
+"""
+ALIKE_ALONE = """
+SELECT iif(e.side = 'left', e.uri, '') AS left, iif(e.side = 'right', e.uri, '') AS right
+FROM entities a CROSS JOIN entities e ON e.name = a.name AND e.side = a.side
+CROSS JOIN unmatched u ON u.entity = e.id
+LEFT JOIN states s
+  ON s.left = iif(e.side = 'left', e.uri, '') AND s.right = iif(e.side = 'right', e.uri, '')
+WHERE a.uri = ?1 || ?2 AND a.side = iif(?2 = '', 'left', 'right') AND a.name != ''
+"""
+BY_URI = "SELECT id FROM entities WHERE uri = ?"
 UNMATCHED = """
 SELECT u.id, u.side, e.uri, e.name, u.reason, f.uri AS candidate, f.name AS candidate_name,
        u.score, coalesce(s.state, 'open') AS state
@@ -139,11 +156,12 @@ def _conditions(chosen: Filter) -> tuple[list[str], list[Any]]:
         values.append(chosen.status)
     if chosen.text:
         found, wanted = _named(chosen.text)
-        where.append(
-            f"l.id IN (SELECT id FROM links WHERE left IN ({found}) UNION ALL "
-            f"SELECT id FROM links WHERE right IN ({found}))"
-        )
-        values += [wanted, wanted]
+        if found == BY_URI:
+            where.append(f"(l.left IN ({found}) OR l.right IN ({found}))")
+            values += [wanted, wanted]
+        else:
+            where.append("l.id IN (SELECT rowid FROM link_names WHERE link_names MATCH ?)")
+            values.append(wanted)
     for kind, uri in (("relation", chosen.relation), ("type", chosen.type)):
         if uri:
             where.append(
@@ -165,7 +183,7 @@ def _named(text: str) -> tuple[str, str]:
     """A query for the ids of entities by the words of a text or by a URI, and its parameter."""
     words = re.findall(r"\w+", text)
     if "://" in text or not words:
-        return "SELECT id FROM entities WHERE uri = ?", text
+        return BY_URI, text
     return "SELECT rowid FROM names WHERE names MATCH ?", " ".join(f'"{word}"*' for word in words)
 
 
@@ -221,6 +239,21 @@ def page_of_unmatched(
         values.append(status)
     query = f"{UNMATCHED} WHERE {' AND '.join(where)} ORDER BY u.id LIMIT ?"
     return _records(connection, query, [*values, limit])
+
+
+def alike(connection: sqlite3.Connection, claim: decisions.Claim) -> list[decisions.Claim]:
+    """The same claim about every open link with the same two names; at most ``COUNTED``.
+
+    Of an entity without a match, about every open unmatched entity of its name.
+    """
+    if claim.verdict == "open":
+        return []
+    query = ALIKE_ALONE if claim.verdict == "no-match" else ALIKE
+    rows = connection.execute(
+        f"{query} AND coalesce(s.state, 'open') = 'open' ORDER BY e.id LIMIT {COUNTED}", claim[:2]
+    )
+    pairs = ((row["left"], row["right"]) for row in rows)
+    return [decisions.Claim(*pair, claim.verdict) for pair in pairs if pair != claim[:2]]
 
 
 def states_about(connection: sqlite3.Connection, side: Side, uri: str) -> list[Record]:

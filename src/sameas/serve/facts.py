@@ -17,6 +17,10 @@ from sameas.naming import names_from_uris
 from sameas.rdf.assembly import TYPE
 from sameas.understanding import SEPARATOR
 
+INVERSE = "^"
+"""What the id of a relation that is read from its object to its subject begins with."""
+MOST_INVERSE = 1000
+"""Subjects of a relation up to which they are statements about its object."""
 SUBCLASS = "http://www.w3.org/2000/01/rdf-schema#subClassOf"
 
 Mask = NDArray[np.bool_]
@@ -155,21 +159,29 @@ def read_facts(graph: Graph) -> Facts:
 
 
 def _statements(graph: Graph) -> list[pl.DataFrame]:
-    """entity, id (of the property), text, tail, shown: values, neighbours, their further names."""
-    head, relation, tail = graph.distinct_triples().T
+    """entity, id (of the property), text, tail, shown: values, neighbours, their further names.
+
+    Neighbours are those that relations lead to, and by the inverse property those they come from.
+    """
+    triples = graph.distinct_triples()
+    forth = pl.DataFrame(triples, schema=["entity", "relation", "tail"])
+    back = forth.filter(pl.len().over("relation", "tail") <= MOST_INVERSE)
+    back = back.filter(~pl.lit(graph.relations).gather("relation").is_in([TYPE, SUBCLASS]))
+    ends = [
+        forth.select("entity", "tail", id=pl.lit(graph.relations).gather("relation")),
+        back.select(
+            entity="tail", tail="entity", id=INVERSE + pl.lit(graph.relations).gather("relation")
+        ),
+    ]
     said, others = graph.attributes, graph.alternatives
     columns = ["entity", "id", "text", "tail", "shown"]
     values = pl.DataFrame(
         {"entity": graph.positions(said["entity"]), "id": said["attribute"], "text": said["value"]}
     ).with_columns(tail=pl.lit(-1, dtype=pl.Int64), shown=pl.lit(value=True))
-    neighbours = pl.DataFrame(
-        {
-            "entity": head,
-            "id": graph.relations.gather(relation),
-            "text": graph.names.gather(tail),
-            "tail": tail,
-        }
-    ).with_columns(shown=pl.lit(value=True))
+    neighbours = pl.concat(ends).with_columns(
+        text=pl.lit(graph.names).gather("tail"), shown=pl.lit(value=True)
+    )
+    neighbours = neighbours.select(columns)
     more = pl.DataFrame({"tail": graph.positions(others["entity"]), "text": others["name"]})
     further = neighbours.drop("text").join(more, on="tail", maintain_order="left")
     return [values, neighbours, further.with_columns(shown=pl.lit(value=False)).select(columns)]
@@ -203,4 +215,8 @@ def _terms(ids: pl.Series, entities: pl.Series) -> Terms:
     steps = counts.select("id", step=pl.col("id").str.split(SEPARATOR)).explode("step")
     named = steps.with_columns(step=names_from_uris(steps["step"]))
     names = named.group_by("id", maintain_order=True).agg(pl.col("step").str.join(SEPARATOR))
-    return Terms(counts["id"], names["step"], counts["count"].cast(pl.Int64).to_numpy())
+    inverse = pl.format("is {} of", "step")
+    shown = names.select(
+        pl.when(pl.col("id").str.starts_with(INVERSE)).then(inverse).otherwise("step")
+    )
+    return Terms(counts["id"], shown.to_series(), counts["count"].cast(pl.Int64).to_numpy())

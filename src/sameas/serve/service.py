@@ -247,7 +247,7 @@ def _candidate(one: Candidate, label: dict[str, Any]) -> dict[str, Any]:
 
 def _namespace(ids: pl.Series) -> str | None:
     """The beginning that most IRIs have in common; None if most are no IRIs."""
-    spaces = ids.str.extract(r"^(.*[/#:])[^/#:]*$").drop_nulls().value_counts(sort=True)
+    spaces = ids.str.extract(r"^\^?(.*[/#:])[^/#:]*$").drop_nulls().value_counts(sort=True)
     if not len(spaces) or spaces["count"][0] * 2 < len(ids):
         return None
     return spaces.to_series(0)[0] if is_iri(f"{spaces.to_series(0)[0]}x") else None

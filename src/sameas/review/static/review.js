@@ -15,6 +15,20 @@ function say(text, bad = false) {
   if (!bad) say.timer = setTimeout(() => { place.textContent = ""; }, 3500);
 }
 
+// What was saved, also on the page that follows; offers the same for links with the same names.
+function tell(note) {
+  say(note.text);
+  sessionStorage.removeItem("note");
+  if (!note.alike) return;
+  clearTimeout(say.timer);
+  const button = document.createElement("button");
+  button.type = "button";
+  button.dataset.repeat = note.request;
+  const more = note.alike > 1 ? `${note.alike.toLocaleString("en")} others` : "another";
+  button.textContent = `The same for ${more} with the same ${note.alone ? "name" : "two names"} (s)`;
+  document.getElementById("message").append(" ", button);
+}
+
 // --- talking to the server ---
 
 function newRequest() {
@@ -49,23 +63,41 @@ async function send(path, values) {
 const stack = () => JSON.parse(sessionStorage.getItem("requests") || "[]");
 const keep = (requests) => sessionStorage.setItem("requests", JSON.stringify(requests.slice(-200)));
 
-async function decide(claims, row, go = true) {
+async function decide(claims, row) {
   if (!document.body.dataset.reviewer) {
     document.getElementById("who-dialog").showModal();
     return;
   }
   const request = newRequest();
-  try {
-    show(await send("/decide", { request, claims }));
-  } catch (error) {
-    say(`Not saved: ${error.message}`, true);
+  const answer = await save("/decide", { request, claims });
+  if (!answer) return;
+  const text = `Saved: ${claims.map((claim) => names[claim.verdict]).join(", ")}. Press z to undo.`;
+  const note = { text, request, alike: answer.alike, alone: claims[0].verdict === "no-match" };
+  if (page === "pair") {
+    sessionStorage.setItem("note", JSON.stringify(note));
+    follow("next", () => location.reload());
     return;
   }
-  keep([...stack(), request]);
-  say(`Saved: ${claims.map((claim) => names[claim.verdict]).join(", ")}. Press z to undo.`);
-  if (!go) return;
-  if (page === "pair") follow("next", () => location.reload());
-  else if (row && rows[current] === row) move(1);
+  tell(note);
+  if (row && rows[current] === row) move(1);
+}
+
+// The same decision about all links with the same two names.
+async function repeat(of) {
+  const answer = await save("/repeat", { request: newRequest(), of });
+  if (answer) say(`Saved for ${answer.states.length.toLocaleString("en")} more. Press z to undo all of them.`);
+}
+
+async function save(path, values) {
+  try {
+    const answer = await send(path, values);
+    show(answer);
+    keep([...stack(), values.request]);
+    return answer;
+  } catch (error) {
+    say(`Not saved: ${error.message}`, true);
+    return null;
+  }
 }
 
 async function undo(request) {
@@ -150,6 +182,7 @@ const KEYS = {
   u: () => act("unsure"),
   n: () => act("no-match"),
   z: () => undo(),
+  s: () => document.querySelector("[data-repeat]")?.click(),
   m() {
     if (page === "pair") {
       const place = document.getElementById("alternatives");
@@ -188,6 +221,7 @@ document.addEventListener("click", (event) => {
   if (data.open) document.getElementById(data.open).showModal();
   else if ("close" in data) button.closest("dialog").close();
   else if ("undo" in data) undo(data.undo);
+  else if (data.repeat) repeat(data.repeat);
   else if ("choose" in data) choose(data.left, data.right);
   else if (data.verdict) {
     const left = data.left ?? row.dataset.left;
@@ -246,4 +280,5 @@ for (const choice of document.querySelectorAll(".filters select")) {
   choice.addEventListener("change", () => choice.form.requestSubmit());
 }
 if (location.hash === "#alternatives") KEYS.m();
+if (sessionStorage.getItem("note")) tell(JSON.parse(sessionStorage.getItem("note")));
 setInterval(lookForChanges, 4000);
