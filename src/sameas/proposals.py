@@ -19,7 +19,15 @@ from threadpoolctl import threadpool_limits
 
 from sameas.compression import compress
 from sameas.graph import Positions
-from sameas.kernels import Best, Near, best_meetings, best_of_tile, merge_best
+from sameas.kernels import (
+    Best,
+    Near,
+    best_meetings,
+    best_of_tile,
+    cut_lines,
+    merge_best,
+    merge_near,
+)
 from sameas.parallel import WORKERS, in_parallel, slices
 from sameas.rows import Matrix, Rows, Sparse
 
@@ -111,11 +119,16 @@ def _hubness(rows: Matrix, others: Matrix) -> NDArray[np.float32]:
         return np.zeros(len(rows), dtype=np.float32)
     crowd = _sample(others)
     few = min(NEAREST, crowd.shape[1])
-    means = [
-        np.partition(rows[part] @ crowd, -few, axis=1)[:, -few:].mean(axis=1)
-        for part in slices(len(rows), 2048)
-    ]
-    return np.concatenate(means)
+    return _of_products(
+        rows, crowd, lambda some: np.partition(some, -few, axis=1)[:, -few:].mean(axis=1)
+    )
+
+
+def _of_products(rows: Matrix, crowd: Matrix, work: Callable[[Matrix], Matrix]) -> Matrix:
+    """What the work makes of the products of each row with all columns of the crowd."""
+    parts = list(slices(len(rows), 1024))
+    with threadpool_limits(1):
+        return np.concatenate(in_parallel(lambda part: work(rows[part] @ crowd), parts))
 
 
 def _largest(
@@ -127,45 +140,43 @@ def _largest(
     both. Tiles have the same size for any number of threads, since that decides about rounding.
     """
     n, m = len(left), len(right)
-    columns = _none_near(_limits(right, left, k), min(k, n), first)
-    limits, done = _limits(left, right, k), []
+    if not n or not m:
+        return [np.empty(0, dtype=np.int64)]
+    ours, theirs = (min(k, m), min(first, m)), (min(k, n), min(first, n))
+    row_limits, column_limits = _limits(left, right, *ours), _limits(right, left, *theirs)
+    columns = _none_near(column_limits, theirs[0])
+    wanted = (*ours, 1.001 * SLACK), (*theirs, 1.001 * SLACK)
+    done = []
 
     def look(tiles: Sequence[slice]) -> Near:
-        rows, room = _none_near(limits, min(k, m), first), np.empty(TILE[0] * TILE[1], np.float32)
+        rows, room = _none_near(row_limits, ours[0]), np.empty(TILE[0] * TILE[1], np.float32)
         for tile in tiles:
             turned = np.ascontiguousarray(right[tile].T)
             for part in slices(n, TILE[0]):
                 some = left[part]
                 products = room[: len(some) * turned.shape[1]].reshape(len(some), -1)
                 np.dot(some, turned, out=products)
-                best_of_tile(products, part.start, tile.start, 1.001 * SLACK, rows, columns)
+                best_of_tile(products, part.start, tile.start, rows, columns, *wanted)
             done.append(tile.stop - tile.start)
             progress(sum(done) / m)
         return rows
 
-    tiles = list(slices(m, TILE[1])) if n else []
+    tiles = list(slices(m, TILE[1]))
     shares = [tiles[part] for part in slices(len(tiles), -(-len(tiles) // WORKERS))]
     with threadpool_limits(1):  # threads share out the tiles, not the products in them
-        rows, *more = in_parallel(look, shares) or [_none_near(limits, 0, first)]
+        rows, *more = in_parallel(look, shares)
     for part in more:
-        merge_best(rows.best, part.best)
-        merge_best(rows.first, part.first)
-        np.maximum(rows.peaks, part.peaks, out=rows.peaks)
-    found = []
-    for near, by_row in ((rows, True), (columns, False)):
-        line, partner = _wanted(near)
-        found.append(line * m + partner if by_row else partner * m + line)
-    return found
+        merge_near(rows, part, wanted[0])
+    line, partner = _wanted(rows, *ours)
+    other, back = _wanted(columns, *theirs)
+    return [line * m + partner, back * m + other]
 
 
-def _wanted(near: Near) -> tuple[Positions, Positions]:
+def _wanted(near: Near, k: int, first: int) -> tuple[Positions, Positions]:
     """The lines and partners near the best of their line, or among the first few."""
-    (_, worth, partners), (_, firsts, last), peaks = near
-    wanted = worth >= peaks[:, None] - np.float32(SLACK)
-    wanted |= worth > firsts[:, :1]
-    wanted |= (worth == firsts[:, :1]) & (partners <= last[:, :1])
-    line, place = np.nonzero(wanted & (partners >= 0))
-    return line, partners[line, place].astype(np.int64)
+    cut_lines(near, k, first, SLACK)
+    line, place = np.nonzero(np.arange(near.worth.shape[1]) < near.counts[:, None])
+    return line, near.partners[line, place].astype(np.int64)
 
 
 def _no_best(lines: int, k: int) -> Best:
@@ -177,31 +188,40 @@ def _no_best(lines: int, k: int) -> Best:
     )
 
 
-def _none_near(limits: NDArray[np.float32], k: int, first: int) -> Near:
-    """The same, where only those near the best are wanted besides the first few."""
-    lines = len(limits)
-    best, peaks = _no_best(lines, k), np.full(lines, -np.inf, dtype=np.float32)
-    best.least[:] = np.maximum(best.least, limits)
-    return Near(best, _no_best(lines, min(k, max(first, 1))), peaks)
+def _none_near(limits: NDArray[np.float32], k: int) -> Near:
+    """Room for more than k partners of each line, of which k are kept."""
+    lines, room = len(limits), k + max(k // 2, 32)
+    return Near(
+        limits.copy(),
+        np.zeros(lines, dtype=np.int32),
+        np.empty((lines, room), dtype=np.float32),
+        np.empty((lines, room), dtype=np.int32),
+    )
 
 
-def _limits(rows: Matrix, others: Matrix, k: int) -> NDArray[np.float32]:
-    """For each row, a worth that more than k of many others surely exceed, by a sample of them.
+def _limits(rows: Matrix, others: Matrix, k: int, first: int) -> NDArray[np.float32]:
+    """For each row, a worth that all its wanted partners surely exceed, by a sample of others.
 
-    Most partners are below it, and need not be kept for a while until better ones are found.
+    More than k of all others exceed it, or else it is far below the best of the sample, and worth
+    less than the ``first`` few of the sample too.
     """
     if len(others) <= SAMPLED * CROWD:
         return np.full(len(rows), -np.inf, dtype=np.float32)
     crowd = _sample(others)
     expected = k * crowd.shape[1] / len(others)
     place = int(expected + 6 * np.sqrt(expected) + 6)  # six deviations
-    if place >= crowd.shape[1]:
+    if max(place, first) >= crowd.shape[1]:
         return np.full(len(rows), -np.inf, dtype=np.float32)
-    limits = [
-        np.partition(rows[part] @ crowd, -place, axis=1)[:, -place]
-        for part in slices(len(rows), 2048)
-    ]
-    return np.concatenate(limits)
+
+    def limits(products: Matrix) -> Matrix:
+        places = sorted({-place, -first, -1})
+        some = np.partition(products, places, axis=1)[:, places]
+        by_place = dict(zip(places, some.T, strict=True))
+        far = np.minimum(by_place[-first], by_place[-1] - np.float32(1.001 * SLACK))
+        # Products of other blocks are rounded otherwise.
+        return np.maximum(by_place[-place], far) - np.float32(1e-5)
+
+    return _of_products(rows, crowd, limits)
 
 
 def _sample(others: Matrix) -> Matrix:
