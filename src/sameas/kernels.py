@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 Array = Any
 """A NumPy array; Numba infers the rest."""
-STRIDE = 64
+STRIDE = 32
 """Products that are compared at once."""
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 _NumbaCache: Any = FunctionCache
@@ -179,8 +179,8 @@ class Near(NamedTuple):
 
     least: Array
     counts: Array
-    worth: Array
-    partners: Array
+    kept: Array
+    """The worth of each partner and its number, next to each other; shape (lines, room, 2)."""
 
 
 @kernel
@@ -211,10 +211,10 @@ def move_largest(values: Array, size: int, k: int) -> None:
 @kernel
 def cut_line(near: Near, line: int, k: int, first: int, slack: float, room: Array) -> None:
     """Drop the partners of a line that are not wanted; ``room`` is for as many values."""
-    worth, partners, count = near.worth[line], near.partners[line], near.counts[line]
+    kept, count = near.kept[line], near.counts[line]
     if count == 0:
         return
-    room[:count] = worth[:count]
+    room[:count] = kept[:count, 0]
     limit = np.float32(-np.inf)
     if count > k:
         move_largest(room, count, k)
@@ -228,23 +228,22 @@ def cut_line(near: Near, line: int, k: int, first: int, slack: float, room: Arra
         near.least[line] = max(near.least[line], limit)
     above, wanted = 0, 0
     for place in range(count):
-        above += worth[place] > limit
-        wanted += worth[place] >= limit
-    equals = min(k, wanted) - above
-    kept = 0
+        above += kept[place, 0] > limit
+        wanted += kept[place, 0] >= limit
+    equals, end = min(k, wanted) - above, 0
     for place in range(count):
-        value = worth[place]
+        value = kept[place, 0]
         if value > limit or (value == limit and equals > 0):
             equals -= value == limit
-            worth[kept], partners[kept] = value, partners[place]
-            kept += 1
-    near.counts[line] = kept
+            kept[end, 0], kept[end, 1] = value, kept[place, 1]
+            end += 1
+    near.counts[line] = end
 
 
 @kernel
 def cut_lines(near: Near, k: int, first: int, slack: float) -> None:
     """Drop all partners that are not wanted."""
-    room = np.empty(near.worth.shape[1], dtype=np.float32)
+    room = np.empty(near.kept.shape[1], dtype=np.float32)
     for line in range(len(near.counts)):
         cut_line(near, line, k, first, slack, room)
 
@@ -260,9 +259,9 @@ def offer_near(
 ) -> None:
     """Take a partner in, and cut the line if that fills it; ``wanted`` is k, first and slack."""
     count = near.counts[line]
-    near.worth[line, count], near.partners[line, count] = value, partner
+    near.kept[line, count, 0], near.kept[line, count, 1] = value, partner
     near.counts[line] = count + 1
-    if count + 1 == near.worth.shape[1]:
+    if count + 1 == near.kept.shape[1]:
         k, first, slack = wanted
         cut_line(near, line, k, first, slack, room)
 
@@ -279,35 +278,36 @@ def best_of_tile(
 ) -> None:
     """Offer all entries of a tile to its rows, from ``begin`` on, and to its columns."""
     width = tile.shape[1]
-    room = np.empty(max(rows.worth.shape[1], columns.worth.shape[1]), dtype=np.float32)
+    room = np.empty(max(rows.kept.shape[1], columns.kept.shape[1]), dtype=np.float32)
     least = columns.least[other_begin : other_begin + width]
     for i in range(tile.shape[0]):
-        limit = rows.least[begin + i]
+        line, row = begin + i, tile[i]
+        limit = rows.least[line]
         for start in range(0, width, STRIDE):
-            stop = min(start + STRIDE, width)
-            above = np.int32(0)  # most strides have none, and counting is fast
-            for j in range(start, stop):
-                above |= np.int32(tile[i, j] > limit) | np.int32(tile[i, j] > least[j])
-            if not above:
-                continue
-            for j in range(start, stop):
-                value = tile[i, j]
+            if start + STRIDE <= width:  # most strides have none, and comparing many is fast
+                above = np.int32(0)
+                for j in range(start, start + STRIDE):
+                    above |= np.int32(row[j] > limit) | np.int32(row[j] > least[j])
+                if not above:
+                    continue
+            for j in range(start, min(start + STRIDE, width)):
+                value = row[j]
                 if value > limit:
-                    offer_near(rows, begin + i, value, other_begin + j, row_wanted, room)
-                    limit = rows.least[begin + i]
+                    offer_near(rows, line, value, other_begin + j, row_wanted, room)
+                    limit = rows.least[line]
                 if value > least[j]:
-                    offer_near(columns, other_begin + j, value, begin + i, column_wanted, room)
+                    offer_near(columns, other_begin + j, value, line, column_wanted, room)
 
 
 @kernel
 def merge_near(near: Near, others: Near, wanted: tuple[int, int, float]) -> None:
     """Take in the partners of the same lines that were found among later ones."""
-    room = np.empty(near.worth.shape[1], dtype=np.float32)
+    room = np.empty(near.kept.shape[1], dtype=np.float32)
     for line in range(len(others.counts)):
         for place in range(others.counts[line]):
-            value = others.worth[line, place]
+            value, partner = others.kept[line, place]
             if value > near.least[line]:
-                offer_near(near, line, value, others.partners[line, place], wanted, room)
+                offer_near(near, line, value, partner, wanted, room)
 
 
 @kernel

@@ -41,7 +41,7 @@ CROWD, NEAREST = 1000, 8
 """Hubness is the mean profit with the nearest few of a sample of the other side."""
 SAMPLED = 4
 """Where there are so many times more entities than in a sample, it tells what to keep."""
-TILE = 256, 2048
+TILE = 256, 1024
 """Left and right entities whose products are looked through while they are in the cache."""
 TILE_ROWS = 32_768
 """Right entities that are met at once: their products stay in the processor's cache."""
@@ -175,8 +175,8 @@ def _largest(
 def _wanted(near: Near, k: int, first: int) -> tuple[Positions, Positions]:
     """The lines and partners near the best of their line, or among the first few."""
     cut_lines(near, k, first, SLACK)
-    line, place = np.nonzero(np.arange(near.worth.shape[1]) < near.counts[:, None])
-    return line, near.partners[line, place].astype(np.int64)
+    line, place = np.nonzero(np.arange(near.kept.shape[1]) < near.counts[:, None])
+    return line, near.kept[line, place, 1].astype(np.int64)
 
 
 def _no_best(lines: int, k: int) -> Best:
@@ -190,13 +190,9 @@ def _no_best(lines: int, k: int) -> Best:
 
 def _none_near(limits: NDArray[np.float32], k: int) -> Near:
     """Room for more than k partners of each line, of which k are kept."""
-    lines, room = len(limits), k + max(k // 2, 32)
-    return Near(
-        limits.copy(),
-        np.zeros(lines, dtype=np.int32),
-        np.empty((lines, room), dtype=np.float32),
-        np.empty((lines, room), dtype=np.int32),
-    )
+    lines, room = len(limits), max(2 * k, 128)
+    kept = np.empty((lines, room, 2), dtype=np.float32)
+    return Near(limits.copy(), np.zeros(lines, dtype=np.int32), kept)
 
 
 def _limits(rows: Matrix, others: Matrix, k: int, first: int) -> NDArray[np.float32]:
@@ -209,7 +205,7 @@ def _limits(rows: Matrix, others: Matrix, k: int, first: int) -> NDArray[np.floa
         return np.full(len(rows), -np.inf, dtype=np.float32)
     crowd = _sample(others)
     expected = k * crowd.shape[1] / len(others)
-    place = int(expected + 6 * np.sqrt(expected) + 6)  # six deviations
+    place = int(expected + 3 * np.sqrt(expected) + 3)  # three deviations
     if max(place, first) >= crowd.shape[1]:
         return np.full(len(rows), -np.inf, dtype=np.float32)
 
