@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 Array = Any
 """A NumPy array; Numba infers the rest."""
-STRIDE = 64
+STRIDE = 32
 """Products that are compared at once."""
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 _NumbaCache: Any = FunctionCache
@@ -169,52 +169,145 @@ def merge_best(best: Best, others: Best) -> None:
 
 
 class Near(NamedTuple):
-    """The best k partners of each line, of which only those near the very best are wanted.
+    """Partners of each line, of which only the best k, and of these those near the best, count.
 
-    A partner is wanted if it is one of the ``first`` few, or if it is worth at most ``slack`` less
-    than the best one, ``peaks``. The least worth that is wanted is in ``best.least``.
+    A partner is wanted if it is one of the ``first`` few, or worth at most ``slack`` less than
+    the best one. Lines are filled without order, and cut down to what is wanted when they are
+    full. Partners worth no more than ``least`` are not wanted any more. Of equal ones, the partner
+    that came first is better: offer them in ascending order.
     """
 
-    best: Best
-    first: Best
-    peaks: Array
+    least: Array
+    counts: Array
+    kept: Array
+    """The worth of each partner and its number, next to each other; shape (lines, room, 2)."""
 
 
 @kernel
-def offer_near(near: Near, line: int, value: float, partner: int, slack: float) -> None:
-    """Take a partner in, and find the least worth that is wanted from now on."""
-    before = near.best.least[line]
-    offer(near.best, line, value, partner)
-    if value >= near.first.least[line]:
-        offer(near.first, line, value, partner)
-    near.peaks[line] = max(near.peaks[line], value)
-    wanted = min(near.first.worth[line, 0], near.peaks[line] - slack)
-    near.best.least[line] = max(before, near.best.worth[line, 0], wanted)
+def move_largest(values: Array, size: int, k: int) -> None:
+    """Move the k largest of the first ``size`` values to the front, the k-th to place k - 1."""
+    low, high = 0, size - 1
+    while low < high:
+        a, b, c = values[low], values[(low + high) // 2], values[high]
+        pivot = max(min(a, b), min(max(a, b), c))  # the middle one of three
+        i, j = low, high
+        while i <= j:
+            while values[i] > pivot:
+                i += 1
+            while values[j] < pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if k - 1 <= j:
+            high = j
+        elif k - 1 >= i:
+            low = i
+        else:
+            return
+
+
+@kernel
+def cut_line(near: Near, line: int, k: int, first: int, slack: float, room: Array) -> None:
+    """Drop the partners of a line that are not wanted; ``room`` is for as many values."""
+    kept, count = near.kept[line], near.counts[line]
+    if count == 0:
+        return
+    room[:count] = kept[:count, 0]
+    limit = np.float32(-np.inf)
+    if count > k:
+        move_largest(room, count, k)
+        limit = room[k - 1]
+        near.least[line] = max(near.least[line], limit)
+    size = min(count, k)
+    if size > first:
+        peak = room[:size].max()
+        move_largest(room, size, first)
+        limit = max(limit, min(room[first - 1], peak - np.float32(slack)))
+        near.least[line] = max(near.least[line], limit)
+    above, wanted = 0, 0
+    for place in range(count):
+        above += kept[place, 0] > limit
+        wanted += kept[place, 0] >= limit
+    equals, end = min(k, wanted) - above, 0
+    for place in range(count):
+        value = kept[place, 0]
+        if value > limit or (value == limit and equals > 0):
+            equals -= value == limit
+            kept[end, 0], kept[end, 1] = value, kept[place, 1]
+            end += 1
+    near.counts[line] = end
+
+
+@kernel
+def cut_lines(near: Near, k: int, first: int, slack: float) -> None:
+    """Drop all partners that are not wanted."""
+    room = np.empty(near.kept.shape[1], dtype=np.float32)
+    for line in range(len(near.counts)):
+        cut_line(near, line, k, first, slack, room)
+
+
+@kernel
+def offer_near(
+    near: Near,
+    line: int,
+    value: float,
+    partner: int,
+    wanted: tuple[int, int, float],
+    room: Array,
+) -> None:
+    """Take a partner in, and cut the line if that fills it; ``wanted`` is k, first and slack."""
+    count = near.counts[line]
+    near.kept[line, count, 0], near.kept[line, count, 1] = value, partner
+    near.counts[line] = count + 1
+    if count + 1 == near.kept.shape[1]:
+        k, first, slack = wanted
+        cut_line(near, line, k, first, slack, room)
 
 
 @kernel
 def best_of_tile(
-    tile: Array, begin: int, other_begin: int, slack: float, rows: Near, columns: Near
+    tile: Array,
+    begin: int,
+    other_begin: int,
+    rows: Near,
+    columns: Near,
+    row_wanted: tuple[int, int, float],
+    column_wanted: tuple[int, int, float],
 ) -> None:
     """Offer all entries of a tile to its rows, from ``begin`` on, and to its columns."""
     width = tile.shape[1]
-    least = columns.best.least[other_begin : other_begin + width]
+    room = np.empty(max(rows.kept.shape[1], columns.kept.shape[1]), dtype=np.float32)
+    least = columns.least[other_begin : other_begin + width]
     for i in range(tile.shape[0]):
-        limit = rows.best.least[begin + i]
+        line, row = begin + i, tile[i]
+        limit = rows.least[line]
         for start in range(0, width, STRIDE):
-            stop = min(start + STRIDE, width)
-            above = np.int32(0)  # most strides have none, and counting is fast
-            for j in range(start, stop):
-                above |= np.int32(tile[i, j] > limit) | np.int32(tile[i, j] > least[j])
-            if not above:
-                continue
-            for j in range(start, stop):
-                value = tile[i, j]
+            if start + STRIDE <= width:  # most strides have none, and comparing many is fast
+                above = np.int32(0)
+                for j in range(start, start + STRIDE):
+                    above |= np.int32(row[j] > limit) | np.int32(row[j] > least[j])
+                if not above:
+                    continue
+            for j in range(start, min(start + STRIDE, width)):
+                value = row[j]
                 if value > limit:
-                    offer_near(rows, begin + i, value, other_begin + j, slack)
-                    limit = rows.best.least[begin + i]
+                    offer_near(rows, line, value, other_begin + j, row_wanted, room)
+                    limit = rows.least[line]
                 if value > least[j]:
-                    offer_near(columns, other_begin + j, value, begin + i, slack)
+                    offer_near(columns, other_begin + j, value, line, column_wanted, room)
+
+
+@kernel
+def merge_near(near: Near, others: Near, wanted: tuple[int, int, float]) -> None:
+    """Take in the partners of the same lines that were found among later ones."""
+    room = np.empty(near.kept.shape[1], dtype=np.float32)
+    for line in range(len(others.counts)):
+        for place in range(others.counts[line]):
+            value, partner = others.kept[line, place]
+            if value > near.least[line]:
+                offer_near(near, line, value, partner, wanted, room)
 
 
 @kernel

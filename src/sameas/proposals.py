@@ -18,8 +18,16 @@ from scipy.sparse import csr_array, diags_array, eye_array
 
 from sameas.compression import compress
 from sameas.graph import Positions
-from sameas.kernels import Best, Near, best_meetings, best_of_tile, merge_best
-from sameas.parallel import map_blocks, slices, width
+from sameas.kernels import (
+    Best,
+    Near,
+    best_meetings,
+    best_of_tile,
+    cut_lines,
+    merge_best,
+    merge_near,
+)
+from sameas.parallel import in_parallel, map_blocks, slices, width
 from sameas.rows import Matrix, Rows, Sparse, rows_of
 
 COMPARE_ALL_UP_TO = 60_000
@@ -32,7 +40,7 @@ CROWD, NEAREST = 1000, 8
 """Hubness is the mean profit with the nearest few of a sample of the other side."""
 SAMPLED = 4
 """Where there are so many times more entities than in a sample, it tells what to keep."""
-TILE = 256, 2048
+TILE = 256, 1024
 """Left and right entities whose products are looked through while they are in the cache."""
 TILE_ROWS = 32_768
 """Right entities that are met at once: their products stay in the processor's cache."""
@@ -117,11 +125,16 @@ def _hubness(rows: Matrix, others: Matrix) -> NDArray[np.float32]:
         return np.zeros(len(rows), dtype=np.float32)
     crowd = _sample(others)
     few = min(NEAREST, crowd.shape[1])
-    means = [
-        np.partition(rows[part] @ crowd, -few, axis=1)[:, -few:].mean(axis=1)
-        for part in slices(len(rows), 2048)
-    ]
-    return np.concatenate(means)
+    return _of_products(
+        rows, crowd, lambda some: np.partition(some, -few, axis=1)[:, -few:].mean(axis=1)
+    )
+
+
+def _of_products(rows: Matrix, crowd: Matrix, work: Callable[[Matrix], Matrix]) -> Matrix:
+    """What the work makes of the products of each row with all columns of the crowd."""
+    parts = list(slices(len(rows), 1024))
+    with threadpool_limits(1):
+        return np.concatenate(in_parallel(lambda part: work(rows[part] @ crowd), parts))
 
 
 def _largest(
@@ -133,31 +146,39 @@ def _largest(
     both. Tiles have the same size for any number of threads, since that decides about rounding.
     """
     n, m = len(left), len(right)
-    limits, others = _limits(left, right, k), _limits(right, left, k)
-    rows, found = _none_near(limits, min(k, m), first), []
-    tiles = -(-m // TILE[1]) if n else 0
-    shares = slices(m if n else 0, TILE[1] * -(-tiles // width()))
-    sizes = min(k, m), min(k, n), first
+    if not n or not m:
+        return [np.empty(0, dtype=np.int64)]
+    ours, theirs = (min(k, m), min(first, m)), (min(k, n), min(first, n))
+    row_limits, column_limits = _limits(left, right, *ours), _limits(right, left, *theirs)
+    rows, found = _none_near(row_limits, ours[0]), []
+    wanted = (*ours, 1.001 * SLACK), (*theirs, 1.001 * SLACK)
+    shares = slices(m, TILE[1] * -(-m // (TILE[1] * width())))
     for share, (near, columns) in map_blocks(
-        _look, shares, lambda part: (right[part], others[part]), left, limits, sizes
+        _look, shares, lambda part: (right[part], column_limits[part]), left, row_limits, wanted
     ):
-        for best, more in ((rows.best, near.best), (rows.first, near.first)):
-            merge_best(best, _moved(more, share.start))
-        np.maximum(rows.peaks, near.peaks, out=rows.peaks)
-        line, partner = _wanted(columns)
+        filled = np.arange(near.kept.shape[1]) < near.counts[:, None]
+        near.kept[filled, 1] += np.float32(share.start)
+        merge_near(rows, near, wanted[0])
+        line, partner = _wanted(columns, *theirs)
         found.append(partner * m + line + share.start)
         progress(share.stop / m)
-    line, partner = _wanted(rows)
+    line, partner = _wanted(rows, *ours)
     return [line * m + partner, *found]
 
 
+Wanted = tuple[int, int, float]
+"""How many partners are kept, how many however far they are, and how far from the best is far."""
+
+
 def _look(
-    block: tuple[Matrix, Matrix], left: Matrix, limits: Matrix, sizes: tuple[int, int, int]
+    block: tuple[Matrix, Matrix], left: Matrix, limits: Matrix, wanted: tuple[Wanted, Wanted]
 ) -> tuple[Near, Near]:
     """The nearest of some right rows for all left ones, and the other way round."""
     right, right_limits = block
-    most, back, first = sizes
-    rows, columns = _none_near(limits, most, first), _none_near(right_limits, back, first)
+    rows, columns = (
+        _none_near(each, most)
+        for each, (most, *_) in zip((limits, right_limits), wanted, strict=True)
+    )
     room = np.empty(TILE[0] * TILE[1], np.float32)
     for tile in slices(len(right), TILE[1]):
         turned = np.ascontiguousarray(right[tile].T)
@@ -165,7 +186,7 @@ def _look(
             some = left[part]
             products = room[: len(some) * turned.shape[1]].reshape(len(some), -1)
             np.dot(some, turned, out=products)
-            best_of_tile(products, part.start, tile.start, 1.001 * SLACK, rows, columns)
+            best_of_tile(products, part.start, tile.start, rows, columns, *wanted)
     return rows, columns
 
 
@@ -175,14 +196,11 @@ def _moved(best: Best, start: int) -> Best:
     return best
 
 
-def _wanted(near: Near) -> tuple[Positions, Positions]:
+def _wanted(near: Near, k: int, first: int) -> tuple[Positions, Positions]:
     """The lines and partners near the best of their line, or among the first few."""
-    (_, worth, partners), (_, firsts, last), peaks = near
-    wanted = worth >= peaks[:, None] - np.float32(SLACK)
-    wanted |= worth > firsts[:, :1]
-    wanted |= (worth == firsts[:, :1]) & (partners <= last[:, :1])
-    line, place = np.nonzero(wanted & (partners >= 0))
-    return line, partners[line, place].astype(np.int64)
+    cut_lines(near, k, first, SLACK)
+    line, place = np.nonzero(np.arange(near.kept.shape[1]) < near.counts[:, None])
+    return line, near.kept[line, place, 1].astype(np.int64)
 
 
 def _no_best(lines: int, k: int) -> Best:
@@ -194,31 +212,36 @@ def _no_best(lines: int, k: int) -> Best:
     )
 
 
-def _none_near(limits: NDArray[np.float32], k: int, first: int) -> Near:
-    """The same, where only those near the best are wanted besides the first few."""
-    lines = len(limits)
-    best, peaks = _no_best(lines, k), np.full(lines, -np.inf, dtype=np.float32)
-    best.least[:] = np.maximum(best.least, limits)
-    return Near(best, _no_best(lines, min(k, max(first, 1))), peaks)
+def _none_near(limits: NDArray[np.float32], k: int) -> Near:
+    """Room for more than k partners of each line, of which k are kept."""
+    lines, room = len(limits), max(2 * k, 128)
+    kept = np.empty((lines, room, 2), dtype=np.float32)
+    return Near(limits.copy(), np.zeros(lines, dtype=np.int32), kept)
 
 
-def _limits(rows: Matrix, others: Matrix, k: int) -> NDArray[np.float32]:
-    """For each row, a worth that more than k of many others surely exceed, by a sample of them.
+def _limits(rows: Matrix, others: Matrix, k: int, first: int) -> NDArray[np.float32]:
+    """For each row, a worth that all its wanted partners surely exceed, by a sample of others.
 
-    Most partners are below it, and need not be kept for a while until better ones are found.
+    More than k of all others exceed it, or else it is far below the best of the sample, and worth
+    less than the ``first`` few of the sample too.
     """
     if len(others) <= SAMPLED * CROWD:
         return np.full(len(rows), -np.inf, dtype=np.float32)
     crowd = _sample(others)
     expected = k * crowd.shape[1] / len(others)
-    place = int(expected + 6 * np.sqrt(expected) + 6)  # six deviations
-    if place >= crowd.shape[1]:
+    place = int(expected + 3 * np.sqrt(expected) + 3)  # three deviations
+    if max(place, first) >= crowd.shape[1]:
         return np.full(len(rows), -np.inf, dtype=np.float32)
-    limits = [
-        np.partition(rows[part] @ crowd, -place, axis=1)[:, -place]
-        for part in slices(len(rows), 2048)
-    ]
-    return np.concatenate(limits)
+
+    def limits(products: Matrix) -> Matrix:
+        places = sorted({-place, -first, -1})
+        some = np.partition(products, places, axis=1)[:, places]
+        by_place = dict(zip(places, some.T, strict=True))
+        far = np.minimum(by_place[-first], by_place[-1] - np.float32(1.001 * SLACK))
+        # Products of other blocks are rounded otherwise.
+        return np.maximum(by_place[-place], far) - np.float32(1e-5)
+
+    return _of_products(rows, crowd, limits)
 
 
 def _sample(others: Matrix) -> Matrix:

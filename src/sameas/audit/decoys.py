@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sameas.assignment import open_links, open_plan
+from sameas.assignment import OpenPlan, open_links, open_plan
 from sameas.audit.calibration import MADE
 from sameas.evidence import Anchors, Edges, gather_evidence
 from sameas.graph import Positions
 from sameas.inputs import Known
+from sameas.parallel import in_parallel
 from sameas.refinement import Refinement, above, anchor_thresholds, anchors_of, crowd_of
 
 Vector = NDArray[np.float64]
@@ -76,6 +77,7 @@ class Finished:
         anchors = Anchors(anchors.left[stay], anchors.right[stay], anchors.trust[stay])
         crowd = crowd_of(known.kinds)[candidates.left]
         other = candidates.values - weights.evidence(pairs.evidence, crowd)
+        plan: OpenPlan | None = None
         for turn in range(ROUNDS):
             evidence, _, _ = gather_evidence(
                 *self.edges, anchors, refinement.relations, candidates, enter=math.inf
@@ -84,7 +86,7 @@ class Finished:
             last = turn == ROUNDS - 1
             enough = self.thresholds if last else anchor_thresholds(self.thresholds, anchors)
             surplus = above(replace(candidates, values=scores), enough, known.kinds[0])
-            plan = open_plan(surplus, threshold=0.0, single=known.single)
+            plan = open_plan(surplus, threshold=0.0, single=known.single, start=plan)
             if not last:
                 anchors = anchors_of(surplus, plan, weights, known.single)
         places = open_links(surplus, plan, known.single)
@@ -105,9 +107,11 @@ def draw_decoys(finished: Finished, links: Fits, side: int, rng: np.random.Gener
     size = max(math.ceil(SHARE * len(made)), 1)
     count = min(math.ceil(ENOUGH / size), DRAWS)
     draws = [order[start : start + size] for start in range(0, count * size, size)]
-    found = [
-        finished.without(side, links.partner[drawn]).select(links.entity[drawn]) for drawn in draws
-    ]
+
+    def one(drawn: Positions) -> Fits:
+        return finished.without(side, links.partner[drawn]).select(links.entity[drawn])
+
+    found = in_parallel(one, draws)
     columns = zip(*((f.entity, f.partner, f.probability, f.best) for f in found), strict=True)
     return Fits(*(np.concatenate(column) for column in columns))
 
