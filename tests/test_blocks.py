@@ -258,6 +258,14 @@ def test_what_is_installed_is_used_where_languages_differ(foreign, monkeypatch):
         choose_aids(foreign, sameas.Options(features="multilingual"), Inputs())
 
 
+def test_an_encoder_is_used_for_scripts_that_it_can_read(small):
+    greek = respelled(small.left.names, "αβγδεζηθικλμνξοπρστυφχψωςϊ")
+    pair = replace(small, left=replace(small.left, names=greek))
+    aids = choose_aids(pair, sameas.Options(), Inputs())
+    assert (aids.left, aids.encoder, aids.learnt) == ("el", False, True)
+    assert choose_aids(pair, sameas.Options(features="multilingual"), Inputs()).encoder
+
+
 def test_too_many_names_are_not_encoded(foreign, monkeypatch):
     monkeypatch.setattr("sameas.blocks.MOST_NAMES", 10)
     aids = choose_aids(foreign, sameas.Options(), Inputs())

