@@ -22,8 +22,8 @@ from sameas.understanding.paths import SEPARATOR, literal_paths
 
 __all__ = ["SEPARATOR", "Kind", "understand"]
 
-ALIAS = 100
-"""Added to the rank of a name that an alias holds."""
+ALIAS = 1000
+"""Added to the rank of a name that an alias holds: after all that an entity is called itself."""
 
 
 def understand(pair: GraphPair) -> GraphPair:
@@ -99,9 +99,8 @@ def _matched(
     head, relation, tail = view.graph.triples[inside].T
     used = pl.Series(relation).unique(maintain_order=True)
     ordered = names.filter(pl.Series(kept).gather(names["entity"]))
-    ordered = ordered.sort(
-        "entity", "further", _preference(reading.language or shared), "rank", "language", "value"
-    )
+    language, alias = _preference(reading.language or shared), pl.col("rank") >= ALIAS
+    ordered = ordered.sort("entity", "further", alias, language, "rank", "language", "value")
     first = ordered["entity"].is_first_distinct()
     chosen = np.full(int(kept.sum()), "", dtype=object)
     chosen[number[ordered.filter(first)["entity"].to_numpy()]] = ordered.filter(first)["value"]
