@@ -57,6 +57,7 @@ def _on_disk(folder: Path) -> Encoder:
     if model is not None and (folder / "tokenizer.json").is_file():
         read, extra = _read_onnx, "onnx"
         used = [folder / "tokenizer.json", *model.parent.glob("model.onnx*")]
+        used += folder.glob("1_Pooling/config.json")
     elif (folder / "modules.json").is_file():
         read, extra = _read_sentence_transformer, "sentence-transformers"
         used = [file for file in folder.rglob("*") if file.is_file()]

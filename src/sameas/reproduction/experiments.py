@@ -135,11 +135,15 @@ def raw_names(dataset: Dataset, setup: Setup) -> Figures:
     """
     pair = read_pair(dataset.folder, names="uri")
     every: tuple[Part, ...] = get_args(LanguagePart)
-    alone = {part: tuple(other for other in every if other != part) for part in every}
+    left_out: dict[str, tuple[Part, ...]] = {
+        "spelling": every,
+        **{part: tuple(other for other in every if other != part) for part in every},
+        "all": (),
+    }
     seen = dict[Aids, dict[str, float | None]]()
     figures = dict[str, dict[str, float | None]]()
     with runs.encoded_afresh(pair) as encoding:
-        for name, without in {"spelling": every, **alone, "all": ()}.items():
+        for name, without in left_out.items():
             changed = setup.changed(without=without, no_audit=True)
             aids = choose_aids(pair, changed.options, Inputs())
             if aids not in seen:
