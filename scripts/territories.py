@@ -2,7 +2,8 @@
 
     python scripts/territories.py
 
-Names are those of CLDR, compared with the English ones by trigrams of their glosses.
+Names are those of CLDR, compared with the English ones by trigrams of their glosses, or by the
+encoder of sameas[multilingual].
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import polars as pl
 from babel import Locale
 from scipy.sparse import csr_array
 
+from sameas.blocks import embedded
 from sameas.features import folded, ngram_rows
 from sameas.languages import glosses
 
@@ -21,7 +23,7 @@ LANGUAGES = ("ar", "he", "th", "hi", "el", "ru", "ko", "zh", "ja")
 WAYS = {
     "by sound": (),
     "GeoNames": ("GeoNames",),
-    "all but CLDR": ("GeoNames", "CC-CEDICT", "JMdict", "JMnedict"),
+    "all but CLDR": ("GeoNames", "CC-CEDICT", "JMdict", "JMnedict", "FreeDict"),
     "CLDR": ("CLDR",),
 }
 
@@ -47,16 +49,23 @@ def recall(left: pl.Series, right: pl.Series, language: str, sources: Sequence[s
     return float((np.concatenate(best) == np.arange(len(left))).mean())
 
 
+def encoder_recall(left: pl.Series, right: pl.Series) -> float:
+    """The same by the encoder."""
+    rows = embedded(left, right, None)
+    best = (rows[0].dense @ rows[1].dense.T).argmax(axis=1)
+    return float((best == np.arange(len(left))).mean())
+
+
 def main() -> None:
     """Print the table."""
-    print(f"| language | territories | {' | '.join(WAYS)} |")
-    print(f"|{'---|' * (len(WAYS) + 2)}")
+    print(f"| language | territories | encoder | {' | '.join(WAYS)} |")
+    print(f"|{'---|' * (len(WAYS) + 3)}")
     for language in LANGUAGES:
-        shares = [
-            f"{recall(*territories(language), language, sources):.2f}" for sources in WAYS.values()
-        ]
-        count = len(territories(language)[0])
-        print(f"| {Locale(language).english_name} | {count} | {' | '.join(shares)} |")
+        names = territories(language)
+        shares = [encoder_recall(*names)]
+        shares += [recall(*names, language, sources) for sources in WAYS.values()]
+        cells = (Locale(language).english_name, len(names[0]), *(f"{one:.2f}" for one in shares))
+        print(f"| {' | '.join(map(str, cells))} |")
 
 
 if __name__ == "__main__":

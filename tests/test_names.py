@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import logging
 
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from folders import LABEL, put, table
+import sameas
+from folders import LABEL, openea, put, table
 from sameas import InputError
 from sameas.naming import LABELS, choose_names, names_from_attributes, names_from_uris
 from sameas.reading.names import read_names
@@ -78,12 +78,13 @@ def test_a_names_file_comes_before_the_uri_and_the_first_name_counts():
     assert used == 1
 
 
-def test_further_names_of_an_entity_are_counted(tmp_path, caplog):
-    file = tmp_path / "names.tsv"
-    file.write_text("x:Alpha\tone\nx:Alpha\ttwo\n")
-    with caplog.at_level(logging.WARNING, "sameas"):
-        read_names(file)
-    assert "names.tsv: further names of an entity named before were left out: 1" in caplog.text
+def test_an_entity_may_have_several_names_in_a_file(tmp_path):
+    folder = openea(tmp_path / "pair")
+    names = "en:Paris\tLutetia\nen:Paris\tCity of Light\nfr:Paris\tLutèce\nen:Lyon\tLugdunum\n"
+    pair = sameas.read_pair(folder, names=put(tmp_path / "names.tsv", names))
+    assert pair.right.alternatives.rows() == [("en:Paris", "City of Light")]
+    assert pair.left.alternatives.is_empty()
+    assert pair.right.names[pair.right.entities.index_of("en:Paris")] == "Lutetia"
 
 
 def test_a_name_goes_by_uri_or_else_by_id():

@@ -317,6 +317,17 @@ def test_names_are_in_the_preferred_language_and_the_others_follow():
         assert set(others_of(graph, "a")) == {"Köln", "Cologne", "Colonia"} - {name}
 
 
+def test_names_are_in_the_language_that_both_graphs_have():
+    names = "'Cologne'@en, 'Keulen'@nl, 'Кёльн'@ru"
+    left = f":a :r :b ; rdfs:label {names} . :b :r :a ; rdfs:label 'Б'@ru ."
+    right = ":c :r :d ; rdfs:label 'Köln'@de, 'Кёльн'@ru-RU . :d :r :c ; rdfs:label 'Б'@ru ."
+    assert names_of(matched(left, right)) == {"a": "Кёльн", "b": "Б"}
+    assert names_of(matched(right, left)) == {"c": "Кёльн", "d": "Б"}
+    assert names_of(matched(left, right, language=("nl",)))["a"] == "Keulen"
+    alone = ":c :r :d ; rdfs:label 'Köln'@de . :d :r :c ."
+    assert names_of(matched(left, alone))["a"] == "Cologne"
+
+
 def test_one_graph_without_rdf_stays_as_it_is():
     table = Graph.from_triples([("a", "r", "b")])
     pair = understand(GraphPair(left=table, right=graph_of(":Anna :r :Boris .")))

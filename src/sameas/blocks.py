@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,8 @@ from scipy.sparse import csr_array
 from sameas.compression import compress
 from sameas.errors import OptionError
 from sameas.features import folded
-from sameas.features.encoding import encode, installed_encoder
+from sameas.features.encoders import find_encoder
+from sameas.features.encoding import encode
 from sameas.graph import Graph, GraphPair
 from sameas.inputs import Inputs
 from sameas.languages import Language, detect, glosses, resources, word_shares
@@ -33,8 +35,9 @@ SAMPLE = 20_000
 """Names of a side that its language is found from."""
 CLEAR = 0.5
 """The share of a side's names that must be in its script for languages to differ."""
-MANY, FEWER = 5000, 0.6
-"""Names that tell by their short words, and the share of these that is far fewer."""
+MANY, FEWER, SOME = 5000, 0.6, 0.01
+"""Names that tell by their short words, the share of these that is far fewer, and the share of
+names with such words that is no accident."""
 LATIN = "Latin"
 INSTALL = "pip install 'sameas[multilingual]'"
 
@@ -77,7 +80,7 @@ def choose_aids(pair: GraphPair, options: Options, inputs: Inputs) -> Aids:
     """What is used for the names of a pair: nothing, unless their languages differ."""
     if inputs.embeddings is not None:
         return NO_AIDS
-    forced = options.features == "multilingual"
+    forced = options.features == "multilingual" or options.encoder is not None
     if (options.languages == "none" and not forced) or not compares_languages(options):
         return NO_AIDS
     names = [
@@ -95,13 +98,16 @@ def choose_aids(pair: GraphPair, options: Options, inputs: Inputs) -> Aids:
         found = replace(found, glossed=("left" if met[0] >= met[1] else "right",))
     if not (foreign or forced):
         return found
-    encoder = installed_encoder() is not None and "encoder" not in options.without
+    installed = find_encoder(options.encoder)
+    encoder = installed is not None and "encoder" not in options.without
     if forced and not encoder:
         raise OptionError(
             "`features` multilingual needs a sentence encoder, which is not installed; "
             f"install it with: {INSTALL}"
         )
-    notes = [] if installed_encoder() else [f"{INSTALL} adds a sentence encoder"]
+    notes = [] if installed else [f"{INSTALL} adds a sentence encoder"]
+    if installed and installed.scripts and not forced:
+        encoder = encoder and {left.script, right.script} <= installed.scripts
     most = max(len(pair.left.names), len(pair.right.names))
     if most > MOST_NAMES:
         encoder = False
@@ -130,23 +136,23 @@ def _other_language(names: list[pl.Series], found: tuple[Language, Language]) ->
     """Whether names of one script are in two languages.
 
     If the language of one side is known alone, the other side differs if it has far fewer of that
-    language's short words, and more of another one's; that takes many names.
+    language's short words, and far more of another one's; that takes many names.
     """
     left, right = (one.language for one in found)
     if "und" not in (left, right) or left == right or min(map(len, names)) < MANY:
         return "und" not in (left, right) and left != right
     known = left if right == "und" else right
     ours, theirs = map(word_shares, names if right == "und" else names[::-1])
-    return theirs[known] < min(FEWER * ours[known], max(theirs.values()))
+    more = (share > SOME and ours[one] < FEWER * share for one, share in theirs.items())
+    return theirs[known] < FEWER * ours[known] and any(more)
 
 
 def _advice(side: str, language: Language) -> list[str]:
     """Which dictionaries could be installed for the names of a side."""
-    extras = {one.extra for one in resources(language.language) if not one.installed}
+    commands = {one.command for one in resources(language.language) if not one.installed}
     return [
-        f"names on the {side} are in language {language.language}: "
-        f"pip install 'sameas[{extra}]' adds dictionaries"
-        for extra in sorted(extras)
+        f"names on the {side} are in language {language.language}: {command} adds dictionaries"
+        for command in sorted(commands)
     ]
 
 
@@ -220,10 +226,13 @@ def with_meanings(
 
 
 def embedded(
-    left: pl.Series, right: pl.Series, progress: Progress | None = None
+    left: pl.Series, right: pl.Series, folder: Path | None, progress: Progress | None = None
 ) -> tuple[Rows, Rows]:
-    """Unit rows of the encoded names, centred by side: languages differ in the mean."""
-    encoder = installed_encoder()
+    """Unit rows of the names by the encoder in a folder, or the installed one; centred by side.
+
+    Languages differ in the mean.
+    """
+    encoder = find_encoder(folder)
     if encoder is None:
         raise OptionError(
             "the names were compared by a sentence encoder, which is not installed; "

@@ -18,6 +18,7 @@ from sameas.assignment import COMPLETE_BYTES, prefers_complete
 from sameas.blocks import choose_aids
 from sameas.errors import MemoryCeilingError
 from sameas.features import folded, ngram_rows
+from sameas.features.encoders import find_encoder
 from sameas.graph import Graph, GraphPair, Positions
 from sameas.inputs import Sides, Task
 from sameas.options import Options, Text
@@ -34,8 +35,9 @@ BASE = 440 * 2**20
 """Python with its libraries, compiled code, and blocks in the making."""
 FACT_BYTES = 300
 """For each triple, name and value in the tables of PARIS."""
-ENCODED_BYTES, LEARNT_BYTES = 8192, 3000
-"""For each name that is encoded, and that is translated by a learnt dictionary (measured)."""
+ENCODED_BYTES, LEARNT_BYTES = 16, 3000
+"""For each number of an encoded name, and each name that a learnt dictionary translates
+(measured)."""
 EXACT_HOPS = 1.4
 """Exact hops of weighted n-grams take so much more than their entries (measured)."""
 SAMPLE = 5000
@@ -146,7 +148,9 @@ def _row_bytes(task: Task, sides: Sides) -> int:
             if options.rounds:  # names of all entities, and by side
                 total += 3 * entry * _entries(graph, positions, curve, 0)
     aids = choose_aids(pair, options, task.inputs)
-    total += sum(sizes) * (ENCODED_BYTES * aids.encoder + LEARNT_BYTES * aids.learnt)
+    total += sum(sizes) * LEARNT_BYTES * aids.learnt
+    if aids.encoder and (encoder := find_encoder(options.encoder)):
+        total += sum(sizes) * ENCODED_BYTES * encoder.width
     if task.inputs.word_vectors is not None:
         width = task.inputs.word_vectors.vectors.shape[1]
         total += 4 * width * (depth + 2) * sum(sizes)

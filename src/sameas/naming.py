@@ -75,7 +75,7 @@ def choose_names(
     """The name of each entity, from a table (entity, name) or else its URI; and how many are given.
 
     A row of the table belongs to an entity if it names its URI or, where ``ids`` are given, its id.
-    Of several names of one entity the first counts.
+    Of several names of one entity the first is taken; `further_names` has the others.
     """
     names = names_from_uris(entities)
     if given is None or not len(given):
@@ -88,3 +88,17 @@ def choose_names(
     ]
     chosen = pl.select(name=pl.coalesce(found)).to_series()
     return chosen.zip_with(chosen.is_not_null(), names), len(chosen) - chosen.null_count()
+
+
+def further_names(
+    entities: pl.Series, given: pl.DataFrame, *, ids: pl.Series | None = None
+) -> pl.DataFrame:
+    """The rows of a table (entity, name) that ``choose_names`` does not take: entity, name."""
+    owners = [
+        pl.DataFrame({"key": keys.cast(pl.String), "owner": entities})
+        for keys in (entities, ids)
+        if keys is not None
+    ]
+    rows = given.filter(~given["entity"].is_first_distinct())
+    found = rows.join(pl.concat(owners), left_on="entity", right_on="key", maintain_order="left")
+    return found.select(entity="owner", name="name")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal, cast, get_args
 
@@ -49,6 +50,12 @@ class Options:
         "auto",
         help="If the two graphs' names are in different languages, use what is installed for them "
         "(auto), or compare spelling alone (none).",
+    )
+    encoder: Path | None = option(
+        None,
+        help="Compare names by this sentence encoder too: a folder with an ONNX model and its "
+        "tokenizer.json, or with a model of sentence-transformers.",
+        metavar="DIR",
     )
     text: Text = option(
         "weighted",
@@ -144,7 +151,8 @@ class Options:
 
     def asdict(self) -> dict[str, Any]:
         """The options as plain values that JSON can hold."""
-        return {**asdict(self), "without": list(self.without)}
+        encoder = None if self.encoder is None else str(self.encoder.absolute())
+        return {**asdict(self), "without": list(self.without), "encoder": encoder}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,13 +221,19 @@ def without_effect(options: Options, *, embeddings: bool = False) -> dict[str, s
         unused["solver"] = "it finds links that are one to one, and `cardinality` is another"
     if not compares_languages(options) or options.features == "multilingual":
         unused["languages"] = "it is for weighted n-grams with refinement"
+    if not compares_languages(options):
+        unused["encoder"] = "it is for weighted n-grams with refinement"
+    elif options.languages == "none" or "encoder" in options.without:
+        unused["encoder"] = "`languages` or `without` leaves it out"
     if options.features in ("char", "multilingual"):
         unused["word_vectors"] = "it is for `features` word or hybrid"
     if options.features == "word":
         unused["text"] = "it is for `features` char or hybrid"
     if embeddings:
         reason = "`embeddings` take the place of names"
-        unused |= dict.fromkeys(("features", "text", "word_vectors", "languages"), reason)
+        unused |= dict.fromkeys(
+            ("features", "text", "word_vectors", "languages", "encoder"), reason
+        )
     no_ngrams = options.text == "plain" or options.features == "word" or embeddings
     if no_ngrams:
         unused["dictionary"] = "it is for weighted n-grams of names, which are not used"

@@ -95,7 +95,7 @@ def _features_of_letters(
     rows = letter_rows(names, options) if meanings is None else meanings.rows
     blocks = {"names": _split(rows, len(left))}
     if aids.encoder:
-        blocks["embedding"] = embedded(left, right, progress)
+        blocks["embedding"] = embedded(left, right, options.encoder, progress)
         rows = unit(side_by_side(rows, shortened(blocks["embedding"])))
     if starts is not None:
         rows = mean_rows(rows, np.append(starts[0], len(left) + starts[1][1:]))

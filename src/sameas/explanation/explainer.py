@@ -104,7 +104,13 @@ class Question:
             missing=self._missing(),
             neighbourhood=self._neighbourhood(),
             notes=self._notes(),
+            weights=self._weights(),
         )
+
+    def _weights(self) -> dict[str, float]:
+        """The weights of the run, of what it compared."""
+        used = {"embedding": self.record.aids.encoder, "dictionary": self.record.aids.learnt}
+        return {name: worth for name, worth in self.record.weights.items() if used.get(name, True)}
 
     @cached_property
     def candidates(self) -> dict[int, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 Side = Literal["left", "right"]
@@ -182,6 +182,8 @@ class Findings:
     missing: Missing | None
     neighbourhood: Neighbourhood | None
     notes: tuple[Note, ...] = ()
+    weights: dict[str, float] = field(default_factory=dict)
+    """What one unit of each kind of evidence was worth in the run; empty if that was not kept."""
 
     @property
     def shown(self) -> Comparison | None:

@@ -50,6 +50,15 @@ TITLES = {
     "sketch": "rounding",
     "threshold": "threshold",
 }
+WEIGHTS = {
+    "names": "names",
+    "embedding": "encoded names",
+    "dictionary": "the learnt dictionary",
+    "profit": "names and neighbours' names together",
+    "shared": "shared neighbours",
+    "lacking": "neighbours that one lacks",
+}
+"""What a weight is for."""
 MEASURES = {
     "sketch": "neighbours' names were compared in short",
     "threshold": "what a pair must exceed to be likelier than no link",
@@ -159,7 +168,11 @@ class _Text:
         parts = filter(matters, comparison.parts)
         rows = [(part_title(part), self.signed(part.score), part_measure(part)) for part in parts]
         rows.append(("total", self.signed(comparison.score), ""))
-        return f"How the score comes about\n{text_table(rows)}"
+        worths = [
+            f"{WEIGHTS[name]} {worth:.1f}" for name, worth in self.explanation.weights.items()
+        ]
+        weights = wrapped(f"Weights of this run: {', '.join(worths)}.", "  ") if worths else ""
+        return f"How the score comes about\n{text_table(rows)}\n{weights}".rstrip("\n")
 
     def asked_about(self, asked: Comparison) -> str:
         """The parts of the pair asked about, beside those of the chosen pair."""
@@ -394,7 +407,7 @@ def part_title(part: Part) -> str:
 def part_measure(part: Part) -> str:
     """What was measured for a part of a score, in a few words."""
     if part.hop is not None:
-        return f"{part.amount:.2f} alike"
+        return f"{round(part.amount or 0.0, 2) + 0.0:.2f} alike"  # adding zero makes -0 a plain one
     if part.kind in ("shared", "values"):
         return f"{sum(one.count for one in part.details):,} of them"
     return MEASURES.get(part.kind, "")

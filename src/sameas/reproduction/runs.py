@@ -6,14 +6,20 @@ This is the only module of the reproduction that knows how an alignment is start
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from sameas.alignment import Alignment
+from sameas.blocks import embedded
+from sameas.features.encoders import find_encoder
 from sameas.graph import GraphPair
 from sameas.inputs import Task, collect_inputs, make_task
 from sameas.options import Features, Options, Preset, make_options
@@ -84,6 +90,22 @@ def run_prepared(
 def _task(pair: GraphPair, setup: Setup) -> Task:
     inputs = collect_inputs(pair, setup.options, among=setup.among, word_vectors=setup.word_vectors)
     return make_task(pair, setup.options, inputs)
+
+
+@contextmanager
+def encoded_afresh(pair: GraphPair) -> Iterator[float]:
+    """The seconds that it takes to encode the names; inside, they are kept, and nothing else is."""
+    before = os.environ.get("SAMEAS_CACHE")
+    with TemporaryDirectory() as folder:
+        os.environ["SAMEAS_CACHE"] = folder
+        begin = time.perf_counter()
+        try:
+            if find_encoder():
+                embedded(pair.left.names, pair.right.names, None)
+            yield time.perf_counter() - begin
+        finally:
+            os.environ.pop("SAMEAS_CACHE")
+            os.environ.update({} if before is None else {"SAMEAS_CACHE": before})
 
 
 def run_command(folder: Path, preset: str) -> dict[str, Any]:

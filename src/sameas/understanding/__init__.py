@@ -22,8 +22,8 @@ from sameas.understanding.paths import SEPARATOR, literal_paths
 
 __all__ = ["SEPARATOR", "Kind", "understand"]
 
-ALIAS = 100
-"""Added to the rank of a name that an alias holds."""
+ALIAS = 1000
+"""Added to the rank of a name that an alias holds: after all that an entity is called itself."""
 
 
 def understand(pair: GraphPair) -> GraphPair:
@@ -39,8 +39,9 @@ def understand(pair: GraphPair) -> GraphPair:
     paths = [literal_paths(view, own) for view, own in zip(views, kinds, strict=True)]
     labels = [() if graph.reading is None else graph.reading.label for graph in graphs]
     namings = find_names(views, kinds, paths, labels)
+    shared = _shared_language(namings)
     left, right = (
-        given if graph.reading is None else _matched(view, own, table, naming, graph)
+        given if graph.reading is None else _matched(view, own, table, naming, graph, shared)
         for given, view, own, table, naming, graph in zip(
             (pair.left, pair.right), views, kinds, paths, namings, graphs, strict=True
         )
@@ -48,8 +49,36 @@ def understand(pair: GraphPair) -> GraphPair:
     return replace(pair, left=left, right=right)
 
 
-def _matched(view: View, kinds: Kinds, paths: pl.DataFrame, naming: Naming, raw: Graph) -> Graph:
-    """The graph without nodes that only hold something, with the names that were found."""
+def _shared_language(namings: Sequence[Naming]) -> tuple[str, ...]:
+    """The language in which most entities of both graphs have a name; none if there is none."""
+    left, right = (
+        naming.names.filter(pl.col("path") != "")
+        .group_by(shared=pl.col("language").str.to_lowercase().str.split("-").list.first())
+        .agg(entities=pl.col("entity").n_unique() / max(naming.names["entity"].n_unique(), 1))
+        for naming in namings
+    )
+    both = left.join(right, on="shared").select(
+        "shared",
+        covered=pl.min_horizontal("entities", "entities_right"),
+        foreign=~pl.col("shared").is_in(["", "en"]),
+    )
+    order = both.sort("covered", "foreign", "shared", descending=[True, False, False])
+    return tuple(order["shared"].head(1))
+
+
+def _matched(
+    view: View,
+    kinds: Kinds,
+    paths: pl.DataFrame,
+    naming: Naming,
+    raw: Graph,
+    shared: tuple[str, ...],
+) -> Graph:
+    """The graph without nodes that only hold something, with the names that were found.
+
+    Of several names the one in a language that the user prefers comes first, else that in the
+    language that the other graph has too.
+    """
     reading, counts = raw.reading or Reading(), dict(raw.reading_counts)
     usual = len(dict.fromkeys([*reading.label, *LABELS]))
     names = naming.names.with_columns(further=pl.col("rank") >= usual)
@@ -70,9 +99,8 @@ def _matched(view: View, kinds: Kinds, paths: pl.DataFrame, naming: Naming, raw:
     head, relation, tail = view.graph.triples[inside].T
     used = pl.Series(relation).unique(maintain_order=True)
     ordered = names.filter(pl.Series(kept).gather(names["entity"]))
-    ordered = ordered.sort(
-        "entity", "further", _preference(reading.language), "rank", "language", "value"
-    )
+    language, alias = _preference(reading.language or shared), pl.col("rank") >= ALIAS
+    ordered = ordered.sort("entity", "further", alias, language, "rank", "language", "value")
     first = ordered["entity"].is_first_distinct()
     chosen = np.full(int(kept.sum()), "", dtype=object)
     chosen[number[ordered.filter(first)["entity"].to_numpy()]] = ordered.filter(first)["value"]
