@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, eye_array
+from threadpoolctl import threadpool_limits
 
 from sameas.compression import compress
 from sameas.graph import Positions
