@@ -223,8 +223,8 @@ def test_pages_fit_their_window_and_can_be_used_by_all(browser, server, looks, r
         if folder:
             path = Path(folder) / f"review-{name}-{request.node.callspec.id}.png"
             page.screenshot(path=path)
-            pillow = pytest.importorskip("PIL.Image")  # 64 colours make a file a third as large
-            pillow.open(path).convert("RGB").quantize(64).save(path, optimize=True)
+            pillow = pytest.importorskip("PIL.Image")  # 128 colours make a file a third as large
+            pillow.open(path).convert("RGB").quantize(128).save(path, optimize=True)
         over = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert page.evaluate(over) <= 0, name
         found = axe.Axe().run(page).response["violations"]
