@@ -8,6 +8,7 @@ import shutil
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
+from threading import Event
 from types import SimpleNamespace
 
 import polars as pl
@@ -205,6 +206,24 @@ def test_a_pair_shows_parts_that_add_up_and_its_neighbours_in_the_queue(client, 
     offered = {one["uri"] for side in ("left", "right") for one in found["alternatives"][side]}
     assert offered
     assert not offered & shown
+
+
+def test_a_large_run_is_decided_about_while_explanations_are_prepared(run, monkeypatch):
+    monkeypatch.setattr("sameas.review.folder.FEW", 10)
+    going, explained = Event(), Review.explain
+    monkeypatch.setattr(Review, "explain", lambda *given: going.wait(60) and explained(*given))
+    review = Review(run, "Ada")
+    app = make_app(review, token=TOKEN)
+    client = testclient.TestClient(app, base_url=HOST, headers=BEARER)
+    link = links_of(run)[0]
+    pair = {"left": link["left"], "right": link["right"]}
+    assert "data-wait" in client.get("/pair", params=pair).text
+    assert client.get("/pair.json", params=pair).json()["entities"]["left"]["name"]
+    assert say(client, (*pair.values(), "accept"), request="1").status_code == 200
+    going.set()
+    assert review.prepare(wait=True)
+    found = client.get("/pair.json", params=pair).json()
+    assert (found["ready"], found["explained"], found["state"]) == (True, True, "accept")
 
 
 def test_an_unmatched_entity_shows_its_nearest_candidates(client):

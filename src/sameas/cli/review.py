@@ -79,7 +79,8 @@ def review(
     name = reviewer if reviewer is not None else getpass.getuser() if local else ""
     folder = Review(run, name)
     say("Preparing the queue ...", err=True)
-    folder.warm_up()
+    if not folder.is_large:
+        folder.prepare()
     listener = listen(host, *((PORT, 0) if port is None else (port,)))
     app = make_app(
         folder,

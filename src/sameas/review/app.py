@@ -40,27 +40,25 @@ EXPORTS = tuple(suffix.removeprefix(".") for suffix in FORMATS)
 
 _default = Filter()
 FILTER = (
-    Parameter(name="sort", help="the order", choices=tuple(SORTS), default=_default.sort),
-    Parameter(
-        name="status", help="the state of links", choices=("all", *STATES), default=_default.status
-    ),
-    Parameter(name="text", help="beginnings of words in either name, or a URI", default=""),
-    Parameter(name="relation", help="a relation that either entity has", default=""),
-    Parameter(name="type", help="a type that either entity has", default=""),
-    Parameter(name="low", help="the least confidence", type="number", default=0.0, most=1),
-    Parameter(name="high", help="the largest confidence", type="number", default=1.0, most=1),
+    Parameter("sort", "the order", choices=tuple(SORTS), default=_default.sort),
+    Parameter("status", "the state of links", choices=("all", *STATES), default=_default.status),
+    Parameter("text", "beginnings of words in either name, or a URI", default=""),
+    Parameter("relation", "a relation that either entity has", default=""),
+    Parameter("type", "a type that either entity has", default=""),
+    Parameter("low", "the least confidence", type="number", default=0.0, most=1),
+    Parameter("high", "the largest confidence", type="number", default=1.0, most=1),
 )
-SIDE = Parameter(name="side", help="the graph", choices=("left", "right"), default="left")
+SIDE = Parameter("side", "the graph", choices=("left", "right"), default="left")
 ENTITIES = (
-    Parameter(name="left", help="the URI of a left entity", default=""),
-    Parameter(name="right", help="the URI of a right entity", default=""),
+    Parameter("left", "the URI of a left entity", default=""),
+    Parameter("right", "the URI of a right entity", default=""),
 )
 REQUEST = Parameter(
-    name="request",
-    help="a text that no other request has; one that is sent again is stored once",
+    "request",
+    "a text that no other request has; one that is sent again is stored once",
     required=True,
 )
-NAME = Parameter(name="reviewer", help="who decides; else who the cookie names", default="")
+NAME = Parameter("reviewer", "who decides; else who the cookie names", default="")
 
 
 @dataclass(frozen=True)
@@ -94,8 +92,8 @@ PAGES = (
         pages.links,
         (
             *FILTER,
-            Parameter(name="after", help="the number of the link before the page", type="integer"),
-            Parameter(name="before", help="the number of the link after it", type="integer"),
+            Parameter("after", "the number of the link before the page", type="integer"),
+            Parameter("before", "the number of the link after it", type="integer"),
         ),
     ),
     Page("/pair", pair, (*ENTITIES, *FILTER)),
@@ -104,29 +102,27 @@ PAGES = (
         pages.unmatched,
         (
             SIDE,
-            Parameter(name="text", help="beginnings of words in the name", default=""),
-            Parameter(name="reason", help="why", choices=("", *REASONS), default=""),
-            Parameter(
-                name="status", help="what was decided", choices=("all", *STATES), default="open"
-            ),
-            Parameter(name="after", help="the row before the page", type="integer", default=0),
+            Parameter("text", "beginnings of words in the name", default=""),
+            Parameter("reason", "why", choices=("", *REASONS), default=""),
+            Parameter("status", "what was decided", choices=("all", *STATES), default="open"),
+            Parameter("after", "the row before the page", type="integer", default=0),
         ),
     ),
     Page(
         "/decisions",
         pages.decisions,
-        (Parameter(name="before", help="the decision after the page", type="integer"),),
+        (Parameter("before", "the decision after the page", type="integer"),),
     ),
     Page(
         "/search",
         pages.search,
-        (SIDE, Parameter(name="text", help="words of a name", required=True)),
+        (SIDE, Parameter("text", "words of a name", required=True)),
         html=False,
     ),
     Page(
         "/changes",
         pages.changes,
-        (Parameter(name="since", help="a version", type="integer", default=0),),
+        (Parameter("since", "a version", type="integer", default=0),),
         html=False,
     ),
 )
@@ -138,14 +134,14 @@ ACTIONS = (
             REQUEST,
             NAME,
             Parameter(
-                name="claims",
-                help="what is decided, all of it at once",
+                "claims",
+                "what is decided, all of it at once",
                 type="array",
                 required=True,
                 most=20,
                 items=(
                     *ENTITIES,
-                    Parameter(name="verdict", help="what it is", choices=VERDICTS, required=True),
+                    Parameter("verdict", "what it is", choices=VERDICTS, required=True),
                 ),
             ),
         ),
@@ -153,11 +149,11 @@ ACTIONS = (
     Action(
         "/repeat",
         pages.repeat_decision,
-        (REQUEST, NAME, Parameter(name="of", help="the request to be repeated", required=True)),
+        (REQUEST, NAME, Parameter("of", "the request to be repeated", required=True)),
     ),
     Action("/undo", pages.take_back, (REQUEST, NAME)),
 )
-EXPORT = Parameter(name="format", help="a format of links", choices=EXPORTS, required=True)
+EXPORT = Parameter("format", "a format of links", choices=EXPORTS, required=True)
 
 
 def make_app(
@@ -229,7 +225,7 @@ def _action(review: Review, action: Action) -> Callable[[Request], Any]:
 
 
 async def _set_reviewer(request: Request) -> Response:
-    name = Parameter(name="reviewer", help="your name", required=True)
+    name = Parameter("reviewer", "your name", required=True)
     reviewer = " ".join(name.check((await _object(request)).get("reviewer")).split())[:200]
     response = JSONResponse({"reviewer": reviewer})
     year = 365 * 24 * 3600
@@ -285,9 +281,7 @@ def description() -> Record:
             "content": {"application/json": {"schema": {"type": "object"}}},
         }
     }
-    problem = {
-        "schema": object_schema([Parameter(name="error", help="what is wrong", required=True)])
-    }
+    problem = {"schema": object_schema([Parameter("error", "what is wrong", required=True)])}
     refusals = {
         "400": {"description": "refused", "content": {"application/json": problem}},
         "404": {"description": "not in the run", "content": {"application/json": problem}},

@@ -18,7 +18,8 @@ from sameas.review.queue import Filter, Side
 from sameas.writing import read_run
 
 FEW = 200_000
-"""Entities up to which explanations are made ready before the first link is opened."""
+"""Entities up to which explanations are made ready before the first link is opened, and up to
+which a page waits for them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +28,8 @@ class Loaded:
 
     alignment: Alignment
     stamp: str
+    preparing: Thread
+    """Computes what all explanations need."""
 
 
 @dataclass(eq=False)
@@ -47,7 +50,8 @@ class Review:
             current = stamp(self.run)
             if self.loaded is None or self.loaded.stamp != current:
                 ensure_index(self.run)
-                self.loaded = Loaded(read_run(self.run), current)
+                preparing = Thread(target=self._explain_one, daemon=True)
+                self.loaded = Loaded(read_run(self.run), current, preparing)
             return self.loaded.alignment
 
     @contextmanager
@@ -70,11 +74,22 @@ class Review:
         with self.explaining:
             return alignment.explain(uri, other, side=side)
 
-    def warm_up(self) -> None:
-        """Compute what all explanations need, in the background, unless the graphs are large."""
+    @property
+    def is_large(self) -> bool:
+        """Whether explanations need a lot of memory, and minutes before the first one."""
         found = self.alignment.diagnostics
-        if found.left_entities + found.right_entities <= FEW:
-            Thread(target=self._explain_one, daemon=True).start()
+        return found.left_entities + found.right_entities > FEW
+
+    def prepare(self, *, wait: bool = False) -> bool:
+        """Compute what all explanations need, in the background; whether it is there."""
+        self.alignment  # noqa: B018 (loads the run)
+        assert self.loaded is not None
+        with self.loading:
+            if self.loaded.preparing.ident is None:
+                self.loaded.preparing.start()
+        if wait:
+            self.loaded.preparing.join()
+        return not self.loaded.preparing.is_alive()
 
     def _explain_one(self) -> None:
         with self.databases() as connection:

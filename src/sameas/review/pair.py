@@ -8,7 +8,6 @@ from dataclasses import asdict
 
 import polars as pl
 
-from sameas.alignment import Alignment
 from sameas.errors import OptionError
 from sameas.explanation import Explanation
 from sameas.explanation.result import Considered, Entity
@@ -33,14 +32,14 @@ def pair(review: Review, values: Record) -> Record:
     uris = {"left": values["left"], "right": values["right"]}
     if not any(uris.values()):
         raise OptionError("left or right is missing: the URI of an entity")
-    alignment = review.alignment
     with review.databases() as connection:
         for side, uri in uris.items():
             if uri and queue.find_entity(connection, side, uri) is None:  # type: ignore[arg-type]
                 raise NotFoundError(f"the {side} graph has no such entity")
+    ready = not review.is_large or review.prepare()
     near: Side = "left" if uris["left"] else "right"
     far: Side = "right" if near == "left" else "left"
-    explanation = review.explain(uris[near], uris[far] or None, near)
+    explanation = review.explain(uris[near], uris[far] or None, near) if ready else None
     shown = explanation.shown if explanation else None
     if shown is not None:
         uris = {"left": shown.left.uri, "right": shown.right.uri}
@@ -49,8 +48,10 @@ def pair(review: Review, values: Record) -> Record:
         link = queue.find_link(connection, uris["left"], uris["right"]) if both else None
         page: Record = {
             "entities": {
-                side: _entity(alignment, side, uri) if uri else None for side, uri in uris.items()
+                side: _entity(connection, review if ready else None, side, uri) if uri else None
+                for side, uri in uris.items()
             },
+            "ready": ready,
             "near": near,
             "link": link,
             "state": _state(connection, uris),
@@ -92,18 +93,18 @@ def _around_in_queue(connection: sqlite3.Connection, chosen: Filter, link: Recor
     }
 
 
-def _entity(alignment: Alignment, side: str, uri: str) -> Record:
-    """An entity with its names and attributes."""
-    graph: Graph = getattr(alignment.pair, side)
-    place = int(graph.positions(pl.Series([uri]))[0])
-    is_it = pl.col("entity") == uri
-    values = graph.attributes.filter(is_it)
-    name = graph.names[place] or ""
-    return {
-        "uri": uri,
-        "name": name,
-        "label": label(Entity(uri, name)),
-        "other_names": graph.alternatives.filter(is_it)["name"].to_list(),
+def _entity(connection: sqlite3.Connection, review: Review | None, side: str, uri: str) -> Record:
+    """An entity with its names and attributes; of a run that is not loaded, its name alone."""
+    known = queue.find_entity(connection, side, uri)  # type: ignore[arg-type]
+    name = (known or {}).get("name") or ""
+    page: Record = {"uri": uri, "name": name, "label": label(Entity(uri, name))}
+    if review is None:
+        return page | {"other_names": [], "attributes": [], "more_attributes": 0}
+    graph: Graph = getattr(review.alignment.pair, side)
+    values = graph.attributes.filter(pl.col("entity") == uri)
+    others = graph.alternatives.filter(pl.col("entity") == uri)
+    return page | {
+        "other_names": others["name"].to_list(),
         "attributes": values.select("attribute", "value").head(SHOWN).to_dicts(),
         "more_attributes": max(len(values) - SHOWN, 0),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 from sameas.errors import OptionError, shortened
@@ -13,12 +13,13 @@ LONGEST = 4000
 """Characters of a text; URIs of entities can be long."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Parameter:
     """One value of a request: in the query of a page, or in the JSON of a decision."""
 
     name: str
     help: str
+    _: KW_ONLY
     type: Literal["string", "integer", "number", "array"] = "string"
     default: Any = None
     """None if the value is required or may be left out, as ``required`` says."""

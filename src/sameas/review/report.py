@@ -24,6 +24,7 @@ def write_report(run: Path, path: Path, *, count: int) -> int:
     """
     check_place(path, path.suffix.lower(), (".html",), remedy="which any browser shows")
     review, chosen = Review(run), Filter(status="all")
+    review.prepare(wait=True)
     values = overview(review, {})
     with review.databases() as connection:
         rows = queue.page_of_links(connection, chosen, limit=count)

@@ -146,12 +146,7 @@ class Matcher:
         return alike[first], distinct
 
     def _judged(
-        self,
-        query: Query,
-        entities: Positions,
-        cosines: Matrix,
-        asked: int,
-        batch: Asked,
+        self, query: Query, entities: Positions, cosines: Matrix, asked: int, batch: Asked
     ) -> list[Candidate]:
         """The candidates with their confidences, the best first, as many as were asked for."""
         if not len(entities):

@@ -87,11 +87,7 @@ class Service:
             "serviceVersion": __version__,
             "defaultTypes": self._terms(types, np.arange(min(len(types.ids), 10))),
             "view": {"url": f"{base}/preview?id={{{{id}}}}"},
-            "preview": {
-                "url": f"{base}/preview?id={{{{id}}}}",
-                "width": WIDTH,
-                "height": HEIGHT,
-            },
+            "preview": {"url": f"{base}/preview?id={{{{id}}}}", "width": WIDTH, "height": HEIGHT},
             "suggest": suggest,
             "extend": {
                 "propose_properties": {"service_url": base, "service_path": "/properties"},

@@ -282,3 +282,4 @@ for (const choice of document.querySelectorAll(".filters select")) {
 if (location.hash === "#alternatives") KEYS.m();
 if (sessionStorage.getItem("note")) tell(JSON.parse(sessionStorage.getItem("note")));
 setInterval(lookForChanges, 4000);
+if (document.querySelector("[data-wait]")) setTimeout(() => location.reload(), 10000);
