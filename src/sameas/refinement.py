@@ -275,7 +275,7 @@ def _first_pairs(candidates: Candidates, context: Context) -> Pairs:
     seeds = known.seeds[places < 0].T
     chosen = candidates if allowed.all() else candidates.select(allowed)
     if seeds.size:
-        chosen = chosen.joined(*seeds, profit.of(*seeds))
+        chosen = chosen.joined(seeds[0], seeds[1], profit.of(*seeds))
     text = [block.partners(chosen.starts, chosen.right) for block in names.values()]
     size = len(chosen)
     nothing = np.zeros((4, size), dtype=np.float32)
