@@ -8,10 +8,16 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import polars as pl
 import pytest
 
+import sameas
+
 FOLDER = Path(__file__).parents[1] / "benchmarks"
-NAMES = ("tables", "speed", "solver", "ladder", "memory", "resume", "reading", "reconciling")
+NAMES = (
+    *("tables", "speed", "solver", "ladder", "memory", "resume", "reading", "reconciling"),
+    "places",
+)
 SIZES = {"300": 300, "600": 600}
 
 
@@ -114,9 +120,50 @@ def test_a_ladder_goes_on_with_what_is_missing(scripts, ladder, tmp_path, monkey
 
 
 def test_a_pair_of_other_settings_is_not_taken(scripts, ladder):
-    settings = {"noise": 0.3, "overlap": 0.8, "seed": 0}
+    settings = {"noise": 0.3, "overlap": 0.8, "seed": 0, "hard": False}
     with pytest.raises(SystemExit, match="give another --folder"):
         scripts.ladder.generated(ladder, 300, settings)
+
+
+def test_hard_pairs_are_kept_apart(scripts, tmp_path):
+    file = tmp_path / "ladder_hard.json"
+    words = ["--hard", "--sizes", "300", "--folder", str(tmp_path), "--memory", "2G"]
+    scripts.ladder.main([*words, "--results", str(file)])
+    record = record_of(file)
+    assert record["settings"]["overlap"] == 0.6
+    assert record["sizes"]["300"]["links"] > 0
+    assert (tmp_path / "hard_300" / "ent_links").read_text(encoding="utf8").count("\n") == 180
+    assert "hard pairs" in scripts.tables.report("ladder", record)
+
+
+def test_places_at_the_same_coordinates_are_gold(scripts, tmp_path, monkeypatch):
+    common = {"latitude": [1.0, 2.0, 3.0, 3.0], "longitude": [5.0, 6.0, 7.0, 7.0]}
+    common["country"] = ["FR", "FR", "DE", "DE"]
+    names = ["Orleans", "Metz", "Ulm", "Neu-Ulm"]
+    region = ["Centre", "", "Bavaria", "Bavaria"]
+    before = pl.DataFrame({"name": names, "region": region, "district": ["Loiret", "", "", ""]})
+    today = {"name": ["Orléans", "Nancy", "Ulm", "Ulm"], "region": ["24", "44", "02", "02"]}
+    zone = {"zone": ["Europe/Paris"] * 2 + ["Europe/Berlin"] * 2}
+    moved = {**common, "latitude": [1.0, 2.5, 3.0, 4.0]}
+    left, right = before.with_columns(**as_columns(common)), pl.DataFrame(today | zone | moved)
+    monkeypatch.setattr(scripts.places, "places_of_2015", lambda: left)
+    monkeypatch.setattr(scripts.places, "places_of_today", lambda: right)
+    scripts.places.main(["--folder", str(tmp_path), "--make-only"])
+    pair = sameas.read_pair(tmp_path / "places")
+    named = [
+        graph.names.gather(graph.positions(pair.gold[side]))
+        for side, graph in (("left", pair.left), ("right", pair.right))
+    ]
+    assert set(zip(*named, strict=True)) == {
+        ("Orleans", "Orléans"),
+        ("FR", "France"),
+        ("DE", "Germany"),
+    }
+    assert {"Loiret", "Centre", "Bavaria"} <= set(pair.left.names)
+
+
+def as_columns(columns):
+    return {name: pl.Series(values) for name, values in columns.items()}
 
 
 def test_all_solvers_find_the_same(scripts, ladder, tmp_path, monkeypatch, capsys):

@@ -228,6 +228,18 @@ def test_the_smallest_pairs_can_be_made_too(script, arguments):
     assert len(pair.gold) >= 1
 
 
+def test_hard_pairs_differ_in_more_ways(script, pair):
+    hard = script.generate(SIZE, hard=True)
+    assert len(hard.gold) == 0.6 * SIZE
+    other = hard.right.names.str.contains(r"[\p{Cyrillic}\p{Greek}]")
+    assert other.mean() == pytest.approx(0.25, abs=0.03)
+    assert not hard.left.names.str.contains(r"[\p{Cyrillic}\p{Greek}]").any()
+    assert hard.left.names.is_duplicated().mean() > 2 * pair.left.names.is_duplicated().mean()
+    assert degrees(hard.left).max() > degrees(pair.left).max()
+    alike, usual = (similarities(*gold_names(each)).mean() for each in (hard, pair))
+    assert alike < usual - 0.1
+
+
 def test_the_command_line_writes_a_folder_that_can_be_aligned(script, tmp_path, capsys):
     script.main(["1k", str(tmp_path), "--overlap", "0.5", "--noise", "0", "--seed", "7"])
     assert "500 gold links" in capsys.readouterr().out

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from sameas import InputError, OptionError
-from sameas.features import WordVectors, word_rows, words_of
+from sameas.features import WordVectors, phrase_rows, word_rows, words_of
 from sameas.reading.vectors import load_word_vectors, read_word_vectors
 from strategies import names
 
@@ -208,3 +208,19 @@ def test_vectors_from_a_mapping():
 def test_mappings_that_cannot_be_used_are_refused(mapping, message):
     with pytest.raises(OptionError, match=message):
         WordVectors.from_mapping(mapping, text("paris", "rome"))
+
+
+def test_phrases_are_words_and_two_words_side_by_side_in_any_order():
+    names = pl.Series(["Ann Mary Smith", "mary ann", "Smith", "", None, "smith (smith)"])
+    found = phrase_rows(names).toarray()
+    phrases = [
+        {"ann", "mary", "smith", "ann mary", "mary smith"},
+        {"ann", "mary", "ann mary"},
+        {"smith"},
+        set(),
+        set(),
+        {"smith", "smith smith"},
+    ]
+    shared = [[len(one & other) for other in phrases] for one in phrases]
+    assert (found @ found.T).tolist() == shared
+    assert phrase_rows(pl.Series([], dtype=pl.String)).toarray().shape == (0, 0)

@@ -217,7 +217,8 @@ def match_relations(left: Edges, right: Edges, anchors: Anchors) -> Relations:
     """
     tables, totals, count = [], [], len(anchors.left)
     for edges, anchored in ((left, anchors.left), (right, anchors.right)):
-        number = of_nodes(edges, anchored, np.arange(count), count + edges.literals, -1)
+        numbers = np.arange(count, dtype=np.int32)  # the tables are large
+        number = of_nodes(edges, anchored, numbers, count + edges.literals, -1)
         ends = {"near": number[edges.entity], "far": number[edges.far]}
         table = pl.DataFrame({**ends, "relation": edges.relation})
         tables.append(table.filter(pl.col("near") >= 0, pl.col("far") >= 0))

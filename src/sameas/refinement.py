@@ -28,7 +28,7 @@ from sameas.assignment import (
 )
 from sameas.assignment.lines import columns_of, line_sums, rows_of
 from sameas.assignment.ranking import best_few
-from sameas.candidates import Candidates, from_pairs
+from sameas.candidates import Candidates
 from sameas.evidence import Anchors, Edges, Relations, gather_evidence, match_relations
 from sameas.graph import Positions
 from sameas.inputs import Known
@@ -80,7 +80,8 @@ class Pairs:
     def scored(self, scores: Vector, known: Known) -> Pairs:
         """The pairs with these scores; those of seeds are raised beyond all others."""
         values: Matrix = scores.astype(np.float32)
-        values[self.candidates.find(known.seeds[:, 0], known.seeds[:, 1])] += SURE
+        if len(known.seeds):
+            values[self.candidates.find(known.seeds[:, 0], known.seeds[:, 1])] += SURE
         return replace(self, candidates=replace(self.candidates, values=values))
 
 
@@ -287,12 +288,9 @@ def _first_pairs(candidates: Candidates, context: Context) -> Pairs:
     places = candidates.find(*known.seeds.T)
     allowed[places[places >= 0]] = True
     seeds = known.seeds[places < 0].T
-    left, right = (
-        np.concatenate([side[allowed], more])
-        for side, more in zip((candidates.left, candidates.right), seeds, strict=True)
-    )
-    values = np.concatenate([candidates.values[allowed], profit.of(*seeds)])
-    chosen = from_pairs(candidates.shape, left, right, values)
+    chosen = candidates if allowed.all() else candidates.select(allowed)
+    if seeds.size:
+        chosen = chosen.joined(seeds[0], seeds[1], profit.of(*seeds))
     text = [block.partners(chosen.starts, chosen.right) for block in names.values()]
     size = len(chosen)
     nothing = np.zeros((4, size), dtype=np.float32)
