@@ -99,14 +99,17 @@ def _principal_directions(
         return np.zeros((width, 0), dtype=np.float32)
     wanted = count + OVERSHOOT
     directions = rng.standard_normal((width, wanted), dtype=np.float32)
+
+    def forth_and_back(sample: Rows) -> Matrix:
+        forth, split = times(sample, directions), sample.dense.shape[1]
+        back = np.empty((width, wanted), dtype=np.float32)
+        back[:split] = sample.dense.T @ forth
+        back[split:] = sample.sparse.T @ forth
+        return back
+
     for _ in range(3):  # power iterations
-        back = np.zeros((width, wanted), dtype=np.float32)
-        for sample in samples:
-            forth = times(sample, directions)
-            split = sample.dense.shape[1]
-            back[:split] += sample.dense.T @ forth
-            back[split:] += sample.sparse.T @ forth
-        directions = _orthonormal(back)
+        parts = in_parallel(forth_and_back, samples)
+        directions = _orthonormal(sum(parts[1:], parts[0]))
     return np.ascontiguousarray(directions[:, :count])
 
 
