@@ -33,8 +33,9 @@ from sameas.rows import Matrix, Rows, Sparse
 
 COMPARE_ALL_UP_TO = 60_000
 """Entities a side up to which every left one is compared with every right one."""
-PRINCIPAL, RANDOM = 96, 160
-"""Columns of the compressed rows; more random ones find more and take longer."""
+PRINCIPAL, RANDOM, SHARP = 160, 96, 224
+"""Columns of the compressed rows; more random ones find more and take longer: where the order of
+the far partners matters too, there are as many as SHARP says."""
 SLACK = 0.2
 """Partners worth so much less than the best one are left out, but for the first few."""
 CROWD, NEAREST = 1000, 8
@@ -55,14 +56,16 @@ ROUNDS = 3
 Progress = Callable[[float], None]
 
 
-def nearest(left: Rows, right: Rows, k: int, *, first: int, progress: Progress) -> Positions:
+def nearest(
+    left: Rows, right: Rows, k: int, *, first: int, random: int = RANDOM, progress: Progress
+) -> Positions:
     """The k nearest of every left and of every right entity, ascending.
 
     Near means a large profit less the hubness of both. Otherwise hubs, which are near to
     everything, would fill every list. Those far below the best are left out again, but not
-    the ``first`` few.
+    the ``first`` few. Rows are compressed to so many ``random`` columns, besides principal ones.
     """
-    short = compress(left, right, principal=PRINCIPAL, random=RANDOM, spare=2)
+    short = compress(left, right, principal=PRINCIPAL, random=random, spare=2)
     progress(0.2)
     ours, theirs = short.left, short.right
     # The two spare columns: products are profits less the hubness of both.

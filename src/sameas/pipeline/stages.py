@@ -27,7 +27,7 @@ from sameas.scoring import (
 )
 from sameas.sketch import Sketch
 
-FIRST = 120
+FIRST = 60
 """Partners kept for each entity however far below the best, where the plan ranks by profit."""
 SAME_VALUES = 10
 """Partners that each entity gets for like values."""
