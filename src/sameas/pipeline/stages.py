@@ -122,7 +122,7 @@ def _propose(task: Task, sides: Sides, phases: Phases) -> Positions | None:
     if max(map(len, sides)) <= COMPARE_ALL_UP_TO or task.inputs.embeddings is not None:
         return None
     # Names and neighbours propose partners separately; refinement finds more by itself.
-    k = max(options.candidates // (5 if options.rounds else 10), 1)
+    k = max(options.candidates // 5, 1)
 
     def make() -> Positions:
         with phases.timed("proposals") as report:
