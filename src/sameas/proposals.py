@@ -218,7 +218,8 @@ def _limits(rows: Matrix, others: Matrix, k: int, first: int) -> NDArray[np.floa
         by_place = dict(zip(places, some.T, strict=True))
         far = np.minimum(by_place[-first], by_place[-1] - np.float32(1.001 * SLACK))
         # Products of other blocks are rounded otherwise.
-        return np.maximum(by_place[-place], far) - np.float32(1e-5)
+        limit: Matrix = np.maximum(by_place[-place], far) - np.float32(1e-5)
+        return limit
 
     return _of_products(rows, crowd, limits)
 
