@@ -227,17 +227,20 @@ def cut_line(near: Near, line: int, k: int, first: int, slack: float, room: Arra
         move_largest(room, count, k)
         limit = room[k - 1]
         near.least[line] = max(near.least[line], limit)
-    size = min(count, k)
+    size, most = min(count, k), k
     if size > first:
-        peak = room[:size].max()
+        far = room[:size].max() - np.float32(slack)
         move_largest(room, size, first)
-        limit = max(limit, min(room[first - 1], peak - np.float32(slack)))
+        if room[first - 1] < far:
+            limit, most = room[first - 1], first
+        else:
+            limit = max(limit, far)
         near.least[line] = max(near.least[line], limit)
     above, wanted = 0, 0
     for place in range(count):
         above += kept[place, 0] > limit
         wanted += kept[place, 0] >= limit
-    equals, end = min(k, wanted) - above, 0
+    equals, end = min(most, wanted) - above, 0
     for place in range(count):
         value = kept[place, 0]
         if value > limit or (value == limit and equals > 0):
