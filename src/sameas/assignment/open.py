@@ -152,7 +152,8 @@ class Steps:
         squares[np.diag_indices_from(squares)] += 1e-10 * np.trace(squares) + 1e-300
         shares = np.linalg.solve(squares, weighted @ (change * weights))
         further = np.clip(shares @ np.stack(self.answers), -FARTHEST, FARTHEST)
-        return np.minimum(answer - further, 0.0)
+        onward: Vector = np.minimum(answer - further, 0.0)
+        return onward
 
 
 def _sums(
