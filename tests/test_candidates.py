@@ -23,7 +23,7 @@ from sameas.candidates import COMPARED, Candidates, every_pair, find_candidates,
 from sameas.graph import positions_of
 from sameas.inputs import Inputs
 from sameas.profit import make_profit
-from sameas.proposals import Clues, likely, nearest
+from sameas.proposals import SLACK, Clues, _largest, likely, nearest
 from sameas.rows import Rows, as_rows, unit
 from sameas.scoring import clues, name_features, neighbourhood_rows
 from strategies import pairs, paper
@@ -602,3 +602,25 @@ def test_the_paper_preset_by_candidates_links_everyone(demo, monkeypatch):
     found = align(demo, paper(), among="gold")
     assert found.diagnostics.form == "candidates"
     assert len(found.links) == len(demo.gold)
+
+
+@pytest.mark.parametrize(("k", "first", "workers"), [(5, 2, 1), (40, 3, 3), (200, 60, 2)])
+def test_full_lists_are_cut_to_the_best_and_to_the_first_of_equals(k, first, workers, monkeypatch):
+    rng = np.random.default_rng(k)
+    left, right = (
+        rng.integers(-3, 4, size=(n, 6)).astype(np.float32) * np.float32(0.125) for n in (310, 420)
+    )
+    monkeypatch.setattr("sameas.proposals.WORKERS", workers)
+    monkeypatch.setattr("sameas.proposals.TILE", (64, 70))
+    rows, columns = _largest(left, right, k, first, ignore)
+    products = left @ right.T
+    for found, matrix, by_row in ((rows, products, True), (columns, products.T, False)):
+        wanted = set()
+        for line, values in enumerate(matrix):
+            best = np.argsort(-values, kind="stable")[:k]
+            near = values[best] >= values.max() - np.float32(SLACK)
+            near[:first] = True
+            pairs = ((line, j) if by_row else (j, line) for j in best[near].tolist())
+            wanted |= {i * len(right) + j for i, j in pairs}
+        assert set(found.tolist()) == wanted
+        assert len(found) == len(wanted)

@@ -652,7 +652,7 @@ def test_statements_are_validated_as_text_as_they_are_term_by_term(head, relatio
     last = iri(value) if isinstance(value, str) else f"{json.dumps(value[0])}^^{iri(value[1])}"
     line = f"{iri(head)} {iri(relation)} {last} {'' if graph is None else iri(graph)} ."
     for quad in ox.parse(input=line, format=ox.RdfFormat.N_QUADS, lenient=True):
-        if quads_module.WELL_FORMED.fullmatch(str(quad)):
+        if quads_module.well_formed().fullmatch(str(quad)):
             assert quads_module._bad_term(quad) is None
 
 

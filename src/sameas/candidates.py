@@ -15,7 +15,7 @@ from sameas.graph import Positions
 from sameas.likeness.names import NamesAndHops
 from sameas.parallel import THREADS, slices
 from sameas.profit import Above, Profit
-from sameas.proposals import distinct, nearest
+from sameas.proposals import RANDOM, SHARP, distinct, nearest
 from sameas.rows import Matrix, Rows
 
 COMPARED = 300
@@ -146,7 +146,11 @@ def find_candidates(
     numbers = proposed
     if numbers is None:
         rows = profit.rows(0, slice(None)), profit.rows(1, slice(None))
-        numbers = nearest(*rows, k, first=first, progress=lambda share: tell(0.7 * share))
+        # Exact profits are ranked to the last; refinement adds what a sketch has missed.
+        random = SHARP if isinstance(profit, Profit) else RANDOM
+        numbers = nearest(
+            *rows, k, first=first, random=random, progress=lambda share: tell(0.7 * share)
+        )
     if also is not None:
         numbers = distinct([numbers, also])
     width = np.int64(max(profit.shape[1], 1))

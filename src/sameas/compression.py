@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
-from sameas.parallel import map_blocks, slices
+from sameas.parallel import in_parallel, map_blocks, one_blas_thread, slices
 from sameas.rows import Matrix, Rows
 
 SAMPLE = 4000
@@ -67,7 +66,7 @@ def directions_of(
     By one thread, so that the answer does not depend on how many there are: BLAS rounds otherwise.
     """
     width = samples[0].dense.shape[1] + samples[0].sparse.shape[1]
-    with threadpool_limits(1):
+    with one_blas_thread():
         basis = _principal_directions(samples, width, principal, rng)
         signs = rng.integers(0, 2, size=(width, random), dtype=np.int8) * np.float32(2)
         signs -= np.float32(1)
@@ -104,14 +103,17 @@ def _principal_directions(
         return np.zeros((width, 0), dtype=np.float32)
     wanted = count + OVERSHOOT
     directions = rng.standard_normal((width, wanted), dtype=np.float32)
+
+    def forth_and_back(sample: Rows) -> Matrix:
+        forth, split = times(sample, directions), sample.dense.shape[1]
+        back = np.empty((width, wanted), dtype=np.float32)
+        back[:split] = sample.dense.T @ forth
+        back[split:] = sample.sparse.T @ forth
+        return back
+
     for _ in range(3):  # power iterations
-        back = np.zeros((width, wanted), dtype=np.float32)
-        for sample in samples:
-            forth = times(sample, directions)
-            split = sample.dense.shape[1]
-            back[:split] += sample.dense.T @ forth
-            back[split:] += sample.sparse.T @ forth
-        directions = _orthonormal(back)
+        parts = in_parallel(forth_and_back, samples)
+        directions = _orthonormal(sum(parts[1:], parts[0]))
     return np.ascontiguousarray(directions[:, :count])
 
 

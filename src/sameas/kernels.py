@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from heapq import heappop, heappush
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -47,9 +47,10 @@ class _Cache(_NumbaCache):  # type: ignore[misc]
             super().save_overload(*call)
 
 
-def kernel(function: Kernel) -> Kernel:
-    """The function, compiled."""
-    compiled: Any = njit(nogil=True)(function)
+def kernel(function: Kernel, *, summing: bool = False) -> Kernel:
+    """The function, compiled; for fast ``summing``, sums may be taken in another order."""
+    fast = {"reassoc", "contract", "nsz"} if summing else set()
+    compiled: Any = njit(nogil=True, fastmath=fast)(function)
     try:
         compiled._cache = _Cache(function)
     except RuntimeError:  # no folder for it can be written
@@ -62,6 +63,11 @@ def _note_no_cache() -> None:
     log.warning("no folder for compiled code can be written; set NUMBA_CACHE_DIR to start faster")
 
 
+def make_ready() -> None:
+    """Let Numba load what all kernels need, which takes most of a second; call it from a thread."""
+    move_largest(np.zeros(1, dtype=np.float32), 1, 1)
+
+
 class RowArrays(NamedTuple):
     """Feature rows: dense columns and sparse ones (CSR)."""
 
@@ -71,13 +77,14 @@ class RowArrays(NamedTuple):
     values: Array
 
 
-@kernel
+@partial(kernel, summing=True)
 def pair_products(
     starts: Array, partners: Array, left: RowArrays, right: RowArrays, width: int, out: Array
 ) -> None:
     """Dot products of left row i with the right rows partners[starts[i]:starts[i + 1]].
 
-    A left row, sparse of ``width`` columns, is spread out once for all its partners.
+    A left row, sparse of ``width`` columns, is spread out once for all its partners. Dense columns
+    are summed in single precision.
     """
     spread = np.zeros(width, dtype=np.float32)
     for i in range(len(starts) - 1):
@@ -87,12 +94,12 @@ def pair_products(
             spread[left.columns[e]] = left.values[e]
         for pair in range(starts[i], starts[i + 1]):
             j = partners[pair]
-            total = 0.0
+            total, dense = 0.0, np.float32(0)
             for e in range(right.starts[j], right.starts[j + 1]):
                 total += np.float64(spread[right.columns[e]]) * np.float64(right.values[e])
             for c in range(left.dense.shape[1]):
-                total += np.float64(left.dense[i, c]) * np.float64(right.dense[j, c])
-            out[pair] = total
+                dense += left.dense[i, c] * right.dense[j, c]
+            out[pair] = total + dense
         for e in range(left.starts[i], left.starts[i + 1]):
             spread[left.columns[e]] = 0.0
 
@@ -220,17 +227,20 @@ def cut_line(near: Near, line: int, k: int, first: int, slack: float, room: Arra
         move_largest(room, count, k)
         limit = room[k - 1]
         near.least[line] = max(near.least[line], limit)
-    size = min(count, k)
+    size, most = min(count, k), k
     if size > first:
-        peak = room[:size].max()
+        far = room[:size].max() - np.float32(slack)
         move_largest(room, size, first)
-        limit = max(limit, min(room[first - 1], peak - np.float32(slack)))
+        if room[first - 1] < far:
+            limit, most = room[first - 1], first
+        else:
+            limit = max(limit, far)
         near.least[line] = max(near.least[line], limit)
     above, wanted = 0, 0
     for place in range(count):
         above += kept[place, 0] > limit
         wanted += kept[place, 0] >= limit
-    equals, end = min(k, wanted) - above, 0
+    equals, end = min(most, wanted) - above, 0
     for place in range(count):
         value = kept[place, 0]
         if value > limit or (value == limit and equals > 0):

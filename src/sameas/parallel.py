@@ -15,6 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from threading import Lock
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -61,6 +62,30 @@ def in_turn(work: Callable[[Part], Result], parts: Iterable[Part]) -> Iterator[R
             yield ahead.popleft().result()
 
 
+_limit = Lock()
+_limits: list[Any] = []
+"""The limit of BLAS, and then one entry for each context that needs it."""
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Dense products by one thread each, so that rounding does not depend on how many there are.
+
+    The limit holds for the whole process: the first context sets it, the last one lifts it.
+    """
+    with _limit:
+        if not _limits:
+            _limits.append(threadpool_limits(1))
+        _limits.append(None)
+    try:
+        yield
+    finally:
+        with _limit:
+            _limits.pop()
+            if len(_limits) == 1:
+                _limits.pop().restore_original_limits()
+
+
 class Engine(Protocol):
     """What maps a function over blocks: threads here, or the workers of a cluster."""
 
@@ -95,11 +120,7 @@ class Threads:
         *shared: Any,
     ) -> Iterator[tuple[Part, Result]]:
         """Each part with what the work gives for it; only a few are made ahead."""
-        parts = list(parts)
-        if len(parts) == 1:
-            yield parts[0], work(take(parts[0]), *shared)
-            return
-        with threadpool_limits(1):  # parts are shared out, not the products in them
+        with one_blas_thread():  # parts are shared out, not the products in them
             results = in_turn(lambda part: work(take(part), *shared), parts)
             yield from zip(parts, results, strict=True)
 

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, eye_array
-from threadpoolctl import threadpool_limits
 
 from sameas.compression import compress
 from sameas.graph import Positions
@@ -28,13 +27,14 @@ from sameas.kernels import (
     merge_best,
     merge_near,
 )
-from sameas.parallel import in_parallel, map_blocks, slices, width
+from sameas.parallel import in_parallel, map_blocks, one_blas_thread, slices, width
 from sameas.rows import Matrix, Rows, Sparse, rows_of
 
 COMPARE_ALL_UP_TO = 60_000
 """Entities a side up to which every left one is compared with every right one."""
-PRINCIPAL, RANDOM = 96, 160
-"""Columns of the compressed rows; more random ones find more and take longer."""
+PRINCIPAL, RANDOM, SHARP = 160, 96, 224
+"""Columns of the compressed rows; more random ones find more and take longer: where the order of
+the far partners matters too, there are as many as SHARP says."""
 SLACK = 0.2
 """Partners worth so much less than the best one are left out, but for the first few."""
 CROWD, NEAREST = 1000, 8
@@ -57,14 +57,16 @@ ROUNDS = 3
 Progress = Callable[[float], None]
 
 
-def nearest(left: Rows, right: Rows, k: int, *, first: int, progress: Progress) -> Positions:
+def nearest(
+    left: Rows, right: Rows, k: int, *, first: int, random: int = RANDOM, progress: Progress
+) -> Positions:
     """The k nearest of every left and of every right entity, ascending.
 
     Near means a large profit less the hubness of both. Otherwise hubs, which are near to
     everything, would fill every list. Those far below the best are left out again, but not
-    the ``first`` few.
+    the ``first`` few. Rows are compressed to so many ``random`` columns, besides principal ones.
     """
-    short = compress(left, right, principal=PRINCIPAL, random=RANDOM, spare=2)
+    short = compress(left, right, principal=PRINCIPAL, random=random, spare=2)
     progress(0.2)
     ours, theirs = short.left, short.right
     # The two spare columns: products are profits less the hubness of both.
@@ -134,7 +136,7 @@ def _hubness(rows: Matrix, others: Matrix) -> NDArray[np.float32]:
 def _of_products(rows: Matrix, crowd: Matrix, work: Callable[[Matrix], Matrix]) -> Matrix:
     """What the work makes of the products of each row with all columns of the crowd."""
     parts = list(slices(len(rows), 1024))
-    with threadpool_limits(1):
+    with one_blas_thread():
         return np.concatenate(in_parallel(lambda part: work(rows[part] @ crowd), parts))
 
 
@@ -240,7 +242,8 @@ def _limits(rows: Matrix, others: Matrix, k: int, first: int) -> NDArray[np.floa
         by_place = dict(zip(places, some.T, strict=True))
         far = np.minimum(by_place[-first], by_place[-1] - np.float32(1.001 * SLACK))
         # Products of other blocks are rounded otherwise.
-        return np.maximum(by_place[-place], far) - np.float32(1e-5)
+        limit: Matrix = np.maximum(by_place[-place], far) - np.float32(1e-5)
+        return limit
 
     return _of_products(rows, crowd, limits)
 

@@ -151,8 +151,9 @@ class Steps:
         squares = weighted @ weighted.T
         squares[np.diag_indices_from(squares)] += 1e-10 * np.trace(squares) + 1e-300
         shares = np.linalg.solve(squares, weighted @ (change * weights))
-        further = sum(share * each for share, each in zip(shares, self.answers, strict=True))
-        return np.minimum(answer - np.clip(further, -FARTHEST, FARTHEST), 0.0)
+        further = np.clip(shares @ np.stack(self.answers), -FARTHEST, FARTHEST)
+        onward: Vector = np.minimum(answer - further, 0.0)
+        return onward
 
 
 def _sums(

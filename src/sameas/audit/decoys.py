@@ -89,6 +89,7 @@ class Finished:
             plan = open_plan(surplus, threshold=0.0, single=known.single, start=plan)
             if not last:
                 anchors = anchors_of(surplus, plan, weights, known.single)
+        assert plan is not None
         places = open_links(surplus, plan, known.single)
         ends = surplus.left, surplus.right
         return fits_of(

@@ -127,9 +127,9 @@ def wrong_links(
         partner, share = side.decoys.partner, np.ones(len(each))
         if len(sides) == 2:
             other = sides[1 - number].everyone
-            sure = np.zeros(max(int(partner.max()), int(other.entity.max(initial=0)), 0) + 1)
-            sure[other.entity] = curve(other.probability)
-            share = (1 + sure[partner]) / 2
+            chance = np.zeros(max(int(partner.max()), int(other.entity.max(initial=0)), 0) + 1)
+            chance[other.entity] = other.probability
+            share = (1 + curve(chance[partner])) / 2
         counted = np.where(partner >= 0, share * each * alone[number] / each.sum(), 0.0)
         found.append(Wrong(side.decoys.probability, counted))
     return tuple(found)

@@ -132,7 +132,7 @@ def align(
         begin = time.perf_counter()
         progress("reading", 0.0)
         # The libraries of the stages that follow load while files are read.
-        Thread(target=import_module, args=("sameas.pipeline",), daemon=True).start()
+        Thread(target=_load_libraries, daemon=True).start()
         pair = read_pair(*inputs, names=names_given, reading=reading)
         progress("reading", 1.0)
         seconds["reading"] = time.perf_counter() - begin
@@ -183,6 +183,11 @@ def align(
         next_step = f" Gold links are known; to compare: {command}"
     say(f"Written to {out}.{next_step}", err=True)
     return values
+
+
+def _load_libraries() -> None:
+    import_module("sameas.pipeline")
+    import_module("sameas.kernels").make_ready()
 
 
 def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -12,12 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from threadpoolctl import threadpool_limits
 
 from sameas.atomic import replacing_file
 from sameas.errors import SameasError
 from sameas.features.encoders import Encoder
-from sameas.parallel import slices
+from sameas.parallel import one_blas_thread, slices
 from sameas.rows import Matrix
 
 log = logging.getLogger(__name__)
@@ -56,7 +55,7 @@ def _encoded(texts: list[str], encoder: Encoder, progress: Progress | None) -> M
     vectors: Matrix | None = None
     for part in slices(len(texts), BATCH):
         places = order[part]
-        with threadpool_limits(1):  # so that the result does not depend on how many there are
+        with one_blas_thread():  # so that the result does not depend on how many there are
             made = np.asarray(encoder.encode([texts[place] for place in places]))
         if vectors is None:
             vectors = np.zeros((len(texts), made.shape[1]), dtype=np.float16)

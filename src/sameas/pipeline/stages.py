@@ -27,7 +27,7 @@ from sameas.scoring import (
 )
 from sameas.sketch import Sketch
 
-FIRST = 120
+FIRST = 60
 """Partners kept for each entity however far below the best, where the plan ranks by profit."""
 SAME_VALUES = 10
 """Partners that each entity gets for like values."""
@@ -122,7 +122,7 @@ def _propose(task: Task, sides: Sides, phases: Phases) -> Positions | None:
     if max(map(len, sides)) <= COMPARE_ALL_UP_TO or task.inputs.embeddings is not None:
         return None
     # Names and neighbours propose partners separately; refinement finds more by itself.
-    k = max(options.candidates // (5 if options.rounds else 10), 1)
+    k = max(options.candidates // 5, 1)
 
     def make() -> Positions:
         with phases.timed("proposals") as report:

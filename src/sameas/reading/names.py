@@ -71,10 +71,10 @@ def _plain_names(rows: list[Any]) -> pl.DataFrame | None:
         return None
     if not {*map(type, chain.from_iterable(words))} <= {str}:
         return None
-    entities, names = [*map(str, entities)], [*map(" ".join, words)]
-    if SURROGATES.search("".join(chain(entities, names))):
+    texts, names = [*map(str, entities)], [*map(" ".join, words)]
+    if SURROGATES.search("".join(chain(texts, names))):
         return None
-    return pl.DataFrame({"entity": entities, "name": names})
+    return pl.DataFrame({"entity": texts, "name": names})
 
 
 def _name_of(row: object) -> str | None:
