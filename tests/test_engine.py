@@ -16,6 +16,7 @@ from scipy.sparse import csr_array
 import sameas
 from clusters import Client
 from sameas import evidence, profit, proposals, sketch
+from sameas.cli import main
 from sameas.engine import MOST_LOSSES, Dask, _aligned, _Sent, engine_at
 from sameas.errors import ClusterError, OptionError
 from sameas.kernels import PairIndex
@@ -168,6 +169,28 @@ def test_a_scheduler_that_cannot_be_reached_is_one_sentence(address, monkeypatch
         engine_at(where),
     ):
         pass
+
+
+def test_the_command_line_tells_it_too(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr("sameas.engine.CONNECT_SECONDS", 0.2)
+    line = [
+        "align",
+        str(sameas.DEMO),
+        "-o",
+        str(tmp_path / "links.tsv"),
+        "--scheduler",
+        "tcp://127.0.0.1:9",
+    ]
+    for more, words in (
+        (["--engine", "dask"], "the scheduler tcp://127.0.0.1:9 cannot be reached"),
+        ([], "--scheduler has no effect here: it is for --engine dask"),
+    ):
+        with pytest.raises(SystemExit) as stopped:
+            main([*line, *more])
+        assert stopped.value.code == 2
+        told = capsys.readouterr().err
+        assert told.startswith(f"sameas: {words}")
+        assert told.count("\n") == 1
 
 
 # --- the same links
