@@ -140,7 +140,8 @@ class Dask:
         running: deque[tuple[list[Part], Any]] = deque()
         losses: dict[int, int] = {}
         held: list[Any] = []
-        lost = (*_lost(), OSError, KeyError)  # the scheduler's, of a worker just lost
+        # A KeyError is the scheduler's, about a worker that has just been lost.
+        lost: tuple[type[BaseException], ...] = (*_lost(), OSError, KeyError)
 
         def start(group: list[Part]) -> tuple[list[Part], Any]:
             """Send out a task; there is none where its data could not be sent."""
