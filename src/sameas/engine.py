@@ -20,7 +20,6 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 import numpy as np
-from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 from sameas._version import __version__
@@ -252,9 +251,9 @@ def _aligned(value: Any) -> Any:
     """The same arrays, sparse arrays and tuples, lists or dataclasses of these, aligned."""
     if isinstance(value, np.ndarray):
         return np.require(value, requirements=("A", "W"))
-    if isinstance(value, csr_array):
+    if hasattr(value, "indptr"):  # a sparse array: SciPy, which is slow to load, is not named here
         parts = _aligned((value.data, value.indices, value.indptr))
-        return csr_array(parts, shape=value.shape)
+        return type(value)(parts, shape=value.shape)
     if is_dataclass(value) and not isinstance(value, type):
         parts = {each.name: _aligned(getattr(value, each.name)) for each in fields(value)}
         return replace(value, **parts)
