@@ -267,8 +267,7 @@ class Killing(Dask):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_worker_killed_in_every_stage_changes_nothing(small, tiny_blocks, monkeypatch, workers):
+def test_a_worker_killed_in_every_stage_changes_nothing(small, tiny_blocks, monkeypatch):
     for module, name, value in (
         *((sketch, "BLOCK", 100), (sketch, "PAIRS", 3000), (profit, "PAIRS", 3000)),
         *(
@@ -282,7 +281,7 @@ def test_a_worker_killed_in_every_stage_changes_nothing(small, tiny_blocks, monk
     expected = sameas.align(small, no_audit=True)
     with (
         distributed.LocalCluster(
-            n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0"
+            n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
