@@ -277,7 +277,6 @@ def test_a_worker_killed_in_every_stage_changes_nothing(small, tiny_blocks, monk
         ),
     ):
         monkeypatch.setattr(module, name, value)
-    monkeypatch.setattr("sameas.engine.WORKER_SECONDS", 1000)
     expected = sameas.align(small, no_audit=True)
     with (
         distributed.LocalCluster(
