@@ -30,7 +30,7 @@ from sameas.reproduction.rendering import (
 )
 
 RESULTS = Path(__file__).parent / "results"
-BENCHMARKS = ("speed", "solver", "ladder", "places", "memory", "resume", "reading")
+BENCHMARKS = ("speed", "solver", "ladder", "places", "memory", "resume", "reading", "cluster")
 GIB = 2**30
 
 Record = Mapping[str, Any]

@@ -16,7 +16,7 @@ import sameas
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 NAMES = (
     *("tables", "speed", "solver", "ladder", "memory", "resume", "reading", "reconciling"),
-    "places",
+    *("places", "cluster"),
 )
 SIZES = {"300": 300, "600": 600}
 
@@ -314,3 +314,15 @@ def test_reading_is_timed_against_bare_parsing(scripts, tmp_path, capsys):
     assert set(record["runs"]) == {"pyoxigraph", "sameas"}
     assert record["size"] == 2000
     assert "of bare speed" in capsys.readouterr().out
+
+
+def test_costs_on_a_cluster_are_counted(scripts, ladder):
+    run = scripts.cluster.run_once(ladder / "300", {"engine": "threads"})
+    assert run["stages"]["evidence._votes"]["parts"] > 0
+    assert run["stages"]["profit._products"]["shared"] > 10_000
+    settings = [{"engine": "threads"}, {"engine": "dask", "workers": 2, "parts": 8}]
+    runs = {scripts.cluster.label_of(each): run for each in settings}
+    record = {"pair": "300", "runs": runs}
+    text = scripts.tables.report("cluster", record)
+    assert "2 workers, 8 parts: costs" in text
+    assert all(check.met for check in scripts.cluster.checks_of(record))

@@ -142,5 +142,6 @@ def test_the_command_line_reads_and_writes_elsewhere(memory, tmp_path, monkeypat
     with pytest.raises(SystemExit) as stopped:
         main(["align", "memory://left.nt", "memory://right.nt", "-o", "memory://out.tsv"])
     assert stopped.value.code == 0, capsys.readouterr().err
+    assert "Written to memory://out.tsv." in capsys.readouterr().err
     assert b"http://left/" in memory.cat("/out.tsv")
     assert not list(tmp_path.iterdir())

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -19,7 +20,6 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 import numpy as np
-from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 from sameas._version import __version__
@@ -43,8 +43,8 @@ MOST_PARTS = 32
 """Parts of one task."""
 MOST_LOSSES = 6
 """How often the same part may be lost before the run ends."""
-CONNECT_SECONDS, WORKER_SECONDS = 15, 120
-"""How long to wait for a scheduler, and for a worker where all are lost."""
+CONNECT_SECONDS, WORKER_SECONDS, LOST_SECONDS = 15, 300, 0.5
+"""How long to wait for a scheduler, for a worker where all are lost, and where one is."""
 
 
 @contextmanager
@@ -107,7 +107,7 @@ class Dask:
 
     def __post_init__(self) -> None:
         """Refuse a cluster whose workers run another version, or none."""
-        self._wait()
+        self._threads()
         found = {str(one) for one in self.client.run(_version, on_error="return").values()}
         if found != {__version__}:
             others = ", ".join(sorted(found - {__version__}))
@@ -139,17 +139,19 @@ class Dask:
         running: deque[tuple[list[Part], Any]] = deque()
         losses: dict[int, int] = {}
         held: list[Any] = []
-        lost = (*_lost(), OSError)
+        # A KeyError is the scheduler's, about a worker that has just been lost.
+        lost: tuple[type[BaseException], ...] = (*_lost(), OSError, KeyError)
 
         def start(group: list[Part]) -> tuple[list[Part], Any]:
             """Send out a task; there is none where its data could not be sent."""
+            blocks = _Sent([take(part) for part in group])
             try:
                 if not held:
                     held.extend(map(self._scattered, shared))
-                blocks = [_Sent([take(part) for part in group])]
-                data = self.client.scatter(blocks, hash=False, direct=True)[0]
+                data = self.client.scatter([blocks], hash=False, direct=True)[0]
                 return group, self.client.submit(_run, work, data, *held, pure=False)
             except lost:
+                held.clear()
                 return group, None
 
         while waiting or running:
@@ -171,7 +173,7 @@ class Dask:
             log.warning("a worker was lost; %d blocks are sent out again", len(group))
             self._held.clear()
             held.clear()
-            self._wait()
+            time.sleep(LOST_SECONDS)  # until the scheduler knows
             threads = self._threads()
             halves = [group[half] for half in slices(len(group), -(-len(group) // 2))]
             running.extendleft(start(half) for half in reversed(halves))
@@ -205,17 +207,19 @@ class Dask:
             return None
 
     def _threads(self) -> int:
-        return max(int(sum(self.client.nthreads().values())), 1)
-
-    def _wait(self) -> None:
-        """Wait until there is a worker."""
-        try:
-            self.client.wait_for_workers(1, timeout=WORKER_SECONDS)
-        except (OSError, ValueError) as error:
-            raise ClusterError(
-                f"the cluster has no worker that can be reached ({first_line(error)}); start some, "
-                "and run again: finished phases are kept"
-            ) from None
+        """How many threads all workers have; waits until there is a worker."""
+        begin, reason = time.monotonic(), "none is there"
+        while time.monotonic() < begin + WORKER_SECONDS:
+            try:
+                if count := sum(self.client.nthreads().values()):
+                    return int(count)
+            except (OSError, ValueError) as error:  # the scheduler is gone, or the client closed
+                reason = first_line(error)
+            time.sleep(LOST_SECONDS)
+        raise ClusterError(
+            f"the cluster has no worker that can be reached ({reason}); start some, and run "
+            "again: finished phases are kept"
+        )
 
 
 def _lost() -> tuple[type[BaseException], ...]:
@@ -247,9 +251,9 @@ def _aligned(value: Any) -> Any:
     """The same arrays, sparse arrays and tuples, lists or dataclasses of these, aligned."""
     if isinstance(value, np.ndarray):
         return np.require(value, requirements=("A", "W"))
-    if isinstance(value, csr_array):
+    if hasattr(value, "indptr"):  # a sparse array: SciPy, which is slow to load, is not named here
         parts = _aligned((value.data, value.indices, value.indptr))
-        return csr_array(parts, shape=value.shape)
+        return type(value)(parts, shape=value.shape)
     if is_dataclass(value) and not isinstance(value, type):
         parts = {each.name: _aligned(getattr(value, each.name)) for each in fields(value)}
         return replace(value, **parts)

@@ -120,7 +120,11 @@ class Threads:
         *shared: Any,
     ) -> Iterator[tuple[Part, Result]]:
         """Each part with what the work gives for it; only a few are made ahead."""
+        parts = list(parts)
         with one_blas_thread():  # parts are shared out, not the products in them
+            if len(parts) == 1:
+                yield parts[0], work(take(parts[0]), *shared)
+                return
             results = in_turn(lambda part: work(take(part), *shared), parts)
             yield from zip(parts, results, strict=True)
 

@@ -158,7 +158,7 @@ def align(
         "peak_memory_bytes": peak_memory(),
         "resumed": list(alignment.resumed),
         "reading": {"left": pair.left.reading_counts, "right": pair.right.reading_counts},
-        "output": str(out),
+        "output": address_of(out) or str(out),
         "not_held": list(not_held),
         **({"changed": changed} if changed else {}),
     }
@@ -181,7 +181,7 @@ def align(
     if pair.gold is not None and len(inputs) == 1:
         command = shlex.join(["sameas", "evaluate", str(out), inputs[0]])
         next_step = f" Gold links are known; to compare: {command}"
-    say(f"Written to {out}.{next_step}", err=True)
+    say(f"Written to {values['output']}.{next_step}", err=True)
     return values
 
 
