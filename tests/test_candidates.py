@@ -610,10 +610,11 @@ def test_full_lists_are_cut_to_the_best_and_to_the_first_of_equals(k, first, wor
     left, right = (
         rng.integers(-3, 4, size=(n, 6)).astype(np.float32) * np.float32(0.125) for n in (310, 420)
     )
-    monkeypatch.setattr("sameas.proposals.WORKERS", workers)
+    monkeypatch.setattr("sameas.proposals.width", lambda: workers)
     monkeypatch.setattr("sameas.proposals.TILE", (64, 70))
-    rows, columns = _largest(left, right, k, first, ignore)
-    products = left @ right.T
+    rows, *parts = _largest(left, right, k, first, ignore)
+    assert len(parts) <= workers
+    products, columns = left @ right.T, np.concatenate(parts)
     for found, matrix, by_row in ((rows, products, True), (columns, products.T, False)):
         wanted = set()
         for line, values in enumerate(matrix):

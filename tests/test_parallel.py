@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from sameas.parallel import WORKERS, even_slices, in_parallel, in_turn, slices
+from sameas.parallel import WORKERS, even_slices, in_parallel, in_turn, one_blas_thread, slices
 
 
 def late_first(part):
@@ -70,3 +71,19 @@ def test_even_slices_cover_all_rows_and_hold_about_as_many_entries(counts, size)
     for part in parts:
         assert part.start < part.stop
         assert sum(counts[part]) < size + largest + 1
+
+
+def threads_of_blas() -> set[int]:
+    np.ones((2, 2)) @ np.ones((2, 2))  # BLAS is loaded
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+
+def test_the_limit_of_blas_ends_with_the_last_that_needs_it():
+    with threadpool_limits(3):
+        contexts = [one_blas_thread() for _ in range(3)]
+        for context in contexts:
+            context.__enter__()
+        for context in contexts:  # in the order in which they began, as threads may end
+            assert threads_of_blas() == {1}
+            context.__exit__(None, None, None)
+        assert threads_of_blas() == {3}
