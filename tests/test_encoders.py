@@ -130,7 +130,7 @@ def test_an_encoder_that_is_given_is_used(model, small, tmp_path, monkeypatch):
     same = replace(small, left=small.right)
     assert choose_aids(same, sameas.Options(encoder=model), Inputs()).encoder
     found = sameas.align(small, encoder=model)
-    assert found.diagnostics.languages["encoder"]
+    assert found.diagnostics.languages.encoder
     assert found.diagnostics.weights.keys() >= {"names", "embedding"}
     sameas.write(found, tmp_path / "run")
     again = sameas.read_run(tmp_path / "run")

@@ -17,6 +17,7 @@ from sameas.inputs import Inputs
 from sameas.options import Options
 
 if TYPE_CHECKING:
+    from sameas.blocks import Aids
     from sameas.explanation.explainer import Explainer
 
 _PAIR = {"left": pl.String, "right": pl.String}
@@ -71,8 +72,8 @@ class Diagnostics:
     relation_matches: int | None = None
     weights: dict[str, float] | None = None
     """What each kind of evidence was worth in log-odds, after refinement."""
-    languages: dict[str, Any] | None = None
-    """The languages of names and what was used for them (``Aids``), where they differ."""
+    languages: Aids | None = None
+    """The languages of names and what was used for them, where they differ."""
     threshold: float | None = None
     """The log-odds a pair must exceed to be likelier than no link, after refinement."""
     thresholds: dict[str, float] | None = None
@@ -163,7 +164,7 @@ class Alignment:
 
     @cached_property
     def _explainer(self) -> Explainer:
-        from sameas.blocks import Aids
+        from sameas.blocks import NO_AIDS
         from sameas.explanation.explainer import Explainer  # with Numba, which others do not need
         from sameas.explanation.record import Record
 
@@ -177,7 +178,7 @@ class Alignment:
             anchors=self.anchors,
             taught=self.taught,
             weights=self.diagnostics.weights or {},
-            aids=Aids.recorded(self.diagnostics.languages),
+            aids=self.diagnostics.languages or NO_AIDS,
             prices=self.prices,
             thresholds={
                 "": self.diagnostics.threshold or 0.0,

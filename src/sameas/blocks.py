@@ -66,11 +66,10 @@ class Aids:
         return bool(self.glossed or self.encoder or self.learnt or self.notes)
 
     @classmethod
-    def recorded(cls, values: Mapping[str, Any] | None) -> Aids:
-        """From what a run has recorded, or from nothing."""
-        plain: dict[str, Any] = dict(values or {})
-        tuples = {name: tuple(value) for name, value in plain.items() if isinstance(value, list)}
-        return cls(**(plain | tuples))
+    def recorded(cls, values: Mapping[str, Any]) -> Aids:
+        """From what a run has recorded."""
+        tuples = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+        return cls(**{**values, **tuples})
 
 
 NO_AIDS = Aids()

@@ -33,6 +33,7 @@ from sameas.rdf.rules import Reading
 
 if TYPE_CHECKING:
     from sameas.alignment import Alignment
+    from sameas.blocks import Aids
 
 PRESET = click.Choice(get_args(Preset))
 MANY, FEW, NEARLY = 0.1, 10, 5.0
@@ -173,9 +174,8 @@ def align(
     print_table(_summary(alignment, values))
     header = ("left relation", "right relation", "match", "edges")
     print_table(_relation_matches(alignment), header=header)
-    for sentence in (alignment.diagnostics.languages or {}).get("notes", ()):
-        note(sentence, always=False)
-    for sentence in _doubles(alignment):
+    used = alignment.diagnostics.languages
+    for sentence in (*(used.notes if used else ()), *_doubles(alignment)):
         note(sentence, always=False)
     next_step = ""
     if pair.gold is not None and len(inputs) == 1:
@@ -240,14 +240,13 @@ def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str
         yield "peak memory", f"{values['peak_memory_bytes'] / 2**30:.2f} GiB"
 
 
-def _languages(used: dict[str, Any]) -> str:
+def _languages(used: Aids) -> str:
     """The languages of names, and what was used to compare names across them."""
-    means = [f"dictionaries ({', '.join(used['sources']) or 'the given one'})"] * bool(
-        used["glossed"]
-    )
-    means += ["a sentence encoder"] * used["encoder"]
-    means += ["a dictionary learnt from links"] * used["learnt"]
-    return f"{used['left']} and {used['right']}: {', '.join(means) or 'spelling alone'}"
+    sources = ", ".join(used.sources) or "the given one"
+    means = [f"dictionaries ({sources})"] if used.glossed else []
+    means += ["a sentence encoder"] * used.encoder
+    means += ["a dictionary learnt from links"] * used.learnt
+    return f"{used.left} and {used.right}: {', '.join(means) or 'spelling alone'}"
 
 
 def changed_links(files: dict[str, Any], alignment: Alignment) -> dict[str, int] | None:

@@ -106,6 +106,6 @@ def _outcome(
             "solver_rounds": None if exact is None else exact.rounds,
             "solver_pairs": None if exact is None else exact.pairs,
             **asdict(budget),
-            **asdict(counts),
+            **counts.figures,
         },
     )

@@ -236,7 +236,7 @@ def _outcome(
             "weights": {name: getattr(refinement.weights, name) for name in LEARNED},
             "relation_matches": len(refinement.relations.left),
             **budget,
-            **asdict(counts),
+            **counts.figures,
         },
     )
 

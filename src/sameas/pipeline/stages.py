@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -43,6 +44,11 @@ class Counts:
     candidate_pairs: int | None = None
     search_recall: float | None = None
     languages: Aids | None = None
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """All of them, by name."""
+        return dict(vars(self))
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,6 +45,7 @@ from sameas._version import __version__
 from sameas.alignment import SCHEMAS, Alignment, Diagnostics
 from sameas.atomic import recover, replacing_folder
 from sameas.audit.record import recorded_audit
+from sameas.blocks import Aids
 from sameas.decisions import copy_decisions, read_decisions
 from sameas.errors import InputError, refusing
 from sameas.explanation import Reason
@@ -217,6 +218,8 @@ def _read_record(path: Path) -> tuple[dict[str, Any], Options, Diagnostics]:
             )
         options, summary = recorded_options(record["options"]), record.get("summary", {})
         figures = {EARLIER_DIAGNOSTICS.get(name, name): value for name, value in summary.items()}
+        if "languages" in figures:
+            figures["languages"] = Aids.recorded(figures["languages"])
         known = figures.keys() & {field.name for field in fields(Diagnostics)}
         return record, options, Diagnostics(**{name: figures[name] for name in known})
 
