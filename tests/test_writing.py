@@ -324,7 +324,7 @@ def test_a_run_keeps_the_version_that_made_it(tmp_path, alignment):
     assert "mapping_tool_version: 0.0.1" in (tmp_path / "links.sssom.tsv").read_text()
 
 
-@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 @given(
     pairs(),
     st.sampled_from([Options(adjacency="plain"), Options(solver="hungarian"), paper()]),

@@ -55,7 +55,7 @@ LEARN_FROM = 0.9
 """The trust of anchors that weights are learned from."""
 TAUGHT = 3000
 """The most anchors that weights are learned from; more change little."""
-FEW, MOST_EAGER = 300, 4.0
+FEW, MOST_EAGER = 1000, 4.0
 """Up to so many anchors, each must be likelier than no link; how far below that others may be."""
 
 
