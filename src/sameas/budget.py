@@ -22,7 +22,7 @@ from sameas.features.encoders import find_encoder
 from sameas.graph import Graph, GraphPair, Positions
 from sameas.inputs import Sides, Task
 from sameas.options import Options, Text
-from sameas.proposals import COMPARE_ALL_UP_TO, PRINCIPAL, SHARP
+from sameas.proposals import COMPARE_ALL_UP_TO, SHARP
 from sameas.sketch import COLUMNS as SKETCHED
 
 Form = Literal["complete", "candidates"]
@@ -122,7 +122,7 @@ def _candidate_bytes(left: int, right: int, options: Options) -> int:
     found = 16 * min(options.candidates, max(left, right)) * entities
     if max(left, right) > COMPARE_ALL_UP_TO:
         return int((4 if options.rounds else 1.2) * found)
-    short = 4 * (PRINCIPAL + SHARP + 2) * entities
+    short = 4 * (sum(SHARP) + 2) * entities
     return int(1.3 * short + (8 if options.rounds else 5) * found)
 
 

@@ -15,7 +15,7 @@ from sameas.graph import Positions
 from sameas.likeness.names import NamesAndHops
 from sameas.parallel import THREADS, slices
 from sameas.profit import Above, Profit
-from sameas.proposals import RANDOM, SHARP, distinct, nearest
+from sameas.proposals import ROUGH, SHARP, distinct, nearest
 from sameas.rows import Matrix, Rows
 
 COMPARED = 300
@@ -147,9 +147,9 @@ def find_candidates(
     if numbers is None:
         rows = profit.rows(0, slice(None)), profit.rows(1, slice(None))
         # Exact profits are ranked to the last; refinement adds what a sketch has missed.
-        random = SHARP if isinstance(profit, Profit) else RANDOM
+        columns = SHARP if isinstance(profit, Profit) else ROUGH
         numbers = nearest(
-            *rows, k, first=first, random=random, progress=lambda share: tell(0.7 * share)
+            *rows, k, first=first, columns=columns, progress=lambda share: tell(0.7 * share)
         )
     if also is not None:
         numbers = distinct([numbers, also])

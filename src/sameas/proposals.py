@@ -32,9 +32,11 @@ from sameas.rows import Matrix, Rows, Sparse, rows_of
 
 COMPARE_ALL_UP_TO = 60_000
 """Entities a side up to which every left one is compared with every right one."""
-PRINCIPAL, RANDOM, SHARP = 160, 96, 224
-"""Columns of the compressed rows; more random ones find more and take longer: where the order of
-the far partners matters too, there are as many as SHARP says."""
+Columns = tuple[int, int]
+"""How many principal and how many random columns compressed rows have."""
+ROUGH: Columns = (96, 160)
+SHARP: Columns = (160, 224)
+"""More columns find more and take longer: these are for where the order of far partners matters."""
 SLACK = 0.2
 """Partners worth so much less than the best one are left out, but for the first few."""
 CROWD, NEAREST = 1000, 8
@@ -58,15 +60,15 @@ Progress = Callable[[float], None]
 
 
 def nearest(
-    left: Rows, right: Rows, k: int, *, first: int, random: int = RANDOM, progress: Progress
+    left: Rows, right: Rows, k: int, *, first: int, columns: Columns = ROUGH, progress: Progress
 ) -> Positions:
     """The k nearest of every left and of every right entity, ascending.
 
     Near means a large profit less the hubness of both. Otherwise hubs, which are near to
     everything, would fill every list. Those far below the best are left out again, but not
-    the ``first`` few. Rows are compressed to so many ``random`` columns, besides principal ones.
+    the ``first`` few. Rows are compressed to so many ``columns``.
     """
-    short = compress(left, right, principal=PRINCIPAL, random=random, spare=2)
+    short = compress(left, right, principal=columns[0], random=columns[1], spare=2)
     progress(0.2)
     ours, theirs = short.left, short.right
     # The two spare columns: products are profits less the hubness of both.
