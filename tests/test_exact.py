@@ -171,7 +171,7 @@ def test_a_small_problem_is_solved_with_every_pair_at_once(family, monkeypatch):
     monkeypatch.setattr(exact, "SMALL", 30 * 20)
     matrix = problem(family, 30, 20)
     found = assign(StoredProfit(matrix))
-    assert (found.rounds, found.pairs) == (1, matrix.size)
+    assert (found.rounds, len(found.candidates)) == (1, matrix.size)
     assert_links(matrix, found)
     assert_allclose(found.objective, best_of(matrix), rtol=0, atol=TINY * 30 * size_of(matrix))
     assert_proof(matrix, found)
@@ -260,7 +260,7 @@ def test_candidates_and_prices_to_start_from_change_nothing(start, matrix, price
         found.objective, best_of(matrix), rtol=0, atol=TINY * matrix.size * size_of(matrix)
     )
     assert_proof(matrix, found)
-    assert len(candidates) <= found.pairs <= matrix.size
+    assert len(candidates) <= len(found.candidates) <= matrix.size
     if start == "everything":
         assert found.rounds == 1
     for some, was in zip((matrix, candidates.right, candidates.values), before, strict=True):
@@ -715,7 +715,7 @@ def test_a_larger_profit_with_more_columns_than_the_bound_has(monkeypatch):
     profit = make_profit(left, right.take(rng.permutation(120)))
     matrix = entries(profit)
     found = assign(profit, some_pairs(matrix, rng.random(matrix.shape) < 0.02))
-    assert found.pairs < matrix.size
+    assert len(found.candidates) < matrix.size
     assert_links(matrix, found)
     assert_allclose(found.objective, best_of(matrix), rtol=1e-9)
     assert_proof(matrix, found)

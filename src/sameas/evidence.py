@@ -13,6 +13,7 @@ left one lacks; and ``right_lacks``, vice versa.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,20 @@ class Edges:
     def entities(self) -> int:
         """The number of entities."""
         return len(self.starts) - 1
+
+    @cached_property
+    def by_far(self) -> tuple[Positions, Positions]:
+        """Where the edges of each far node start in an order by far node and relation; that order.
+        """
+        order = np.lexsort((self.entity, self.relation, self.far))
+        return np.searchsorted(self.far[order], np.arange(self.nodes + 1)), order
+
+    @cached_property
+    def first(self) -> Positions:
+        """The first of the edges between an entity and a far node, for each two."""
+        begins = np.ones(len(self), dtype=np.bool_)
+        begins[1:] = (self.entity[1:] != self.entity[:-1]) | (self.far[1:] != self.far[:-1])
+        return np.flatnonzero(begins)
 
     @property
     def literals(self) -> Positions:
@@ -270,8 +285,7 @@ def gather_evidence(
     left_worth, left_total = _worth(left, relations.left_cover, left_trust, back[right.hubs])
     right_worth, right_total = _worth(right, relations.right_cover, right_trust, partner[left.hubs])
     match_starts = np.searchsorted(relations.left, np.arange(left.relations + 1))
-    by_far = np.lexsort((right.entity, right.relation, right.far))
-    far_starts = np.searchsorted(right.far[by_far], np.arange(right.nodes + 1))
+    far_starts, by_far = right.by_far
     columns = (right.relation, right.entity, right.fans, right_worth)
     shared = (
         RightEdges(far_starts, *(column[by_far] for column in columns)),
@@ -326,9 +340,7 @@ def _worth(edges: Edges, cover: Vector, trust: Vector, hubs: Positions) -> tuple
     A far node weighs as much as the best relation that leads to it; nothing if its counterpart is
     one of the ``hubs`` of the other graph, which does not tell who has it.
     """
-    begins = np.ones(len(edges), dtype=np.bool_)
-    begins[1:] = (edges.entity[1:] != edges.entity[:-1]) | (edges.far[1:] != edges.far[:-1])
-    first = np.flatnonzero(begins)
+    first = edges.first
     worth = -np.log1p(-cover)[edges.relation]
     best = np.maximum.reduceat(worth, first) if len(first) else worth
     best[np.isin(edges.far[first], hubs)] = 0.0

@@ -25,8 +25,9 @@ log = logging.getLogger(__name__)
 
 Array = Any
 """A NumPy array; Numba infers the rest."""
-STRIDE = 32
-"""Products that are compared at once."""
+STRIDE = 64
+"""Entries that are compared at once: most strides have none that counts. Only for so many, taken
+as slices, the compiler compares several in one instruction."""
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 _NumbaCache: Any = FunctionCache
 
@@ -143,26 +144,31 @@ class Best(NamedTuple):
 @kernel
 def offer(best: Best, line: int, value: float, partner: int) -> None:
     """Take a partner in if it is better than the least one, which is dropped."""
-    worth, partners = best.worth[line], best.partners[line]
-    if value == worth[0] and partner > partners[0]:
+    worth, partners = best.worth, best.partners  # slices of them would cost more than the rest
+    if value == worth[line, 0] and partner > partners[line, 0]:
         return
-    place, k = 0, len(worth)
+    place, k = 0, worth.shape[1]
     while True:
         child = 2 * place + 1
         if child >= k:
             break
         other = child + 1
         if other < k and (
-            worth[other] < worth[child]
-            or (worth[other] == worth[child] and partners[other] > partners[child])
+            worth[line, other] < worth[line, child]
+            or (
+                worth[line, other] == worth[line, child]
+                and partners[line, other] > partners[line, child]
+            )
         ):
             child = other
-        if worth[child] > value or (worth[child] == value and partners[child] < partner):
+        if worth[line, child] > value or (
+            worth[line, child] == value and partners[line, child] < partner
+        ):
             break
-        worth[place], partners[place] = worth[child], partners[child]
+        worth[line, place], partners[line, place] = worth[line, child], partners[line, child]
         place = child
-    worth[place], partners[place] = value, partner
-    best.least[line] = worth[0]
+    worth[line, place], partners[line, place] = value, partner
+    best.least[line] = worth[line, 0]
 
 
 @kernel
@@ -216,8 +222,13 @@ def move_largest(values: Array, size: int, k: int) -> None:
 
 
 @kernel
-def cut_line(near: Near, line: int, k: int, first: int, slack: float, room: Array) -> None:
-    """Drop the partners of a line that are not wanted; ``room`` is for as many values."""
+def cut_line(near: Near, line: int, wanted: tuple[int, int, float], room: Array) -> None:
+    """Drop the partners of a line that are not wanted; ``room`` is for as many values.
+
+    ``wanted`` is k, first and slack: how many are kept, how many however far they are, and how
+    far below the best is far.
+    """
+    k, first, slack = wanted
     kept, count = near.kept[line], near.counts[line]
     if count == 0:
         return
@@ -251,29 +262,11 @@ def cut_line(near: Near, line: int, k: int, first: int, slack: float, room: Arra
 
 
 @kernel
-def cut_lines(near: Near, k: int, first: int, slack: float) -> None:
+def cut_lines(near: Near, wanted: tuple[int, int, float]) -> None:
     """Drop all partners that are not wanted."""
     room = np.empty(near.kept.shape[1], dtype=np.float32)
     for line in range(len(near.counts)):
-        cut_line(near, line, k, first, slack, room)
-
-
-@kernel
-def offer_near(
-    near: Near,
-    line: int,
-    value: float,
-    partner: int,
-    wanted: tuple[int, int, float],
-    room: Array,
-) -> None:
-    """Take a partner in, and cut the line if that fills it; ``wanted`` is k, first and slack."""
-    count = near.counts[line]
-    near.kept[line, count, 0], near.kept[line, count, 1] = value, partner
-    near.counts[line] = count + 1
-    if count + 1 == near.kept.shape[1]:
-        k, first, slack = wanted
-        cut_line(near, line, k, first, slack, room)
+        cut_line(near, line, wanted, room)
 
 
 @kernel
@@ -286,38 +279,108 @@ def best_of_tile(
     row_wanted: tuple[int, int, float],
     column_wanted: tuple[int, int, float],
 ) -> None:
-    """Offer all entries of a tile to its rows, from ``begin`` on, and to its columns."""
+    """Offer all entries of a tile to its rows, from ``begin`` on, and to its columns.
+
+    What is wanted is k, first and slack, see ``cut_line``.
+    """
     width = tile.shape[1]
     room = np.empty(max(rows.kept.shape[1], columns.kept.shape[1]), dtype=np.float32)
     least = columns.least[other_begin : other_begin + width]
+    row_kept, row_counts, row_full = rows.kept, rows.counts, rows.kept.shape[1]
+    kept, counts, full = columns.kept, columns.counts, columns.kept.shape[1]
     for i in range(tile.shape[0]):
         line, row = begin + i, tile[i]
         limit = rows.least[line]
         for start in range(0, width, STRIDE):
-            if start + STRIDE <= width:  # most strides have none, and comparing many is fast
-                above = np.int32(0)
-                for j in range(start, start + STRIDE):
-                    above |= np.int32(row[j] > limit) | np.int32(row[j] > least[j])
+            if start + STRIDE <= width:
+                some, other = row[start : start + STRIDE], least[start : start + STRIDE]
+                above = False
+                for j in range(STRIDE):
+                    above |= some[j] > min(limit, other[j])
                 if not above:
                     continue
             for j in range(start, min(start + STRIDE, width)):
                 value = row[j]
                 if value > limit:
-                    offer_near(rows, line, value, other_begin + j, row_wanted, room)
-                    limit = rows.least[line]
+                    count = row_counts[line]
+                    row_kept[line, count, 0], row_kept[line, count, 1] = value, other_begin + j
+                    row_counts[line] = count + 1
+                    if count + 1 == row_full:
+                        cut_line(rows, line, row_wanted, room)
+                        limit = rows.least[line]
                 if value > least[j]:
-                    offer_near(columns, other_begin + j, value, line, column_wanted, room)
+                    column = other_begin + j
+                    count = counts[column]
+                    kept[column, count, 0], kept[column, count, 1] = value, line
+                    counts[column] = count + 1
+                    if count + 1 == full:
+                        cut_line(columns, column, column_wanted, room)
 
 
 @kernel
-def merge_near(near: Near, others: Near, wanted: tuple[int, int, float]) -> None:
-    """Take in the partners of the same lines that were found among later ones."""
+def places_above(matrix: Array, left: Array, right: Array) -> Array:
+    """The places, row * width + column, of entries above the sum of their row's and column's limit.
+
+    They are compared in single precision.
+    """
+    found, count = np.empty(1024, dtype=np.int64), 0
+    width = matrix.shape[1]
+    for i in range(matrix.shape[0]):
+        row, limit = matrix[i], left[i]
+        for start in range(0, width, STRIDE):
+            if start + STRIDE <= width:
+                some, other = row[start : start + STRIDE], right[start : start + STRIDE]
+                above = False
+                for j in range(STRIDE):
+                    above |= some[j] - other[j] > limit
+                if not above:
+                    continue
+            for j in range(start, min(start + STRIDE, width)):
+                if row[j] - right[j] > limit:
+                    if count == len(found):
+                        found = np.concatenate((found, np.empty_like(found)))
+                    found[count] = i * width + j
+                    count += 1
+    return found[:count]
+
+
+@kernel
+def told_apart(
+    matrix: Array, rows: Array, columns: Array, noise: Array, shifts: Array, out: Array
+) -> None:
+    """The entries less what their row and column take off, plus noise that differs by row."""
+    width = matrix.shape[1]
+    for i in range(matrix.shape[0]):
+        some, here, less = matrix[i], out[i], rows[i]
+        added = noise[shifts[i] : shifts[i] + width]
+        for j in range(width):
+            here[j] = some[j] - less - columns[j] + added[j]
+
+
+@kernel
+def listed(near: Near, size: int) -> Array:
+    """All partners, ``size`` of them, line by line."""
+    partners, end = np.empty(size, dtype=np.int64), 0
+    for line in range(len(near.counts)):
+        for place in range(near.counts[line]):
+            partners[end] = np.int64(near.kept[line, place, 1])
+            end += 1
+    return partners
+
+
+@kernel
+def merge_near(near: Near, others: Near, begin: int, wanted: tuple[int, int, float]) -> None:
+    """Take in the partners of the same lines that were found among later ones, from ``begin`` on."""
     room = np.empty(near.kept.shape[1], dtype=np.float32)
     for line in range(len(others.counts)):
         for place in range(others.counts[line]):
             value, partner = others.kept[line, place]
             if value > near.least[line]:
-                offer_near(near, line, value, partner, wanted, room)
+                count = near.counts[line]
+                near.kept[line, count, 0], near.kept[line, count, 1] = value, partner + begin
+                near.counts[line] = count + 1
+                if count + 1 == near.kept.shape[1]:
+                    cut_line(near, line, wanted, room)
 
 
 @kernel
@@ -398,6 +461,24 @@ def best_owners(
             if peaks[owner] >= best.least[i]:
                 offer(best, i, peaks[owner], owner)
             peaks[owner] = 0
+
+
+@kernel
+def weighted_sums(
+    starts: Array,
+    others: Array,
+    values: Array,
+    factors: Array,
+    first: int,
+    last: int,
+    out: Array,
+) -> None:
+    """The sum of values times the factors of the others, for lines first..last."""
+    for i in range(first, last):
+        total = 0.0
+        for e in range(starts[i], starts[i + 1]):
+            total += np.float64(values[e]) * factors[others[e]]
+        out[i] = total
 
 
 @kernel

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from sameas.compression import Compressed, compress
 from sameas.graph import Positions
-from sameas.kernels import RowArrays, add_products, pair_products
+from sameas.kernels import RowArrays, add_products, places_above, pair_products
 from sameas.parallel import even_slices, in_parallel, in_turn, map_blocks, slices
 from sameas.rows import Matrix, Rows, in_rows, starts_in
 
@@ -75,12 +75,12 @@ class StoredProfit:
 
         def excess(rows: slice) -> tuple[slice, Positions, Positions]:
             limits = (left[rows] - slack).astype(np.float32)
-            over = np.flatnonzero(self.matrix[rows] - right_prices > limits[:, None])
+            over = places_above(self.matrix[rows], limits, right_prices)
             above, columns = np.divmod(over, max(self.shape[1], 1))
             return rows, above + rows.start, columns
 
         # Where all profits are the same, every pair is above.
-        yield from in_turn(excess, row_blocks(self.shape, BLOCK_BYTES // 32))
+        yield from in_turn(excess, row_blocks(self.shape, BLOCK_BYTES // 4))
 
 
 @dataclass(frozen=True, eq=False)

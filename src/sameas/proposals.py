@@ -8,7 +8,7 @@ linearly with the size.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ from sameas.kernels import (
     best_meetings,
     best_of_tile,
     cut_lines,
+    listed,
     merge_best,
     merge_near,
 )
@@ -31,7 +32,7 @@ from sameas.parallel import in_parallel, map_blocks, one_blas_thread, slices, wi
 from sameas.rows import Matrix, Rows, Sparse, rows_of
 
 COMPARE_ALL_UP_TO = 60_000
-"""Entities a side up to which every left one is compared with every right one."""
+"""Entities a side up to which every left one may be compared with every right one."""
 Columns = tuple[int, int]
 """How many principal and how many random columns compressed rows have."""
 ROUGH: Columns = (96, 160)
@@ -49,7 +50,7 @@ TILE_ROWS = 32_768
 """Right entities that are met at once: their products stay in the processor's cache."""
 LEFT_ROWS, LEAST_ROWS = 2**18, 2**12
 """Left entities of one block, and the fewest right ones."""
-MEETINGS = 10_000
+MEETINGS = 5_000
 """Pairs of names with a common part, per entity: the most frequent parts are left out."""
 ANCHORS = 2
 """Likely partners of a neighbour that count as hints."""
@@ -153,26 +154,70 @@ def _largest(
     n, m = len(left), len(right)
     if not n or not m:
         return [np.empty(0, dtype=np.int64)]
-    ours, theirs = (min(k, m), min(first, m)), (min(k, n), min(first, n))
+    ours, theirs = (min(k, m), min(first, m), SLACK), (min(k, n), min(first, n), SLACK)
     row_limits, column_limits = _limits(left, right, *ours), _limits(right, left, *theirs)
-    rows, found = _none_near(row_limits, ours[0]), []
-    wanted = (*ours, 1.001 * SLACK), (*theirs, 1.001 * SLACK)
-    shares = slices(m, TILE[1] * -(-m // (TILE[1] * width())))
-    for share, (near, columns) in map_blocks(
-        _look, shares, lambda part: (right[part], column_limits[part]), left, row_limits, wanted
-    ):
-        filled = np.arange(near.kept.shape[1]) < near.counts[:, None]
-        near.kept[filled, 1] += np.float32(share.start)
-        merge_near(rows, near, wanted[0])
-        line, partner = _wanted(columns, *theirs)
-        found.append(partner * m + line + share.start)
-        progress(share.stop / m)
-    line, partner = _wanted(rows, *ours)
-    return [line * m + partner, *found]
+    looked = map_blocks(
+        _look,
+        shares_of(m, width()),
+        lambda part: (right[part], column_limits[part]),
+        left,
+        row_limits,
+        (ours, theirs),
+    )
+    return put_together((n, m), looked, row_limits, (ours, theirs), progress)
 
 
 Wanted = tuple[int, int, float]
 """How many partners are kept, how many however far they are, and how far from the best is far."""
+Fill = Callable[[slice, slice, Matrix], None]
+"""Writes the entries of some rows and some columns."""
+
+
+def shares_of(columns: int, count: int) -> list[slice]:
+    """Whole tiles of columns, in about so many shares."""
+    return list(slices(columns, TILE[1] * -(-columns // (TILE[1] * count))))
+
+
+def look_through(
+    fill: Fill, row_limits: Matrix, column_limits: Matrix, wanted: tuple[Wanted, Wanted]
+) -> tuple[Near, Near]:
+    """The wanted columns of each row of a matrix that is filled by tiles, and rows of each column.
+
+    The limits are what wanted entries surely exceed.
+    """
+    # Entries that are rounded otherwise elsewhere must not be lost here.
+    rows, columns = (
+        _none_near(limits, most)
+        for limits, (most, *_) in zip((row_limits, column_limits), wanted, strict=True)
+    )
+    loose = tuple((k, first, 1.001 * slack) for k, first, slack in wanted)
+    room = np.empty(TILE[0] * TILE[1], np.float32)
+    for tile in slices(len(column_limits), TILE[1]):
+        for part in slices(len(row_limits), TILE[0]):
+            size = part.stop - part.start, tile.stop - tile.start
+            entries = room[: size[0] * size[1]].reshape(size)
+            fill(part, tile, entries)
+            best_of_tile(entries, part.start, tile.start, rows, columns, *loose)
+    return rows, columns
+
+
+def put_together(
+    shape: tuple[int, int],
+    looked: Iterable[tuple[slice, tuple[Near, Near]]],
+    row_limits: Matrix,
+    wanted: tuple[Wanted, Wanted],
+    progress: Progress,
+) -> list[Positions]:
+    """The wanted pairs of all rows, then of the columns of each share that was looked through."""
+    m, found = shape[1], []
+    rows = _none_near(row_limits, wanted[0][0])
+    for share, (near, columns) in looked:
+        merge_near(rows, near, share.start, wanted[0])
+        line, partner = _wanted(columns, wanted[1])
+        found.append(partner * m + line + share.start)
+        progress(share.stop / m)
+    line, partner = _wanted(rows, wanted[0])
+    return [line * m + partner, *found]
 
 
 def _look(
@@ -180,19 +225,12 @@ def _look(
 ) -> tuple[Near, Near]:
     """The nearest of some right rows for all left ones, and the other way round."""
     right, right_limits = block
-    rows, columns = (
-        _none_near(each, most)
-        for each, (most, *_) in zip((limits, right_limits), wanted, strict=True)
-    )
-    room = np.empty(TILE[0] * TILE[1], np.float32)
-    for tile in slices(len(right), TILE[1]):
-        turned = np.ascontiguousarray(right[tile].T)
-        for part in slices(len(left), TILE[0]):
-            some = left[part]
-            products = room[: len(some) * turned.shape[1]].reshape(len(some), -1)
-            np.dot(some, turned, out=products)
-            best_of_tile(products, part.start, tile.start, rows, columns, *wanted)
-    return rows, columns
+    turned = np.ascontiguousarray(right.T)
+
+    def fill(rows: slice, columns: slice, out: Matrix) -> None:
+        np.dot(left[rows], turned[:, columns], out=out)
+
+    return look_through(fill, limits, right_limits, wanted)
 
 
 def _moved(best: Best, start: int) -> Best:
@@ -201,11 +239,11 @@ def _moved(best: Best, start: int) -> Best:
     return best
 
 
-def _wanted(near: Near, k: int, first: int) -> tuple[Positions, Positions]:
+def _wanted(near: Near, wanted: Wanted) -> tuple[Positions, Positions]:
     """The lines and partners near the best of their line, or among the first few."""
-    cut_lines(near, k, first, SLACK)
-    line, place = np.nonzero(np.arange(near.kept.shape[1]) < near.counts[:, None])
-    return line, near.kept[line, place, 1].astype(np.int64)
+    cut_lines(near, wanted)
+    lines = np.repeat(np.arange(len(near.counts)), near.counts)
+    return lines, listed(near, len(lines))
 
 
 def _no_best(lines: int, k: int) -> Best:
@@ -224,7 +262,9 @@ def _none_near(limits: NDArray[np.float32], k: int) -> Near:
     return Near(limits.copy(), np.zeros(lines, dtype=np.int32), kept)
 
 
-def _limits(rows: Matrix, others: Matrix, k: int, first: int) -> NDArray[np.float32]:
+def _limits(
+    rows: Matrix, others: Matrix, k: int, first: int, slack: float
+) -> NDArray[np.float32]:
     """For each row, a worth that all its wanted partners surely exceed, by a sample of others.
 
     More than k of all others exceed it, or else it is far below the best of the sample, and worth
@@ -242,7 +282,7 @@ def _limits(rows: Matrix, others: Matrix, k: int, first: int) -> NDArray[np.floa
         places = sorted({-place, -first, -1})
         some = np.partition(products, places, axis=1)[:, places]
         by_place = dict(zip(places, some.T, strict=True))
-        far = np.minimum(by_place[-first], by_place[-1] - np.float32(1.001 * SLACK))
+        far = np.minimum(by_place[-first], by_place[-1] - np.float32(1.001 * slack))
         # Products of other blocks are rounded otherwise.
         limit: Matrix = np.maximum(by_place[-place], far) - np.float32(1e-5)
         return limit
@@ -302,9 +342,19 @@ def _best_products(left: Sparse, right: Sparse, k: int, back: int = 0) -> tuple[
         return rows_of(left, block[0]), rows_of(right, block[1])
 
     for (part, tile), (near, far) in map_blocks(_meet, blocks, take, (k, back)):
-        merge_best(Best(*(each[part] for each in rows)), _moved(near, tile.start))
-        merge_best(Best(*(each[tile] for each in columns)), _moved(far, part.start))
+        _take_in(rows, part, _moved(near, tile.start), first=tile.start == 0)
+        _take_in(columns, tile, _moved(far, part.start), first=part.start == 0)
     return _from_best(rows, m), csr_array(_from_best(columns, n).T)
+
+
+def _take_in(best: Best, lines: slice, found: Best, *, first: bool) -> None:
+    """Put together what was found for these lines; the first is taken as it is."""
+    here = Best(*(each[lines] for each in best))
+    if first:
+        for mine, new in zip(here, found, strict=True):
+            mine[:] = new
+    else:
+        merge_best(here, found)
 
 
 def _meet(block: tuple[Sparse, Sparse], sizes: tuple[int, int]) -> tuple[Best, Best]:

@@ -152,10 +152,17 @@ def letter_rows(names: pl.Series, options: Options) -> Rows:
 
 def spellings(names: pl.Series, options: Options) -> list[pl.Series]:
     """The texts whose n-grams are counted: names as spelled, and as they sound."""
+    spelled = spelling(names, options)
+    if spelled is names or "sounds" in options.without:
+        return [spelled]
+    return [spelled, sounded(spelled)]
+
+
+def spelling(names: pl.Series, options: Options) -> pl.Series:
+    """Names as they are compared letter by letter."""
     if options.text == "plain" or "folding" in options.without:
-        return [names]
-    spelled = folded(names, numbers="numbers" not in options.without)
-    return [spelled] if "sounds" in options.without else [spelled, sounded(spelled)]
+        return names
+    return folded(names, numbers="numbers" not in options.without)
 
 
 def by_side(pair: GraphPair, rows: Rows) -> tuple[Rows, Rows]:
@@ -193,7 +200,7 @@ def clues(pair: GraphPair, options: Options, sides: Sides) -> Clues:
     two words tell enough where three letters are in too many names.
     """
     names = pl.concat([pair.left.names.gather(sides[0]), pair.right.names.gather(sides[1])])
-    spelled = spellings(names, options)[0]
+    spelled = spelling(names, options)
     ngrams = [ngram_rows(spelled, n=n, boundaries=True) for n in (3, 4)]
     parts = side_by_side(*ngrams, phrase_rows(spelled)).sparse
     matrices = adjacency_matrices(pair.left, pair.right, options.adjacency)

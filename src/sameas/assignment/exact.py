@@ -22,9 +22,10 @@ from sameas.assignment.lines import Vector
 from sameas.assignment.sinkhorn import sinkhorn
 from sameas.candidates import Candidates, every_pair, from_pairs
 from sameas.graph import Positions
-from sameas.kernels import augment
-from sameas.parallel import in_parallel
-from sameas.profit import Profit, StoredProfit, row_blocks
+from sameas.kernels import Near, augment, told_apart
+from sameas.parallel import WORKERS, in_parallel
+from sameas.profit import Profit, StoredProfit
+from sameas.proposals import TILE, distinct, look_through, put_together, shares_of
 from sameas.rows import Matrix
 
 Whole = NDArray[np.int64]
@@ -69,8 +70,8 @@ class Assignment:
     right_prices: Vector
     rounds: int
     """How many times the candidates were solved."""
-    pairs: int
-    """How many pairs were candidates in the end."""
+    candidates: Candidates
+    """The pairs that could be part of it, in the end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +138,7 @@ def assign(
         left_prices=market.left_price / market.scale,
         right_prices=market.right_price / market.scale,
         rounds=rounds,
-        pairs=len(market.candidates),
+        candidates=market.candidates,
     )
 
 
@@ -347,37 +348,46 @@ def _first_candidates(profit: Profits) -> Candidates:
         return profit
     if not isinstance(profit, StoredProfit):
         raise TypeError("candidates are needed for a profit that is not stored")
-    matrix, width = profit.matrix, profit.shape[1]
-    if matrix.size <= SMALL:
-        return every_pair(matrix)
-    (left, right), (other_right, other_left) = _best_of_rows(matrix), _best_of_rows(matrix.T)
-    every = np.union1d(left * width + right, other_left * width + other_right)
-    left, right = np.divmod(every, width)
+    if profit.matrix.size <= SMALL:
+        return every_pair(profit.matrix)
+    left, right = np.divmod(_best_both_ways(profit.matrix), profit.shape[1])
     return from_pairs(profit.shape, left, right, profit.of(left, right))
 
 
-def _best_of_rows(matrix: Matrix) -> tuple[Positions, Positions]:
-    """The best few of each row, by profit less hubness: the mean of a column's largest values."""
-    sample = matrix[:: max(1, len(matrix) // 500)]
-    few = min(8, len(sample))
-    hubness = np.partition(sample, len(sample) - few, axis=0)[len(sample) - few :].mean(axis=0)
-    span = SLACK * float(np.abs(sample).max())
-    blur = np.float32(1e-4 * span)
+def _best_both_ways(matrix: Matrix) -> Positions:
+    """The best few of each row and of each column by profit less hubness, as row * width + column.
 
-    def part(rows: slice) -> tuple[Positions, Positions]:
-        worth = matrix[rows] - hubness
-        near = worth >= worth.max(axis=1, keepdims=True) - span
-        for row in np.flatnonzero(near.sum(axis=1) > FIRST):
-            places = np.flatnonzero(near[row])
-            # Of equals, each row takes others.
-            mixed = _spread(np.full(len(places), rows.start + row), places) * np.float32(2**-32)
-            rest = np.argpartition(worth[row, places] + blur * mixed, -FIRST)[:-FIRST]
-            near[row, places[rest]] = False
-        left, right = np.divmod(np.flatnonzero(near), matrix.shape[1])
-        return left + rows.start, right
+    The hubness of a row is the mean of the largest of a sample. Equals are told apart by a little
+    noise, otherwise all rows would have the same few.
+    """
+    n, m = matrix.shape
+    rows, columns = _hubness(matrix), _hubness(matrix.T)
+    span = SLACK * float(max(np.abs(matrix[:: max(1, n // 500)]).max(), 1e-30))
+    rng = np.random.default_rng(0)
+    noise = rng.random(2**16 + TILE[1], dtype=np.float32) * np.float32(1e-4 * span)
+    shifts = rng.integers(0, 2**16, n)
+    wanted = (min(FIRST, m), 1, span), (min(FIRST, n), 1, span)
+    limits = [np.full(size, -np.inf, dtype=np.float32) for size in (n, m)]
 
-    parts = in_parallel(part, row_blocks(matrix.shape, 2**21))
-    return np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])
+    def look(share: slice) -> tuple[Near, Near]:
+        some, less = matrix[:, share], columns[share]
+
+        def fill(part: slice, tile: slice, out: Matrix) -> None:
+            told_apart(some[part, tile], rows[part], less[tile], noise, shifts[part], out)
+
+        return look_through(fill, limits[0], limits[1][share], wanted)
+
+    shares = shares_of(m, WORKERS)
+    looked = zip(shares, in_parallel(look, shares), strict=True)
+    return distinct(put_together((n, m), looked, limits[0], wanted, lambda share: None))
+
+
+def _hubness(matrix: Matrix) -> Matrix:
+    """The mean of the largest few of a sample of each row."""
+    sample = matrix[:, :: max(1, matrix.shape[1] // 500)]
+    few = min(8, sample.shape[1])
+    mean: Matrix = np.partition(sample, -few, axis=1)[:, -few:].mean(axis=1)
+    return mean
 
 
 def _worth_alone(given: Alone, size: int, others: int) -> Vector | None:

@@ -9,17 +9,20 @@ threshold is never below ``FLOOR``: two entities are not a pair for lack of othe
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
-from sameas.assignment.lines import line_sums, rows_of
+from sameas.assignment.lines import columns_of, line_sums, rows_of
 from sameas.assignment.ranking import mutual
 from sameas.assignment.sinkhorn import Plan
 from sameas.candidates import Candidates
 from sameas.graph import Positions
+from sameas.kernels import weighted_sums
+from sameas.parallel import in_parallel, one_blas_thread
+from sameas.rows import Matrix
 
 Vector = NDArray[np.float64]
 
@@ -31,6 +34,10 @@ SPARE = 0.01
 """Share of the smaller side that is taken as not linked even if all seem to be."""
 CLIP = 60.0
 """Scores beyond this, either way, are as good as certain."""
+HOPELESS = 20.0
+"""Pairs so far below the threshold do not matter: a thousand of them have a probability of 2e-6."""
+MANY = 1_000_000
+"""Pairs beyond which starting threads in each sweep pays."""
 
 FARTHEST = 2.0
 """What Anderson's method may add to a step, in logarithms."""
@@ -80,36 +87,37 @@ def open_plan(
     that several times faster. A plan to ``start`` from, of much the same pairs, saves sweeps.
     """
     n, m = candidates.shape
-    scores = np.clip(candidates.values.astype(np.float64), -CLIP, CLIP)
-    odds = csr_array((np.exp(scores), candidates.right, candidates.starts), shape=(n, m))
-    turned = csr_array(odds.T)
+    scores = np.clip(candidates.values, -CLIP, CLIP)
     fixed = threshold is not None
+    sums = _sums_of_odds(candidates, scores, FLOOR if threshold is None else threshold)
     threshold = _threshold(n, m, min(n, m) / 2, base) if threshold is None else threshold
     alone, steps = np.zeros(n + m), Steps()  # logarithms, left then right
     if start is not None:
         alone = np.log(np.maximum(np.append(start.left_alone, start.right_alone), 1e-300))
     left, right = np.exp(alone[:n]), np.exp(alone[n:])
     sweeps, moved = 0, 1.0 if len(candidates) else 0.0
-    while moved > tolerance and sweeps < most:
-        factor = np.exp(-threshold)
-        asked = alone.copy()
-        if single[0]:
-            asked[:n] = (alone[:n] - np.log1p(factor * (odds @ right))) / 2
-        if single[1]:
-            asked[n:] = (alone[n:] - np.log1p(factor * (turned @ left))) / 2
-        new = np.exp(asked)
-        # The second term: sums of probabilities are within one in a hundred of one.
-        moved = max(
-            float(np.abs(new[:n] - left).max()),
-            float(np.abs(new[n:] - right).max()),
-            tolerance * 200 * float(np.abs(asked - alone).max()),
-        )
-        sweeps += 1
-        alone = steps.next(alone, asked, np.sqrt(new)) if moved > tolerance else asked
-        left, right = np.exp(alone[:n]), np.exp(alone[n:])
-        if not fixed:
-            threshold = _threshold(n, m, n - float(left.sum()), base)
-    probability = np.exp(scores - threshold) * left[candidates.left] * right[candidates.right]
+    with one_blas_thread():  # more would wait for each other most of the time
+        while moved > tolerance and sweeps < most:
+            asked = alone.copy()
+            linked = np.log1p(np.exp(-threshold) * sums(left, right))
+            if single[0]:
+                asked[:n] = (alone[:n] - linked[:n]) / 2
+            if single[1]:
+                asked[n:] = (alone[n:] - linked[n:]) / 2
+            new = np.exp(asked)
+            # The second term: sums of probabilities are within one in a hundred of one.
+            moved = max(
+                float(np.abs(new[:n] - left).max()),
+                float(np.abs(new[n:] - right).max()),
+                tolerance * 200 * float(np.abs(asked - alone).max()),
+            )
+            sweeps += 1
+            alone = steps.next(alone, asked, np.sqrt(new)) if moved > tolerance else asked
+            left, right = np.exp(alone[:n]), np.exp(alone[n:])
+            if not fixed:
+                threshold = _threshold(n, m, n - float(left.sum()), base)
+    probability = np.exp(scores.astype(np.float64) - threshold)
+    probability *= left[candidates.left] * right[candidates.right]
     if not any(single):
         probability /= 1 + probability
     before = _sums(candidates, probability, left, right)
@@ -120,38 +128,76 @@ def open_plan(
     probability /= excess
     # That takes from a pair's other entity too, which may have had less than one already.
     after = _sums(candidates, probability, left, right)
-    sums = [
-        each for each, alone in zip((*before, *after), (*single, *single), strict=True) if alone
-    ]
-    deviation = max((float(np.abs(each - 1).max(initial=0.0)) for each in sums), default=0.0)
+    deviation = max(
+        (
+            float(np.abs(each - 1).max(initial=0.0))
+            for each, one in zip((*before, *after), (*single, *single), strict=True)
+            if one
+        ),
+        default=0.0,
+    )
     return OpenPlan(probability, left, right, float(threshold), sweeps, deviation)
 
 
-@dataclass(frozen=True, eq=False)
+def _sums_of_odds(
+    candidates: Candidates, scores: Matrix, threshold: float
+) -> Callable[[Vector, Vector], Vector]:
+    """What gives, for each left and each right entity, the sum of its odds times the others' values.
+
+    Pairs whose odds against the threshold, or a larger one, are next to nothing are left out.
+    """
+    n, m = candidates.shape
+    chosen = candidates.select(scores > threshold - HOPELESS)
+    chosen = replace(chosen, values=np.exp(np.clip(chosen.values, -CLIP, CLIP)))
+    sides = rows_of(chosen), columns_of(chosen)
+    parts = [(side, part) for side in (0, 1) for part in sides[side].parts()]
+
+    def sums(left: Vector, right: Vector) -> Vector:
+        found, factors = np.empty(n + m), (right, left)
+        ends = found[:n], found[n:]
+
+        def add(work: tuple[int, slice]) -> None:
+            side, part = work
+            weighted_sums(*sides[side], factors[side], part.start, part.stop, ends[side])
+
+        if len(chosen) > MANY:
+            in_parallel(add, parts)
+        else:
+            for part in parts:
+                add(part)
+        return found
+
+    return sums
+
+
+@dataclass(eq=False)
 class Steps:
     """The last few steps of a fixed-point iteration, for Anderson's method."""
 
-    last: list[Vector] = field(default_factory=list)
+    count: int = 0
+    last: tuple[Vector, Vector] | None = None
     """The last answer, and by how much it differed from its place."""
-    answers: list[Vector] = field(default_factory=list)
-    """How much each answer differs from the one before it."""
-    changes: list[Vector] = field(default_factory=list)
+    answers: Vector | None = None
+    """How much each answer differs from the one before it; shape (MEMORY - 1, n), in turn."""
+    changes: Vector | None = None
 
     def next(self, place: Vector, answer: Vector, weights: Vector) -> Vector:
         """Where to go on: where the last steps, put together, would change least; at most 0."""
         change = answer - place
-        before, self.last[:] = self.last[:], (answer, change)
-        if not before:
+        before, self.last = self.last, (answer, change)
+        if before is None:
             return answer
-        self.answers.append(answer - before[0])
-        self.changes.append(change - before[1])
-        del self.answers[: 1 - MEMORY], self.changes[: 1 - MEMORY]
-        weighted = np.stack(self.changes)
-        weighted *= weights
+        if self.answers is None or self.changes is None:
+            self.answers, self.changes = np.empty((2, MEMORY - 1, len(answer)))
+        np.subtract(answer, before[0], out=self.answers[self.count % (MEMORY - 1)])
+        np.subtract(change, before[1], out=self.changes[self.count % (MEMORY - 1)])
+        self.count += 1
+        known = min(self.count, MEMORY - 1)
+        weighted = self.changes[:known] * weights
         squares = weighted @ weighted.T
         squares[np.diag_indices_from(squares)] += 1e-10 * np.trace(squares) + 1e-300
         shares = np.linalg.solve(squares, weighted @ (change * weights))
-        further = np.clip(shares @ np.stack(self.answers), -FARTHEST, FARTHEST)
+        further = np.clip(shares @ self.answers[:known], -FARTHEST, FARTHEST)
         onward: Vector = np.minimum(answer - further, 0.0)
         return onward
 

@@ -126,21 +126,15 @@ def solve(
 
     ``gap`` and ``seconds`` let the exact solver stop early.
     """
-    plan = sinkhorn(
-        problem.pairs, temperature=temperature, iterations=iterations, progress=progress
-    )
+    pairs = problem.pairs
     if not exact:
+        plan = sinkhorn(pairs, temperature=temperature, iterations=iterations, progress=progress)
         left, right = problem.rounded(plan)
         objective = float(problem.profit.of(left, right).sum(dtype=np.float64))
         return Solution(left, right, objective, _gap(problem, plan, objective), plan)
-    best = assign(
-        problem.profit,
-        problem.candidates,
-        prices=plan.right,
-        gap=gap,
-        seconds=seconds,
-        progress=progress,
-    )
+    best = assign(problem.profit, problem.candidates, gap=gap, seconds=seconds, progress=progress)
+    # Pairs that the solver never had to look at have next to no mass in the plan.
+    plan = sinkhorn(best.candidates, temperature=temperature, iterations=iterations)
     return Solution(best.left, best.right, best.objective, best.gap, plan, best)
 
 

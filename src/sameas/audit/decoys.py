@@ -22,7 +22,7 @@ Mask = NDArray[np.bool_]
 SHARE = 0.1
 """Share of the links whose partners are taken away at once."""
 ENOUGH = 2000
-"""Decoys of a side beyond which no more are drawn."""
+"""About so many decoys of a side are drawn."""
 DRAWS = 6
 """Draws for each side, at most."""
 ROUNDS = 2
@@ -106,7 +106,7 @@ def draw_decoys(finished: Finished, links: Fits, side: int, rng: np.random.Gener
     made = np.flatnonzero(links.probability > MADE)
     order = rng.permutation(made)
     size = max(math.ceil(SHARE * len(made)), 1)
-    count = min(math.ceil(ENOUGH / size), DRAWS)
+    count = min(max(round(ENOUGH / size), 1), DRAWS)
     draws = [order[start : start + size] for start in range(0, count * size, size)]
 
     def one(drawn: Positions) -> Fits:

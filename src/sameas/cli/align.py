@@ -107,7 +107,6 @@ def align(
           --word-vectors glove.6B.300d.txt --among gold -o run
     """
     from sameas.atomic import hidden_beside
-    from sameas.budget import peak_memory
     from sameas.engine import engine_at
     from sameas.parallel import using
     from sameas.reading import read_pair
@@ -151,6 +150,8 @@ def align(
         progress("writing", 1.0)
         shutil.rmtree(kept, ignore_errors=True)
         seconds.update(alignment.seconds, writing=time.perf_counter() - begin)
+    from sameas.budget import peak_memory  # which loads nearly everything
+
     values = {
         **alignment.summary(),
         "audit": None if alignment.audit is None else alignment.audit.asdict(),

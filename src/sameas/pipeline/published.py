@@ -104,7 +104,7 @@ def _outcome(
             "optimality_gap": solution.gap,
             "plan_deviation": plan.deviation if exact is None else None,
             "solver_rounds": None if exact is None else exact.rounds,
-            "solver_pairs": None if exact is None else exact.pairs,
+            "solver_pairs": None if exact is None else len(exact.candidates),
             **asdict(budget),
             **counts.figures,
         },

@@ -32,6 +32,9 @@ FIRST = 60
 """Partners kept for each entity however far below the best, where the plan ranks by profit."""
 SAME_VALUES = 10
 """Partners that each entity gets for like values."""
+EACH, EACH_OF_MANY = 0.4, 0.2
+"""The share of an entity's candidates that each kind of clue proposes; less, to save memory, among
+many entities."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,12 +126,17 @@ def prepare(task: Task, sides: Sides, phases: Phases, *, complete: bool = False)
 
 
 def _propose(task: Task, sides: Sides, phases: Phases) -> Positions | None:
-    """Pairs proposed by clues, where there are too many entities to compare all."""
-    options = task.options
-    if max(map(len, sides)) <= COMPARE_ALL_UP_TO or task.inputs.embeddings is not None:
+    """Pairs proposed by clues; None where every left entity is to be compared with every right one.
+
+    Clues are as good and faster where refinement adds what they miss. Where entities have several
+    names, clues know only the first ones.
+    """
+    options, many = task.options, max(map(len, sides)) > COMPARE_ALL_UP_TO
+    enough = options.rounds > 0 and task.pair.kinds is None
+    if task.inputs.embeddings is not None or not (enough or many):
         return None
     # Names and neighbours propose partners separately; refinement finds more by itself.
-    k = max(options.candidates // 5, 1)
+    k = max(int(options.candidates * (EACH_OF_MANY if many else EACH)), 1)
 
     def make() -> Positions:
         with phases.timed("proposals") as report:
@@ -176,7 +184,7 @@ def _choose_candidates(
 ) -> Candidates:
     """The partners worth considering of every entity, with their profits."""
     options = task.options
-    further = options.rounds and proposed is None
+    further = options.rounds and max(material.profit.shape) <= COMPARE_ALL_UP_TO
 
     def make() -> Candidates:
         with phases.timed("candidates") as report:
@@ -185,22 +193,22 @@ def _choose_candidates(
                 options.candidates,
                 first=max(options.top, 10 if options.rounds else FIRST),
                 proposed=proposed,
-                also=_alike(task, material) if further else None,
+                also=_alike(task, material, names=proposed is None) if further else None,
                 progress=report,
             )
 
     return phases.kept("candidates", Candidates, make)
 
 
-def _alike(task: Task, material: Material) -> Positions:
-    """Pairs that are alike in their names alone, or in their values alone."""
-    found, names, traits = np.zeros(0, dtype=np.int64), material.names, material.traits
+def _alike(task: Task, material: Material, *, names: bool) -> Positions:
+    """Pairs that are alike in their names alone (as spelled, too), or in their values alone."""
+    found, spelled, traits = np.zeros(0, dtype=np.int64), material.names, material.traits
     if "namesakes" not in task.options.without:
-        if isinstance(names, Profit):
-            found = alike(names.left.sparse, names.right.sparse, SAME_NAME)
-        else:
+        if names and isinstance(spelled, Profit):
+            found = alike(spelled.left.sparse, spelled.right.sparse, SAME_NAME)
+        elif isinstance(spelled, BestNames):
             spelling = None if traits is None else traits.spelling
-            found = names.alike(SAME_NAME) if spelling is None else spelling.rivals
+            found = spelled.alike(SAME_NAME) if spelling is None else spelling.rivals
         if material.embedding is not None:
             found = np.union1d(found, nearest_names(material.embedding, material, SAME_NAME))
     if traits is not None and traits.attributes is not None:
