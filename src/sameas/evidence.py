@@ -75,8 +75,7 @@ class Edges:
 
     @cached_property
     def by_far(self) -> tuple[Positions, Positions]:
-        """Where the edges of each far node start in an order by far node and relation; that order.
-        """
+        """Where those of each far node start in an order by far node and relation; that order."""
         order = np.lexsort((self.entity, self.relation, self.far))
         return np.searchsorted(self.far[order], np.arange(self.nodes + 1)), order
 

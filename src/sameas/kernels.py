@@ -247,11 +247,11 @@ def cut_line(near: Near, line: int, wanted: tuple[int, int, float], room: Array)
         else:
             limit = max(limit, far)
         near.least[line] = max(near.least[line], limit)
-    above, wanted = 0, 0
+    above, enough = 0, 0
     for place in range(count):
         above += kept[place, 0] > limit
-        wanted += kept[place, 0] >= limit
-    equals, end = min(most, wanted) - above, 0
+        enough += kept[place, 0] >= limit
+    equals, end = min(most, enough) - above, 0
     for place in range(count):
         value = kept[place, 0]
         if value > limit or (value == limit and equals > 0):
@@ -370,7 +370,7 @@ def listed(near: Near, size: int) -> Array:
 
 @kernel
 def merge_near(near: Near, others: Near, begin: int, wanted: tuple[int, int, float]) -> None:
-    """Take in the partners of the same lines that were found among later ones, from ``begin`` on."""
+    """Take in the partners of the same lines that were found elsewhere, from ``begin`` on."""
     room = np.empty(near.kept.shape[1], dtype=np.float32)
     for line in range(len(others.counts)):
         for place in range(others.counts[line]):

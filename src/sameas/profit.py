@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from sameas.compression import Compressed, compress
 from sameas.graph import Positions
-from sameas.kernels import RowArrays, add_products, places_above, pair_products
+from sameas.kernels import RowArrays, add_products, pair_products, places_above
 from sameas.parallel import even_slices, in_parallel, in_turn, map_blocks, slices
 from sameas.rows import Matrix, Rows, in_rows, starts_in
 
@@ -120,7 +120,8 @@ class Profit:
     def rows(self, side: int, which: Positions | slice) -> Rows:
         """These rows of a side."""
         rows = (self.left, self.right)[side]
-        return Rows(rows.dense[which], rows.sparse[which])
+        everything = isinstance(which, slice) and which == slice(None)
+        return rows if everything else Rows(rows.dense[which], rows.sparse[which])
 
     def of(self, left: Positions, right: Positions) -> Matrix:
         """The profits of the pairs (left[0], right[0]), (left[1], right[1]), ..."""

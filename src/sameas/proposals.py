@@ -262,9 +262,7 @@ def _none_near(limits: NDArray[np.float32], k: int) -> Near:
     return Near(limits.copy(), np.zeros(lines, dtype=np.int32), kept)
 
 
-def _limits(
-    rows: Matrix, others: Matrix, k: int, first: int, slack: float
-) -> NDArray[np.float32]:
+def _limits(rows: Matrix, others: Matrix, k: int, first: int, slack: float) -> NDArray[np.float32]:
     """For each row, a worth that all its wanted partners surely exceed, by a sample of others.
 
     More than k of all others exceed it, or else it is far below the best of the sample, and worth

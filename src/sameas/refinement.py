@@ -190,6 +190,7 @@ def refine(
     anchors = start or _first_anchors(pairs, context, temperature, iterations)
     changes: list[int] = []
     thresholds: Vector | None = None
+    plan: OpenPlan | None = None
     most = MOST_ROUNDS if rounds > 1 else 1
     for turn in range(most):
         relations = match_relations(*edges, anchors)
@@ -203,7 +204,15 @@ def refine(
         thresholds = thresholds if told is None else told
         pairs = pairs.select(_within_reach(pairs.candidates, weights.spread))
         enough = anchor_thresholds(thresholds, anchors)
-        new = _open_anchors(above(pairs.candidates, enough, known.kinds[0]), enough, context)
+        surplus = above(pairs.candidates, enough, known.kinds[0])
+        plan = open_plan(
+            surplus,
+            threshold=None if enough is None else 0.0,
+            base=weights.base,
+            single=known.single,
+            start=plan,
+        )
+        new = anchors_of(surplus, plan, weights, known.single)
         before, now = (each.left * candidates.shape[1] + each.right for each in (anchors, new))
         changes.append(len(np.setxor1d(before, now)))
         if progress:
@@ -378,14 +387,6 @@ def _best(candidates: Candidates, left: NDArray[np.integer], right: NDArray[np.i
     columns = line_sums(columns_of(candidates), np.zeros(n), 0.0)
     best: Vector = np.maximum(rows[left], columns[right])
     return best
-
-
-def _open_anchors(surplus: Candidates, thresholds: Vector | None, context: Context) -> Anchors:
-    """The most certain pairs of an open plan."""
-    weights, single = context.weights, context.known.single
-    fixed = None if thresholds is None else 0.0
-    plan = open_plan(surplus, threshold=fixed, base=weights.base, single=single)
-    return anchors_of(surplus, plan, weights, single)
 
 
 def anchors_of(

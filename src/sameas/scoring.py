@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from sameas.likeness import (
     types_of,
 )
 from sameas.options import Options
+from sameas.parallel import in_parallel
 from sameas.profit import Profit, make_profit
 from sameas.propagation import propagate
 from sameas.proposals import COMPARE_ALL_UP_TO, Clues
@@ -138,16 +140,13 @@ def letter_rows(names: pl.Series, options: Options) -> Rows:
     """Unit rows of the character n-grams of names."""
     if options.text == "plain":
         return ngram_rows(names)
-    parts = [
-        ngram_rows(
-            spelling,
-            n=3,
-            boundaries="boundaries" not in options.without,
-            rarity="rarity" not in options.without,
-        )
-        for spelling in spellings(names, options)
-    ]
-    return unit(side_by_side(*parts))
+    count = partial(
+        ngram_rows,
+        n=3,
+        boundaries="boundaries" not in options.without,
+        rarity="rarity" not in options.without,
+    )
+    return unit(side_by_side(*in_parallel(count, spellings(names, options))))
 
 
 def spellings(names: pl.Series, options: Options) -> list[pl.Series]:

@@ -18,7 +18,7 @@ from sameas.rows import Matrix, Rows, Sparse, as_rows, in_rows, rows_of, starts_
 PRINCIPAL, RANDOM = 96, 288
 """Directions that the rows of each hop are projected on: more random ones are more exact."""
 COLUMNS = PRINCIPAL + RANDOM
-SAMPLE = 1000
+SAMPLE = 500
 """Entities a side whose hops the principal directions are learnt from."""
 BLOCK = 4000
 """Rows that are made at once."""

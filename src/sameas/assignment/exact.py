@@ -365,7 +365,7 @@ def _best_both_ways(matrix: Matrix) -> Positions:
     span = SLACK * float(max(np.abs(matrix[:: max(1, n // 500)]).max(), 1e-30))
     rng = np.random.default_rng(0)
     noise = rng.random(2**16 + TILE[1], dtype=np.float32) * np.float32(1e-4 * span)
-    shifts = rng.integers(0, 2**16, n)
+    shifts = rng.integers(0, 2**16, size=(n,))
     wanted = (min(FIRST, m), 1, span), (min(FIRST, n), 1, span)
     limits = [np.full(size, -np.inf, dtype=np.float32) for size in (n, m)]
 

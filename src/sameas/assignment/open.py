@@ -142,7 +142,7 @@ def open_plan(
 def _sums_of_odds(
     candidates: Candidates, scores: Matrix, threshold: float
 ) -> Callable[[Vector, Vector], Vector]:
-    """What gives, for each left and each right entity, the sum of its odds times the others' values.
+    """What gives, for each entity of both sides, the sum of its odds times the others' values.
 
     Pairs whose odds against the threshold, or a larger one, are next to nothing are left out.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -97,23 +98,32 @@ class Finished:
         )
 
 
-def draw_decoys(finished: Finished, links: Fits, side: int, rng: np.random.Generator) -> Fits:
-    """What entities of a side are linked with after their partners were taken away.
+def draw_decoys(
+    finished: Finished, links: Mapping[int, Fits], rng: np.random.Generator
+) -> list[Fits]:
+    """What entities of each side are linked with after their partners were taken away.
 
-    ``links`` are those of the side. Each draw takes away the partners of a small share of them;
+    ``links`` are those of each side. Each draw takes away the partners of a small share of them;
     no link is drawn twice.
     """
-    made = np.flatnonzero(links.probability > MADE)
-    order = rng.permutation(made)
-    size = max(math.ceil(SHARE * len(made)), 1)
-    count = min(max(round(ENOUGH / size), 1), DRAWS)
-    draws = [order[start : start + size] for start in range(0, count * size, size)]
+    draws = []
+    for side, fits in links.items():
+        order = rng.permutation(np.flatnonzero(fits.probability > MADE))
+        size = max(math.ceil(SHARE * len(order)), 1)
+        count = min(max(round(ENOUGH / size), 1), DRAWS)
+        draws += [(side, order[start : start + size]) for start in range(0, count * size, size)]
 
-    def one(drawn: Positions) -> Fits:
-        return finished.without(side, links.partner[drawn]).select(links.entity[drawn])
+    def one(draw: tuple[int, Positions]) -> Fits:
+        side, drawn = draw
+        fits = links[side]
+        return finished.without(side, fits.partner[drawn]).select(fits.entity[drawn])
 
-    found = in_parallel(one, draws)
-    columns = zip(*((f.entity, f.partner, f.probability, f.best) for f in found), strict=True)
+    found = list(zip(draws, in_parallel(one, draws), strict=True))
+    return [_joined([fits for (side, _), fits in found if side == each]) for each in links]
+
+
+def _joined(parts: Sequence[Fits]) -> Fits:
+    columns = zip(*((f.entity, f.partner, f.probability, f.best) for f in parts), strict=True)
     return Fits(*(np.concatenate(column) for column in columns))
 
 

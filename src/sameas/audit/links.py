@@ -50,10 +50,8 @@ def audit_links(
     if not free or min(int((each.probability > MADE).sum()) for each in free) < FEWEST:
         return None
     rng = np.random.default_rng(SEED)
-    sides = tuple(
-        make_side(each, draw_decoys(finished, each, side, rng))
-        for side, each in zip(numbers, free, strict=True)
-    )
+    decoys_of = draw_decoys(finished, dict(zip(numbers, free, strict=True)), rng)
+    sides = tuple(map(make_side, free, decoys_of))
     found = free[0].probability[free[0].partner >= 0]
     usual = tuple(np.ones(len(side.decoys.entity)) for side in sides)
     best = estimate(sides, usual, histogram(found))
