@@ -82,14 +82,8 @@ def review(
     if not folder.is_large:
         folder.prepare()
     listener = listen(host, *((PORT, 0) if port is None else (port,)))
-    app = make_app(
-        folder,
-        token=token,
-        hosts=()
-        if local
-        else (host.lower(), socket.gethostname().lower(), socket.getfqdn().lower()),
-        any_address=not local,
-    )
+    names = () if local else (host.lower(), socket.gethostname().lower(), socket.getfqdn().lower())
+    app = make_app(folder, token=token, hosts=names)
     url = f"{address_of(listener)}?token={quote(token, safe='')}"
     if not local:
         note(

@@ -34,6 +34,10 @@ class Terms:
     names: pl.Series
     counts: NDArray[np.int64]
 
+    def positions(self, ids: pl.Series) -> Positions:
+        """The number of each of these ids, -1 where it is missing."""
+        return positions_of(ids, self.ids)
+
     def suggested(self, text: str) -> Positions:
         """Those with a text in their name, or of that id; names that start with it first."""
         wanted = folded(pl.Series([text]))[0]
@@ -109,7 +113,7 @@ class Types:
         """Which entities have one of these types, or all of them; subclasses count."""
         entities = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         masks = []
-        for number in positions_of(pl.Series(ids, dtype=pl.String), self.terms.ids).tolist():
+        for number in self.terms.positions(pl.Series(ids, dtype=pl.String)).tolist():
             mask = np.zeros(len(self.starts) - 1, dtype=np.bool_)
             mask[entities[np.isin(self.type, list(self._below(number)))]] = True
             masks.append(mask)
@@ -136,7 +140,7 @@ def read_facts(graph: Graph) -> Facts:
     forms = plain["canonical"].unique().sort()
     plain = plain.with_columns(form=forms.search_sorted(plain["canonical"]).cast(pl.Int64))
     table = (
-        table.with_columns(property=positions_of(table["id"], properties.ids))
+        table.with_columns(property=properties.positions(table["id"]))
         .join(plain.drop("canonical"), on="text", how="left", maintain_order="left")
         .with_columns(many=pl.col("entity").n_unique().over("property", "form").cast(pl.Int64))
         .sort("entity", "property", maintain_order=True)
@@ -197,7 +201,7 @@ def read_types(graph: Graph) -> Types:
     holders = pl.Series(entity), pl.Series([None] * (2 * len(above)), dtype=pl.Int64)
     classes = graph.entities.gather(np.concatenate([kind, below, above]))
     terms = _terms(classes, pl.concat(holders))
-    number = positions_of(classes, terms.ids)
+    number = terms.positions(classes)
     kinds, lower, upper = np.split(number, [len(kind), len(kind) + len(below)])
     narrower: dict[int, list[int]] = {}
     for broad, narrow in zip(upper.tolist(), lower.tolist(), strict=True):
