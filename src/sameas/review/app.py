@@ -7,6 +7,7 @@ import logging
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ from sameas.review.folder import Review
 from sameas.review.guard import Guard
 from sameas.review.pair import pair
 from sameas.review.parameters import Parameter, Record, check_all, object_schema
-from sameas.review.queue import FILTER
+from sameas.review.queue import FILTER, Queue
 from sameas.review.templates import STATIC, render, static_file
 from sameas.writing import read_run, write
 from sameas.writing.links import FORMATS
@@ -63,7 +64,7 @@ class Endpoint:
     """
 
     path: str
-    work: Callable[[Review, Record], Record]
+    work: Callable[[Review, Queue, Record], Record]
     parameters: tuple[Parameter, ...] = ()
     html: bool = True
 
@@ -73,6 +74,7 @@ class Endpoint:
         return (self.work.__doc__ or "").split("\n")[0]
 
 
+whole_number = partial(Parameter, type="integer")
 PAGES = (
     Endpoint("/overview", pages.overview),
     Endpoint(
@@ -80,8 +82,8 @@ PAGES = (
         pages.links,
         (
             *FILTER,
-            Parameter("after", "the number of the link before the page", type="integer"),
-            Parameter("before", "the number of the link after it", type="integer"),
+            whole_number("after", "the number of the link before the page"),
+            whole_number("before", "the number of the link after it"),
         ),
     ),
     Endpoint("/pair", pair, (*ENTITIES, *FILTER)),
@@ -93,13 +95,11 @@ PAGES = (
             Parameter("text", "beginnings of words in the name", default=""),
             Parameter("reason", "why", choices=("", *REASONS), default=""),
             Parameter("status", "what was decided", choices=("all", *STATES), default="open"),
-            Parameter("after", "the row before the page", type="integer", default=0),
+            whole_number("after", "the row before the page", default=0),
         ),
     ),
     Endpoint(
-        "/decisions",
-        pages.decisions,
-        (Parameter("before", "the decision after the page", type="integer"),),
+        "/decisions", pages.decisions, (whole_number("before", "the decision after the page"),)
     ),
     Endpoint(
         "/search",
@@ -108,10 +108,7 @@ PAGES = (
         html=False,
     ),
     Endpoint(
-        "/changes",
-        pages.changes,
-        (Parameter("since", "a version", type="integer", default=0),),
-        html=False,
+        "/changes", pages.changes, (whole_number("since", "a version", default=0),), html=False
     ),
 )
 CLAIMS = Parameter(
@@ -132,13 +129,14 @@ ACTIONS = (
 
 def make_app(review: Review, *, token: str, hosts: tuple[str, ...] = ()) -> Guard:
     """The application behind its guard; ``hosts`` are names for it, if other machines can ask."""
+    answer, show = partial(_answer, review), partial(_answer, review, html=True)
     routes = [
-        Route("/", _answer(review, PAGES[0], html=True)),
-        *(Route(page.path, _answer(review, page, html=True)) for page in PAGES if page.html),
-        *(Route(f"{page.path}.json", _answer(review, page)) for page in PAGES),
-        *(Route(action.path, _answer(review, action), methods=["POST"]) for action in ACTIONS),
+        Route("/", partial(show, PAGES[0])),
+        *(Route(page.path, partial(show, page)) for page in PAGES if page.html),
+        *(Route(f"{page.path}.json", partial(answer, page)) for page in PAGES),
+        *(Route(action.path, partial(answer, action), methods=["POST"]) for action in ACTIONS),
         Route("/reviewer", _set_reviewer, methods=["POST"]),
-        Route("/export", _export(review)),
+        Route("/export", partial(_export, review)),
         Route("/openapi.json", lambda request: JSONResponse(description())),
         Route("/static/{name}", _static),
     ]
@@ -147,13 +145,23 @@ def make_app(review: Review, *, token: str, hosts: tuple[str, ...] = ()) -> Guar
         HTTPException: _refused,
         Exception: _failed,
     }
-    app = Starlette(routes=routes, exception_handlers=handlers)
-    return Guard(app, token, hosts)
+    return Guard(Starlette(routes=routes, exception_handlers=handlers), token, hosts)
 
 
-def _answer(review: Review, endpoint: Endpoint, *, html: bool = False) -> Callable[[Request], Any]:
-    def work(values: Record, reviewer: str) -> Response:
-        found = endpoint.work(review, values | {"reviewer": reviewer})
+async def _answer(
+    review: Review, endpoint: Endpoint, request: Request, *, html: bool = False
+) -> Response:
+    is_action = request.method == "POST"
+    given = await _object(request) if is_action else request.query_params
+    values = check_all(endpoint.parameters, given)
+    kept = unquote(request.cookies.get(REVIEWER, ""))
+    reviewer = values.get("reviewer") or kept or review.reviewer
+    if is_action and not reviewer:
+        raise OptionError("reviewer is missing: give your name first")
+
+    def work() -> Response:
+        with review.queue() as queue:
+            found = endpoint.work(review, queue, {**values, "reviewer": reviewer})
         if html:
             page = endpoint.path.removeprefix("/")
             text = render(f"{page}.html.jinja", **found, page=page, reviewer=reviewer)
@@ -161,17 +169,7 @@ def _answer(review: Review, endpoint: Endpoint, *, html: bool = False) -> Callab
         plain = json.dumps(found, default=str)
         return JSONResponse(json.loads(plain, parse_constant=lambda not_finite: None))
 
-    async def answer(request: Request) -> Response:
-        is_action = request.method == "POST"
-        given = await _object(request) if is_action else request.query_params
-        values = check_all(endpoint.parameters, given)
-        kept = unquote(request.cookies.get(REVIEWER, ""))
-        reviewer = values.get("reviewer") or kept or review.reviewer
-        if is_action and not reviewer:
-            raise OptionError("reviewer is missing: give your name first")
-        return await run_in_threadpool(work, values, reviewer)
-
-    return answer
+    return await run_in_threadpool(work)
 
 
 async def _object(request: Request) -> Record:
@@ -197,17 +195,14 @@ async def _set_reviewer(request: Request) -> Response:
     return response
 
 
-def _export(review: Review) -> Callable[[Request], Response]:
-    def answer(request: Request) -> Response:
-        kind = EXPORT.check(request.query_params.get("format"))
-        with tempfile.TemporaryDirectory(prefix="sameas-") as folder:
-            path = Path(folder) / f"links.{kind}"
-            write(read_run(review.run), path)
-            content = path.read_bytes()
-        name = {"Content-Disposition": f'attachment; filename="links.{kind}"'}
-        return Response(content, headers=name, media_type="application/octet-stream")
-
-    return answer
+def _export(review: Review, request: Request) -> Response:
+    kind = EXPORT.check(request.query_params.get("format"))
+    with tempfile.TemporaryDirectory(prefix="sameas-") as folder:
+        path = Path(folder) / f"links.{kind}"
+        write(read_run(review.run), path)
+        content = path.read_bytes()
+    name = {"Content-Disposition": f'attachment; filename="links.{kind}"'}
+    return Response(content, headers=name, media_type="application/octet-stream")
 
 
 def _static(request: Request) -> Response:

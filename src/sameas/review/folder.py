@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -12,8 +11,8 @@ from threading import Lock, Thread
 from sameas.alignment import Alignment
 from sameas.errors import SameasError
 from sameas.explanation import Explanation, Side
-from sameas.review import queue
 from sameas.review.index import ensure_index, stamp
+from sameas.review.queue import Queue, filter_of, open_queue
 from sameas.writing import read_run
 
 FEW = 200_000
@@ -58,11 +57,11 @@ class Review:
         return self.load().alignment
 
     @contextmanager
-    def databases(self) -> Iterator[sqlite3.Connection]:
-        """The databases of the run as it is now."""
+    def queue(self) -> Iterator[Queue]:
+        """The queue of the run as it is now."""
         self.load()
-        with queue.databases(self.run) as connection:
-            yield connection
+        with open_queue(self.run) as queue:
+            yield queue
 
     def explain(self, uri: str, other: str | None, side: Side) -> Explanation | None:
         """The explanation of a pair or an entity; None for methods that have none."""
@@ -89,8 +88,8 @@ class Review:
         return not preparing.is_alive()
 
     def _explain_one(self) -> None:
-        with self.databases() as connection:
-            links = queue.page_of_links(connection, queue.filter_of({"status": "all"}), limit=1)
+        with self.queue() as queue:
+            links = queue.page_of_links(filter_of({"status": "all"}), limit=1)
         with suppress(SameasError):  # the page that asks will say it
             for link in links:
                 self.explain(link["left"], link["right"], "left")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable
 from dataclasses import asdict
 
@@ -13,10 +12,10 @@ from sameas.explanation import Explanation, Side
 from sameas.explanation.result import Considered, Entity
 from sameas.explanation.words import REASONS, label, why
 from sameas.graph import Graph
-from sameas.review import queue
 from sameas.review.charts import waterfall
 from sameas.review.folder import Review
 from sameas.review.parameters import Record
+from sameas.review.queue import Queue, filter_of
 
 SHOWN = 40
 """Attributes of an entity that are shown."""
@@ -28,50 +27,43 @@ class NotFoundError(OptionError):
     status_code = 404
 
 
-def pair(review: Review, values: Record) -> Record:
+def pair(review: Review, queue: Queue, values: Record) -> Record:
     """Two entities side by side; or one, with its partner or nearest candidate."""
     uris = {side: values[side] for side in ("left", "right") if values[side]}
     if not uris:
         raise OptionError("left or right is missing: the URI of an entity")
-    with review.databases() as connection:
-        for side, uri in uris.items():
-            if queue.find_entity(connection, side, uri) is None:
-                raise NotFoundError(f"the {side} graph has no such entity")
+    for side, uri in uris.items():
+        if queue.find_entity(side, uri) is None:
+            raise NotFoundError(f"the {side} graph has no such entity")
     ready = not review.is_large or review.prepare()
     near: Side = "left" if "left" in uris else "right"
     far: Side = "right" if near == "left" else "left"
     explanation = review.explain(uris[near], uris.get(far), near) if ready else None
     if explanation is not None and explanation.shown is not None:
         uris = {"left": explanation.shown.left.uri, "right": explanation.shown.right.uri}
-    both, chosen = len(uris) == 2, queue.filter_of(values)
-    pair = uris.get("left", ""), uris.get("right", "")
-    with review.databases() as connection:
-        following, preceding = [], []
-        if link := queue.find_link(connection, *pair) if both else None:
-            number = link["id"]
-            following = queue.page_of_links(connection, chosen, after=number, limit=1)
-            preceding = queue.page_of_links(connection, chosen, before=number, limit=1)
-        entities = {
-            side: _entity(connection, review if ready else None, side, uri)
-            for side, uri in uris.items()
-        }
-        alone = {side: (uri, "") if side == "left" else ("", uri) for side, uri in uris.items()}
-        decided = [row for one in uris.items() for row in queue.states_about(connection, *one)]
-        page: Record = {
-            "entities": {"left": None, "right": None} | entities,
-            "ready": ready,
-            "near": near,
-            "link": link,
-            "state": queue.state_of(connection, *pair),
-            "no_match": {side: queue.state_of(connection, *one) for side, one in alone.items()},
-            "decided": [row for row in decided if (row["left"], row["right"]) != pair],
-            "history": queue.history(connection, **uris) if both else [],
-            "version": queue.version(connection),
-            "filter": chosen,
-            "next": _ends_of(following),
-            "previous": _ends_of(preceding),
-        }
-    return page | _explained(explanation, near, far)
+    both, chosen = len(uris) == 2, filter_of(values)
+    pair, following, preceding = (uris.get("left", ""), uris.get("right", "")), [], []
+    if link := queue.find_link(*pair) if both else None:
+        following = queue.page_of_links(chosen, after=link["id"], limit=1)
+        preceding = queue.page_of_links(chosen, before=link["id"], limit=1)
+    entities = {side: _entity(review, queue, side, uri, ready) for side, uri in uris.items()}
+    alone = {side: (uri, "") if side == "left" else ("", uri) for side, uri in uris.items()}
+    decided = [row for one in uris.items() for row in queue.states_about(*one)]
+    return {
+        "entities": {"left": None, "right": None} | entities,
+        "ready": ready,
+        "near": near,
+        "link": link,
+        "state": queue.state_of(*pair),
+        "no_match": {side: queue.state_of(*one) for side, one in alone.items()},
+        "decided": [row for row in decided if (row["left"], row["right"]) != pair],
+        "history": queue.history(left=pair[0], right=pair[1]) if both else [],
+        "version": queue.version(),
+        "filter": chosen,
+        "next": _ends_of(following),
+        "previous": _ends_of(preceding),
+        **_explained(explanation, near, far),
+    }
 
 
 def _ends_of(rows: list[Record]) -> Record | None:
@@ -79,11 +71,11 @@ def _ends_of(rows: list[Record]) -> Record | None:
     return {"left": rows[0]["left"], "right": rows[0]["right"]} if rows else None
 
 
-def _entity(connection: sqlite3.Connection, review: Review | None, side: str, uri: str) -> Record:
-    """An entity with its names and attributes; of a run that is not loaded, its name alone."""
-    name = (queue.find_entity(connection, side, uri) or {}).get("name") or ""
+def _entity(review: Review, queue: Queue, side: str, uri: str, ready: bool) -> Record:
+    """An entity with its names and attributes; of a run that is not ready, its name alone."""
+    name = (queue.find_entity(side, uri) or {}).get("name") or ""
     page: Record = {"uri": uri, "name": name, "label": label(Entity(uri, name))}
-    if review is None:
+    if not ready:
         return page | {"other_names": [], "attributes": [], "more_attributes": 0}
     graph: Graph = getattr(review.alignment.pair, side)
     values = graph.attributes.filter(pl.col("entity") == uri)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -91,58 +92,166 @@ def filter_of(values: Record) -> Record:
 
 
 @contextmanager
-def databases(run: Path) -> Iterator[sqlite3.Connection]:
-    """The decisions of a run folder and its index as one connection that cannot write."""
+def open_queue(run: Path) -> Iterator[Queue]:
+    """The queue of a run folder that has an index."""
     with decisions.decisions_of(run) as connection:
         connection.execute("ATTACH ? AS indexed", [str(run / index.FILE)])
         connection.execute("PRAGMA query_only = ON")
-        yield connection
+        yield Queue(connection)
 
 
-def about(connection: sqlite3.Connection) -> Record:
-    """What the index says about the run, and how many pairs are in each state."""
-    rows = connection.execute("SELECT name, value FROM about WHERE name != 'stamp'")
-    states = connection.execute(
-        "SELECT state, count(*) FROM states WHERE state != 'open' GROUP BY state"
-    )
-    return {name: json.loads(value) for name, value in rows} | {"states": dict(states.fetchall())}
+@dataclass(frozen=True)
+class Queue:
+    """The index of a run folder and the decisions about it, to be read."""
 
+    connection: sqlite3.Connection
 
-def facets(connection: sqlite3.Connection, kind: str) -> list[Record]:
-    """The relations or types that most links have: uri, links."""
-    query = "SELECT uri, links FROM facets WHERE kind = ? ORDER BY links DESC, uri LIMIT 200"
-    return _records(connection, query, [kind])
+    def about(self) -> Record:
+        """What the index says about the run, and how many pairs are in each state."""
+        about = self.connection.execute("SELECT name, value FROM about WHERE name != 'stamp'")
+        query = "SELECT state, count(*) FROM states WHERE state != 'open' GROUP BY state"
+        states = dict(self.connection.execute(query).fetchall())
+        return {name: json.loads(value) for name, value in about} | {"states": states}
 
+    def facets(self, kind: str) -> list[Record]:
+        """The relations or types that most links have: uri, links."""
+        query = "SELECT uri, links FROM facets WHERE kind = ? ORDER BY links DESC, uri LIMIT 200"
+        return self._rows(query, kind)
 
-def page_of_links(
-    connection: sqlite3.Connection,
-    chosen: Record,
-    *,
-    after: int | None = None,
-    before: int | None = None,
-    limit: int = PAGE,
-) -> list[Record]:
-    """Links that fit a filter, in its order: those that follow a link, or those before it."""
-    column, falls = SORTS[chosen["sort"]]
-    where, values = _conditions(chosen)
-    backwards = before is not None
-    anchor = before if backwards else after
-    sign, direction = ("<", "DESC") if falls != backwards else (">", "ASC")
-    if anchor is not None:
-        inner = column.replace("l.", "a.")
-        where += f" AND ({column}, l.id) {sign} (SELECT {inner}, a.id FROM links a WHERE a.id = ?)"
-        values.append(anchor)
-    order = f"ORDER BY {column} {direction}, l.id {direction}"
-    found = f"SELECT l.id FROM links l WHERE {where} {order} LIMIT ?"
-    rows = _records(connection, f"{LINK} WHERE l.id IN ({found}) {order}", [*values, limit])
-    return rows[::-1] if backwards else rows
+    def page_of_links(
+        self,
+        chosen: Record,
+        *,
+        after: int | None = None,
+        before: int | None = None,
+        limit: int = PAGE,
+    ) -> list[Record]:
+        """Links that fit a filter, in its order: those that follow a link, or those before it."""
+        column, falls = SORTS[chosen["sort"]]
+        where, values = _conditions(chosen)
+        backwards = before is not None
+        anchor = before if backwards else after
+        sign, direction = ("<", "DESC") if falls != backwards else (">", "ASC")
+        if anchor is not None:
+            place = f"SELECT {column.replace('l.', 'a.')}, a.id FROM links a WHERE a.id = ?"
+            where += f" AND ({column}, l.id) {sign} ({place})"
+            values.append(anchor)
+        order = f"ORDER BY {column} {direction}, l.id {direction}"
+        found = f"SELECT l.id FROM links l WHERE {where} {order} LIMIT ?"
+        rows = self._rows(f"{LINK} WHERE l.id IN ({found}) {order}", *values, limit)
+        return rows[::-1] if backwards else rows
 
+    def count_links(self, chosen: Record) -> int:
+        """How many links fit a filter; at most ``COUNTED`` and one."""
+        where, values = _conditions(chosen)
+        query = f"SELECT count(*) FROM (SELECT 1 FROM links l WHERE {where} LIMIT {COUNTED + 1})"
+        return int(self.connection.execute(query, values).fetchone()[0])
 
-def count_links(connection: sqlite3.Connection, chosen: Record) -> int:
-    """How many links fit a filter; at most ``COUNTED`` and one."""
-    where, values = _conditions(chosen)
-    query = f"SELECT count(*) FROM (SELECT 1 FROM links l WHERE {where} LIMIT {COUNTED + 1})"
-    return int(connection.execute(query, values).fetchone()[0])
+    def find_link(self, left: str, right: str) -> Record | None:
+        """The link between two entities, if the run has it."""
+        query = f"{LINK} WHERE e.side = 'left' AND e.uri = ? AND f.uri = ?"
+        return self._row(query, left, right)
+
+    def find_entity(self, side: str, uri: str) -> Record | None:
+        """id, uri, name, degree of an entity; None if the graph has no such entity."""
+        query = "SELECT id, uri, name, degree FROM entities WHERE uri = ? AND side = ?"
+        return self._row(query, uri, side)
+
+    def search_entities(self, side: str, text: str) -> list[Record]:
+        """Entities of a side with all these words in their names; well-connected ones first."""
+        found, wanted = _named(text)
+        query = (
+            f"SELECT uri, name, degree FROM entities WHERE id IN ({found}) AND side = ? "
+            "ORDER BY length(name) > ?, degree DESC, id LIMIT 20"
+        )
+        return self._rows(query, wanted, side, len(text))
+
+    def page_of_unmatched(
+        self, side: str, *, text: str = "", reason: str = "", status: str = "open", after: int = 0
+    ) -> list[Record]:
+        """Unmatched entities of a side, the nearest misses first."""
+        conditions: list[tuple[str, Any]] = [("u.side = ?", side), ("u.id > ?", after)]
+        if text:
+            found, wanted = _named(text)
+            conditions.append((f"u.entity IN ({found})", wanted))
+        if reason:
+            conditions.append(("u.reason = ?", reason))
+        if status != "all":
+            conditions.append(("coalesce(s.state, 'open') = ?", status))
+        where, values = zip(*conditions, strict=True)
+        query = f"{UNMATCHED} WHERE {' AND '.join(where)} ORDER BY u.id LIMIT {PAGE}"
+        return self._rows(query, *values)
+
+    def find_claim(self, request: str) -> decisions.Claim | None:
+        """The first claim of a request that was not undone."""
+        query = "SELECT left, right, verdict FROM decisions WHERE request = ? AND part = 0"
+        row = self._row(f"{query} AND undone_by IS NULL", request)
+        return decisions.Claim(**row) if row else None
+
+    def alike(self, claim: decisions.Claim) -> list[decisions.Claim]:
+        """The same claim about every open link with the same two names; at most ``COUNTED``.
+
+        Of an entity without a match, about every open unmatched entity of its name.
+        """
+        if claim.verdict == "open":
+            return []
+        query = ALIKE_ALONE if claim.verdict == "no-match" else ALIKE
+        pairs = self.connection.execute(
+            f"{query} AND coalesce(s.state, 'open') = 'open' ORDER BY e.id LIMIT {COUNTED}",
+            claim[:2],
+        )
+        others = (claim._replace(left=left, right=right) for left, right in pairs)
+        return [other for other in others if other != claim]
+
+    def state_of(self, left: str, right: str) -> str:
+        """The state of a pair."""
+        query = "SELECT state FROM states WHERE left = ? AND right = ?"
+        row = self._row(query, left, right)
+        return row["state"] if row else "open"
+
+    def states_about(self, side: str, uri: str) -> list[Record]:
+        """The states of all pairs of an entity that were decided about: left, right, state."""
+        query = f"SELECT left, right, state FROM states WHERE {side} = ? AND state != 'open'"
+        return self._rows(query, uri)
+
+    def changes(self, since: int) -> Record:
+        """The states that changed after a version, and the version that they lead to."""
+        query = "SELECT left, right, state, version FROM states WHERE version > ?"
+        rows = self._rows(f"{query} ORDER BY version LIMIT 1000", since)
+        return {"version": rows[-1]["version"] if rows else since, "states": rows}
+
+    def version(self) -> int:
+        """The version of the last change of a state."""
+        query = "SELECT coalesce(max(version), 0) FROM states"
+        return int(self.connection.execute(query).fetchone()[0])
+
+    def history(
+        self, *, left: str = "", right: str = "", before: int | None = None
+    ) -> list[Record]:
+        """Decisions, the latest first, undone ones included; of one pair, or of all."""
+        of_pair = "AND d.left = ?2 AND d.right = ?3" if left or right else ""
+        query = f"""
+            SELECT d.*, e.name AS left_name, f.name AS right_name, s.state
+            FROM decisions d CROSS JOIN states s ON s.left = d.left AND s.right = d.right {NAMES}
+            WHERE (?1 IS NULL OR d.id < ?1) {of_pair} ORDER BY d.id DESC LIMIT {PAGE}
+        """
+        return self._rows(query, before, *([left, right] if of_pair else []))
+
+    def conflicts(self) -> list[Record]:
+        """Pairs about which reviewers disagree, with who says what."""
+        query = f"""
+            SELECT s.left, s.right, e.name AS left_name, f.name AS right_name,
+                   (SELECT group_concat(d.reviewer || ': ' || d.verdict, ', ') FROM decisions d
+                    WHERE d.left = s.left AND d.right = s.right AND d.undone_by IS NULL) AS said
+            FROM states s {NAMES} WHERE s.state = 'conflict' ORDER BY s.version LIMIT {PAGE}
+        """
+        return self._rows(query)
+
+    def _rows(self, query: str, *values: Any) -> list[Record]:
+        return [dict(row) for row in self.connection.execute(query, values)]
+
+    def _row(self, query: str, *values: Any) -> Record | None:
+        return next(iter(self._rows(query, *values)), None)
 
 
 def _conditions(chosen: Record) -> tuple[str, list[Any]]:
@@ -185,118 +294,3 @@ def _named(text: str) -> tuple[str, str]:
     if "://" in text or not words:
         return BY_URI, text
     return "SELECT rowid FROM names WHERE names MATCH ?", " ".join(f'"{word}"*' for word in words)
-
-
-def find_link(connection: sqlite3.Connection, left: str, right: str) -> Record | None:
-    """The link between two entities, if the run has it."""
-    query = f"{LINK} WHERE e.side = 'left' AND e.uri = ? AND f.uri = ?"
-    return next(iter(_records(connection, query, [left, right])), None)
-
-
-def find_entity(connection: sqlite3.Connection, side: str, uri: str) -> Record | None:
-    """id, uri, name, degree of an entity; None if the graph has no such entity."""
-    query = "SELECT id, uri, name, degree FROM entities WHERE uri = ? AND side = ?"
-    return next(iter(_records(connection, query, [uri, side])), None)
-
-
-def search_entities(connection: sqlite3.Connection, side: str, text: str) -> list[Record]:
-    """Entities of a side with all these words in their names; well-connected ones first."""
-    found, wanted = _named(text)
-    query = (
-        f"SELECT uri, name, degree FROM entities WHERE id IN ({found}) AND side = ? "
-        "ORDER BY length(name) > ?, degree DESC, id LIMIT 20"
-    )
-    return _records(connection, query, [wanted, side, len(text)])
-
-
-def page_of_unmatched(
-    connection: sqlite3.Connection,
-    side: str,
-    *,
-    text: str = "",
-    reason: str = "",
-    status: str = "open",
-    after: int = 0,
-) -> list[Record]:
-    """Unmatched entities of a side, the nearest misses first."""
-    conditions: list[tuple[str, Any]] = [("u.side = ?", side), ("u.id > ?", after)]
-    if text:
-        found, wanted = _named(text)
-        conditions.append((f"u.entity IN ({found})", wanted))
-    if reason:
-        conditions.append(("u.reason = ?", reason))
-    if status != "all":
-        conditions.append(("coalesce(s.state, 'open') = ?", status))
-    where, values = zip(*conditions, strict=True)
-    query = f"{UNMATCHED} WHERE {' AND '.join(where)} ORDER BY u.id LIMIT {PAGE}"
-    return _records(connection, query, values)
-
-
-def alike(connection: sqlite3.Connection, claim: decisions.Claim) -> list[decisions.Claim]:
-    """The same claim about every open link with the same two names; at most ``COUNTED``.
-
-    Of an entity without a match, about every open unmatched entity of its name.
-    """
-    if claim.verdict == "open":
-        return []
-    query = ALIKE_ALONE if claim.verdict == "no-match" else ALIKE
-    pairs = connection.execute(
-        f"{query} AND coalesce(s.state, 'open') = 'open' ORDER BY e.id LIMIT {COUNTED}", claim[:2]
-    )
-    others = (claim._replace(left=left, right=right) for left, right in pairs)
-    return [other for other in others if other != claim]
-
-
-def state_of(connection: sqlite3.Connection, left: str, right: str) -> str:
-    """The state of a pair."""
-    query = "SELECT state FROM states WHERE left = ? AND right = ?"
-    row = connection.execute(query, [left, right]).fetchone()
-    return row["state"] if row else "open"
-
-
-def states_about(connection: sqlite3.Connection, side: str, uri: str) -> list[Record]:
-    """The states of all pairs of an entity that were decided about: left, right, state."""
-    query = f"SELECT left, right, state FROM states WHERE {side} = ? AND state != 'open'"
-    return _records(connection, query, [uri])
-
-
-def changes(connection: sqlite3.Connection, since: int) -> Record:
-    """The states that changed after a version, and the version that they lead to."""
-    query = "SELECT left, right, state, version FROM states WHERE version > ?"
-    rows = _records(connection, f"{query} ORDER BY version LIMIT 1000", [since])
-    return {"version": rows[-1]["version"] if rows else since, "states": rows}
-
-
-def version(connection: sqlite3.Connection) -> int:
-    """The version of the last change of a state."""
-    return int(connection.execute("SELECT coalesce(max(version), 0) FROM states").fetchone()[0])
-
-
-def history(
-    connection: sqlite3.Connection, *, left: str = "", right: str = "", before: int | None = None
-) -> list[Record]:
-    """Decisions, the latest first, undone ones included; of one pair, or of all."""
-    of_pair = "AND d.left = ?2 AND d.right = ?3" if left or right else ""
-    query = f"""
-        SELECT d.*, e.name AS left_name, f.name AS right_name, s.state
-        FROM decisions d CROSS JOIN states s ON s.left = d.left AND s.right = d.right {NAMES}
-        WHERE (?1 IS NULL OR d.id < ?1) {of_pair} ORDER BY d.id DESC LIMIT {PAGE}
-    """
-    return _records(connection, query, [before, left, right] if of_pair else [before])
-
-
-def conflicts(connection: sqlite3.Connection) -> list[Record]:
-    """Pairs about which reviewers disagree, with who says what."""
-    query = f"""
-        SELECT s.left, s.right, e.name AS left_name, f.name AS right_name,
-               (SELECT group_concat(d.reviewer || ': ' || d.verdict, ', ') FROM decisions d
-                WHERE d.left = s.left AND d.right = s.right AND d.undone_by IS NULL) AS said
-        FROM states s {NAMES} WHERE s.state = 'conflict' ORDER BY s.version LIMIT {PAGE}
-    """
-    return _records(connection, query)
-
-
-def _records(
-    connection: sqlite3.Connection, query: str, values: Sequence[Any] = ()
-) -> list[Record]:
-    return [dict(row) for row in connection.execute(query, values)]

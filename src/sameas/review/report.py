@@ -7,10 +7,10 @@ from pathlib import Path
 from markupsafe import Markup
 
 from sameas.atomic import replacing_file
-from sameas.review import queue
 from sameas.review.folder import Review
 from sameas.review.pages import overview
 from sameas.review.pair import pair
+from sameas.review.queue import filter_of
 from sameas.review.templates import render, static_file
 from sameas.writing.links import check_place
 
@@ -21,16 +21,16 @@ def write_report(run: Path, path: Path, *, count: int) -> int:
     Nothing in it depends on the clock.
     """
     check_place(path, path.suffix.lower(), (".html",), remedy="which any browser shows")
-    review, chosen = Review(run), queue.filter_of({"status": "all"})
+    review, chosen = Review(run), filter_of({"status": "all"})
     review.prepare(wait=True)
-    with review.databases() as connection:
-        rows = queue.page_of_links(connection, chosen, limit=count)
-    text = render(
-        "report.html.jinja",
-        overview=overview(review, {}),
-        pairs=[pair(review, chosen | row) for row in rows],
-        style=Markup(static_file("style.css").decode()),
-    )
+    with review.queue() as queue:
+        rows = queue.page_of_links(chosen, limit=count)
+        text = render(
+            "report.html.jinja",
+            overview=overview(review, queue, {}),
+            pairs=[pair(review, queue, chosen | row) for row in rows],
+            style=Markup(static_file("style.css").decode()),
+        )
     with replacing_file(path) as draft:
         draft.write_text(text, encoding="utf8")
     return len(rows)
