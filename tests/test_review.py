@@ -57,10 +57,9 @@ def client(run):
     return browser(run)
 
 
-def browser(run, **options):
-    return testclient.TestClient(
-        make_app(Review(run, "Ada"), token=TOKEN, **options), base_url=HOST, headers=BEARER
-    )
+def browser(run, reviewer="Ada", headers=BEARER, **options):
+    app = make_app(Review(run, reviewer), token=TOKEN, **options)
+    return testclient.TestClient(app, base_url=HOST, headers=headers, follow_redirects=False)
 
 
 def links_of(run, **chosen):
@@ -278,8 +277,7 @@ def test_what_is_not_in_the_run_or_not_allowed_is_refused_in_a_sentence(client):
 
 
 def test_the_token_opens_the_page_and_a_cookie_keeps_it_open(run):
-    app = make_app(Review(run, "Ada"), token=TOKEN)
-    guest = testclient.TestClient(app, base_url=HOST, follow_redirects=False)
+    guest = browser(run, headers=None)
     assert guest.get("/links").status_code == 401
     assert guest.get("/?token=wrong").status_code == 401
     entered = guest.get("/links", params={"sort": "name", "token": TOKEN})
@@ -294,7 +292,7 @@ def test_the_token_opens_the_page_and_a_cookie_keeps_it_open(run):
 
 
 def test_a_page_of_another_site_cannot_decide(run):
-    guest = testclient.TestClient(make_app(Review(run, "Ada"), token=TOKEN), base_url=HOST)
+    guest = browser(run, headers=None)
     guest.get("/", params={"token": TOKEN})
     link = links_of(run)[0]
     claim = link["left"], link["right"], "accept"
@@ -425,9 +423,7 @@ def test_two_who_disagree_are_both_shown(client, run):
 
 
 def test_a_decision_needs_entities_of_the_run_and_a_name(run):
-    client = testclient.TestClient(
-        make_app(Review(run), token=TOKEN), base_url=HOST, headers=BEARER
-    )
+    client = browser(run, reviewer="")
     link = links_of(run)[0]
     claim = link["left"], link["right"], "accept"
     assert "your name" in say(client, claim, request="1").json()["error"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from multiprocessing import get_context
@@ -105,7 +106,21 @@ def _is_current(run: Path) -> bool:
 
 
 def write_index(alignment: Alignment, path: str | os.PathLike[str], *, stamp: str = "") -> None:
-    """Write the index of an alignment. Entities are numbered, the left ones first."""
+    """Write the index of an alignment."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = OFF")
+        connection.execute("PRAGMA synchronous = OFF")
+        connection.executescript(TABLES)
+        for table, rows in _tables(alignment, stamp):
+            columns, marks = ", ".join(rows.columns), ", ".join("?" * rows.width)
+            insert = f"INSERT INTO {table} ({columns}) VALUES ({marks})"
+            connection.executemany(insert, rows.iter_rows())
+        connection.executescript(INDEXES)
+        connection.commit()
+
+
+def _tables(alignment: Alignment, stamp: str) -> Iterator[tuple[str, pl.DataFrame]]:
+    """The rows of each table, one table at a time. Entities are numbered, the left ones first."""
     pair, far = alignment.pair, {"left": "right", "right": "left"}
     edges = edges_of(pair)
     entities = _entities(pair, edges)
@@ -115,35 +130,20 @@ def write_index(alignment: Alignment, path: str | os.PathLike[str], *, stamp: st
         place = graph.positions(uris)
         return pl.Series(uris.name, np.where(place < 0, -1, place + first))
 
-    links = alignment.links.sort("confidence", "score", "left", "right")
-    links = links.with_columns(ids(side, links[side]) for side in far).with_row_index("id", 1)
-    unmatched = []
+    yield "entities", entities.drop("text")
+    yield "names", entities.select(rowid="id", name="text")
     for side in far:
         rows = alignment.unmatched.filter(pl.col("side") == side)
         rows = rows.sort("score", descending=True, nulls_last=True)  # the nearest misses first
         placed = ids(side, rows["entity"]), ids(far[side], rows["candidate"])
-        unmatched.append(rows.with_columns(placed))
-    facets, link_facets = _facets(pair, links, edges, entities["uri"])
-    texts = [entities["text"].gather(links[side]) for side in far]
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA journal_mode = OFF")
-        connection.execute("PRAGMA synchronous = OFF")
-        connection.executescript(TABLES)
-        for table, rows in (
-            ("entities", entities.drop("text")),
-            ("names", entities.select(rowid="id", name="text")),
-            ("links", _with_orders(links, edges, entities)),
-            ("link_names", links.select(rowid="id", name=texts[0] + " " + texts[1])),
-            ("unmatched", pl.concat(unmatched)),
-            ("facets", facets),
-            ("link_facets", link_facets),
-            ("about", _about(alignment, stamp)),
-        ):
-            columns, marks = ", ".join(rows.columns), ", ".join("?" * rows.width)
-            insert = f"INSERT INTO {table} ({columns}) VALUES ({marks})"
-            connection.executemany(insert, rows.iter_rows())
-        connection.executescript(INDEXES)
-        connection.commit()
+        yield "unmatched", rows.with_columns(placed)
+    links = alignment.links.sort("confidence", "score", "left", "right")
+    links = links.with_columns(ids(side, links[side]) for side in far).with_row_index("id", 1)
+    left, right = (entities["text"].gather(links[side]) for side in far)
+    yield "link_names", links.select(rowid="id", name=left + " " + right)
+    yield "links", _with_orders(links, edges, entities)
+    yield from _facets(pair, links, edges, entities["uri"])
+    yield "about", _about(alignment, stamp)
 
 
 def edges_of(pair: GraphPair) -> pl.DataFrame:
@@ -192,12 +192,12 @@ def disagreement(
     texts = [folded(series).to_list() for series in names]
     alike = process.cpdist(*texts, scorer=fuzz.token_sort_ratio) if len(links) else np.zeros(0)
     likeness = np.asarray(alike / 100.0, dtype=np.float64)
-    ways = [edges.select(entity="head", far="tail"), edges.select(entity="tail", far="head")]
-    neighbours, ends = pl.concat(ways).unique(), []
+    ends = []
     for side in ("left", "right"):
-        own, others = links.select(entity=side, link="id"), links.select(far=side, other="id")
-        linked = neighbours.join(own, on="entity").join(others, on="far")
-        ends.append(linked.select("link", "other").unique())
+        heads, tails = links.select(head=side, link="id"), links.select(tail=side, other="id")
+        there = edges.join(heads, on="head").join(tails, on="tail").select("link", "other")
+        back = there.select(link="other", other="link")
+        ends.append(pl.concat([there, back]).unique())
     shared, left, right = (
         np.bincount(table["link"].to_numpy(), minlength=len(links) + 1)[1:]
         for table in (ends[0].join(ends[1], on=["link", "other"]), *ends)
@@ -208,29 +208,24 @@ def disagreement(
 
 def _facets(
     pair: GraphPair, links: pl.DataFrame, edges: pl.DataFrame, entities: pl.Series
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """What links can be filtered by, the relations and types of their entities; and which have it.
-
-    id, kind, uri, links (their number); and facet, link.
-    """
+) -> Iterator[tuple[str, pl.DataFrame]]:
+    """What links can be filtered by: the relations and types of their entities; and who has it."""
     relations = pl.concat([pair.left.relations, pair.right.relations]).cast(pl.String)
     ends = pl.concat(links.select(entity=side, link="id") for side in ("left", "right"))
-    ways = [edges.select(entity=end, code="relation") for end in ("head", "tail")]
+    ways = [edges.select(entity=end, code="relation").unique() for end in ("head", "tail")]
     is_type = pl.lit(relations == TYPE).gather("relation")
     types = edges.filter(is_type).select(entity="head", code="tail")
-    facets, pairs, first = [], [], 1
+    first = 1
     for kind, codes, uris in (("relation", pl.concat(ways), relations), ("type", types, entities)):
         distinct = uris.unique(maintain_order=True)
         numbers = pl.lit(pl.Series(positions_of(uris, distinct) + first))
-        own = codes.select("entity", facet=numbers.gather("code")).unique()
-        pairs.append(
-            own.join(ends, on="entity").select("facet", "link").unique().sort("facet", "link")
-        )
-        counts = pairs[-1].group_by(id="facet").agg(links=pl.len())
+        linked = codes.join(ends, on="entity").select("link", facet=numbers.gather("code"))
+        pairs = linked.unique().sort("facet", "link")
+        yield "link_facets", pairs
+        counts = pairs.group_by(id="facet").agg(links=pl.len())
         uri = pl.lit(distinct).gather(pl.col("id") - first)
-        facets.append(counts.with_columns(kind=pl.lit(kind), uri=uri))
+        yield "facets", counts.with_columns(kind=pl.lit(kind), uri=uri)
         first += len(distinct)
-    return pl.concat(facets), pl.concat(pairs)
 
 
 def _about(alignment: Alignment, stamp: str) -> pl.DataFrame:
