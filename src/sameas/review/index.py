@@ -160,13 +160,11 @@ def _entities(pair: GraphPair, edges: pl.DataFrame) -> pl.DataFrame:
         for side, graph in (("left", pair.left), ("right", pair.right))
     ]
     table = pl.concat(tables).with_columns(pl.col("uri", "name").cast(pl.String))
-    names = table["name"]
+    names, ends = table["name"], edges.select("head", "tail").to_numpy().ravel()
     plain = folded(names, numbers=False)  # so that Latin letters find names in any script
     return table.with_columns(
         id=pl.Series(np.arange(len(table))),
-        degree=pl.Series(
-            np.bincount(edges.select("head", "tail").to_numpy().ravel(), minlength=len(table))
-        ),
+        degree=pl.Series(np.bincount(ends, minlength=len(table))),
         text=names.zip_with(plain == names.str.to_lowercase(), names + " " + plain),
     )
 

@@ -58,10 +58,8 @@ class Query:
 def parse_batch(text: str) -> dict[str, Query]:
     """The queries of a batch by their keys."""
     batch = _object(_json(text, "queries"), "queries")
-    found = len(batch)
-    _require(
-        found <= MOST_QUERIES, f"a batch must have at most {MOST_QUERIES} queries, got {found}", 413
-    )
+    problem = f"a batch must have at most {MOST_QUERIES} queries, got {len(batch)}"
+    _require(len(batch) <= MOST_QUERIES, problem, 413)
     queries = {key: _query(value, f"query {key[:50]!r}") for key, value in batch.items()}
     found = sum(len(values) for query in queries.values() for _, values in query.properties)
     problem = f"a batch must have at most {MOST_VALUES:,} values of properties, got {found:,}"
@@ -84,7 +82,7 @@ def _query(value: Any, where: str) -> Query:
         strict in ("any", "all", "should") and all(isinstance(one, str) for one in types),
         f"types of {where} must be strings, `type_strict` any, all or should",
     )
-    limit = fields.get("limit", CANDIDATES)
+    limit = fields.get("limit")
     return Query(
         text=text[:LONGEST].strip(),
         types=tuple(types),
