@@ -269,7 +269,7 @@ def test_a_relation_can_be_asked_from_its_object(people):
     assert dict(zip(terms.ids, terms.names, strict=True))[inverse] == "is city of"
     assert people.manifest("http://here")["schemaSpace"] == EX
     form = json.dumps({"ids": [f"{EX}paris"], "properties": [{"id": inverse}]})
-    row = people.extend(parse_extension(form))["rows"][f"{EX}paris"]
+    row = people.extend(*parse_extension(form))["rows"][f"{EX}paris"]
     assert row[inverse] == [{"id": f"{EX}p1", "name": "John Smith"}]
 
 

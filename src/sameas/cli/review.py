@@ -14,7 +14,7 @@ from urllib.parse import quote
 import click
 
 from sameas.cli.command import FILE, Command, flag, note, say
-from sameas.cli.server import address_of, answer, is_loopback, listen, require_web
+from sameas.cli.server import HERE, PORTS, address_of, answer, is_loopback, listen, require_web
 from sameas.errors import InputError, OptionError
 
 PORT = 8765
@@ -24,17 +24,12 @@ SHORTEST = 12
 
 @click.command(cls=Command)
 @click.argument("run", type=FILE)
-@flag(
-    "--port",
-    "N",
-    f"The port of the page.  [{PORT}, or any that is free]",
-    type=click.IntRange(0, 65535),
-)
+@flag("--port", "N", f"The port of the page.  [{PORT}, or any that is free]", type=PORTS)
 @flag(
     "--host",
     "ADDRESS",
     "The address to listen on; others than this machine need --token.",
-    default="127.0.0.1",
+    default=HERE,
 )
 @flag("--token", "TEXT", "What opens the page, instead of a random text.")
 @flag("--reviewer", "NAME", "Who decides, unless the page is told otherwise.  [your login]")
@@ -82,14 +77,8 @@ def review(
     if not folder.is_large:
         folder.prepare()
     listener = listen(host, *((PORT, 0) if port is None else (port,)))
-    app = make_app(
-        folder,
-        token=token,
-        hosts=()
-        if local
-        else (host.lower(), socket.gethostname().lower(), socket.getfqdn().lower()),
-        any_address=not local,
-    )
+    names = () if local else (host.lower(), socket.gethostname().lower(), socket.getfqdn().lower())
+    app = make_app(folder, token=token, hosts=names)
     url = f"{address_of(listener)}?token={quote(token, safe='')}"
     if not local:
         note(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from sameas.cli.command import SIDE, Command, flag, flags, given, progress_display, say
-from sameas.cli.server import address_of, answer, is_loopback, listen, require_web
+from sameas.cli.server import HERE, PORTS, address_of, answer, is_loopback, listen, require_web
 from sameas.errors import OptionError
 from sameas.rdf.rules import Reading
 
@@ -24,10 +24,8 @@ TOKEN = r"[A-Za-z0-9_-]{16,200}"
 @click.argument("graph")
 @flag("--side", SIDE, "Which graph of a run or benchmark folder.", default="right")
 @flag("--names", "FILE|uri", "Names of entities: a file, or from the URIs.")
-@flag("--host", "ADDRESS", "Where to listen; beyond this machine only with --token.",
-      default="127.0.0.1")  # fmt: skip
-@flag("--port", "NUMBER", "Where to listen; 0 for any that is free.",
-      default=8000, type=click.IntRange(0, 65535))  # fmt: skip
+@flag("--host", "ADDRESS", "Where to listen; beyond this machine only with --token.", default=HERE)
+@flag("--port", "NUMBER", "Where to listen; 0 for any that is free.", default=8000, type=PORTS)
 @flag("--token", "TEXT", "A secret that the address begins with: 16 or more letters and digits.")
 @flags(Reading)
 def serve(

@@ -8,10 +8,16 @@ from contextlib import suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+import click
+
 from sameas.errors import OptionError, system_reason
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
+
+HERE = "127.0.0.1"
+"""Where to listen for requests of this machine alone."""
+PORTS = click.IntRange(0, 65535)
 
 
 def require_web() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import logging
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -26,78 +27,67 @@ from sameas.explanation.words import REASONS
 from sameas.review import pages
 from sameas.review.folder import Review
 from sameas.review.guard import Guard
-from sameas.review.pair import NotFoundError, pair
-from sameas.review.parameters import Parameter, check_all, object_schema, query_description
-from sameas.review.queue import SORTS, Filter, Record
-from sameas.review.templates import render, static_files
+from sameas.review.pair import pair
+from sameas.review.parameters import Parameter, Record, check_all, object_schema
+from sameas.review.queue import FILTER, Queue
+from sameas.review.templates import STATIC, render, static_file
 from sameas.writing import read_run, write
 from sameas.writing.links import FORMATS
 
 log = logging.getLogger(__name__)
 REVIEWER = "sameas-reviewer"
 """The cookie that keeps the name of a reviewer."""
-EXPORTS = tuple(suffix.removeprefix(".") for suffix in FORMATS)
+YEAR = 365 * 24 * 3600
 
-_default = Filter()
-FILTER = (
-    Parameter("sort", "the order", choices=tuple(SORTS), default=_default.sort),
-    Parameter("status", "the state of links", choices=("all", *STATES), default=_default.status),
-    Parameter("text", "beginnings of words in either name, or a URI", default=""),
-    Parameter("relation", "a relation that either entity has", default=""),
-    Parameter("type", "a type that either entity has", default=""),
-    Parameter("low", "the least confidence", type="number", default=0.0, most=1),
-    Parameter("high", "the largest confidence", type="number", default=1.0, most=1),
-)
 SIDE = Parameter("side", "the graph", choices=("left", "right"), default="left")
 ENTITIES = (
     Parameter("left", "the URI of a left entity", default=""),
     Parameter("right", "the URI of a right entity", default=""),
 )
+CLAIM = (*ENTITIES, Parameter("verdict", "what it is", choices=VERDICTS, required=True))
 REQUEST = Parameter(
     "request",
     "a text that no other request has; one that is sent again is stored once",
     required=True,
 )
 NAME = Parameter("reviewer", "who decides; else who the cookie names", default="")
+EXPORTS = tuple(suffix.removeprefix(".") for suffix in FORMATS)
+EXPORT = Parameter("format", "a format of links", choices=EXPORTS, required=True)
 
 
 @dataclass(frozen=True)
-class Page:
-    """An address that shows something: its HTML at ``path``, its values at ``path``.json."""
+class Endpoint:
+    """An address, and the function that answers there.
+
+    A page is HTML at ``path`` (unless ``html`` is False) and its values at ``path``.json. An
+    action changes something; it takes JSON and gives JSON.
+    """
 
     path: str
-    show: Callable[[Review, Record], Record]
+    work: Callable[[Review, Queue, Record], Record]
     parameters: tuple[Parameter, ...] = ()
     html: bool = True
 
     @property
     def summary(self) -> str:
-        """What it shows, in one sentence."""
-        return (self.show.__doc__ or "").split("\n")[0]
+        """What it does, in one sentence."""
+        return (self.work.__doc__ or "").split("\n")[0]
 
 
-@dataclass(frozen=True)
-class Action:
-    """An address that changes something: it takes JSON and gives JSON."""
-
-    path: str
-    take: Callable[[Review, Record, str], Record]
-    parameters: tuple[Parameter, ...]
-
-
+whole_number = partial(Parameter, type="integer")
 PAGES = (
-    Page("/overview", pages.overview),
-    Page(
+    Endpoint("/overview", pages.overview),
+    Endpoint(
         "/links",
         pages.links,
         (
             *FILTER,
-            Parameter("after", "the number of the link before the page", type="integer"),
-            Parameter("before", "the number of the link after it", type="integer"),
+            whole_number("after", "the number of the link before the page"),
+            whole_number("before", "the number of the link after it"),
         ),
     ),
-    Page("/pair", pair, (*ENTITIES, *FILTER)),
-    Page(
+    Endpoint("/pair", pair, (*ENTITIES, *FILTER)),
+    Endpoint(
         "/unmatched",
         pages.unmatched,
         (
@@ -105,99 +95,81 @@ PAGES = (
             Parameter("text", "beginnings of words in the name", default=""),
             Parameter("reason", "why", choices=("", *REASONS), default=""),
             Parameter("status", "what was decided", choices=("all", *STATES), default="open"),
-            Parameter("after", "the row before the page", type="integer", default=0),
+            whole_number("after", "the row before the page", default=0),
         ),
     ),
-    Page(
-        "/decisions",
-        pages.decisions,
-        (Parameter("before", "the decision after the page", type="integer"),),
+    Endpoint(
+        "/decisions", pages.decisions, (whole_number("before", "the decision after the page"),)
     ),
-    Page(
+    Endpoint(
         "/search",
         pages.search,
         (SIDE, Parameter("text", "words of a name", required=True)),
         html=False,
     ),
-    Page(
-        "/changes",
-        pages.changes,
-        (Parameter("since", "a version", type="integer", default=0),),
-        html=False,
+    Endpoint(
+        "/changes", pages.changes, (whole_number("since", "a version", default=0),), html=False
     ),
 )
+CLAIMS = Parameter(
+    "claims",
+    "what is decided, all of it at once",
+    type="array",
+    required=True,
+    most=20,
+    items=CLAIM,
+)
+OF = Parameter("of", "the request to be repeated", required=True)
 ACTIONS = (
-    Action(
-        "/decide",
-        pages.take_decision,
-        (
-            REQUEST,
-            NAME,
-            Parameter(
-                "claims",
-                "what is decided, all of it at once",
-                type="array",
-                required=True,
-                most=20,
-                items=(
-                    *ENTITIES,
-                    Parameter("verdict", "what it is", choices=VERDICTS, required=True),
-                ),
-            ),
-        ),
-    ),
-    Action(
-        "/repeat",
-        pages.repeat_decision,
-        (REQUEST, NAME, Parameter("of", "the request to be repeated", required=True)),
-    ),
-    Action("/undo", pages.take_back, (REQUEST, NAME)),
+    Endpoint("/decide", pages.take_decision, (REQUEST, NAME, CLAIMS)),
+    Endpoint("/repeat", pages.repeat_decision, (REQUEST, NAME, OF)),
+    Endpoint("/undo", pages.take_back, (REQUEST, NAME)),
 )
-EXPORT = Parameter("format", "a format of links", choices=EXPORTS, required=True)
 
 
-def make_app(
-    review: Review, *, token: str, hosts: tuple[str, ...] = (), any_address: bool = False
-) -> Guard:
-    """The application behind its guard."""
+def make_app(review: Review, *, token: str, hosts: tuple[str, ...] = ()) -> Guard:
+    """The application behind its guard; ``hosts`` are names for it, if other machines can ask."""
+    answer, show = partial(_answer, review), partial(_answer, review, html=True)
     routes = [
-        Route("/", _page(review, PAGES[0])),
-        *(Route(page.path, _page(review, page)) for page in PAGES if page.html),
-        *(Route(f"{page.path}.json", _page(review, page, html=False)) for page in PAGES),
-        *(Route(action.path, _action(review, action), methods=["POST"]) for action in ACTIONS),
+        Route("/", partial(show, PAGES[0])),
+        *(Route(page.path, partial(show, page)) for page in PAGES if page.html),
+        *(Route(f"{page.path}.json", partial(answer, page)) for page in PAGES),
+        *(Route(action.path, partial(answer, action), methods=["POST"]) for action in ACTIONS),
         Route("/reviewer", _set_reviewer, methods=["POST"]),
-        Route("/export", _export(review)),
+        Route("/export", partial(_export, review)),
         Route("/openapi.json", lambda request: JSONResponse(description())),
         Route("/static/{name}", _static),
     ]
-    handlers: Mapping[Any, Any] = {
+    handlers: dict[Any, Any] = {
         SameasError: _refused,
         HTTPException: _refused,
         Exception: _failed,
     }
-    app = Starlette(routes=routes, exception_handlers=handlers)
-    return Guard(app, token, hosts, any_address)
+    return Guard(Starlette(routes=routes, exception_handlers=handlers), token, hosts)
 
 
-def _reviewer(request: Request, review: Review) -> str:
-    return unquote(request.cookies.get(REVIEWER, "")) or review.reviewer
+async def _answer(
+    review: Review, endpoint: Endpoint, request: Request, *, html: bool = False
+) -> Response:
+    is_action = request.method == "POST"
+    given = await _object(request) if is_action else request.query_params
+    values = check_all(endpoint.parameters, given)
+    kept = unquote(request.cookies.get(REVIEWER, ""))
+    reviewer = values.get("reviewer") or kept or review.reviewer
+    if is_action and not reviewer:
+        raise OptionError("reviewer is missing: give your name first")
 
+    def work() -> Response:
+        with review.queue() as queue:
+            found = endpoint.work(review, queue, {**values, "reviewer": reviewer})
+        if html:
+            page = endpoint.path.removeprefix("/")
+            text = render(f"{page}.html.jinja", **found, page=page, reviewer=reviewer)
+            return HTMLResponse(text)
+        plain = json.dumps(found, default=str)
+        return JSONResponse(json.loads(plain, parse_constant=lambda not_finite: None))
 
-def _page(review: Review, page: Page, *, html: bool = True) -> Callable[[Request], Response]:
-    def answer(request: Request) -> Response:
-        values = page.show(review, check_all(page.parameters, request.query_params))
-        if not html:
-            return _json(values)
-        name, who = page.path.removeprefix("/"), _reviewer(request, review)
-        return HTMLResponse(render(f"{name}.html.jinja", **values, page=name, reviewer=who))
-
-    return answer
-
-
-def _json(values: Record) -> Response:
-    """Values as JSON; null for numbers that are not finite."""
-    plain = json.loads(json.dumps(values, default=str), parse_constant=lambda name: None)
-    return JSONResponse(plain)
+    return await run_in_threadpool(work)
 
 
 async def _object(request: Request) -> Record:
@@ -215,52 +187,35 @@ async def _object(request: Request) -> Record:
     return found
 
 
-def _action(review: Review, action: Action) -> Callable[[Request], Any]:
-    async def answer(request: Request) -> Response:
-        values = check_all(action.parameters, await _object(request))
-        reviewer = values["reviewer"] or _reviewer(request, review)
-        return _json(await run_in_threadpool(action.take, review, values, reviewer))
-
-    return answer
-
-
 async def _set_reviewer(request: Request) -> Response:
     name = Parameter("reviewer", "your name", required=True)
     reviewer = " ".join(name.check((await _object(request)).get("reviewer")).split())[:200]
     response = JSONResponse({"reviewer": reviewer})
-    year = 365 * 24 * 3600
-    response.set_cookie(REVIEWER, quote(reviewer), max_age=year, httponly=True, samesite="lax")
+    response.set_cookie(REVIEWER, quote(reviewer), max_age=YEAR, httponly=True, samesite="lax")
     return response
 
 
-def _export(review: Review) -> Callable[[Request], Response]:
-    def answer(request: Request) -> Response:
-        kind = EXPORT.check(request.query_params.get("format"))
-        with tempfile.TemporaryDirectory(prefix="sameas-") as folder:
-            path = Path(folder) / f"links.{kind}"
-            write(read_run(review.run), path)
-            content = path.read_bytes()
-        name = {"Content-Disposition": f'attachment; filename="links.{kind}"'}
-        return Response(content, headers=name, media_type="application/octet-stream")
-
-    return answer
+def _export(review: Review, request: Request) -> Response:
+    kind = EXPORT.check(request.query_params.get("format"))
+    with tempfile.TemporaryDirectory(prefix="sameas-") as folder:
+        path = Path(folder) / f"links.{kind}"
+        write(read_run(review.run), path)
+        content = path.read_bytes()
+    name = {"Content-Disposition": f'attachment; filename="links.{kind}"'}
+    return Response(content, headers=name, media_type="application/octet-stream")
 
 
 def _static(request: Request) -> Response:
-    found = static_files().get(request.path_params["name"])
-    if found is None:
+    name = request.path_params["name"]
+    if name not in STATIC:
         raise HTTPException(404)
-    content, media_type = found
-    return Response(content, media_type=media_type)
+    return Response(static_file(name), media_type=STATIC[name])
 
 
 def _refused(request: Request, error: Exception) -> Response:
     """One sentence about what cannot be done, as HTML or JSON."""
-    status = error.status_code if isinstance(error, HTTPException) else 400
-    text = error.detail if isinstance(error, HTTPException) else str(error)
-    if isinstance(error, NotFoundError):
-        status = 404
-    headers = getattr(error, "headers", None)
+    status = getattr(error, "status_code", 400)
+    text, headers = getattr(error, "detail", str(error)), getattr(error, "headers", None)
     if request.method != "GET" or request.url.path.endswith(".json"):
         return JSONResponse({"error": text}, status_code=status, headers=headers)
     title = HTTPStatus(status).phrase
@@ -275,56 +230,53 @@ def _failed(request: Request, error: Exception) -> Response:
 
 def description() -> Record:
     """The application as OpenAPI describes it."""
-    ok = {
-        "200": {
-            "description": "done",
-            "content": {"application/json": {"schema": {"type": "object"}}},
-        }
+    error = _json_content(object_schema([Parameter("error", "what is wrong", required=True)]))
+    responses = {
+        "200": {"description": "done", **_json_content({"type": "object"})},
+        "400": {"description": "refused", **error},
+        "404": {"description": "not in the run", **error},
+        "401": {"description": "no token"},
     }
-    problem = {"schema": object_schema([Parameter("error", "what is wrong", required=True)])}
-    refusals = {
-        "400": {"description": "refused", "content": {"application/json": problem}},
-        "404": {"description": "not in the run", "content": {"application/json": problem}},
+    of_actions = {
+        **responses,
+        "415": {"description": "not JSON", **error},
+        "429": {"description": "too many requests"},
+    }
+    of_export = {
+        "200": {"description": "a file", "content": {"*/*": {}}},
+        "400": {"description": "refused", "content": {"text/html": {}}},
         "401": {"description": "no token"},
     }
     paths: Record = {}
     for page in PAGES:
-        paths[f"{page.path}.json"] = {
-            "get": {
-                "summary": page.summary,
-                "parameters": query_description(page.parameters),
-                "responses": {**ok, **refusals},
-            }
-        }
+        paths[f"{page.path}.json"] = _get(page.summary, page.parameters, responses)
     for action in ACTIONS:
-        content = {"application/json": {"schema": object_schema(action.parameters)}}
-        paths[action.path] = {
-            "post": {
-                "summary": (action.take.__doc__ or "").split("\n")[0],
-                "requestBody": {"required": True, "content": content},
-                "responses": {
-                    **ok,
-                    **refusals,
-                    "415": {"description": "not JSON", "content": {"application/json": problem}},
-                    "429": {"description": "too many requests"},
-                },
-            }
-        }
-    paths["/export"] = {
-        "get": {
-            "summary": "The links as decided, in a format of your choice.",
-            "parameters": query_description([EXPORT]),
-            "responses": {
-                "200": {"description": "a file", "content": {"*/*": {}}},
-                "400": {"description": "refused", "content": {"text/html": {}}},
-                "401": {"description": "no token"},
-            },
-        }
-    }
+        body = {"required": True, **_json_content(object_schema(action.parameters))}
+        post = {"summary": action.summary, "requestBody": body, "responses": of_actions}
+        paths[action.path] = {"post": post}
+    title = "The links as decided, in a format of your choice."
     return {
         "openapi": "3.1.0",
         "info": {"title": "sameas review", "version": __version__},
         "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
         "security": [{"token": []}],
-        "paths": paths,
+        "paths": {**paths, "/export": _get(title, [EXPORT], of_export)},
     }
+
+
+def _json_content(schema: Record) -> Record:
+    return {"content": {"application/json": {"schema": schema}}}
+
+
+def _get(summary: str, parameters: Sequence[Parameter], responses: Record) -> Record:
+    query = [
+        {
+            "name": one.name,
+            "in": "query",
+            "required": one.required,
+            "description": one.help,
+            "schema": one.schema,
+        }
+        for one in parameters
+    ]
+    return {"get": {"summary": summary, "parameters": query, "responses": responses}}

@@ -7,7 +7,7 @@ from itertools import accumulate, pairwise
 
 from sameas.explanation.result import Comparison, Detail, Part
 from sameas.explanation.words import matters, neighbours, ngram_text, part_measure, part_title
-from sameas.review.queue import Record
+from sameas.review.parameters import Record
 
 
 def waterfall(comparison: Comparison) -> Record:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -11,10 +10,9 @@ from threading import Lock, Thread
 
 from sameas.alignment import Alignment
 from sameas.errors import SameasError
-from sameas.explanation import Explanation
-from sameas.review import queue
+from sameas.explanation import Explanation, Side
 from sameas.review.index import ensure_index, stamp
-from sameas.review.queue import Filter, Side
+from sameas.review.queue import Queue, filter_of, open_queue
 from sameas.writing import read_run
 
 FEW = 200_000
@@ -43,28 +41,27 @@ class Review:
     loading: Lock = field(default_factory=Lock)
     explaining: Lock = field(default_factory=Lock)
 
-    @property
-    def alignment(self) -> Alignment:
-        """The alignment of the run, as it is now."""
+    def load(self) -> Loaded:
+        """The run as it is now; its index is made again if it has changed."""
         with self.loading:
             current = stamp(self.run)
             if self.loaded is None or self.loaded.stamp != current:
                 ensure_index(self.run)
                 preparing = Thread(target=self._explain_one, daemon=True)
                 self.loaded = Loaded(read_run(self.run), current, preparing)
-            return self.loaded.alignment
-
-    @contextmanager
-    def databases(self) -> Iterator[sqlite3.Connection]:
-        """The databases of the run as it is now."""
-        self.alignment  # noqa: B018 (makes the index again if the run has changed)
-        with queue.databases(self.run) as connection:
-            yield connection
+            return self.loaded
 
     @property
-    def single(self) -> tuple[bool, bool]:
-        """Whether a left, and whether a right entity has one partner at most."""
-        return self.alignment.options.single
+    def alignment(self) -> Alignment:
+        """The alignment of the run, as it is now."""
+        return self.load().alignment
+
+    @contextmanager
+    def queue(self) -> Iterator[Queue]:
+        """The queue of the run as it is now."""
+        self.load()
+        with open_queue(self.run) as queue:
+            yield queue
 
     def explain(self, uri: str, other: str | None, side: Side) -> Explanation | None:
         """The explanation of a pair or an entity; None for methods that have none."""
@@ -82,18 +79,17 @@ class Review:
 
     def prepare(self, *, wait: bool = False) -> bool:
         """Compute what all explanations need, in the background; whether it is there."""
-        self.alignment  # noqa: B018 (loads the run)
-        assert self.loaded is not None
+        preparing = self.load().preparing
         with self.loading:
-            if self.loaded.preparing.ident is None:
-                self.loaded.preparing.start()
+            if preparing.ident is None:
+                preparing.start()
         if wait:
-            self.loaded.preparing.join()
-        return not self.loaded.preparing.is_alive()
+            preparing.join()
+        return not preparing.is_alive()
 
     def _explain_one(self) -> None:
-        with self.databases() as connection:
-            links = queue.page_of_links(connection, Filter(status="all"), limit=1)
+        with self.queue() as queue:
+            links = queue.page_of_links(filter_of({"status": "all"}), limit=1)
         with suppress(SameasError):  # the page that asks will say it
             for link in links:
                 self.explain(link["left"], link["right"], "left")

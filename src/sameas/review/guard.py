@@ -8,13 +8,14 @@ ours, and everything needs the token, which the first address carries and a cook
 from __future__ import annotations
 
 import ipaddress
+import re
 import secrets
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
-from urllib.parse import parse_qsl, urlencode
 
-from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import cookie_parser
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -24,17 +25,9 @@ LARGEST = 64 * 1024
 WRITES = 500
 """Requests that may change something, and wrong tokens that may be tried, in a second."""
 WRONG = 5
-POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self'",
-        "connect-src 'self'",
-        "form-action 'self'",
-        "base-uri 'none'",
-        "frame-ancestors 'none'",
-    )
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS = {
     "content-security-policy": POLICY,
@@ -51,33 +44,26 @@ class Limit:
     """At most so many events in a second; as many may come at once."""
 
     rate: float
-    left: float = field(init=False)
+    used: float = 0.0
     seen: float = field(default_factory=time.monotonic)
-
-    def __post_init__(self) -> None:
-        """Begin with none used."""
-        self.left = self.rate
 
     def allows(self) -> bool:
         """Whether one more event is allowed now; it counts."""
         now = time.monotonic()
-        self.left = min(self.rate, self.left + (now - self.seen) * self.rate)
-        self.seen = now
-        if self.left < 1:
-            return False
-        self.left -= 1
-        return True
+        self.used, self.seen = max(0.0, self.used - (now - self.seen) * self.rate), now
+        allowed = self.used + 1 <= self.rate
+        self.used += allowed
+        return allowed
 
 
 @dataclass
 class Guard:
-    """The application behind the checks. ``hosts`` are names besides those of loopback."""
+    """The application behind the checks."""
 
     app: ASGIApp
     token: str
     hosts: tuple[str, ...] = ()
-    any_address: bool = False
-    """Whether the Host may be any IP address, as it is where other machines can ask."""
+    """Names besides those of loopback, where other machines can ask; then also by any address."""
     writes: Limit = field(default_factory=lambda: Limit(WRITES))
     wrong: Limit = field(default_factory=lambda: Limit(WRONG))
 
@@ -85,69 +71,55 @@ class Guard:
         """Answer a request, or refuse it in one sentence."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
-            return
-        if scope["type"] != "http":
+        elif scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
-            return
-        headers = Headers(scope=scope)
-        refusal = self._refusal(scope, headers)
-        if refusal is not None:
-            await refusal(scope, receive, _with_headers(send))
-            return
-        await self.app(scope, _limited(receive), _with_headers(send))
+        else:
+            app = self._refusal(Request(scope)) or self.app
+            await app(scope, _limited(receive), _with_headers(send))
 
-    def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
+    def _refusal(self, request: Request) -> Response | None:
         """The answer to a request that is not let through."""
-        host = headers.get("host", "")
-        name, _, port = host.rpartition(":") if not host.endswith("]") else (host, "", "")
-        name = (name if port.isdigit() else host).strip("[]").lower()
-        if not self._is_ours(name):
+        host = request.headers.get("host", "")
+        if not self._is_ours(re.sub(r":\d+$", "", host).strip("[]").lower()):
             return _refused("this address is not one of this server", 403)
-        query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        given = dict(query).get("token")
-        cookie_name = f"sameas-review-{scope['server'][1]}"
-        if given is not None and scope["method"] == "GET":
-            return self._enter(scope, query, given, cookie_name)
-        cookie = cookie_parser(headers.get("cookie", "")).get(cookie_name, "")
-        kind, _, bearer = headers.get("authorization", "").partition(" ")
+        given, cookie = request.query_params.get("token"), f"sameas-review-{request['server'][1]}"
+        if given is not None and request.method == "GET":
+            if not self._is_token(given):
+                return self._wrong("this token is not the one that sameas review printed")
+            return self._enter(request, cookie)
+        kind, _, bearer = request.headers.get("authorization", "").partition(" ")
         by_header = kind.lower() == "bearer" and self._is_token(bearer)
-        if not by_header and not self._is_token(cookie):
-            return self._wrong("open the address that sameas review printed, with its token", 401)
-        if scope["method"] in ("GET", "HEAD"):
+        if not by_header and not self._is_token(request.cookies.get(cookie, "")):
+            return self._wrong("open the address that sameas review printed, with its token")
+        if request.method in ("GET", "HEAD"):
             return None
-        if not by_header and headers.get("origin") != f"{scope['scheme']}://{host}":
+        if not by_header and request.headers.get("origin") != f"{request['scheme']}://{host}":
             return _refused("decisions are taken from pages of this server alone", 403)
-        length = headers.get("content-length", "0")
+        length = request.headers.get("content-length", "0")
         if not length.isdigit() or int(length) > LARGEST:
             return _refused(f"at most {LARGEST:,} bytes can be sent", 413)
         return None if self.writes.allows() else _refused("too many requests; wait a second", 429)
 
     def _is_ours(self, name: str) -> bool:
-        if name in (*LOOPBACK, *self.hosts):
-            return True
-        try:
-            ipaddress.ip_address(name)
-        except ValueError:
-            return False
-        return self.any_address
+        if self.hosts:
+            with suppress(ValueError):
+                ipaddress.ip_address(name)
+                return True
+        return name in (*LOOPBACK, *self.hosts)
 
     def _is_token(self, text: str) -> bool:
         return secrets.compare_digest(text.encode(errors="replace"), self.token.encode())
 
-    def _enter(
-        self, scope: Scope, query: list[tuple[str, str]], given: str, cookie: str
-    ) -> Response:
+    def _enter(self, request: Request, cookie: str) -> Response:
         """Set the cookie, and lead to the same page without the token in its address."""
-        if not self._is_token(given):
-            return self._wrong("this token is not the one that sameas review printed", 401)
-        rest = urlencode([(name, value) for name, value in query if name != "token"])
-        path = "/" + scope["path"].lstrip("/")  # "//host" would lead elsewhere
+        rest = request.url.remove_query_params("token").query
+        path = "/" + request["path"].lstrip("/")  # "//host" would lead elsewhere
         response = RedirectResponse(f"{path}?{rest}" if rest else path, status_code=303)
         response.set_cookie(cookie, self.token, httponly=True, samesite="lax", path="/")
         return response
 
-    def _wrong(self, problem: str, status: int) -> Response:
-        return _refused(problem, status if self.wrong.allows() else 429)
+    def _wrong(self, problem: str) -> Response:
+        return _refused(problem, 401 if self.wrong.allows() else 429)
 
 
 def _refused(problem: str, status: int) -> Response:

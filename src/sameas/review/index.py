@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -21,9 +21,8 @@ from rapidfuzz import fuzz, process
 
 from sameas.alignment import Alignment
 from sameas.atomic import replacing_file
-from sameas.errors import SameasError
 from sameas.features.folding import folded
-from sameas.graph import Graph, GraphPair, positions_of
+from sameas.graph import GraphPair, positions_of
 from sameas.rdf.assembly import TYPE
 from sameas.writing import read_run
 
@@ -78,22 +77,15 @@ def ensure_index(run: Path) -> None:
     if _is_current(run):
         return
     if (run / "links.parquet").stat().st_size < LARGE:
-        problem = _make_index(run)
+        _make_index(run)
     else:
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-            problem = pool.submit(_make_index, run).result()
-    if problem is not None:
-        raise SameasError(problem)
+            pool.submit(_make_index, run).result()
 
 
-def _make_index(run: Path) -> str | None:
-    """Make the index; what a user can mend comes back as a sentence."""
-    try:
-        with replacing_file(run / FILE) as draft:
-            write_index(read_run(run), draft, stamp=stamp(run))
-    except SameasError as error:
-        return str(error)
-    return None
+def _make_index(run: Path) -> None:
+    with replacing_file(run / FILE) as draft:
+        write_index(read_run(run), draft, stamp=stamp(run))
 
 
 def stamp(run: Path) -> str:
@@ -119,161 +111,126 @@ def write_index(alignment: Alignment, path: str | os.PathLike[str], *, stamp: st
         connection.execute("PRAGMA journal_mode = OFF")
         connection.execute("PRAGMA synchronous = OFF")
         connection.executescript(TABLES)
-        texts = _write_entities(connection, alignment)
-        links = _write_links(connection, alignment, texts)
-        _write_unmatched(connection, alignment)
-        _write_facets(connection, alignment, links)
-        values = {**_about(alignment), "stamp": stamp}
-        connection.executemany("INSERT INTO about VALUES (?, ?)", values.items())
+        for table, rows in _tables(alignment, stamp):
+            columns, marks = ", ".join(rows.columns), ", ".join("?" * rows.width)
+            insert = f"INSERT INTO {table} ({columns}) VALUES ({marks})"
+            connection.executemany(insert, rows.iter_rows())
         connection.executescript(INDEXES)
         connection.commit()
 
 
-def _insert(connection: sqlite3.Connection, table: str, rows: pl.DataFrame) -> None:
-    marks = ", ".join("?" * rows.width)
-    columns = ", ".join(rows.columns)
-    connection.executemany(f"INSERT INTO {table} ({columns}) VALUES ({marks})", rows.iter_rows())
+def _tables(alignment: Alignment, stamp: str) -> Iterator[tuple[str, pl.DataFrame]]:
+    """The rows of each table, one table at a time. Entities are numbered, the left ones first."""
+    pair, far = alignment.pair, {"left": "right", "right": "left"}
+    edges = edges_of(pair)
+    entities = _entities(pair, edges)
 
+    def ids(side: str, uris: pl.Series) -> pl.Series:
+        graph, first = (pair.left, 0) if side == "left" else (pair.right, len(pair.left.entities))
+        place = graph.positions(uris)
+        return pl.Series(uris.name, np.where(place < 0, -1, place + first))
 
-def _write_entities(connection: sqlite3.Connection, alignment: Alignment) -> list[pl.Series]:
-    """Write all entities: the left ones, then the right ones; the texts that find them."""
-    first, texts = 0, []
-    for side, graph in (("left", alignment.pair.left), ("right", alignment.pair.right)):
-        count, names = len(graph.entities), graph.names.cast(pl.String)
-        numbers = pl.Series("id", np.arange(first, first + count))
-        columns = [numbers, graph.entities.rename("uri"), names.rename("name"), _degrees(graph)]
-        _insert(connection, "entities", pl.DataFrame(columns).with_columns(side=pl.lit(side)))
-        plain = folded(names, numbers=False)  # so that Latin letters find names in any script
-        text = names.zip_with(plain == names.str.to_lowercase(), names + " " + plain)
-        _insert(connection, "names", pl.DataFrame([numbers.rename("rowid"), text.rename("name")]))
-        texts.append(text)
-        first += count
-    return texts
-
-
-def _degrees(graph: Graph) -> pl.Series:
-    ends = graph.triples[:, [0, 2]].ravel()
-    return pl.Series("degree", np.bincount(ends, minlength=len(graph.entities)))
-
-
-def _write_links(
-    connection: sqlite3.Connection, alignment: Alignment, texts: list[pl.Series]
-) -> pl.DataFrame:
-    """Write the links, the least certain first; returned by the positions of their entities."""
-    pair = alignment.pair
+    yield "entities", entities.drop("text")
+    yield "names", entities.select(rowid="id", name="text")
+    for side in far:
+        rows = alignment.unmatched.filter(pl.col("side") == side)
+        rows = rows.sort("score", descending=True, nulls_last=True)  # the nearest misses first
+        placed = ids(side, rows["entity"]), ids(far[side], rows["candidate"])
+        yield "unmatched", rows.with_columns(placed)
     links = alignment.links.sort("confidence", "score", "left", "right")
-    left, right = pair.left.positions(links["left"]), pair.right.positions(links["right"])
-    names = pair.left.names.gather(left), pair.right.names.gather(right)
-    degrees = _degrees(pair.left).gather(left) + _degrees(pair.right).gather(right)
-    placed = pl.DataFrame({"left": left, "right": right}).with_row_index("id", offset=1)
-    table = placed.with_columns(
-        links["score"],
-        links["confidence"],
-        pl.col("right") + len(pair.left.entities),
-        name_order=names[0].str.to_lowercase().rank("ordinal"),
-        degree=degrees,
-        disagreement=disagreement(pair, placed, names),
+    links = links.with_columns(ids(side, links[side]) for side in far).with_row_index("id", 1)
+    left, right = (entities["text"].gather(links[side]) for side in far)
+    yield "link_names", links.select(rowid="id", name=left + " " + right)
+    yield "links", _with_orders(links, edges, entities)
+    yield from _facets(pair, links, edges, entities["uri"])
+    yield "about", _about(alignment, stamp)
+
+
+def edges_of(pair: GraphPair) -> pl.DataFrame:
+    """head, relation, tail of both graphs; the numbers of the right one follow the left ones."""
+    shift = np.array([len(pair.left.entities), len(pair.left.relations), len(pair.left.entities)])
+    triples = np.concatenate([pair.left.triples, pair.right.triples + shift])
+    return pl.DataFrame(triples, schema=["head", "relation", "tail"])
+
+
+def _entities(pair: GraphPair, edges: pl.DataFrame) -> pl.DataFrame:
+    """id, side, uri, name and degree of all entities, and the text that finds them."""
+    tables = [
+        pl.DataFrame({"uri": graph.entities, "name": graph.names}).with_columns(side=pl.lit(side))
+        for side, graph in (("left", pair.left), ("right", pair.right))
+    ]
+    table = pl.concat(tables).with_columns(pl.col("uri", "name").cast(pl.String))
+    names, ends = table["name"], edges.select("head", "tail").to_numpy().ravel()
+    plain = folded(names, numbers=False)  # so that Latin letters find names in any script
+    return table.with_columns(
+        id=pl.Series(np.arange(len(table))),
+        degree=pl.Series(np.bincount(ends, minlength=len(table))),
+        text=names.zip_with(plain == names.str.to_lowercase(), names + " " + plain),
     )
-    _insert(connection, "links", table)
-    found = texts[0].gather(left) + " " + texts[1].gather(right)
-    _insert(connection, "link_names", placed.select(rowid="id").with_columns(found.alias("name")))
-    return placed
+
+
+def _with_orders(links: pl.DataFrame, edges: pl.DataFrame, entities: pl.DataFrame) -> pl.DataFrame:
+    """The links with what they are ordered by, besides their scores."""
+    left, right = (entities[links[side]] for side in ("left", "right"))
+    return links.with_columns(
+        name_order=left["name"].str.to_lowercase().rank("ordinal"),
+        degree=left["degree"] + right["degree"],
+        disagreement=disagreement(links, edges, (left["name"], right["name"])),
+    )
 
 
 def disagreement(
-    pair: GraphPair, placed: pl.DataFrame, names: tuple[pl.Series, pl.Series]
+    links: pl.DataFrame, edges: pl.DataFrame, names: tuple[pl.Series, pl.Series]
 ) -> pl.Series:
     """How far apart the likeness of the names and that of the linked neighbours are, 0 to 1.
 
     The latter is the share of linked neighbours that are linked with each other; names count
-    alone where there are none, and agree with themselves.
+    alone where there are none, and agree with themselves. Links are numbered from 1 on.
     """
-    texts = [folded(series.cast(pl.String)).to_list() for series in names]
-    alike = process.cpdist(*texts, scorer=fuzz.token_sort_ratio) if len(placed) else np.zeros(0)
+    texts = [folded(series).to_list() for series in names]
+    alike = process.cpdist(*texts, scorer=fuzz.token_sort_ratio) if len(links) else np.zeros(0)
+    likeness = np.asarray(alike / 100.0, dtype=np.float64)
     ends = []
-    for side, graph in (("left", pair.left), ("right", pair.right)):
-        at = placed.select(entity=side, link="id")
-        edges = pl.DataFrame({"entity": graph.triples[:, 0], "far": graph.triples[:, 2]})
-        both = pl.concat([edges, edges.select(entity="far", far="entity")]).unique()
-        linked = both.join(at, on="entity").join(
-            at.rename({"entity": "far"}), on="far", suffix="_2"
-        )
-        ends.append(linked.select("link", other="link_2").unique())
-    shared = ends[0].join(ends[1], on=["link", "other"])
-    counts = [
-        placed.select(link="id")
-        .join(table.group_by("link").len(), on="link", how="left", maintain_order="left")["len"]
-        .fill_null(0)
-        for table in (shared, *ends)
-    ]
-    either = counts[1] + counts[2]
-    share = (2.0 * counts[0] / either).to_frame("share").select(pl.col("share").fill_nan(None))
-    likeness = pl.Series("likeness", alike / 100.0, dtype=pl.Float64)
-    apart: pl.Series = (likeness - share.to_series().fill_null(likeness)).abs()
-    return apart
+    for side in ("left", "right"):
+        heads, tails = links.select(head=side, link="id"), links.select(tail=side, other="id")
+        there = edges.join(heads, on="head").join(tails, on="tail").select("link", "other")
+        back = there.select(link="other", other="link")
+        ends.append(pl.concat([there, back]).unique())
+    shared, left, right = (
+        np.bincount(table["link"].to_numpy(), minlength=len(links) + 1)[1:]
+        for table in (ends[0].join(ends[1], on=["link", "other"]), *ends)
+    )
+    share = 2.0 * shared / np.maximum(left + right, 1)
+    return pl.Series(np.where(left + right > 0, np.abs(likeness - share), 0.0))
 
 
-def _write_unmatched(connection: sqlite3.Connection, alignment: Alignment) -> None:
-    """Write the entities without a link, the nearest misses first."""
-    shift, found = len(alignment.pair.left.entities), []
-    graphs = {"left": (alignment.pair.left, 0), "right": (alignment.pair.right, shift)}
-    for side, (near, far) in {"left": ("left", "right"), "right": ("right", "left")}.items():
-        rows = alignment.unmatched.filter(pl.col("side") == side)
-        places = []
-        for column, (graph, first) in (("entity", graphs[near]), ("candidate", graphs[far])):
-            place = graph.positions(rows[column])
-            places.append(pl.Series(column, np.where(place < 0, -1, place + first)))
-        found.append(rows.with_columns(places).sort("score", descending=True, nulls_last=True))
-    _insert(connection, "unmatched", pl.concat(found))
+def _facets(
+    pair: GraphPair, links: pl.DataFrame, edges: pl.DataFrame, entities: pl.Series
+) -> Iterator[tuple[str, pl.DataFrame]]:
+    """What links can be filtered by: the relations and types of their entities; and who has it."""
+    relations = pl.concat([pair.left.relations, pair.right.relations]).cast(pl.String)
+    ends = pl.concat(links.select(entity=side, link="id") for side in ("left", "right"))
+    ways = [edges.select(entity=end, code="relation").unique() for end in ("head", "tail")]
+    is_type = pl.lit(relations == TYPE).gather("relation")
+    types = edges.filter(is_type).select(entity="head", code="tail")
+    first = 1
+    for kind, codes, uris in (("relation", pl.concat(ways), relations), ("type", types, entities)):
+        distinct = uris.unique(maintain_order=True)
+        numbers = pl.lit(pl.Series(positions_of(uris, distinct) + first))
+        linked = codes.join(ends, on="entity").select("link", facet=numbers.gather("code"))
+        pairs = linked.unique().sort("facet", "link")
+        yield "link_facets", pairs
+        counts = pairs.group_by(id="facet").agg(links=pl.len())
+        uri = pl.lit(distinct).gather(pl.col("id") - first)
+        yield "facets", counts.with_columns(kind=pl.lit(kind), uri=uri)
+        first += len(distinct)
 
 
-def _write_facets(
-    connection: sqlite3.Connection, alignment: Alignment, links: pl.DataFrame
-) -> None:
-    """Write what links can be filtered by: the relations and types of their entities."""
-    graphs, found, first = {"left": alignment.pair.left, "right": alignment.pair.right}, [], 1
-    for kind, triples_of in (("relation", _relation_ends), ("type", _types)):
-        tables = {side: triples_of(graph) for side, graph in graphs.items()}
-        uris = pl.concat([named for _, named in tables.values()]).unique(maintain_order=True)
-        numbered = []
-        for side, (table, named) in tables.items():
-            numbers = pl.Series(positions_of(named, uris) + first)
-            facet = numbers.gather(table["code"]).alias("facet")
-            at = links.select(entity=side, link="id")
-            numbered.append(table.with_columns(facet).join(at, on="entity").select("facet", "link"))
-        pairs = pl.concat(numbered).unique().sort("facet", "link")
-        found.append(pairs)
-        counts = pairs.group_by("facet").agg(links=pl.len())
-        facets = pl.DataFrame({"id": np.arange(first, first + len(uris)), "uri": uris})
-        facets = facets.join(counts, left_on="id", right_on="facet")
-        _insert(connection, "facets", facets.with_columns(kind=pl.lit(kind)))
-        first += len(uris)
-    for pairs in found:
-        _insert(connection, "link_facets", pairs)
-
-
-def _relation_ends(graph: Graph) -> tuple[pl.DataFrame, pl.Series]:
-    """Entities with the codes of their relations, read either way; and what the codes mean."""
-    head, relation, tail = graph.triples.T
-    ends = {"entity": np.append(head, tail), "code": np.append(relation, relation)}
-    return pl.DataFrame(ends).unique(), graph.relations.cast(pl.String)
-
-
-def _types(graph: Graph) -> tuple[pl.DataFrame, pl.Series]:
-    """Entities with the codes of their types; and what the codes mean."""
-    head, relation, tail = graph.triples.T
-    is_type = (graph.relations == TYPE).to_numpy()[relation]
-    types, code = np.unique(tail[is_type], return_inverse=True)
-    table = pl.DataFrame({"entity": head[is_type], "code": code}).unique()
-    return table, graph.entities.gather(types).cast(pl.String)
-
-
-def _about(alignment: Alignment) -> dict[str, str]:
-    """What the overview shows, as JSON, so that no table is read for it."""
+def _about(alignment: Alignment, stamp: str) -> pl.DataFrame:
+    """What the overview shows, as JSON, so that no table is read for it: name, value."""
     confidence = alignment.links["confidence"].fill_null(0.0).to_numpy()
     unmatched = alignment.unmatched.group_by("side", "reason").len().sort("side", "reason")
-    relations = alignment.relations
-    matches: list[dict[str, Any]] = []
+    relations, matches = alignment.relations, []
     if relations is not None:
         order = relations.sort(["edges", "left", "right"], descending=[True, False, False])
         matches = order.head(RELATIONS).to_dicts()
@@ -283,4 +240,5 @@ def _about(alignment: Alignment) -> dict[str, str]:
         "unmatched": unmatched.to_dicts(),
         "relations": matches,
     }
-    return {name: json.dumps(value) for name, value in values.items()}
+    shown = {name: json.dumps(value) for name, value in values.items()} | {"stamp": stamp}
+    return pl.DataFrame([*shown.items()], schema=["name", "value"], orient="row")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
+from asyncio import Semaphore
 from base64 import b64encode
 from collections.abc import Callable
 from hashlib import sha256
@@ -17,15 +18,16 @@ from urllib.parse import parse_qsl
 from jinja2 import Environment, PackageLoader
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sameas.serve.queries import LONGEST, BadRequestError, parse_batch, parse_extension
-from sameas.serve.service import KINDS, Kind, Service, Shown
+from sameas.serve.service import KINDS, Kind, Service
 
 MOST_BYTES = 2**20
 """The size of a request's body."""
@@ -64,7 +66,7 @@ def make_app(service: Service, *, token: str = "") -> ASGIApp:
         if "queries" in given:
             return _json(service.reconcile(parse_batch(given["queries"])), given)
         if "extend" in given:
-            return _json(service.extend(parse_extension(given["extend"])), given)
+            return _json(service.extend(*parse_extension(given["extend"])), given)
         if request.method == "POST":
             raise BadRequestError("a form with `queries` or `extend` expected")
         return _json(service.manifest(str(request.base_url).rstrip("/")), given)
@@ -75,67 +77,53 @@ def make_app(service: Service, *, token: str = "") -> ASGIApp:
 
     def flyout(given: Parameters, request: Request) -> Response:
         id = given.get("id", "")
-        html = _page("flyout.html.jinja", service.shown(_kind(request), id))
-        return _json({"id": id, "html": html}, given)
+        return _json({"id": id, "html": _page("flyout", service.shown(_kind(request), id))}, given)
 
     def properties(given: Parameters, request: Request) -> Response:
         return _json(service.propose(given.get("type", ""), _whole(given, "limit")), given)
 
     def preview(given: Parameters, request: Request) -> Response:
-        page = _page("preview.html.jinja", service.shown("entity", given.get("id", "")))
-        return Response(page, media_type="text/html")
+        return HTMLResponse(_page("preview", service.shown("entity", given.get("id", ""))))
 
-    answering = _Answering()
+    slots = Semaphore(MOST_REQUESTS)
     app = Starlette(
         routes=[
-            Route("/", answering.by(root), methods=["GET", "POST"]),
-            Route("/suggest/{kind}", answering.by(suggest)),
-            Route("/flyout/{kind}", answering.by(flyout)),
-            Route("/properties", answering.by(properties)),
-            Route("/preview", answering.by(preview)),
+            Route("/", _endpoint(root, slots), methods=["GET", "POST"]),
+            Route("/suggest/{kind}", _endpoint(suggest, slots)),
+            Route("/flyout/{kind}", _endpoint(flyout, slots)),
+            Route("/properties", _endpoint(properties, slots)),
+            Route("/preview", _endpoint(preview, slots)),
         ],
         middleware=[Middleware(CORSMiddleware, allow_origins=["*"], allow_headers=["*"])],
+        exception_handlers={BadRequestError: _refused},
     )
     return _guarded(app, token)
 
 
-class _Answering:
-    """Turns functions into endpoints; counts the requests that are under way."""
+def _endpoint(work: Work, slots: Semaphore) -> Callable[[Request], Any]:
+    """The endpoint that does some work in a thread."""
 
-    def __init__(self) -> None:
-        self.requests = 0
+    async def answer(request: Request) -> Response:
+        if slots.locked():
+            raise BadRequestError("too many requests at once; try again", 429)
+        async with slots:
+            return await run_in_threadpool(work, await _parameters(request), request)
 
-    def by(self, work: Work) -> Callable[[Request], Any]:
-        """The endpoint that does some work in a thread."""
-
-        async def endpoint(request: Request) -> Response:
-            if self.requests >= MOST_REQUESTS:
-                refused = _error("too many requests at once; try again", 429)
-                refused.headers["retry-after"] = "1"
-                return refused
-            self.requests += 1
-            try:
-                given = await _parameters(request)
-                return await run_in_threadpool(work, given, request)
-            except BadRequestError as error:
-                return _error(str(error), error.status)
-            finally:
-                self.requests -= 1
-
-        return endpoint
+    return answer
 
 
 async def _parameters(request: Request) -> Parameters:
     """The parameters of the query string and of the form, whose size is bounded."""
-    given, body = dict(request.query_params), b""
+    body = b""
     async for chunk in request.stream():
         body += chunk
         if len(body) > MOST_BYTES:
             raise BadRequestError(f"the body must have at most {MOST_BYTES:,} bytes", 413)
     try:
-        return given | dict(parse_qsl(body.decode("utf8", "replace"), max_num_fields=100))
+        form = parse_qsl(body.decode("utf8", "replace"), max_num_fields=100)
     except ValueError:
         raise BadRequestError("the form must have at most 100 fields") from None
+    return {**request.query_params, **dict(form)}
 
 
 def _kind(request: Request) -> Kind:
@@ -155,9 +143,11 @@ def _whole(given: Parameters, name: str) -> int | None:
     return int(text)
 
 
-def _error(message: str, status: int) -> Response:
+def _refused(request: Request, error: Any) -> Response:
     """An error as clients know it."""
-    return Response(json.dumps({"status": "error", "message": message}), status, media_type=JSON)
+    text = json.dumps({"status": "error", "message": str(error)})
+    headers = {"retry-after": "1"} if error.status == 429 else None
+    return Response(text, error.status, headers, JSON)
 
 
 def _json(value: Any, given: Parameters) -> Response:
@@ -170,14 +160,15 @@ def _json(value: Any, given: Parameters) -> Response:
     return Response(text, media_type=kind)
 
 
-def _page(template: str, shown: Shown | None) -> str:
+def _page(template: str, shown: dict[str, Any] | None) -> str:
     if shown is None:
         raise BadRequestError("there is nothing with this id in the graph", 404)
-    return _templates.get_template(template).render(shown=shown, style=STYLE)
+    return _templates.get_template(f"{template}.html.jinja").render(shown=shown, style=STYLE)
 
 
 def _guarded(app: ASGIApp, token: str) -> ASGIApp:
     """The application behind the check of host and token; adds the headers of every response."""
+    root = f"/{token}"
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_headers(message: Message) -> None:
@@ -188,29 +179,17 @@ def _guarded(app: ASGIApp, token: str) -> ASGIApp:
         if scope["type"] != "http":
             await app(scope, receive, send)
             return
-        wrong = _wrong(scope, token)
-        if wrong is None:
-            await app(_below(scope, token), receive, send_with_headers)
+        answer = app
+        if token:
+            first = scope["path"].split("/")[1]
+            if not secrets.compare_digest(first.encode("utf8", "replace"), token.encode()):
+                answer = Response("not found\n", 404)
+            path = root + (scope["path"][len(root) :] or "/")
+            scope = {**scope, "root_path": root, "path": path}
         else:
-            await Response(*wrong)(scope, receive, send_with_headers)
+            host = Headers(scope=scope).get("host", "")
+            if re.sub(r":\d{1,5}$", "", host).strip("[]").lower() not in LOOPBACK:
+                answer = Response("this host is not served here\n", 421)
+        await answer(scope, receive, send_with_headers)
 
     return guarded
-
-
-def _wrong(scope: Scope, token: str) -> tuple[str, int] | None:
-    """The response to a request that is refused."""
-    if token:
-        first = scope["path"].split("/")[1]
-        known = secrets.compare_digest(first.encode("utf8", "replace"), token.encode())
-        return None if known else ("not found\n", 404)
-    given = dict(scope["headers"]).get(b"host", b"").decode("latin1")
-    host = re.sub(r":\d{1,5}$", "", given).strip("[]").lower()
-    return None if host in LOOPBACK else ("this host is not served here\n", 421)
-
-
-def _below(scope: Scope, token: str) -> Scope:
-    """The scope with the token as the root of all paths."""
-    if not token:
-        return scope
-    root = f"/{token}"
-    return {**scope, "root_path": root, "path": root + (scope["path"][len(root) :] or "/")}

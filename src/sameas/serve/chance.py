@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sameas.graph import Graph
 from sameas.parallel import slices
-from sameas.rows import Sparse
 from sameas.serve.index import NameIndex
 
 Vector = NDArray[np.float64]
@@ -58,10 +58,13 @@ class Chance:
         return np.asarray(np.where(cosines >= EQUAL, equal, np.minimum(alike, equal)))
 
 
-def learn_chance(index: NameIndex, rows: Sparse, own: NDArray[np.integer]) -> Chance:
-    """What chance gives, from names of the graph (as rows) and the entity each belongs to."""
-    cosines = np.zeros((rows.shape[0], NEAREST), dtype=np.float32)
-    for part in slices(rows.shape[0], 100):
+def learn_chance(graph: Graph, index: NameIndex) -> Chance:
+    """What chance gives, from a sample of the names of a graph."""
+    named = np.unique(index.owners)
+    own = named[np.linspace(0, len(named) - 1, min(SAMPLE, len(named))).astype(np.int64)]
+    rows = index.rows(graph.names.gather(own))
+    cosines = np.zeros((len(own), NEAREST), dtype=np.float32)
+    for part in slices(len(own), 100):
         found, entities = index.best(rows[part], NEAREST)
         cosines[part] = np.where(entities == own[part, None], 0, found)
     equal = cosines >= EQUAL

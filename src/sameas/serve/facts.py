@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order
 
 from sameas.features import folded
 from sameas.graph import Graph, Positions, positions_of
@@ -33,6 +35,10 @@ class Terms:
     ids: pl.Series
     names: pl.Series
     counts: NDArray[np.int64]
+
+    def positions(self, ids: pl.Series) -> Positions:
+        """The number of each of these ids, -1 where it is missing."""
+        return positions_of(ids, self.ids)
 
     def suggested(self, text: str) -> Positions:
         """Those with a text in their name, or of that id; names that start with it first."""
@@ -98,8 +104,8 @@ class Types:
     terms: Terms
     starts: Positions
     type: Positions
-    narrower: dict[int, list[int]]
-    """The types that are stated to be subclasses of a type, by number."""
+    narrower: csr_array
+    """(types, types): not zero where the second is stated to be a subclass of the first."""
 
     def of(self, entity: int) -> Positions:
         """The types of an entity."""
@@ -108,36 +114,26 @@ class Types:
     def members(self, ids: Sequence[str], *, all: bool = False) -> Mask:
         """Which entities have one of these types, or all of them; subclasses count."""
         entities = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
-        masks = []
-        for number in positions_of(pl.Series(ids, dtype=pl.String), self.terms.ids).tolist():
-            mask = np.zeros(len(self.starts) - 1, dtype=np.bool_)
-            mask[entities[np.isin(self.type, list(self._below(number)))]] = True
-            masks.append(mask)
-        return np.asarray((np.logical_and if all else np.logical_or).reduce(masks))
-
-    def _below(self, number: int) -> Collection[int]:
-        """A type with its subclasses, and theirs."""
-        reached = [number]
-        known = set(reached)
-        for each in reached:
-            new = [narrower for narrower in self.narrower.get(each, ()) if narrower not in known]
-            known |= set(new)
-            reached += new
-        return known
+        masks = np.zeros((len(ids), len(self.starts) - 1), dtype=np.bool_)
+        numbers = self.terms.positions(pl.Series(ids, dtype=pl.String)).tolist()
+        for mask, number in zip(masks, numbers, strict=True):
+            if number >= 0:
+                below = breadth_first_order(self.narrower, number, return_predecessors=False)
+                mask[entities[np.isin(self.type, below)]] = True
+        return np.asarray(masks.all(axis=0) if all else masks.any(axis=0))
 
 
 def read_facts(graph: Graph) -> Facts:
     """All statements of a graph."""
-    table = pl.concat(_statements(graph)).filter(pl.col("entity") >= 0).unique(maintain_order=True)
+    table = _statements(graph).filter(pl.col("entity") >= 0).unique(maintain_order=True)
     properties = _terms(table["id"], table["entity"])
     texts = table["text"].unique()
-    short = texts.str.slice(0, LONGEST)
-    plain = pl.DataFrame({"text": texts, "canonical": canonical(short)})
-    forms = plain["canonical"].unique().sort()
-    plain = plain.with_columns(form=forms.search_sorted(plain["canonical"]).cast(pl.Int64))
+    plain = canonical(texts.str.slice(0, LONGEST))
+    forms = plain.unique().sort()
+    numbers = pl.DataFrame({"text": texts, "form": forms.search_sorted(plain).cast(pl.Int64)})
     table = (
-        table.with_columns(property=positions_of(table["id"], properties.ids))
-        .join(plain.drop("canonical"), on="text", how="left", maintain_order="left")
+        table.with_columns(property=properties.positions(table["id"]))
+        .join(numbers, on="text", how="left", maintain_order="left")
         .with_columns(many=pl.col("entity").n_unique().over("property", "form").cast(pl.Int64))
         .sort("entity", "property", maintain_order=True)
     )
@@ -158,33 +154,27 @@ def read_facts(graph: Graph) -> Facts:
     )
 
 
-def _statements(graph: Graph) -> list[pl.DataFrame]:
+def _statements(graph: Graph) -> pl.DataFrame:
     """entity, id (of the property), text, tail, shown: values, neighbours, their further names.
 
     Neighbours are those that relations lead to, and by the inverse property those they come from.
     """
-    triples = graph.distinct_triples()
-    forth = pl.DataFrame(triples, schema=["entity", "relation", "tail"])
-    back = forth.filter(pl.len().over("relation", "tail") <= MOST_INVERSE)
-    back = back.filter(~pl.lit(graph.relations).gather("relation").is_in([TYPE, SUBCLASS]))
-    ends = [
-        forth.select("entity", "tail", id=pl.lit(graph.relations).gather("relation")),
-        back.select(
-            entity="tail", tail="entity", id=INVERSE + pl.lit(graph.relations).gather("relation")
-        ),
-    ]
+    forth = pl.DataFrame(graph.distinct_triples(), schema=["entity", "relation", "tail"])
+    forth = forth.with_columns(id=pl.lit(graph.relations).gather("relation"))
+    few = pl.len().over("relation", "tail") <= MOST_INVERSE
+    back = forth.filter(few, ~pl.col("id").is_in([TYPE, SUBCLASS])).with_columns(
+        entity="tail", tail="entity", id=INVERSE + pl.col("id")
+    )
+    ends = pl.concat([forth, back]).drop("relation")
     said, others = graph.attributes, graph.alternatives
-    columns = ["entity", "id", "text", "tail", "shown"]
     values = pl.DataFrame(
         {"entity": graph.positions(said["entity"]), "id": said["attribute"], "text": said["value"]}
-    ).with_columns(tail=pl.lit(-1, dtype=pl.Int64), shown=pl.lit(value=True))
-    neighbours = pl.concat(ends).with_columns(
-        text=pl.lit(graph.names).gather("tail"), shown=pl.lit(value=True)
-    )
-    neighbours = neighbours.select(columns)
+    ).with_columns(tail=pl.lit(-1, dtype=pl.Int64))
+    neighbours = ends.with_columns(text=pl.lit(graph.names).gather("tail"))
     more = pl.DataFrame({"tail": graph.positions(others["entity"]), "text": others["name"]})
-    further = neighbours.drop("text").join(more, on="tail", maintain_order="left")
-    return [values, neighbours, further.with_columns(shown=pl.lit(value=False)).select(columns)]
+    further = ends.join(more, on="tail", maintain_order="left").with_columns(shown=False)
+    shown = [table.with_columns(shown=True) for table in (values, neighbours)]
+    return pl.concat([*shown, further], how="diagonal")
 
 
 def read_types(graph: Graph) -> Types:
@@ -197,11 +187,10 @@ def read_types(graph: Graph) -> Types:
     holders = pl.Series(entity), pl.Series([None] * (2 * len(above)), dtype=pl.Int64)
     classes = graph.entities.gather(np.concatenate([kind, below, above]))
     terms = _terms(classes, pl.concat(holders))
-    number = positions_of(classes, terms.ids)
+    number = terms.positions(classes)
     kinds, lower, upper = np.split(number, [len(kind), len(kind) + len(below)])
-    narrower: dict[int, list[int]] = {}
-    for broad, narrow in zip(upper.tolist(), lower.tolist(), strict=True):
-        narrower.setdefault(broad, []).append(narrow)
+    shape = len(terms.ids), len(terms.ids)
+    narrower = csr_array((np.ones(len(lower)), (upper, lower)), shape=shape)
     names = graph.names.gather(graph.positions(terms.ids))
     starts = np.searchsorted(entity, np.arange(len(graph.entities) + 1))
     return Types(Terms(terms.ids, names, terms.counts), starts, kinds, narrower)

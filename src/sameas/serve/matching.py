@@ -83,7 +83,7 @@ class Matcher:
         texts = pl.Series([query.text for query in queries], dtype=pl.String)
         rows, asked = self.index.rows(texts), self.graph.positions(texts)
         batch = self._looked_up(queries)
-        plain = [place for place, query in enumerate(queries) if not _needs_more(query)]
+        plain = [n for n, query in enumerate(queries) if not (query.types or query.properties)]
         k = max([POOL // 10, *(queries[place].limit for place in plain)])
         found = dict(zip(plain, zip(*self.index.best(rows[plain], k), strict=True), strict=True))
         answers = []
@@ -110,7 +110,7 @@ class Matcher:
         ]
         forms = canonical(pl.Series(texts, dtype=pl.String))
         pids = pl.Series(list(dict.fromkeys(pid for pid, _ in asked)), dtype=pl.String)
-        numbers = positions_of(pids, self.facts.properties.ids)
+        numbers = self.facts.properties.positions(pids)
         types = {(query.types, all) for query in queries for all in (False, query.strict == "all")}
         return Asked(
             dict(zip(values, forms, strict=True)),
@@ -213,8 +213,3 @@ class Matcher:
             np.minimum.at(best, line, level)
             np.maximum.at(worth, line, said)
         return best, np.where(np.isfinite(worth), worth, 0.0)
-
-
-def _needs_more(query: Query) -> bool:
-    """Whether a query asks for more than names."""
-    return bool(query.types or query.properties)

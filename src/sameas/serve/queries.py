@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 MOST_QUERIES = 100
 """Queries of a batch."""
@@ -55,27 +55,15 @@ class Query:
     properties: tuple[tuple[str, tuple[Value, ...]], ...] = ()
 
 
-@dataclass(frozen=True)
-class Extension:
-    """A request for values: entities by id, and properties with how many values of each."""
-
-    ids: tuple[str, ...]
-    properties: tuple[tuple[str, int], ...]
-
-
 def parse_batch(text: str) -> dict[str, Query]:
     """The queries of a batch by their keys."""
     batch = _object(_json(text, "queries"), "queries")
-    if len(batch) > MOST_QUERIES:
-        raise BadRequestError(
-            f"a batch must have at most {MOST_QUERIES} queries, got {len(batch)}", 413
-        )
+    problem = f"a batch must have at most {MOST_QUERIES} queries, got {len(batch)}"
+    _require(len(batch) <= MOST_QUERIES, problem, 413)
     queries = {key: _query(value, f"query {key[:50]!r}") for key, value in batch.items()}
-    every = sum(len(values) for query in queries.values() for _, values in query.properties)
-    if every > MOST_VALUES:
-        raise BadRequestError(
-            f"a batch must have at most {MOST_VALUES:,} values of properties, got {every:,}", 413
-        )
+    found = sum(len(values) for query in queries.values() for _, values in query.properties)
+    problem = f"a batch must have at most {MOST_VALUES:,} values of properties, got {found:,}"
+    _require(found <= MOST_VALUES, problem, 413)
     return queries
 
 
@@ -83,72 +71,66 @@ def _query(value: Any, where: str) -> Query:
     fields = _object(value, where)
     text = fields.get("query") or ""
     properties = _list(fields.get("properties") or [], f"properties of {where}")
-    if not isinstance(text, str):
-        raise BadRequestError(f"the text of {where} must be a string")
-    if "query" not in fields and not properties:
-        raise BadRequestError(f"{where} must have `query` or `properties`")
+    _require(isinstance(text, str), f"the text of {where} must be a string")
+    _require("query" in fields or properties, f"{where} must have `query` or `properties`")
     types = fields.get("type") or []
     types = _list([types] if isinstance(types, str) else types, f"types of {where}")
     # OpenRefine's types may be objects, as the API's first version had them.
     types = [one.get("id") if isinstance(one, dict) else one for one in types]
-    strict = fields.get("type_strict") or "any"
-    if strict not in ("any", "all", "should") or not all(isinstance(one, str) for one in types):
-        raise BadRequestError(f"types of {where} must be strings, `type_strict` any, all or should")
+    strict: Any = fields.get("type_strict") or "any"
+    _require(
+        strict in ("any", "all", "should") and all(isinstance(one, str) for one in types),
+        f"types of {where} must be strings, `type_strict` any, all or should",
+    )
+    limit = fields.get("limit")
     return Query(
         text=text[:LONGEST].strip(),
         types=tuple(types),
-        strict=cast(Strict, strict),
-        limit=_limit(fields.get("limit"), where),
+        strict=strict,
+        limit=CANDIDATES if limit is None else _limit(limit, where),
         properties=tuple(_property(one, where) for one in properties),
     )
 
 
 def _limit(value: Any, where: str) -> int:
-    if value is None:
-        return CANDIDATES
-    number = value if isinstance(value, int | float) and not isinstance(value, bool) else 0
-    if not number >= 1:
-        raise BadRequestError(f"`limit` of {where} must be a number of at least 1")
-    return int(min(number, MOST_CANDIDATES))
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    _require(is_number and value >= 1, f"`limit` of {where} must be a number of at least 1")
+    return int(min(value, MOST_CANDIDATES))
 
 
 def _property(value: Any, where: str) -> tuple[str, tuple[Value, ...]]:
     fields = _object(value, f"a property of {where}")
     pid, values = fields.get("pid"), fields.get("v")
-    if not isinstance(pid, str) or "v" not in fields:
-        raise BadRequestError(f"a property of {where} must have `pid`, a string, and `v`")
+    named = isinstance(pid, str) and "v" in fields
+    _require(named, f"a property of {where} must have `pid`, a string, and `v`")
     values = _list(values if isinstance(values, list) else [values], f"values in {where}")
-    return pid, tuple(_value(one, where) for one in values if one not in (None, ""))
+    return str(pid), tuple(_value(one, where) for one in values if one not in (None, ""))
 
 
 def _value(value: Any, where: str) -> Value:
     if isinstance(value, dict):
         id, name = value.get("id"), value.get("name") or ""
-        if not isinstance(id, str) or not isinstance(name, str):
-            raise BadRequestError(f"an entity among the values of {where} must have `id`, a string")
+        known = isinstance(id, str) and isinstance(name, str)
+        _require(known, f"an entity among the values of {where} must have `id`, a string")
         return Value(name[:LONGEST], id)
-    if isinstance(value, list):
-        raise BadRequestError(f"a value in {where} must not be a list within a list")
+    _require(not isinstance(value, list), f"a value in {where} must not be a list within a list")
     return Value((value if isinstance(value, str) else json.dumps(value))[:LONGEST])
 
 
-def parse_extension(text: str) -> Extension:
-    """The request for data."""
+def parse_extension(text: str) -> tuple[list[str], list[tuple[str, int]]]:
+    """A request for data: ids of entities, and properties with how many values of each (0: all)."""
     fields = _object(_json(text, "extend"), "extend")
     ids = _list(fields.get("ids"), "`ids`", MOST_IDS)
-    if not all(isinstance(one, str) for one in ids):
-        raise BadRequestError("`ids` must be strings")
+    _require(all(isinstance(one, str) for one in ids), "`ids` must be strings")
     properties = []
     for one in _list(fields.get("properties"), "`properties`"):
         own = _object(one, "a property")
-        settings = _object(own.get("settings") or {}, "`settings`")
-        if not isinstance(own.get("id"), str):
-            raise BadRequestError("a property must have `id`, a string")
-        limit = str(settings.get("limit") or 0)
-        if not limit.isdecimal() or len(limit) > 9:
-            raise BadRequestError("the setting `limit` must be a whole number of at least 0")
+        limit = str(_object(own.get("settings") or {}, "`settings`").get("limit") or 0)
+        _require(isinstance(own.get("id"), str), "a property must have `id`, a string")
+        whole = limit.isdecimal() and len(limit) <= 9
+        _require(whole, "the setting `limit` must be a whole number of at least 0")
         properties.append((own["id"], int(limit)))
-    return Extension(tuple(ids), tuple(properties))
+    return ids, properties
 
 
 def _json(text: str, name: str) -> Any:
@@ -162,14 +144,16 @@ def _json(text: str, name: str) -> Any:
 
 
 def _object(value: Any, where: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise BadRequestError(f"{where} must be a JSON object")
-    return value
+    _require(isinstance(value, dict), f"{where} must be a JSON object")
+    return dict(value)
 
 
 def _list(value: Any, where: str, most: int = MOST_PARTS) -> list[Any]:
-    if not isinstance(value, list):
-        raise BadRequestError(f"{where} must be a list")
-    if len(value) > most:
-        raise BadRequestError(f"{where} must be at most {most}, got {len(value)}", 413)
-    return value
+    _require(isinstance(value, list), f"{where} must be a list")
+    _require(len(value) <= most, f"{where} must be at most {most}, got {len(value)}", 413)
+    return list(value)
+
+
+def _require(met: object, problem: str, status: int = 400) -> None:
+    if not met:
+        raise BadRequestError(problem, status)

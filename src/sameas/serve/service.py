@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -11,13 +11,13 @@ import numpy as np
 import polars as pl
 
 from sameas._version import __version__
-from sameas.graph import Graph, Positions, positions_of
+from sameas.graph import Graph, Positions
 from sameas.iri import is_iri
-from sameas.serve.chance import SAMPLE, learn_chance
+from sameas.serve.chance import learn_chance
 from sameas.serve.facts import Terms, read_facts, read_types
 from sameas.serve.index import index_names
 from sameas.serve.matching import Candidate, Matcher
-from sameas.serve.queries import MOST_QUERIES, Extension, Query
+from sameas.serve.queries import MOST_QUERIES, Query
 
 SUGGESTIONS = 20
 """Suggestions that are given at once."""
@@ -36,23 +36,9 @@ LIMIT = {
 }
 
 
+Values = dict[str, Any]
 Kind = Literal["entity", "type", "property"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-
-
-@dataclass(frozen=True)
-class Shown:
-    """What a page shows of an entity, a type or a property."""
-
-    name: str
-    id: str
-    facts: list[tuple[str, str]]
-    """Properties and values, as text."""
-
-    @property
-    def link(self) -> str | None:
-        """The address that the id is, if it is one of the web."""
-        return self.id if re.match(r"https?://", self.id) and is_iri(self.id) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +53,7 @@ class Service:
         """The graph that is served."""
         return self.matcher.graph
 
-    def manifest(self, base: str) -> dict[str, Any]:
+    def manifest(self, base: str) -> Values:
         """What the service can do; ``base`` is its address."""
         suggest = {
             kind: {
@@ -85,7 +71,7 @@ class Service:
             "identifierSpace": _namespace(self.graph.entities) or ENTITIES,
             "schemaSpace": _namespace(self.matcher.facts.properties.ids) or PROPERTIES,
             "serviceVersion": __version__,
-            "defaultTypes": self._terms(types, np.arange(min(len(types.ids), 10))),
+            "defaultTypes": _named(types, np.arange(min(len(types.ids), 10))),
             "view": {"url": f"{base}/preview?id={{{{id}}}}"},
             "preview": {"url": f"{base}/preview?id={{{{id}}}}", "width": WIDTH, "height": HEIGHT},
             "suggest": suggest,
@@ -96,35 +82,32 @@ class Service:
             "batchSize": MOST_QUERIES,
         }
 
-    def reconcile(self, queries: Mapping[str, Query]) -> dict[str, Any]:
+    def reconcile(self, queries: Mapping[str, Query]) -> Values:
         """The candidates of each query, by its key."""
         found = self.matcher.match(list(queries.values()))
         flat = np.array([one.entity for each in found for one in each], dtype=np.int64)
         labels = iter(self._labels(flat))
         return {
-            key: {"result": [_candidate(one, next(labels)) for one in each]}
+            key: {"result": [next(labels) | _judgement(one) for one in each]}
             for key, each in zip(queries, found, strict=True)
         }
 
-    def extend(self, request: Extension) -> dict[str, Any]:
-        """The values of the properties of entities."""
-        facts = self.matcher.facts
-        ids = pl.Series([pid for pid, _ in request.properties], dtype=pl.String)
-        numbers = positions_of(ids, facts.properties.ids).tolist()
-        meta = []
-        for pid, number in zip(ids, numbers, strict=True):
-            meta.append({"id": pid, "name": pid if number < 0 else facts.properties.names[number]})
+    def extend(self, ids: Sequence[str], properties: Sequence[tuple[str, int]]) -> Values:
+        """The values of properties of entities; of each property at most so many, 0 for all."""
+        facts, pids = self.matcher.facts, [pid for pid, _ in properties]
+        numbers = facts.properties.positions(pl.Series(pids, dtype=pl.String)).tolist()
+        names = [facts.properties.names[number] if number >= 0 else None for number in numbers]
         rows: dict[str, dict[str, list[dict[str, str]]]] = {}
-        positions = self.graph.positions(pl.Series(request.ids, dtype=pl.String))
-        for id, entity in zip(request.ids, positions.tolist(), strict=True):
+        positions = self.graph.positions(pl.Series(ids, dtype=pl.String))
+        for id, entity in zip(ids, positions.tolist(), strict=True):
             row = rows[id] = {}
-            for (pid, limit), number in zip(request.properties, numbers, strict=True):
+            for (pid, limit), number in zip(properties, numbers, strict=True):
                 known = entity >= 0 and number >= 0
                 values = self._values(facts.of(entity, number)) if known else []
                 row[pid] = values[: limit or None]
-        return {"meta": meta, "rows": rows}
+        return {"meta": _with_ids(pids, names), "rows": rows}
 
-    def propose(self, type_id: str, limit: int | None) -> dict[str, Any]:
+    def propose(self, type_id: str, limit: int | None) -> Values:
         """The properties that entities of a type have, the most frequent first."""
         facts = self.matcher.facts
         entities = np.repeat(np.arange(len(facts.starts) - 1), np.diff(facts.starts))
@@ -132,21 +115,21 @@ class Service:
         pairs = np.unique(np.stack([facts.property[of_type], entities[of_type]]), axis=1)
         counts = np.bincount(pairs[0], minlength=len(facts.properties.ids))
         order = np.argsort(-counts, kind="stable")[: limit or None]
-        order = order[counts[order] > 0]
-        answer = {"type": type_id, "properties": self._terms(facts.properties, order)}
+        properties = _named(facts.properties, order[counts[order] > 0])
+        answer = {"type": type_id, "properties": properties}
         return answer if limit is None else {**answer, "limit": limit}
 
-    def suggest(self, kind: Kind, prefix: str, cursor: int) -> dict[str, Any]:
+    def suggest(self, kind: Kind, prefix: str, cursor: int) -> Values:
         """Entities, types or properties by the beginning of a name, or by id."""
         part = slice(cursor, cursor + SUGGESTIONS)
         if kind != "entity":
-            terms = self.terms(kind)
-            return {"result": self._terms(terms, terms.suggested(prefix)[part])}
+            terms = self._terms(kind)
+            return {"result": _named(terms, terms.suggested(prefix)[part])}
         found, result = self._suggested(prefix)[part], []
         for entity, label in zip(found.tolist(), self._labels(found), strict=True):
-            said = "; ".join(map(": ".join, self.statements(entity, SHORT)))
-            notable = {"notable": label.pop("type"), "description": said[:200]}
-            result.append({**label, **notable})
+            said = "; ".join(map(": ".join, self._statements(entity, SHORT)))
+            label["notable"], label["description"] = label.pop("type"), said[:200]
+            result.append(label)
         return {"result": result}
 
     def _suggested(self, prefix: str) -> Positions:
@@ -157,25 +140,24 @@ class Service:
         every = every[every >= 0]
         return every[np.sort(np.unique(every, return_index=True)[1])]
 
-    def shown(self, kind: Kind, id: str) -> Shown | None:
-        """What a page shows; None if the graph does not have it."""
-        if kind == "entity":
-            entity = int(self.graph.positions(pl.Series([id]))[0])
-            if entity < 0:
-                return None
-            return Shown(self.graph.names[entity] or id, id, self.statements(entity, MOST_SHOWN))
-        terms = self.terms(kind)
-        number = int(positions_of(pl.Series([id]), terms.ids)[0])
-        if number < 0:
+    def shown(self, kind: Kind, id: str) -> Values | None:
+        """What a page shows: name, id, link, facts; None if the graph does not have the id."""
+        of = self.graph if kind == "entity" else self._terms(kind)
+        place = int(of.positions(pl.Series([id]))[0])
+        if place < 0:
             return None
-        count = f"{terms.counts[number]:,}"
-        return Shown(terms.names[number] or id, id, [("entities that have it", count)])
+        if isinstance(of, Terms):
+            facts = [("entities that have it", f"{of.counts[place]:,}")]
+        else:
+            facts = self._statements(place, MOST_SHOWN)
+        link = id if re.match(r"https?://", id) and is_iri(id) else None
+        return {"name": of.names[place] or id, "id": id, "link": link, "facts": facts}
 
-    def terms(self, kind: Kind) -> Terms:
+    def _terms(self, kind: Kind) -> Terms:
         """The types or the properties."""
         return self.matcher.types.terms if kind == "type" else self.matcher.facts.properties
 
-    def statements(self, entity: int, most: int) -> list[tuple[str, str]]:
+    def _statements(self, entity: int, most: int) -> list[tuple[str, str]]:
         """What is said of an entity: properties and values."""
         facts = self.matcher.facts
         places = facts.of(entity)[:most]
@@ -186,28 +168,20 @@ class Service:
     def _values(self, places: Positions) -> list[dict[str, str]]:
         """Statements as values: a text, or an entity with its name."""
         facts = self.matcher.facts
-        tails, texts = facts.tail[places], facts.text.gather(places).to_list()
-        ids = self.graph.entities.gather(np.maximum(tails, 0)).to_list() if len(tails) else []
+        tails, texts = facts.tail[places], facts.text.gather(places)
+        entities = _with_ids(self.graph.entities.gather(np.maximum(tails, 0)), texts)
         return [
-            {"str": text} if tail < 0 else {"id": id, "name": text or id}
-            for tail, text, id in zip(tails.tolist(), texts, ids, strict=True)
+            {"str": text} if tail < 0 else entity
+            for tail, text, entity in zip(tails.tolist(), texts, entities, strict=True)
         ]
 
-    def _labels(self, entities: Positions) -> list[dict[str, Any]]:
+    def _labels(self, entities: Positions) -> list[Values]:
         """Entities with ids, names and types."""
-        types, names = self.matcher.types, self.graph.names.gather(entities).to_list()
-        ids = self.graph.entities.gather(entities).to_list()
+        types = self.matcher.types
         return [
-            {"id": id, "name": name or id, "type": self._terms(types.terms, types.of(entity))}
-            for id, name, entity in zip(ids, names, entities.tolist(), strict=True)
+            {**label, "type": _named(types.terms, types.of(entity))}
+            for label, entity in zip(_named(self.graph, entities), entities.tolist(), strict=True)
         ]
-
-    @staticmethod
-    def _terms(terms: Terms, which: Positions) -> list[dict[str, str]]:
-        if not len(which):
-            return []
-        ids, names = terms.ids.gather(which), terms.names.gather(which)
-        return [{"id": id, "name": name or id} for id, name in zip(ids, names, strict=True)]
 
 
 def make_service(
@@ -217,9 +191,7 @@ def make_service(
     progress("names", 0.0)
     index = index_names(graph)
     progress("names", 0.7)
-    named = np.unique(index.owners)
-    sample = named[np.linspace(0, len(named) - 1, min(SAMPLE, len(named))).astype(np.int64)]
-    chance = learn_chance(index, index.rows(graph.names.gather(sample)), sample)
+    chance = learn_chance(graph, index)
     progress("names", 1.0)
     progress("statements", 0.0)
     matcher = Matcher(graph, index, read_facts(graph), read_types(graph), chance)
@@ -227,18 +199,26 @@ def make_service(
     return Service(name, matcher)
 
 
-def _candidate(one: Candidate, label: dict[str, Any]) -> dict[str, Any]:
-    features: list[dict[str, Any]] = [
-        {"id": "confidence", "value": round(one.confidence, 6)},
-        {"id": "name", "value": round(one.cosine, 6)},
-    ]
-    features += [
-        {"id": f"property {pid}", "value": round(value, 6)} for pid, value in one.properties.items()
-    ]
+def _named(of: Terms | Graph, which: Positions) -> list[dict[str, str]]:
+    """Some types, properties or entities: ids with names."""
+    ids = of.ids if isinstance(of, Terms) else of.entities
+    return _with_ids(ids.gather(which), of.names.gather(which))
+
+
+def _with_ids(ids: Iterable[str], names: Iterable[str | None]) -> list[dict[str, str]]:
+    return [{"id": id, "name": name or id} for id, name in zip(ids, names, strict=True)]
+
+
+def _judgement(one: Candidate) -> Values:
+    features = {"confidence": round(one.confidence, 6), "name": round(one.cosine, 6)}
+    features |= {f"property {pid}": value for pid, value in one.properties.items()}
     if one.typed is not None:
-        features.append({"id": "type", "value": one.typed})
-    score = round(100 * one.confidence, 4)
-    return {**label, "score": score, "match": one.match, "features": features}
+        features["type"] = one.typed
+    return {
+        "score": round(100 * one.confidence, 4),
+        "match": one.match,
+        "features": [{"id": id, "value": value} for id, value in features.items()],
+    }
 
 
 def _namespace(ids: pl.Series) -> str | None:

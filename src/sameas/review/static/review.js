@@ -89,13 +89,19 @@ async function repeat(of) {
 }
 
 async function save(path, values) {
+  const answer = await ask(path, values, "Not saved: ");
+  if (answer) keep([...stack(), values.request]);
+  return answer;
+}
+
+// The answer to an action, which is shown; null if it was refused, which is said.
+async function ask(path, values, problem = "") {
   try {
     const answer = await send(path, values);
     show(answer);
-    keep([...stack(), values.request]);
     return answer;
   } catch (error) {
-    say(`Not saved: ${error.message}`, true);
+    say(problem + error.message, true);
     return null;
   }
 }
@@ -105,21 +111,15 @@ async function undo(request) {
   const last = request || requests[requests.length - 1];
   if (!last) {
     say("Nothing of this window is left to undo; the page Decisions has all.");
-    return;
+  } else if (await ask("/undo", { request: last })) {
+    keep(requests.filter((one) => one !== last));
+    say("Undone.");
+    if (page === "decisions" || page === "pair") location.reload();
   }
-  try {
-    show(await send("/undo", { request: last }));
-  } catch (error) {
-    say(error.message, true);
-    return;
-  }
-  keep(requests.filter((one) => one !== last));
-  say("Undone.");
-  if (page === "decisions" || page === "pair") location.reload();
 }
 
 function show(answer) {
-  for (const one of answer.states) {
+  for (const one of answer.states || []) {
     for (const badge of document.querySelectorAll("[data-state-left]")) {
       if (badge.dataset.stateLeft === one.left && badge.dataset.stateRight === one.right) {
         badge.className = `state ${one.state}`;
@@ -143,10 +143,9 @@ async function lookForChanges() {
 // --- moving about ---
 
 function move(by) {
-  if (!rows.length) { follow(by > 0 ? "next" : "prev"); return; }
   const wanted = current + by;
-  if (wanted >= rows.length || (wanted < 0 && current >= 0)) { follow(by > 0 ? "next" : "prev"); return; }
-  select(Math.max(wanted, 0));
+  if (!rows.length || wanted >= rows.length || (wanted < 0 && current >= 0)) follow(by > 0 ? "next" : "prev");
+  else select(Math.max(wanted, 0));
 }
 
 function select(place) {
@@ -239,11 +238,7 @@ function choose(left, right) {
 }
 
 document.getElementById("who-form").addEventListener("submit", async (event) => {
-  const name = event.target.elements.reviewer.value;
-  try {
-    await send("/reviewer", { reviewer: name });
-    location.reload();
-  } catch (error) { say(error.message, true); }
+  if (await ask("/reviewer", { reviewer: event.target.elements.reviewer.value })) location.reload();
 });
 
 // --- any other entity ---

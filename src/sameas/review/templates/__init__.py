@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 from importlib import resources
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -14,7 +15,8 @@ from sameas.explanation.result import Relation
 from sameas.explanation.words import REASONS, printable, relation_text
 from sameas.iri import last_part
 
-MEDIA_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+STATIC = {"style.css": "text/css", "review.js": "text/javascript", "icon.svg": "image/svg+xml"}
+"""The files that pages may ask for, with their media types."""
 STATES = {
     "open": "open",
     "accept": "accepted",
@@ -31,25 +33,19 @@ def render(template: str, **values: Any) -> str:
     return _environment().get_template(template).render(**values)
 
 
-@cache
-def static_files() -> dict[str, tuple[bytes, str]]:
-    """The contents and media types of all files that pages may ask for, by name."""
-    folder = resources.files("sameas.review") / "static"
-    return {
-        file.name: (file.read_bytes(), MEDIA_TYPES[file.name.rpartition(".")[2]])
-        for file in folder.iterdir()
-        if file.name.rpartition(".")[2] in MEDIA_TYPES
-    }
+def static_file(name: str) -> bytes:
+    """The content of a file that pages use."""
+    return (resources.files("sameas.review") / "static" / name).read_bytes()
 
 
-def address(path: str, *given: dict[str, Any], **values: Any) -> str:
+def address(path: str, given: dict[str, Any] | None = None, **values: Any) -> str:
     """An address with a query; values that are empty are left out.
 
     >>> address("/links", {"sort": "name", "text": ""}, after=7)
     '/links?sort=name&after=7'
     """
-    merged = {name: value for one in given for name, value in one.items()} | values
-    query = urlencode({name: value for name, value in merged.items() if value not in (None, "")})
+    every = {**(given or {}), **values}
+    query = urlencode({name: value for name, value in every.items() if value not in (None, "")})
     return f"{path}?{query}" if query else path
 
 
@@ -59,15 +55,7 @@ def web_page(uri: str) -> str | None:
     >>> web_page("http://dbpedia.org/resource/Paris"), web_page("javascript:alert(1)")
     ('http://dbpedia.org/resource/Paris', None)
     """
-    try:
-        parts = urlsplit(uri)
-    except ValueError:
-        return None
-    return uri if parts.scheme in ("http", "https") and parts.netloc else None
-
-
-def _relations(rows: list[dict[str, Any]]) -> str:
-    return relation_text([Relation(**row) for row in rows])
+    return uri if re.match(r"https?://[^/?#]", uri, re.IGNORECASE) else None
 
 
 @cache
@@ -83,7 +71,7 @@ def _environment() -> Environment:
         "printable": printable,
         "last_part": lambda uri: printable(last_part(uri)) or printable(uri),
         "signed": lambda score, digits=2: f"{round(score, digits) + 0.0:+.{digits}f}",
-        "relations": _relations,
+        "relations": lambda rows: relation_text([Relation(**row) for row in rows]),
         "moment": lambda time: time[:19].replace("T", " "),
         "web_page": web_page,
     }
