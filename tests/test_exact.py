@@ -17,6 +17,7 @@ import reference
 from sameas import profit as profit_module
 from sameas.assignment import assign, certify, exact
 from sameas.candidates import every_pair, from_pairs
+from sameas.kernels import places_above
 from sameas.profit import StoredProfit, make_profit
 from sameas.rows import Rows, as_rows, unit
 from strategies import matrices
@@ -748,3 +749,39 @@ def test_candidates_with_profits_too_high_give_no_false_proof():
     found = assign(StoredProfit(matrix), too_high)
     assert found.objective <= 2 <= found.bound
     assert found.gap > 0 or found.objective == 2
+
+
+@given(st.sampled_from(list(FAMILIES)), st.integers(1, 150), st.integers(1, 150), seeds)
+def test_entries_above_their_two_prices_are_found_in_any_width(family, n, m, seed):
+    matrix, rng = problem(family, n, m, seed), np.random.default_rng(seed)
+    left, right = (rng.random(size).astype(np.float32) for size in (n, m))
+    expected = np.flatnonzero(matrix - right > left[:, None])
+    assert_array_equal(places_above(matrix, left, right), expected)
+
+
+@given(st.sampled_from(["uniform", "both signs"]), st.integers(1, 90), st.integers(1, 90), seeds)
+def test_the_first_candidates_are_the_best_of_rows_and_columns_less_hubness(family, n, m, seed):
+    matrix = problem(family, n, m, seed)
+    found = np.zeros((n, m), dtype=bool)
+    found.flat[exact._best_both_ways(matrix)] = True
+    few = [min(8, size) for size in (m, n)]
+    worth = (
+        matrix
+        - np.sort(matrix, axis=1)[:, -few[0] :].mean(axis=1, keepdims=True)
+        - np.sort(matrix, axis=0)[-few[1] :].mean(axis=0)
+    )
+    span = exact.SLACK * np.abs(matrix).max()
+    expected = np.zeros((n, m), dtype=bool)
+    for values, marks in ((worth, expected), (worth.T, expected.T)):
+        for line, mark in zip(values, marks, strict=True):
+            best = np.sort(line)[-exact.FIRST :]
+            mark |= line >= max(best[0], best[-1] - span)
+    # A little noise tells equals apart, so pairs near a limit may be on either side of it.
+    assert (found != expected).sum() <= 0.02 * n * m
+
+
+def test_equal_pairs_do_not_all_propose_the_same():
+    found = exact._best_both_ways(np.ones((300, 300), dtype=np.float32))
+    counts = np.bincount(found % 300, minlength=300)
+    assert counts.min() >= exact.FIRST
+    assert counts.max() <= 4 * exact.FIRST
