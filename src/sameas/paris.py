@@ -69,11 +69,15 @@ class Pairs(NamedTuple):
     @property
     def probability(self) -> Values:
         """P(left = right) of each pair, in (0, 1]."""
-        return _probability(self.evidence)
+        return -np.expm1(-self.evidence)
 
     def where(self, kept: NDArray[np.bool_] | Positions) -> Pairs:
         """These of the pairs."""
         return Pairs(self.left[kept], self.right[kept], self.evidence[kept])
+
+    def table(self, left: str, right: str, probability: str) -> pl.DataFrame:
+        """The pairs with their probabilities, in columns of these names."""
+        return pl.DataFrame({left: self.left, right: self.right, probability: self.probability})
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +110,7 @@ def paris(
     if iterations < 1:
         raise ValueError(f"iterations must be at least 1, got {iterations} instead")
     facts = _facts_of_both(left, right)
-    matches: _Matches | None = None
+    matches: pl.DataFrame | None = None
     none = np.zeros(0, dtype=np.int64)
     best = Pairs(none, none, np.zeros(0))
     converged = False
@@ -124,8 +128,7 @@ def paris(
             break
     pairs = pairs.where(np.lexsort((pairs.right, -pairs.evidence, pairs.left)))
     assert matches is not None
-    relations = _relation_table(left, right, matches)
-    return Equivalences(pairs, relations, done, converged)
+    return Equivalences(pairs, _relation_table(*facts, matches), done, converged)
 
 
 def maximal_links(pairs: Pairs) -> Pairs:
@@ -148,106 +151,87 @@ def maximal_links(pairs: Pairs) -> Pairs:
 
 @dataclass(frozen=True, eq=False)
 class _Facts:
-    """One graph as facts between nodes: first its entities, then the literals of both graphs.
-
-    Relations are numbered as in ``_relation_names``, and as many more for the inverse. Facts
-    without inverses come first, m of 2m.
-    """
+    """One graph as facts between nodes: first its entities, then the literals of both graphs."""
 
     entities: int
     nodes: int
-    relations: int
-    head: Positions
-    relation: Positions
-    tail: Positions
-    inverse_functionality: Values
-    """Of each relation, inverses included; 0 where it is below THETA."""
-    door_relation: Positions
-    door_tail: Positions
-    """Doors: the distinct (relation, tail) of facts about entities."""
+    relations: pl.Series
+    """By number: the relations, an empty text for names, and the attributes (one may be a relation
+    too). As many numbers more stand for the inverses."""
+    table: pl.DataFrame
+    """head, relation, tail: all facts, then their inverses."""
+    doors: pl.DataFrame
+    """Doors are the distinct (relation, tail) of facts about entities: door (number), relation,
+    tail, weight (the inverse functionality, 0 below THETA), crowd (how many stand at it)."""
     through: csr_array[np.float64]
     """Which entities stand at which door; shape (entities, doors), zeros and ones."""
-
-    def inverse(self, relation: Positions) -> Positions:
-        return (relation + self.relations) % (2 * self.relations)
 
 
 def _facts_of_both(left: Graph, right: Graph) -> tuple[_Facts, _Facts]:
     """The facts of both graphs, with the same numbers for the same literals."""
     tables = [_literals(graph) for graph in (left, right)]
     literals = pl.concat([table["value"] for table in tables]).unique().sort()
-    sides = []
-    for graph, table in zip((left, right), tables, strict=True):
-        found = literals.search_sorted(table["value"]).to_numpy().astype(np.int64)
-        (head, relation, tail), n = graph.distinct_triples().T, len(graph.entities)
-        head = np.concatenate([head, table["entity"].to_numpy()])
-        relation = np.concatenate([relation, table["relation"].to_numpy()])
-        count = len(_relation_names(graph))
-        tail = np.concatenate([tail, n + found])
-        sides.append(_facts(head, relation, tail, n, n + len(literals), count))
-    return sides[0], sides[1]
-
-
-def _relation_names(graph: Graph) -> pl.Series:
-    """The relations of a graph, an empty text for names, and the attributes of entities."""
-    names = pl.Series("relation", [""])
-    attributes = _attributes(graph).rename("relation")
-    every: pl.Series = pl.concat([graph.relations.rename("relation"), names, attributes])
-    return every
-
-
-def _attributes(graph: Graph) -> pl.Series:
-    """The attributes that entities have themselves; one may also be a relation."""
-    attributes = graph.attributes["attribute"].unique().sort()
-    direct: pl.Series = attributes.filter(~attributes.str.contains(SEPARATOR, literal=True))
-    return direct
+    return _facts(left, tables[0], literals), _facts(right, tables[1], literals)
 
 
 def _literals(graph: Graph) -> pl.DataFrame:
-    """entity (position), relation (number), value: all names, and the values of attributes."""
-    names = pl.concat(
+    """entity (position), relation, value: all names, and what attributes say of entities."""
+    first = pl.DataFrame({"entity": graph.entities, "name": graph.names})
+    names = pl.concat([first, graph.alternatives.select("entity", "name")])
+    # What is said through holders says nothing new.
+    said = graph.attributes.filter(~pl.col("attribute").str.contains(SEPARATOR, literal=True))
+    values = _normalised(said["value"]).str.replace_all(r"[^\p{L}\p{N}]+", "")
+    every = pl.concat(
         [
-            pl.DataFrame({"entity": graph.entities, "name": graph.names}),
-            graph.alternatives.select("entity", "name"),
+            names.select("entity", relation=pl.lit(""), value=_normalised(names["name"])),
+            said.select("entity", relation="attribute", value=values),
         ]
     )
-    first = len(graph.relations) + 1
-    number = positions_of(graph.attributes["attribute"], _attributes(graph))
-    values = graph.attributes.select(
-        "entity",
-        relation=pl.Series(np.where(number < 0, -1, number + first), dtype=pl.Int64),
-        value=_normalised(graph.attributes["value"]).str.replace_all(r"[^\p{L}\p{N}]+", ""),
-    )
-    named = names.select(
-        "entity", relation=pl.lit(len(graph.relations), pl.Int64), value=_normalised(names["name"])
-    )
-    every = pl.concat([named, values])
     every = every.with_columns(entity=pl.Series(graph.positions(every["entity"]), dtype=pl.Int64))
-    known = pl.col("entity") >= 0, pl.col("relation") >= 0, pl.col("value") != ""
-    return every.filter(*known).unique(maintain_order=True)
-
-
-def _facts(
-    head: Positions, relation: Positions, tail: Positions, entities: int, nodes: int, relations: int
-) -> _Facts:
-    """The facts with their inverses, functionalities and doors."""
-    both = np.concatenate([relation, relation + relations])
-    heads, tails = np.concatenate([head, tail]), np.concatenate([tail, head])
-    ends = np.unique(both * nodes + tails) // nodes
-    count = np.bincount(both, minlength=2 * relations)
-    inverse_functionality = np.bincount(ends, minlength=2 * relations) / np.maximum(count, 1)
-    inverse_functionality[inverse_functionality < THETA * (1 - ROUNDING)] = 0.0
-    about = heads < entities
-    doors, door = np.unique(both[about] * nodes + tails[about], return_inverse=True)
-    through = csr_array((np.ones(len(door)), (heads[about], door)), shape=(entities, len(doors)))
-    facts = entities, nodes, relations, heads, both, tails
-    return _Facts(*facts, inverse_functionality, doors // nodes, doors % nodes, through)
+    return every.filter(pl.col("entity") >= 0, pl.col("value") != "").unique(maintain_order=True)
 
 
 def _normalised(names: pl.Series) -> pl.Series:
     """Each name casefolded, with single spaces; a loop, as polars has no casefold."""
     folded = [" ".join((name or "").casefold().split()) for name in names]
     return pl.Series("name", folded, dtype=pl.String)
+
+
+def _facts(graph: Graph, table: pl.DataFrame, literals: pl.Series) -> _Facts:
+    """The facts of a graph, with those about literals, their inverses and their doors."""
+    entities, nodes = len(graph.entities), len(graph.entities) + len(literals)
+    attributes = table["relation"].unique().sort()
+    relations = pl.concat([graph.relations.rename("relation"), attributes])
+    number = len(graph.relations) + positions_of(table["relation"], attributes)
+    literal = entities + positions_of(table["value"], literals)
+    said = np.stack([table["entity"].to_numpy(), number, literal], axis=1)
+    head, relation, tail = np.concatenate([graph.distinct_triples(), said]).T
+    both = np.concatenate([relation, relation + len(relations)])
+    heads, tails = np.concatenate([head, tail]), np.concatenate([tail, head])
+    count = np.bincount(both, minlength=2 * len(relations))
+    ends = np.unique(both * nodes + tails) // nodes
+    weight = np.bincount(ends, minlength=2 * len(relations)) / np.maximum(count, 1)
+    weight[weight < THETA * (1 - ROUNDING)] = 0.0
+    about = heads < entities
+    doors, door, crowd = np.unique(
+        both[about] * nodes + tails[about], return_inverse=True, return_counts=True
+    )
+    return _Facts(
+        entities,
+        nodes,
+        relations,
+        pl.DataFrame({"head": heads, "relation": both, "tail": tails}),
+        pl.DataFrame(
+            {
+                "door": np.arange(len(doors)),
+                "relation": doors // nodes,
+                "tail": doors % nodes,
+                "weight": weight[doors // nodes],
+                "crowd": crowd.astype(np.float64),
+            }
+        ),
+        csr_array((np.ones(len(door)), (heads[about], door)), shape=(entities, len(doors))),
+    )
 
 
 # --- equivalent entities
@@ -264,7 +248,7 @@ def _with_literals(pairs: Pairs, left: _Facts, right: _Facts) -> Pairs:
 
 
 def _equivalences(
-    left: _Facts, right: _Facts, equal: Pairs, matches: _Matches | None, memory: float
+    left: _Facts, right: _Facts, equal: Pairs, matches: pl.DataFrame | None, memory: float
 ) -> Pairs:
     """The evidence for every pair of entities with a fact in common.
 
@@ -275,30 +259,30 @@ def _equivalences(
     all x' at the door (r', y'), so it is computed once for the two doors, and a product of
     sparse matrices sums it up for the entities.
     """
-    doors = [np.bincount(side.door_tail, minlength=side.nodes) for side in (left, right)]
-    joined = float((doors[0][equal.left] * doors[1][equal.right].astype(np.float64)).sum())
-    _check_memory("facts", joined, memory)
-    pair, door = _join(equal.left, left.door_tail)
-    again, other_door = _join(equal.right[pair], right.door_tail)
-    pair, door = pair[again], door[again]
-    relation, other = left.door_relation[door], right.door_relation[other_door]
-    found = np.arange(len(relation))
-    right_in_left: Values | float = THETA
-    left_in_right: Values | float = THETA
-    if matches is not None:
-        found, match = _join(matches.key(relation, other), matches.key(matches.left, matches.right))
-        right_in_left, left_in_right = matches.right_in_left[match], matches.left_in_right[match]
-    equality = _probability(equal.evidence[pair[found]])
-    via_left = left.inverse_functionality[relation[found]] * right_in_left
-    via_right = right.inverse_functionality[other[found]] * left_in_right
-    evidence = _evidence(via_left * equality) + _evidence(via_right * equality)
-    known = evidence > 0
-    door, other_door = door[found][known], other_door[found][known]
-    crowds = [np.diff(side.through.tocsc().indptr).astype(np.float64) for side in (left, right)]
-    _check_memory("entities", float((crowds[0][door] * crowds[1][other_door]).sum()), memory)
+    ours, theirs = (
+        np.bincount(side.doors["tail"], minlength=side.nodes).astype(np.float64)
+        for side in (left, right)
+    )
+    _check_memory("facts", float(ours[equal.left] @ theirs[equal.right]), memory)
+    met = (
+        equal.table("tail", "tail_right", "equality")
+        .join(left.doors, on="tail")
+        .join(right.doors, left_on="tail_right", right_on="tail", suffix="_right")
+    )
+    if matches is None:
+        met = met.with_columns(left_in_right=THETA, right_in_left=THETA)
+    else:
+        met = met.join(matches, on=["relation", "relation_right"])
+    evidence = np.zeros(len(met))
+    for weight, share in (("weight", "right_in_left"), ("weight_right", "left_in_right")):
+        probability = (met[weight] * met[share] * met["equality"]).to_numpy()
+        with np.errstate(divide="ignore"):  # certainty is infinite evidence
+            evidence -= np.log1p(-probability)
+    met = met.with_columns(evidence=evidence).filter(pl.col("evidence") > 0)
+    _check_memory("entities", float((met["crowd"] * met["crowd_right"]).sum()), memory)
     between = csr_array(
-        (evidence[known], (door, other_door)),
-        shape=(len(left.door_tail), len(right.door_tail)),
+        (met["evidence"].to_numpy(), (met["door"].to_numpy(), met["door_right"].to_numpy())),
+        shape=(len(left.doors), len(right.doors)),
     )
     total = (left.through @ between @ right.through.T).tocoo()
     return Pairs(total.row.astype(np.int64), total.col.astype(np.int64), total.data)
@@ -340,108 +324,75 @@ def _changed_entities(before: Pairs, after: Pairs) -> int:
 # --- relations within relations
 
 
-@dataclass(frozen=True, eq=False)
-class _Matches:
-    """Pairs of relations, inverses included, with the probabilities that one is in the other."""
+def _relation_matches(left: _Facts, right: _Facts, equal: Pairs, memory: float) -> pl.DataFrame:
+    """The pairs of relations of which one is in the other with a probability of THETA or more.
 
-    left: Positions
-    right: Positions
-    left_in_right: Values
-    right_in_left: Values
-    width: int
-    """How many relations the right side has, inverses included."""
-
-    def key(self, left: Positions, right: Positions) -> Positions:
-        return left * self.width + right
-
-
-def _relation_matches(left: _Facts, right: _Facts, equal: Pairs, memory: float) -> _Matches:
-    """The pairs of relations of which one is in the other with a probability of THETA or more."""
-    width = 2 * right.relations
-    inner, outer, forth = _shares(left, right, equal, memory)
-    turned = Pairs(equal.right, equal.left, equal.evidence)
-    other_inner, other_outer, back = _shares(right, left, turned, memory)
+    relation, relation_right (numbers, inverses included), left_in_right, right_in_left.
+    """
+    ours, theirs = len(left.relations), len(right.relations)
+    forth = _shares(left, right, equal, memory)
+    back = _shares(right, left, Pairs(equal.right, equal.left, equal.evidence), memory)
     # r' in r is r'^-1 in r^-1: count it where the left relation is not an inverse.
-    inverse = other_outer >= left.relations
-    first = np.where(inverse, left.inverse(other_outer), other_outer)
-    second = np.where(inverse, right.inverse(other_inner), other_inner)
-    keys, place = np.unique(
-        np.concatenate([inner * width + outer, first * width + second]), return_inverse=True
+    inverse = pl.col("outer") // ours
+    both = forth.select(relation="inner", relation_right="outer", left_in_right="share").join(
+        back.select(
+            relation=pl.col("outer") % ours,
+            relation_right=pl.col("inner") + theirs * inverse,
+            right_in_left="share",
+        ),
+        on=["relation", "relation_right"],
+        how="full",
+        coalesce=True,
+        suffix="_back",
     )
-    left_in_right, right_in_left = np.zeros(len(keys)), np.zeros(len(keys))
-    left_in_right[place[: len(inner)]] = forth
-    right_in_left[place[len(inner) :]] = back
-    kept = np.maximum(left_in_right, right_in_left) >= THETA * (1 - ROUNDING)
-    relation, other = keys[kept] // width, keys[kept] % width
-    relations = np.append(relation, left.inverse(relation)), np.append(other, right.inverse(other))
-    shares = np.tile(left_in_right[kept], 2), np.tile(right_in_left[kept], 2)
-    return _Matches(*relations, *shares, width)
+    shares = pl.col("left_in_right", "right_in_left")
+    matches = both.with_columns(shares.fill_null(0.0)).filter(
+        pl.max_horizontal(shares) >= THETA * (1 - ROUNDING)
+    )
+    inverses = matches.with_columns(
+        pl.col("relation") + ours, (pl.col("relation_right") + theirs) % (2 * theirs)
+    )
+    return pl.concat([matches, inverses])
 
 
-def _shares(
-    inner: _Facts, outer: _Facts, equal: Pairs, memory: float
-) -> tuple[Positions, Positions, Values]:
-    """Relations r (no inverses) and r' (inverses too) and P(r in r'), where it is above 0.
+def _shares(inner: _Facts, outer: _Facts, equal: Pairs, memory: float) -> pl.DataFrame:
+    """inner (relations r, no inverses), outer (r', inverses too), share: P(r in r') above 0.
 
     A node is equal to at most one other here, so a fact r(x, y) can be one (x', y') only, and
     the products over x' and y' have one factor: P(x = x') P(y = y').
     """
-    facts = len(inner.head) // 2
-    fact, of_head = _join(inner.head[:facts], equal.left)
-    again, of_tail = _join(inner.tail[fact], equal.left)
-    relation, of_head = inner.relation[fact[again]], of_head[again]
-    known = _probability(equal.evidence[of_head]) * _probability(equal.evidence[of_tail])
-    total = np.bincount(relation, known, minlength=inner.relations)
-    expected = equal.right[of_head] * outer.nodes + equal.right[of_tail]
-    ends = np.sort(outer.head * outer.nodes + outer.tail)
-    counts = [np.searchsorted(ends, expected, side) for side in ("left", "right")]
-    _check_memory("facts", float((counts[1] - counts[0]).sum()), memory)
-    which, there = _join(expected, outer.head * outer.nodes + outer.tail)
-    width = 2 * outer.relations
-    keys, place = np.unique(relation[which] * width + outer.relation[there], return_inverse=True)
-    shared = np.bincount(place, known[which], minlength=len(keys))
-    return keys // width, keys % width, np.minimum(shared / total[keys // width], 1.0)
+    known = (
+        inner.table.head(len(inner.table) // 2)
+        .join(equal.table("head", "other_head", "first"), on="head", maintain_order="left")
+        .join(equal.table("tail", "other_tail", "second"), on="tail", maintain_order="left")
+        .with_columns(known=pl.col("first") * pl.col("second"))
+    )
+    total = np.bincount(known["relation"], known["known"], minlength=len(inner.relations))
+    ends, others = ["other_head", "other_tail"], ["head", "tail"]
+    facts = known.join(outer.table.group_by(others).len(), left_on=ends, right_on=others)
+    _check_memory("facts", float(facts["len"].sum()), memory)
+    met = known.join(outer.table, left_on=ends, right_on=others, maintain_order="left")
+    width = 2 * len(outer.relations)
+    numbers = met["relation"] * width + met["relation_right"]
+    keys, place = np.unique(numbers, return_inverse=True)
+    shared = np.bincount(place, met["known"], minlength=len(keys))
+    share = np.minimum(shared / total[keys // width], 1.0)
+    return pl.DataFrame({"inner": keys // width, "outer": keys % width, "share": share})
 
 
-def _relation_table(left: Graph, right: Graph, matches: _Matches) -> pl.DataFrame:
+def _relation_table(left: _Facts, right: _Facts, matches: pl.DataFrame) -> pl.DataFrame:
     """The matches as ``Equivalences.relations`` has them."""
-    ours, theirs = _relation_names(left), _relation_names(right)
-    turned, other = np.divmod(matches.right, len(theirs))
-    kept = (matches.left < len(ours)) & (matches.left != len(left.relations))
-    kept &= other != len(right.relations)
-    return pl.DataFrame(
-        {
-            "left": ours.gather(matches.left[kept]),
-            "right": theirs.gather(other[kept]),
-            "inverse": turned[kept] == 1,
-            "left_in_right": matches.left_in_right[kept],
-            "right_in_left": matches.right_in_left[kept],
-        }
-    ).sort("left", "right", "inverse")
-
-
-# --- arithmetic
-
-
-def _join(left: Positions, right: Positions) -> tuple[Positions, Positions]:
-    """All i and j with left[i] == right[j], ordered by i.
-
-    >>> _join(np.array([7, 8, 9]), np.array([9, 7, 9]))
-    (array([0, 2, 2]), array([1, 0, 2]))
-    """
-    order = np.argsort(right, kind="stable")
-    first = np.searchsorted(right, left, side="left", sorter=order)
-    count = np.searchsorted(right, left, side="right", sorter=order) - first
-    i = np.repeat(np.arange(len(left)), count)
-    nth = np.arange(len(i)) - np.repeat(np.cumsum(count) - count, count)
-    return i, order[first[i] + nth]
-
-
-def _evidence(probability: Values) -> Values:
-    """-log(1 - P): where independent chances multiply, evidence adds up."""
-    with np.errstate(divide="ignore"):  # certainty is infinite evidence
-        return -np.log1p(-probability)
-
-
-def _probability(evidence: Values) -> Values:
-    return -np.expm1(-evidence)
+    ours, theirs = len(left.relations), len(right.relations)
+    matches = matches.filter(pl.col("relation") < ours)
+    other = matches["relation_right"]
+    return (
+        matches.select(
+            left=left.relations.gather(matches["relation"]),
+            right=right.relations.gather(other % theirs),
+            inverse=other >= theirs,
+            left_in_right="left_in_right",
+            right_in_left="right_in_left",
+        )
+        .filter(pl.col("left") != "", pl.col("right") != "")
+        .sort("left", "right", "inverse")
+    )
