@@ -19,8 +19,7 @@ from scipy.sparse import csr_array
 from sameas.compression import compress
 from sameas.errors import OptionError
 from sameas.features import folded
-from sameas.features.encoders import find_encoder
-from sameas.features.encoding import encode
+from sameas.features.encoders import encode, find_encoder
 from sameas.graph import Graph, GraphPair
 from sameas.inputs import Inputs
 from sameas.languages import Language, detect, glosses, resources, word_shares

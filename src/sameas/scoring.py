@@ -66,11 +66,10 @@ def name_features(
         return _features_of_letters(pair, options, aids, inputs.dictionary, progress)
     names = pl.concat([pair.left.names, pair.right.names])
     assert inputs.word_vectors is not None
-    words = word_rows(names, inputs.word_vectors)
-    rows = words.rows
+    rows, words, unknown = word_rows(names, inputs.word_vectors)
     if options.features == "hybrid":
         rows = unit(side_by_side(rows, letter_rows(names, options)))
-    return NameFeatures(rows, words=words.words, words_without_vector=words.unknown)
+    return NameFeatures(rows, words=words, words_without_vector=unknown)
 
 
 def _features_of_letters(

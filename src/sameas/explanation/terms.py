@@ -508,14 +508,11 @@ class Scores:
 
     def _attribute(self, worths: AttributeWorths, pair: Pair, place: int) -> dict[str, Any]:
         """The values of two entities in corresponding attributes."""
-        sides = worths.attributes.left, worths.attributes.right
-        values = worths.attributes.shown(place, *pair)
+        attributes, values = worths.attributes.pairs[place], worths.attributes.shown(place, *pair)
         fields: dict[str, Any] = {}
-        for name, side, number, value in zip(
-            SIDES, sides, worths.attributes.pairs[place], values, strict=True
-        ):
+        for name, attribute, value in zip(SIDES, attributes, values, strict=True):
             fields[name] = Entity("", value)
-            fields[f"{name}_relations"] = (Relation(side.attributes[number]),)
+            fields[f"{name}_relations"] = (Relation(attribute),)
         return fields
 
     # --- what is missing ---

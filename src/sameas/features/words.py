@@ -53,15 +53,6 @@ class WordVectors:
         return cls(pl.Series("word", known, dtype=pl.String), np.stack(rows), "a mapping")
 
 
-@dataclass(frozen=True, eq=False)
-class WordRows:
-    """The word features of names, and how many of their distinct words had no vector."""
-
-    rows: Rows
-    words: int
-    unknown: int
-
-
 def words_of(names: pl.Series) -> pl.DataFrame:
     """Every word of every name, in lower case: a table of ``row`` (position of the name), ``word``.
 
@@ -92,20 +83,19 @@ def phrase_rows(names: pl.Series) -> Rows:
     return as_rows(csr_array((np.ones(len(row), dtype=np.float32), (row, column)), shape=shape))
 
 
-def word_rows(names: pl.Series, vectors: WordVectors) -> WordRows:
-    """The mean vector of each name's known words, as unit rows; zero where no word is known."""
+def word_rows(names: pl.Series, vectors: WordVectors) -> tuple[Rows, int, int]:
+    """The mean vector of each name's known words, as unit rows; zero where no word is known.
+
+    Also how many distinct words there are, and how many of them have no vector.
+    """
     table = words_of(names)
     known = pl.DataFrame({"word": vectors.words}).with_row_index("column")
     joined = table.join(known, on="word", how="left", maintain_order="left")
     unknown = joined.filter(pl.col("column").is_null())["word"].n_unique()
     joined = joined.filter(pl.col("column").is_not_null())
-    incidence = csr_array(
-        (
-            np.ones(len(joined), dtype=np.float32),
-            (joined["row"].to_numpy(), joined["column"].to_numpy()),
-        ),
-        shape=(len(names), len(vectors.words)),
-    )
+    places = joined["row"].to_numpy(), joined["column"].to_numpy()
+    shape = len(names), len(vectors.words)
+    incidence = csr_array((np.ones(len(joined), dtype=np.float32), places), shape=shape)
     sums = np.asarray(incidence @ vectors.vectors, dtype=np.float32)
     # Unit rows: dividing by the number of words would change nothing.
-    return WordRows(unit(as_rows(sums)), words=table["word"].n_unique(), unknown=unknown)
+    return unit(as_rows(sums)), table["word"].n_unique(), unknown

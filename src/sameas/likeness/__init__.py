@@ -18,7 +18,7 @@ from sameas.likeness.attributes import (
     learn_attributes,
     read_attributes,
 )
-from sameas.likeness.names import BestNames, MeanNames, NamesAndHops, mean_rows, name_table
+from sameas.likeness.names import BestNames, NamesAndHops, mean_rows, name_table
 from sameas.likeness.spelling import Spelling, SpellingWorths, learn_spelling, read_spelling
 from sameas.likeness.types import Types, TypeWorths, contradictory, learn_types, types_of
 
@@ -26,7 +26,6 @@ __all__ = [
     "AttributeWorths",
     "Attributes",
     "BestNames",
-    "MeanNames",
     "NamesAndHops",
     "Traits",
     "Worths",

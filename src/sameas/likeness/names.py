@@ -123,31 +123,11 @@ class BestNames:
 
 
 @dataclass(frozen=True, eq=False)
-class MeanNames:
-    """The mean of the cosines of names over several blocks."""
-
-    blocks: tuple[Profit | BestNames, ...]
-
-    def of(self, left: Positions, right: Positions) -> Matrix:
-        """The mean cosines of pairs."""
-        return self._mean([block.of(left, right) for block in self.blocks])
-
-    def partners(
-        self, starts: Positions, right: NDArray[np.integer], progress: Progress | None = None
-    ) -> Matrix:
-        """The mean cosines of left entity i with right[starts[i]:starts[i + 1]], for every i."""
-        return self._mean([block.partners(starts, right, progress) for block in self.blocks])
-
-    def _mean(self, cosines: list[Matrix]) -> Matrix:
-        mean: Matrix = sum(cosines[1:], cosines[0]) / np.float32(len(cosines))
-        return mean
-
-
-@dataclass(frozen=True, eq=False)
 class NamesAndHops:
     """The mean over hops, where hop 0 is the cosine of the names that fit best."""
 
-    names: Profit | BestNames | MeanNames
+    names: tuple[Profit | BestNames, ...]
+    """Blocks of names; their mean counts."""
     sketch: Sketch
     """All hops, with the mean of an entity's names as hop 0: to search by."""
     hops: Sketch | Profit
@@ -169,15 +149,17 @@ class NamesAndHops:
 
     def of(self, left: Positions, right: Positions) -> Matrix:
         """The profits of pairs."""
-        return self._mean(self.names.of(left, right), self.hops.of(left, right))
+        names = [block.of(left, right) for block in self.names]
+        return self._mean(names, self.hops.of(left, right))
 
     def partners(
         self, starts: Positions, right: NDArray[np.integer], progress: Progress | None = None
     ) -> Matrix:
         """The profits of left entity i with right[starts[i]:starts[i + 1]], for every i."""
-        names = self.names.partners(starts, right, progress)
+        names = [block.partners(starts, right, progress) for block in self.names]
         return self._mean(names, self.hops.partners(starts, right))
 
-    def _mean(self, names: Matrix, hops: Matrix) -> Matrix:
-        mean: Matrix = (names + np.float32(self.depth) * hops) / np.float32(self.depth + 1)
+    def _mean(self, names: list[Matrix], hops: Matrix) -> Matrix:
+        first: Matrix = sum(names[1:], names[0]) / np.float32(len(names))
+        mean: Matrix = (first + np.float32(self.depth) * hops) / np.float32(self.depth + 1)
         return mean
