@@ -230,7 +230,7 @@ def test_a_name_is_its_spelling_and_its_glosses():
     both = rows[0] + meaning / np.linalg.norm(meaning)
     assert_allclose(found.rows.toarray()[0], both / np.linalg.norm(both), atol=1e-6)
     assert_allclose(found.rows.toarray()[1:], rows[1:3], atol=1e-6)
-    parts = found.lengths[0] * rows[0] + found.factors[0] * meaning
+    parts = rows[0] / np.linalg.norm(both) + found.factors[0] * meaning
     assert_allclose(found.rows.toarray()[0], parts, atol=1e-6)
 
 

@@ -497,13 +497,13 @@ class Scores:
         if self.worths is None:
             return []
         ends = np.array([pair[0]]), np.array([pair[1]])
-        parts = [Part(kind="types", score=float(self.worths.types.score(*ends)[0]))]
+        parts = [Part(kind="types", score=float(self.worths.types(*ends)[0]))]
         if (attributes := self.worths.attributes) is not None:
             said = attributes.parts(*ends)[0]
             described = (said, partial(self._attribute, attributes, pair)) if details else None
             parts.append(_part("attributes", 1.0, said.sum(), described))
         if (spelling := self.worths.spelling) is not None:
-            parts.append(Part(kind="spelling", score=float(spelling.score(*ends)[0])))
+            parts.append(Part(kind="spelling", score=float(spelling(*ends)[0])))
         return parts
 
     def _attribute(self, worths: AttributeWorths, pair: Pair, place: int) -> dict[str, Any]:

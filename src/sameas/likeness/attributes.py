@@ -18,12 +18,10 @@ from numpy.typing import NDArray
 from sameas.features import ngram_rows
 from sameas.graph import Graph, GraphPair, Positions
 from sameas.joins import bounded_join
-from sameas.likeness.memory import Memory, Numbers
+from sameas.likeness.memory import Memory, Numbers, Vector
 from sameas.likeness.values import EQUAL, LONG, MISSING, Values, canonical
 from sameas.proposals import alike
 from sameas.understanding import SEPARATOR
-
-Vector = NDArray[np.float64]
 
 FIRST = np.array([0.6, 0.15, 0.1, 0.15])
 """How alike values of sure links are taken to be before anything is learned."""
