@@ -35,18 +35,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sameas.errors import MemoryCeilingError
-from sameas.graph import Graph, Positions, positions_of
+from sameas.graph import Graph, positions_of
 from sameas.understanding import SEPARATOR
-
-Values: TypeAlias = NDArray[np.float64]
 
 THETA = 0.1
 """The first round's P(r in r'), and the value below which evidence counts as none."""
@@ -56,36 +52,17 @@ SETTLED = 0.01
 """Rounds end when at most this share of the entities gets other best counterparts."""
 ROUNDING = 1e-9
 """Evidence that differs by less, relatively, is the same: sums depend on the order of terms."""
-
-
-class Pairs(NamedTuple):
-    """Distinct pairs of nodes, and the evidence that they are the same."""
-
-    left: Positions
-    right: Positions
-    evidence: Values
-    """-log(1 - probability), which still tells pairs apart whose probability rounds to one."""
-
-    @property
-    def probability(self) -> Values:
-        """P(left = right) of each pair, in (0, 1]."""
-        return -np.expm1(-self.evidence)
-
-    def where(self, kept: NDArray[np.bool_] | Positions) -> Pairs:
-        """These of the pairs."""
-        return Pairs(self.left[kept], self.right[kept], self.evidence[kept])
-
-    def table(self, left: str, right: str, probability: str) -> pl.DataFrame:
-        """The pairs with their probabilities, in columns of these names."""
-        return pl.DataFrame({left: self.left, right: self.right, probability: self.probability})
+PAIRS = pl.Schema({"left": pl.Int64, "right": pl.Int64, "evidence": pl.Float64})
 
 
 @dataclass(frozen=True, eq=False)
 class Equivalences:
     """Which entities are the same, and how relations correspond."""
 
-    pairs: Pairs
-    """Sorted by left, then descending evidence, then right."""
+    pairs: pl.DataFrame
+    """left, right (positions), evidence, probability: which entities are the same, sorted by left,
+    then descending evidence, then right. The evidence is -log(1 - probability), which still tells
+    pairs apart whose probability rounds to one."""
     relations: pl.DataFrame
     """left, right, inverse, left_in_right, right_in_left: two relations (URIs), whether the right
     one is meant with head and tail swapped, and the probabilities that facts of one are facts of
@@ -111,13 +88,12 @@ def paris(
         raise ValueError(f"iterations must be at least 1, got {iterations} instead")
     facts = _facts_of_both(left, right)
     matches: pl.DataFrame | None = None
-    none = np.zeros(0, dtype=np.int64)
-    best = Pairs(none, none, np.zeros(0))
+    best = pl.DataFrame(schema=PAIRS)
     converged = False
     for done in range(1, iterations + 1):
         pairs = _equivalences(*facts, _with_literals(best, *facts), matches, memory)
         if done > 1:
-            pairs = pairs.where(pairs.evidence >= -np.log1p(-THETA) * (1 - ROUNDING))
+            pairs = pairs.filter(pl.col("evidence") >= -np.log1p(-THETA) * (1 - ROUNDING))
         before, best = best, _maximal(pairs)
         matches = _relation_matches(*facts, _with_literals(best, *facts), memory)
         if progress is not None:
@@ -126,24 +102,24 @@ def paris(
         converged = changed <= SETTLED * (len(left.entities) + len(right.entities))
         if converged:
             break
-    pairs = pairs.where(np.lexsort((pairs.right, -pairs.evidence, pairs.left)))
+    pairs = pairs.sort("left", "evidence", "right", descending=[False, True, False])
     assert matches is not None
-    return Equivalences(pairs, _relation_table(*facts, matches), done, converged)
+    return Equivalences(_probable(pairs), _relation_table(*facts, matches), done, converged)
 
 
-def maximal_links(pairs: Pairs) -> Pairs:
+def maximal_links(pairs: pl.DataFrame) -> pl.DataFrame:
     """The pairs that are each other's best; one-to-one.
 
     Of equally good counterparts the one at the lowest position counts as best.
     """
-    chosen = np.ones(len(pairs.left), dtype=np.bool_)
-    for here, there in ((pairs.left, pairs.right), (pairs.right, pairs.left)):
-        tied = _best_of(here, pairs.evidence)
-        order = np.lexsort((there, ~tied, here))
-        first = np.zeros(len(here), dtype=np.bool_)
-        first[order[np.unique(here[order], return_index=True)[1]]] = True
-        chosen &= first
-    return pairs.where(chosen)
+    return (
+        _with_best(pairs)
+        .filter(
+            pl.col("right") == pl.col("right").filter("best_left").min().over("left"),
+            pl.col("left") == pl.col("left").filter("best_right").min().over("right"),
+        )
+        .select(pairs.columns)
+    )
 
 
 # --- the graphs as facts
@@ -178,7 +154,7 @@ def _literals(graph: Graph) -> pl.DataFrame:
     """entity (position), relation, value: all names, and what attributes say of entities."""
     first = pl.DataFrame({"entity": graph.entities, "name": graph.names})
     names = pl.concat([first, graph.alternatives.select("entity", "name")])
-    # What is said through holders says nothing new.
+    # Not what is said through holders.
     said = graph.attributes.filter(~pl.col("attribute").str.contains(SEPARATOR, literal=True))
     values = _normalised(said["value"]).str.replace_all(r"[^\p{L}\p{N}]+", "")
     every = pl.concat(
@@ -237,19 +213,29 @@ def _facts(graph: Graph, table: pl.DataFrame, literals: pl.Series) -> _Facts:
 # --- equivalent entities
 
 
-def _with_literals(pairs: Pairs, left: _Facts, right: _Facts) -> Pairs:
+def _with_literals(pairs: pl.DataFrame, left: _Facts, right: _Facts) -> pl.DataFrame:
     """The pairs of entities, and each literal with itself, for certain."""
     literals = np.arange(left.nodes - left.entities)
-    return Pairs(
-        np.concatenate([pairs.left, left.entities + literals]),
-        np.concatenate([pairs.right, right.entities + literals]),
-        np.concatenate([pairs.evidence, np.full(len(literals), np.inf)]),
-    )
+    same = {
+        "left": left.entities + literals,
+        "right": right.entities + literals,
+        "evidence": np.full(len(literals), np.inf),
+    }
+    return _probable(pl.concat([pairs, pl.DataFrame(same)]))
+
+
+def _probable(pairs: pl.DataFrame) -> pl.DataFrame:
+    """The pairs with P(left = right), in (0, 1]."""
+    return pairs.with_columns(probability=-np.expm1(-pairs["evidence"].to_numpy()))
 
 
 def _equivalences(
-    left: _Facts, right: _Facts, equal: Pairs, matches: pl.DataFrame | None, memory: float
-) -> Pairs:
+    left: _Facts,
+    right: _Facts,
+    equal: pl.DataFrame,
+    matches: pl.DataFrame | None,
+    memory: float,
+) -> pl.DataFrame:
     """The evidence for every pair of entities with a fact in common.
 
     Without ``matches``, in the first round, only literals are equal, and all relations that lead
@@ -263,11 +249,9 @@ def _equivalences(
         np.bincount(side.doors["tail"], minlength=side.nodes).astype(np.float64)
         for side in (left, right)
     )
-    _check_memory("facts", float(ours[equal.left] @ theirs[equal.right]), memory)
-    met = (
-        equal.table("tail", "tail_right", "equality")
-        .join(left.doors, on="tail")
-        .join(right.doors, left_on="tail_right", right_on="tail", suffix="_right")
+    _check_memory("facts", float(ours[equal["left"]] @ theirs[equal["right"]]), memory)
+    met = equal.join(left.doors, left_on="left", right_on="tail").join(
+        right.doors, left_on="right", right_on="tail", suffix="_right"
     )
     if matches is None:
         met = met.with_columns(left_in_right=THETA, right_in_left=THETA)
@@ -275,7 +259,7 @@ def _equivalences(
         met = met.join(matches, on=["relation", "relation_right"])
     evidence = np.zeros(len(met))
     for weight, share in (("weight", "right_in_left"), ("weight_right", "left_in_right")):
-        probability = (met[weight] * met[share] * met["equality"]).to_numpy()
+        probability = (met[weight] * met[share] * met["probability"]).to_numpy()
         with np.errstate(divide="ignore"):  # certainty is infinite evidence
             evidence -= np.log1p(-probability)
     met = met.with_columns(evidence=evidence).filter(pl.col("evidence") > 0)
@@ -285,7 +269,8 @@ def _equivalences(
         shape=(len(left.doors), len(right.doors)),
     )
     total = (left.through @ between @ right.through.T).tocoo()
-    return Pairs(total.row.astype(np.int64), total.col.astype(np.int64), total.data)
+    found = {"left": total.row, "right": total.col, "evidence": total.data}
+    return pl.DataFrame(found, schema=PAIRS)
 
 
 def _check_memory(what: str, pairs: float, memory: float) -> None:
@@ -298,40 +283,46 @@ def _check_memory(what: str, pairs: float, memory: float) -> None:
         )
 
 
-def _maximal(pairs: Pairs) -> Pairs:
+def _maximal(pairs: pl.DataFrame) -> pl.DataFrame:
     """The pairs that are the best of both their entities, with no other as good."""
-    sole = np.ones(len(pairs.left), dtype=np.bool_)
-    for entity in (pairs.left, pairs.right):
-        best = _best_of(entity, pairs.evidence)
-        sole &= best & (np.bincount(entity[best])[entity] == 1)
-    return pairs.where(sole)
+    sole = (
+        pl.col(f"best_{side}") & (pl.col(f"best_{side}").sum().over(side) == 1)
+        for side in ("left", "right")
+    )
+    return _with_best(pairs).filter(*sole).select(pairs.columns)
 
 
-def _best_of(entity: Positions, evidence: Values) -> NDArray[np.bool_]:
-    """Which pairs have the most evidence among those of the same entity, ties included."""
-    most = np.zeros(entity.max(initial=-1) + 1)
-    np.maximum.at(most, entity, evidence)
-    return evidence >= most[entity] * (1 - ROUNDING)
+def _with_best(pairs: pl.DataFrame) -> pl.DataFrame:
+    """With best_left, best_right: which have the most evidence of those of an entity, or a tie."""
+    evidence = pl.col("evidence")
+    return pairs.with_columns(
+        (evidence >= evidence.max().over(side) * (1 - ROUNDING)).alias(f"best_{side}")
+        for side in ("left", "right")
+    )
 
 
-def _changed_entities(before: Pairs, after: Pairs) -> int:
+def _changed_entities(before: pl.DataFrame, after: pl.DataFrame) -> int:
     """How many entities of both sides are in a pair that only one of the two has."""
-    width = max(before.right.max(initial=0), after.right.max(initial=0)) + 1
-    changed = np.setxor1d(before.left * width + before.right, after.left * width + after.right)
-    return len(np.unique(changed // width)) + len(np.unique(changed % width))
+    ends = ["left", "right"]
+    changed = [
+        one.join(other, on=ends, how="anti") for one, other in ((before, after), (after, before))
+    ]
+    return sum(pl.concat(changed)[side].n_unique() for side in ends)
 
 
 # --- relations within relations
 
 
-def _relation_matches(left: _Facts, right: _Facts, equal: Pairs, memory: float) -> pl.DataFrame:
+def _relation_matches(
+    left: _Facts, right: _Facts, equal: pl.DataFrame, memory: float
+) -> pl.DataFrame:
     """The pairs of relations of which one is in the other with a probability of THETA or more.
 
     relation, relation_right (numbers, inverses included), left_in_right, right_in_left.
     """
     ours, theirs = len(left.relations), len(right.relations)
     forth = _shares(left, right, equal, memory)
-    back = _shares(right, left, Pairs(equal.right, equal.left, equal.evidence), memory)
+    back = _shares(right, left, equal.rename({"left": "right", "right": "left"}), memory)
     # r' in r is r'^-1 in r^-1: count it where the left relation is not an inverse.
     inverse = pl.col("outer") // ours
     both = forth.select(relation="inner", relation_right="outer", left_in_right="share").join(
@@ -355,16 +346,18 @@ def _relation_matches(left: _Facts, right: _Facts, equal: Pairs, memory: float) 
     return pl.concat([matches, inverses])
 
 
-def _shares(inner: _Facts, outer: _Facts, equal: Pairs, memory: float) -> pl.DataFrame:
+def _shares(inner: _Facts, outer: _Facts, equal: pl.DataFrame, memory: float) -> pl.DataFrame:
     """inner (relations r, no inverses), outer (r', inverses too), share: P(r in r') above 0.
 
     A node is equal to at most one other here, so a fact r(x, y) can be one (x', y') only, and
     the products over x' and y' have one factor: P(x = x') P(y = y').
     """
+    heads = equal.select(head="left", other_head="right", first="probability")
+    tails = equal.select(tail="left", other_tail="right", second="probability")
     known = (
         inner.table.head(len(inner.table) // 2)
-        .join(equal.table("head", "other_head", "first"), on="head", maintain_order="left")
-        .join(equal.table("tail", "other_tail", "second"), on="tail", maintain_order="left")
+        .join(heads, on="head", maintain_order="left")
+        .join(tails, on="tail", maintain_order="left")
         .with_columns(known=pl.col("first") * pl.col("second"))
     )
     total = np.bincount(known["relation"], known["known"], minlength=len(inner.relations))
