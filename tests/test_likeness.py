@@ -14,10 +14,9 @@ from scipy.sparse import csr_array
 
 from sameas import Graph, GraphPair
 from sameas.features import ngram_rows
-from sameas.likeness import BestNames, NamesAndHops, name_table, read_attributes
-from sameas.likeness.attributes import CAP, learn_attributes
+from sameas.likeness.attributes import CAP, learn_attributes, read_attributes
 from sameas.likeness.memory import Memory
-from sameas.likeness.names import MOST_NAMES
+from sameas.likeness.names import MOST_NAMES, BestNames, NamesAndHops, name_table
 from sameas.likeness.spelling import CLOSE_AT as MISSPELLED_AT
 from sameas.likeness.spelling import (
     DIFFERENT,

@@ -200,7 +200,7 @@ def make_task(pair: GraphPair, options: Options, inputs: Inputs) -> Task:
     _check_seeds(known)
     if pair.kinds is not None:
         same = _same_iris(pair)
-        from sameas.likeness import contradictory, types_of  # with Numba and faiss
+        from sameas.likeness.types import contradictory, types_of  # with Numba and faiss
 
         same = same[known.allows(*same.T) & ~contradictory(types_of(pair), *same.T)]
         known = replace(known, seeds=np.unique(np.concatenate([seeds, same]), axis=0))

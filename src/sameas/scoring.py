@@ -15,15 +15,11 @@ from sameas.blocks import NO_AIDS, Aids, Meanings, embedded, look_up, shortened,
 from sameas.features import folded, ngram_rows, phrase_rows, sounded, word_rows
 from sameas.graph import GraphPair, Positions
 from sameas.inputs import Inputs, Sides
-from sameas.likeness import (
-    BestNames,
-    Traits,
-    mean_rows,
-    name_table,
-    read_attributes,
-    read_spelling,
-    types_of,
-)
+from sameas.likeness import Traits
+from sameas.likeness.attributes import read_attributes
+from sameas.likeness.names import BestNames, mean_rows, name_table
+from sameas.likeness.spelling import read_spelling
+from sameas.likeness.types import types_of
 from sameas.options import Options
 from sameas.profit import Profit, make_profit
 from sameas.propagation import propagate

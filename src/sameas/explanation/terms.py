@@ -20,7 +20,9 @@ from sameas.explanation.result import Comparison, Detail, Entity, Kind, Part, Re
 from sameas.features import folded, ngrams_of, words_of
 from sameas.features.dictionary import dictionary_rows
 from sameas.graph import Positions
-from sameas.likeness import AttributeWorths, BestNames, Worths, name_table
+from sameas.likeness import Worths
+from sameas.likeness.attributes import AttributeWorths
+from sameas.likeness.names import BestNames, name_table
 from sameas.profit import Profit
 from sameas.propagation import hop_rows
 from sameas.refinement import SURE, crowd_of

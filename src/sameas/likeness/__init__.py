@@ -9,31 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sameas.graph import Positions
-from sameas.likeness.attributes import (
-    Attributes,
-    AttributeWorths,
-    learn_attributes,
-    read_attributes,
-)
+from sameas.likeness.attributes import Attributes, AttributeWorths, learn_attributes
 from sameas.likeness.memory import Numbers, Score, Vector
-from sameas.likeness.names import BestNames, NamesAndHops, mean_rows, name_table
-from sameas.likeness.spelling import Spelling, learn_spelling, read_spelling
-from sameas.likeness.types import Types, contradictory, learn_types, types_of
-
-__all__ = [
-    "AttributeWorths",
-    "Attributes",
-    "BestNames",
-    "NamesAndHops",
-    "Traits",
-    "Worths",
-    "contradictory",
-    "mean_rows",
-    "name_table",
-    "read_attributes",
-    "read_spelling",
-    "types_of",
-]
+from sameas.likeness.spelling import Spelling, learn_spelling
+from sameas.likeness.types import Types, learn_types
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,8 @@ from sameas.evidence import Anchors
 from sameas.features.dictionary import dictionary_rows
 from sameas.graph import Positions
 from sameas.inputs import Sides, Task
-from sameas.likeness import BestNames, NamesAndHops, Traits
+from sameas.likeness import Traits
+from sameas.likeness.names import BestNames, NamesAndHops
 from sameas.pipeline.phases import Phases
 from sameas.profit import Profit, make_profit
 from sameas.proposals import COMPARE_ALL_UP_TO, alike, likely, nearest

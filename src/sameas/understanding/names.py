@@ -7,7 +7,6 @@ IRI's last part is a name unless it is an identifier.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -176,17 +175,15 @@ def _ranking(side: _Side, other: _Side) -> pl.DataFrame:
         steps=pl.col("steps").first(),
         total=pl.len(),
     )
-    likeness = (
-        *(pl.col(name) for name in ("distinct", "words")),
-        *(0.2 + pl.col("meets"), 0.7 ** pl.col("steps"), 40 / pl.col("length").clip(40)),
-    )
     coverage = pl.col("entities") / pl.col("size")
+    likeness = coverage * pl.col("distinct") * pl.col("words") * (0.2 + pl.col("meets"))
+    likeness = likeness * 0.7 ** pl.col("steps") * (40 / pl.col("length").clip(40))
     return (
         own.group_by("path", "group")
         .agg(entities=pl.col("entity").n_unique())
         .join(of_paths.filter(pl.col("total") > 1), on="path")
         .join(sizes, on="group")
-        .with_columns(coverage=coverage, likeness=math.prod(likeness, start=coverage))
+        .with_columns(coverage=coverage, likeness=likeness)
         .filter(
             pl.col("coverage") >= LEAST_COVERAGE,
             pl.col("words") >= LEAST_WORDS,
