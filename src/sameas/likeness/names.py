@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sameas.graph import Graph, Positions
+from sameas.likeness.memory import Numbers
 from sameas.parallel import even_slices
 from sameas.profit import Profit
 from sameas.proposals import alike
@@ -73,13 +73,11 @@ class BestNames:
         """The number of left and of right entities."""
         return len(self.left_starts) - 1, len(self.right_starts) - 1
 
-    def of(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> Matrix:
+    def of(self, left: Numbers, right: Numbers) -> Matrix:
         """The cosines of pairs; 0 where one has no name."""
         return self.best(left, right)[0]
 
-    def best(
-        self, left: NDArray[np.integer], right: NDArray[np.integer]
-    ) -> tuple[Matrix, Positions, Positions]:
+    def best(self, left: Numbers, right: Numbers) -> tuple[Matrix, Positions, Positions]:
         """The cosines of pairs and the places of the two names, -1 where there is none."""
         ours, theirs = np.diff(self.left_starts)[left], np.diff(self.right_starts)[right]
         combinations = ours * theirs
@@ -100,7 +98,7 @@ class BestNames:
         return values, names[0], names[1]
 
     def partners(
-        self, starts: Positions, right: NDArray[np.integer], progress: Progress | None = None
+        self, starts: Positions, right: Numbers, progress: Progress | None = None
     ) -> Matrix:
         """The cosines of left entity i with right[starts[i]:starts[i + 1]], for every i."""
         return self.of(np.repeat(np.arange(len(starts) - 1), np.diff(starts)), right)
@@ -153,7 +151,7 @@ class NamesAndHops:
         return self._mean(names, self.hops.of(left, right))
 
     def partners(
-        self, starts: Positions, right: NDArray[np.integer], progress: Progress | None = None
+        self, starts: Positions, right: Numbers, progress: Progress | None = None
     ) -> Matrix:
         """The profits of left entity i with right[starts[i]:starts[i + 1]], for every i."""
         names = [block.partners(starts, right, progress) for block in self.names]
