@@ -107,12 +107,12 @@ def _rows_of(name: str, value: Any) -> pl.DataFrame | None:
     """
     if value is None:
         return None
-    columns = ("text", "gloss") if name == "dictionary" else ("left", "right")
-    if not isinstance(value, str | PathLike):
-        is_links = name != "dictionary"
-        table = as_links(value, name) if is_links else as_table(value, columns, argument=name)
-    elif name == "dictionary":
-        table = read_dictionary(Path(value))
+    columns, is_file = ("left", "right"), isinstance(value, str | PathLike)
+    if name == "dictionary":
+        columns = ("text", "gloss")
+        table = read_dictionary(Path(value)) if is_file else as_table(value, columns, argument=name)
+    elif not is_file:
+        table = as_links(value, name)
     elif name in DECIDED and (Path(value) / "run.json").is_file():
         table = decided_links(Path(value), DECIDED[name])
     else:
@@ -195,12 +195,12 @@ def make_task(pair: GraphPair, options: Options, inputs: Inputs) -> Task:
     rejected = _positions(pair, inputs.reject, "reject")
     inside = [np.zeros(len(graph.entities), dtype=np.bool_) for graph in graphs]
     inside[0][left], inside[1][right] = True, True
-    none = (np.zeros_like(inside[0], dtype=np.int8), np.zeros_like(inside[1], dtype=np.int8))
-    known = Known(seeds, rejected, (inside[0], inside[1]), pair.kinds or none, options.single)
+    kinds = pair.kinds or tuple(np.zeros(len(mask), dtype=np.int8) for mask in inside)
+    known = Known(seeds, rejected, (inside[0], inside[1]), (kinds[0], kinds[1]), options.single)
     _check_seeds(known)
     if pair.kinds is not None:
         same = _same_iris(pair)
-        from sameas.likeness.types import contradictory, types_of  # with Numba and faiss
+        from sameas.likeness.types import contradictory, types_of  # with Numba
 
         same = same[known.allows(*same.T) & ~contradictory(types_of(pair), *same.T)]
         known = replace(known, seeds=np.unique(np.concatenate([seeds, same]), axis=0))

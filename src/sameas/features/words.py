@@ -11,6 +11,7 @@ import polars as pl
 from scipy.sparse import csr_array
 
 from sameas.errors import OptionError
+from sameas.features.embeddings import single_precision
 from sameas.rows import Matrix, Rows, as_rows, unit
 
 EDGES = "\"'.,;:!?()[]{}«»“”‘’…·-–—/"
@@ -36,8 +37,7 @@ class WordVectors:
         rows: list[Matrix] = []
         for word in known:
             try:
-                with np.errstate(over="ignore"):  # too large for float32: infinite
-                    row = np.asarray(mapping[word], dtype=np.float64).astype(np.float32)
+                row = single_precision(np.asarray(mapping[word], dtype=np.float64))
             except (ValueError, TypeError):
                 row = np.zeros(0, dtype=np.float32)
             if row.ndim != 1 or not len(row) or len(row) != len(rows[0] if rows else row):

@@ -48,21 +48,13 @@ LONGEST = 400
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
-    """The values of one graph."""
-
-    table: pl.DataFrame
-    """entity (position), attribute, value (number), many (entities with that value)."""
-    texts: pl.Series
-    """All short values of each entity in one text, to search by."""
-
-
-@dataclass(frozen=True, eq=False)
 class Attributes:
     """The attributes of both graphs and which of them are compared."""
 
-    left: Side
-    right: Side
+    tables: tuple[pl.DataFrame, pl.DataFrame]
+    """entity (position), attribute, value (number), many (entities with that value)."""
+    texts: tuple[pl.Series, pl.Series]
+    """All short values of each entity in one text, to search by."""
     values: Values
     """All canonical values of both graphs."""
     pairs: list[tuple[str, str]]
@@ -70,8 +62,8 @@ class Attributes:
 
     def alike(self, k: int) -> Positions:
         """Pairs of entities whose values, taken as one text, are most alike, ascending."""
-        texts, size = pl.concat([self.left.texts, self.right.texts]), len(self.left.texts)
-        rows = ngram_rows(texts, n=3, boundaries=True, rarity=True).sparse
+        size = len(self.texts[0])
+        rows = ngram_rows(pl.concat(self.texts), n=3, boundaries=True, rarity=True).sparse
         return alike(rows[:size], rows[size:], k)
 
     @cached_property
@@ -80,7 +72,7 @@ class Attributes:
 
         Shapes (pairs, attributes): levels, and -ln of the share of entities with that value.
         """
-        return Memory(self._compared, len(self.right.texts))
+        return Memory(self._compared, len(self.texts[1]))
 
     def _compared(
         self, left: Positions, right: Positions
@@ -96,8 +88,8 @@ class Attributes:
     def _best(self, place: int, left: Positions, right: Positions) -> pl.DataFrame:
         """The two values that fit best, of each pair that has both, in one of ``pairs``."""
         ours, theirs = (
-            side.table.filter(pl.col("attribute") == attribute).drop("attribute")
-            for side, attribute in zip((self.left, self.right), self.pairs[place], strict=True)
+            table.filter(pl.col("attribute") == attribute).drop("attribute")
+            for table, attribute in zip(self.tables, self.pairs[place], strict=True)
         )
         pairs = pl.DataFrame({"pair": np.arange(len(left)), "left": left, "right": right})
         met = pairs.join(ours, left_on="left", right_on="entity")
@@ -142,14 +134,12 @@ class AttributeWorths:
 
 def read_attributes(pair: GraphPair) -> Attributes | None:
     """The attributes of both graphs that have values in common; None if there are none."""
-    tables = [_canonical_values(graph) for graph in (pair.left, pair.right)]
-    every = pl.concat([table["value"] for table in tables]).unique().sort()
-    left, right = (
-        _side(table, every, len(graph.entities))
-        for table, graph in zip(tables, (pair.left, pair.right), strict=True)
-    )
-    pairs = _corresponding(left, right)
-    return Attributes(left, right, Values(every), pairs) if pairs else None
+    left, right = _canonical_values(pair.left), _canonical_values(pair.right)
+    every = pl.concat([left["value"], right["value"]]).unique().sort()
+    tables = _numbered(left, every), _numbered(right, every)
+    texts = _texts(left, len(pair.left.entities)), _texts(right, len(pair.right.entities))
+    pairs = _corresponding(*tables)
+    return Attributes(tables, texts, Values(every), pairs) if pairs else None
 
 
 def _canonical_values(graph: Graph) -> pl.DataFrame:
@@ -177,8 +167,8 @@ def _canonical_values(graph: Graph) -> pl.DataFrame:
     )
 
 
-def _side(table: pl.DataFrame, every: pl.Series, size: int) -> Side:
-    """The canonical values of a graph by their numbers, without copies; the rarest."""
+def _texts(table: pl.DataFrame, size: int) -> pl.Series:
+    """The short values of each entity in one text."""
     short = table.filter(
         pl.col("value").str.len_chars() <= 2 * LONG, ~pl.col("attribute").str.ends_with(NAMED)
     )
@@ -186,10 +176,15 @@ def _side(table: pl.DataFrame, every: pl.Series, size: int) -> Side:
     joined = short.group_by("entity", maintain_order=True).agg(pl.col("value").str.join(" "))
     texts = np.full(size, "", dtype=object)
     texts[joined["entity"].to_numpy()] = joined["value"].to_numpy()
+    return pl.Series(texts, dtype=pl.String)
+
+
+def _numbered(table: pl.DataFrame, every: pl.Series) -> pl.DataFrame:
+    """The values by number, and how many entities have each; of many of an entity, the rarest."""
     numbers = table.with_columns(value=every.search_sorted(table["value"]).cast(pl.Int64))
     numbers = numbers.with_columns(many=pl.len().over("attribute", "value").cast(pl.Int64))
     rarest = pl.col("many").rank("ordinal").over("entity", "attribute") <= MOST_VALUES
-    return Side(_without_copies(numbers).filter(rarest), pl.Series(texts, dtype=pl.String))
+    return _without_copies(numbers).filter(rarest)
 
 
 def _without_copies(table: pl.DataFrame) -> pl.DataFrame:
@@ -209,11 +204,11 @@ def _without_copies(table: pl.DataFrame) -> pl.DataFrame:
     return table.filter(~pl.col("attribute").is_in(list(dropped)))
 
 
-def _corresponding(left: Side, right: Side) -> list[tuple[str, str]]:
+def _corresponding(left: pl.DataFrame, right: pl.DataFrame) -> list[tuple[str, str]]:
     """Pairs of attributes with values in common, the rarer and the more the better; one to one."""
     ours, theirs = (
-        side.table.select("attribute", "value", "many").unique(maintain_order=True)
-        for side in (left, right)
+        table.select("attribute", "value", "many").unique(maintain_order=True)
+        for table in (left, right)
     )
     sizes = [dict(side.group_by("attribute").len().iter_rows()) for side in (ours, theirs)]
     met = (
@@ -241,8 +236,8 @@ def learn_attributes(
     """What the anchors (left, right, trust) tell; without any, a guess."""
     generator = np.random.default_rng(0)
     ours, theirs = (
-        generator.choice(side.table["entity"].unique().sort().to_numpy(), RANDOM)
-        for side in (attributes.left, attributes.right)
+        generator.choice(table["entity"].unique().sort().to_numpy(), RANDOM)
+        for table in attributes.tables
     )
     chance, levels = (attributes.compare(*pairs)[0] for pairs in ((ours, theirs), (left, right)))
     count = len(attributes.pairs)

@@ -41,10 +41,9 @@ def name_table(graph: Graph, other: Graph) -> tuple[pl.Series, Positions]:
         .unique(["entity", "name"], keep="first", maintain_order=True)
     )
     theirs = pl.concat([other.names, other.alternatives["name"].rename(other.names.name)])
-    met = every["name"].str.to_lowercase().is_in(theirs.str.to_lowercase().implode())
-    place = (~pl.col("met")).cast(pl.Int64) * len(every) + pl.int_range(pl.len())
-    every = every.with_columns(met=met).with_columns(place=place)
-    every = every.filter(pl.col("place").rank("ordinal").over("entity") <= MOST_NAMES)
+    met = pl.col("name").str.to_lowercase().is_in(theirs.str.to_lowercase().implode())
+    place = (~met).cast(pl.UInt8).rank("ordinal").over("entity")
+    every = every.filter(place <= MOST_NAMES)
     return every["name"], np.searchsorted(every["entity"].to_numpy(), np.arange(size + 1))
 
 
