@@ -106,8 +106,7 @@ class View:
     def between(self) -> Positions:
         """The triples that tell no types, without loops."""
         other = ~np.isin(self.triples[:, 1], self.relations("rdf:type"))
-        found: Positions = self.triples[other & (self.triples[:, 0] != self.triples[:, 2])]
-        return found
+        return np.asarray(self.triples[other & (self.triples[:, 0] != self.triples[:, 2])])
 
     @cached_property
     def blank(self) -> Mask:
@@ -121,14 +120,12 @@ class View:
 
     def edges(self, terms: str) -> Positions:
         """The triples of these relations."""
-        found: Positions = self.triples[np.isin(self.triples[:, 1], self.relations(terms))]
-        return found
+        return np.asarray(self.triples[np.isin(self.triples[:, 1], self.relations(terms))])
 
     def of_type(self, terms: str) -> Positions:
         """The entities of these types."""
         classes = self.graph.positions(pl.Series(iris(terms)))
-        found: Positions = self.types[np.isin(self.types[:, 2], classes[classes >= 0]), 0]
-        return found
+        return np.asarray(self.types[np.isin(self.types[:, 2], classes[classes >= 0]), 0])
 
     def mask(self, *places: NDArray[np.integer]) -> Mask:
         """Which entities are at these places."""
