@@ -105,7 +105,8 @@ def choose_aids(pair: GraphPair, options: Options, inputs: Inputs) -> Aids:
     readable = installed is not None and (not installed.scripts or scripts <= installed.scripts)
     notes = [] if installed else [f"{INSTALL} adds a sentence encoder"]
     most = max(len(pair.left.names), len(pair.right.names))
-    if most > MOST_NAMES:
+    few = most <= MOST_NAMES
+    if not few:
         notes = [
             f"names were neither encoded nor translated by a learnt dictionary: {most:,} are too "
             f"many, the most are {MOST_NAMES:,}"
@@ -123,12 +124,9 @@ def choose_aids(pair: GraphPair, options: Options, inputs: Inputs) -> Aids:
         aids,
         glossed=tuple(dict.fromkeys(glossed)) if sources else aids.glossed,
         sources=tuple(dict.fromkeys(sources)),
-        encoder=(readable or forced) and most <= MOST_NAMES and "encoder" not in options.without,
+        encoder=(readable or forced) and few and "encoder" not in options.without,
         # Within one script spelling tells more, and a learnt dictionary does a little harm.
-        learnt=len(scripts) > 1
-        and foreign
-        and most <= MOST_NAMES
-        and "dictionary" not in options.without,
+        learnt=foreign and len(scripts) > 1 and few and "dictionary" not in options.without,
         notes=tuple(notes),
     )
 
