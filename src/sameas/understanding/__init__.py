@@ -16,7 +16,7 @@ from sameas.graph import Graph, GraphPair, Positions, positions_of
 from sameas.naming import LABELS
 from sameas.rdf.rules import Reading
 from sameas.understanding.aliases import find_aliases
-from sameas.understanding.kinds import LINKED, Kind, View, dissolve, kinds_of
+from sameas.understanding.kinds import LINKED, Kind, View, view_of
 from sameas.understanding.names import Naming, find_names
 from sameas.understanding.paths import SEPARATOR, literal_paths
 
@@ -31,11 +31,7 @@ def understand(pair: GraphPair) -> GraphPair:
     graphs = [graph.raw or graph for graph in (pair.left, pair.right)]
     if all(graph.reading is None for graph in graphs):
         return pair
-    views = []
-    for graph in graphs:
-        reading, raw = graph.reading or Reading(), View(graph)
-        kinds = kinds_of(raw, blank_nodes=reading.blank_nodes or reading.link == "all")
-        views.append(View(dissolve(raw), kinds))
+    views = [view_of(graph) for graph in graphs]
     paths = [literal_paths(view) for view in views]
     namings = find_names(views, paths)
     shared = _shared_language(namings)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sameas.graph import Graph, Positions, positions_of
 from sameas.iri import OWL, RDF, RDFS, SKOS, XML, XSD
 from sameas.naming import LABELS
+from sameas.rdf.rules import Reading
 from sameas.understanding.identifiers import are_identifiers, namespaces
 
 VOCABULARIES = {
@@ -135,8 +136,14 @@ class View:
         return mask
 
 
-def kinds_of(view: View, *, blank_nodes: bool = False) -> Kinds:
-    """The kind of each entity; with ``blank_nodes``, these are like others."""
+def view_of(graph: Graph) -> View:
+    """The graph with the kinds of its entities, and with plain triples for OWL expressions."""
+    raw = View(graph)
+    return View(_dissolved(raw), _kinds(raw))
+
+
+def _kinds(view: View) -> Kinds:
+    """The kind of each entity."""
     graph, mask, edges = view.graph, view.mask, view.edges
     is_property = mask(
         view.of_type(PROPERTY_TYPES),
@@ -160,7 +167,8 @@ def kinds_of(view: View, *, blank_nodes: bool = False) -> Kinds:
     kinds[is_class] = Kind.CLASS
     kinds[is_property] = Kind.PROPERTY
     kinds[_holders(view, is_class | is_property, said)] = Kind.HOLDER
-    if not blank_nodes:
+    reading = graph.reading or Reading()
+    if not reading.blank_nodes and reading.link != "all":
         kinds[view.blank] = Kind.HOLDER
     deprecated = graph.attributes.filter(
         pl.col("attribute") == f"{OWL}deprecated", pl.col("value").is_in(["true", "1"])
@@ -186,7 +194,7 @@ def _holders(view: View, schema: Mask, said: Positions) -> Mask:
     return found
 
 
-def dissolve(view: View) -> Graph:
+def _dissolved(view: View) -> Graph:
     """The graph with anonymous OWL expressions turned into triples between named resources.
 
     ``A subClassOf [onProperty p, someValuesFrom B]`` becomes ``A p B``; members of unions,
