@@ -16,7 +16,7 @@ import reference
 import sameas
 from sameas.blocks import choose_aids, look_up, with_meanings
 from sameas.errors import OptionError
-from sameas.features import encoding, ngram_rows
+from sameas.features import encoders, ngram_rows
 from sameas.features.dictionary import SEEN, STEPS, dictionary_rows, learn_dictionary
 from sameas.features.encoders import Encoder, find_encoder
 from sameas.inputs import Inputs
@@ -169,42 +169,42 @@ def test_names_are_encoded_once(cache, monkeypatch):
         calls.extend(texts)
         return letters_of(texts)
 
-    monkeypatch.setattr(encoding, "BATCH", 2)
-    encoder = Encoder("letters 1", encode)
+    monkeypatch.setattr(encoders, "BATCH", 2)
+    encoder = Encoder("letters 1", encode, 3)
     names = pl.Series(["abba", "", "c", None, "abba", "ab"])
     expected = [[2, 2, 0], [0, 0, 0], [0, 0, 1], [0, 0, 0], [2, 2, 0], [1, 1, 0]]
-    assert encoding.encode(names, encoder).tolist() == expected
+    assert encoders.encode(names, encoder).tolist() == expected
     assert sorted(calls) == ["ab", "abba", "c"]
-    assert encoding.encode(names[::-1], encoder).tolist() == expected[::-1]
+    assert encoders.encode(names[::-1], encoder).tolist() == expected[::-1]
     assert len(calls) == 3
-    encoding.encode(names, Encoder("letters 2", encode))
+    encoders.encode(names, Encoder("letters 2", encode, 3))
     assert len(calls) == 6
     assert [file.suffix for file in cache.iterdir()] == [".npy"] * 2
 
 
 def test_a_damaged_cache_is_made_again(cache):
-    encoder = Encoder("letters", letters_of)
+    encoder = Encoder("letters", letters_of, 3)
     names = pl.Series(["a", "b"])
-    made = encoding.encode(names, encoder)
+    made = encoders.encode(names, encoder)
     (file,) = cache.iterdir()
     for content in (b"", b"\x93NUMPY", file.read_bytes()[:-1]):
         file.write_bytes(content)
-        assert (encoding.encode(names, encoder) == made).all()
+        assert (encoders.encode(names, encoder) == made).all()
 
 
 def test_names_are_encoded_where_nothing_can_be_kept(tmp_path, monkeypatch, caplog):
     (tmp_path / "file").touch()
     monkeypatch.setenv("SAMEAS_CACHE", str(tmp_path / "file"))
-    found = encoding.encode(pl.Series(["a"]), Encoder("letters", letters_of))
+    found = encoders.encode(pl.Series(["a"]), Encoder("letters", letters_of, 3))
     assert found.tolist() == [[1, 0, 0]]
     assert "SAMEAS_CACHE" in caplog.text
 
 
 def test_the_cache_does_not_grow_without_end(cache, monkeypatch):
-    encoder = Encoder("letters", letters_of)
-    monkeypatch.setattr(encoding, "CACHE_BYTES", 300)
+    encoder = Encoder("letters", letters_of, 3)
+    monkeypatch.setattr(encoders, "CACHE_BYTES", 300)
     for name in "abcdef":
-        encoding.encode(pl.Series([name]), encoder)
+        encoders.encode(pl.Series([name]), encoder)
     assert len(list(cache.iterdir())) == 2
 
 
@@ -212,7 +212,7 @@ def test_the_installed_encoder_knows_names_in_other_scripts():
     encoder = find_encoder()
     assert encoder is not None
     names = pl.Series(["北京", "ロンドン", "Москва", "Beijing", "London", "Moscow"])
-    rows = encoding.encode(names, encoder)
+    rows = encoders.encode(names, encoder)
     assert (rows[:3] @ rows[3:].T).argmax(axis=1).tolist() == [0, 1, 2]
 
 
@@ -230,7 +230,7 @@ def test_a_name_is_its_spelling_and_its_glosses():
     both = rows[0] + meaning / np.linalg.norm(meaning)
     assert_allclose(found.rows.toarray()[0], both / np.linalg.norm(both), atol=1e-6)
     assert_allclose(found.rows.toarray()[1:], rows[1:3], atol=1e-6)
-    parts = found.lengths[0] * rows[0] + found.factors[0] * meaning
+    parts = rows[0] / np.linalg.norm(both) + found.factors[0] * meaning
     assert_allclose(found.rows.toarray()[0], parts, atol=1e-6)
 
 

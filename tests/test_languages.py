@@ -105,11 +105,16 @@ def test_segmentation_has_the_least_cost_of_all(letters, known):
     assert cost == reference.segmentation_cost(text, known, unknown=UNKNOWN)
 
 
-OWN = {"国": ["country", "state"], "中国": ["China"], "银行": ["bank"], "old town": ["Altstadt"]}
+OWN = pl.DataFrame(
+    {
+        "text": ["国", "国", "中国", "银行", "old town"],
+        "gloss": ["country", "state", "China", "bank", "Altstadt"],
+    }
+)
 
 
 def own(name, vocabulary=(), language="zh"):
-    return meaning(name, language=language, vocabulary=vocabulary, dictionaries=[OWN], sources=[])
+    return meaning(name, language=language, vocabulary=vocabulary, dictionary=OWN, sources=[])
 
 
 def test_the_longest_pieces_are_taken_and_the_rest_is_transliterated():
@@ -137,21 +142,21 @@ def test_single_characters_in_a_row_are_also_sounds():
         "国行",
         language="zh",
         vocabulary=(),
-        dictionaries=[{"国": ["country"], "行": ["row"]}],
+        dictionary=pl.DataFrame({"text": ["国", "行"], "gloss": ["country", "row"]}),
         sources=[],
     )
     assert found == {"国行": [("guoxing", 1.0)], "国": [("country", 0.5)], "行": [("row", 0.5)]}
 
 
-def test_a_dictionary_may_be_a_table_and_comes_before_what_is_installed():
+def test_a_dictionary_comes_before_what_is_installed():
     table = pl.DataFrame({"text": ["北京"], "gloss": ["Peking, the capital"]})
-    found = meaning("北京", language="zh", vocabulary=(), dictionaries=[table], sources=["CLDR"])
+    found = meaning("北京", language="zh", vocabulary=(), dictionary=table, sources=["CLDR"])
     assert found["北京"][0] == ("Peking, the capital", 1.0)
 
 
 def test_rows_go_by_the_index_of_the_name():
     names = pl.Series(["国", "", "中国", "国", "!"])
-    table = glosses(names, language="zh", vocabulary=(), dictionaries=[OWN], sources=[])
+    table = glosses(names, language="zh", vocabulary=(), dictionary=OWN, sources=[])
     assert table.schema == {
         "name_index": pl.Int64,
         "piece": pl.String,

@@ -22,9 +22,9 @@ class Clock:
 
     def sleep(self, seconds):
         self.now += seconds
-        self.slept.append(seconds)
+        self.slept += [seconds] if seconds else []
 
-    def time(self):
+    def monotonic(self):
         return self.now
 
 
@@ -98,15 +98,14 @@ def serve():
 
 
 @pytest.fixture
-def clock():
-    return Clock()
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr("sameas.languages.translation.time", clock)
+    return clock
 
 
-def translate(names, call, tmp_path, clock, **rest):
-    cache = tmp_path / "cache.jsonl"
-    return sameas.translate(
-        names, call, cache=cache, sleep=clock.sleep, clock=clock.time, **rest
-    ).to_list()
+def translate(names, call, tmp_path, **rest):
+    return sameas.translate(names, call, cache=tmp_path / "cache.jsonl", **rest).to_list()
 
 
 @pytest.mark.parametrize(
@@ -117,7 +116,7 @@ def translate(names, call, tmp_path, clock, **rest):
 def test_what_may_pass_is_tried_again(serve, step, tmp_path, clock, caplog):
     service = serve(step, step)
     with caplog.at_level(logging.WARNING, "sameas"):
-        assert translate(["a", "b"], service, tmp_path, clock) == ["A", "B"]
+        assert translate(["a", "b"], service, tmp_path) == ["A", "B"]
     assert len(service.requests) == 3
     assert clock.slept == [1.0, 2.0]
     assert "next attempt in 2 s" in caplog.text
@@ -125,7 +124,7 @@ def test_what_may_pass_is_tried_again(serve, step, tmp_path, clock, caplog):
 
 def test_a_service_that_says_when_is_asked_then(serve, tmp_path, clock):
     service = serve((429, {"Retry-After": "17"}))
-    assert translate(["a"], service, tmp_path, clock) == ["A"]
+    assert translate(["a"], service, tmp_path) == ["A"]
     assert clock.slept == [17.0]
 
 
@@ -135,7 +134,7 @@ def test_a_service_that_says_when_is_asked_then(serve, tmp_path, clock):
 def test_what_does_not_pass_ends_with_one_sentence(serve, step, calls, tmp_path, clock):
     service = serve(*[step] * 20)
     with pytest.raises(SameasError, match=r"the translation service failed .* call again to go on"):
-        translate(["a"], service, tmp_path, clock, attempts=3)
+        translate(["a"], service, tmp_path, attempts=3)
     assert len(service.requests) == calls
     assert sum(clock.slept) <= 3.0
 
@@ -144,26 +143,24 @@ def test_no_name_is_sent_twice_after_an_interruption(serve, tmp_path, clock):
     names = [f"name {number}" for number in range(10)]
     service = serve("good", "good", *[(500, {})] * 2)
     with pytest.raises(SameasError):
-        translate(names, service, tmp_path, clock, batch=3, attempts=2)
+        translate(names, service, tmp_path, batch=3, attempts=2)
     cache = tmp_path / "cache.jsonl"
     cache.write_bytes(cache.read_bytes() + b'["name 6", "NA')  # killed while writing
     again = serve()
-    assert translate(names, again, tmp_path, clock, batch=3) == [name.upper() for name in names]
+    assert translate(names, again, tmp_path, batch=3) == [name.upper() for name in names]
     assert again.requests == [names[6:9], names[9:]]
-    assert translate(names, None, tmp_path, clock) == [name.upper() for name in names]
+    assert translate(names, None, tmp_path) == [name.upper() for name in names]
 
 
 def test_each_distinct_name_is_sent_once_and_empty_ones_never(serve, tmp_path, clock):
     service = serve()
-    assert translate(["a", None, "a", " ", "b"], service, tmp_path, clock) == [
-        *("A", "", "A", "", "B")
-    ]
+    assert translate(["a", None, "a", " ", "b"], service, tmp_path) == [*("A", "", "A", "", "B")]
     assert service.requests == [["a", "b"]]
 
 
 def test_calls_keep_to_the_rate(serve, tmp_path, clock):
     service = serve()
-    translate(list("abcdef"), service, tmp_path, clock, batch=2, per_second=0.5)
+    translate(list("abcdef"), service, tmp_path, batch=2, per_second=0.5)
     assert clock.slept == [2.0, 2.0]
 
 
@@ -172,7 +169,7 @@ def test_a_fault_in_the_call_is_not_hidden(tmp_path, clock):
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        translate(["a"], call, tmp_path, clock)
+        translate(["a"], call, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -180,7 +177,7 @@ def test_a_fault_in_the_call_is_not_hidden(tmp_path, clock):
 )
 def test_options_that_make_no_sense_are_refused(wrong, tmp_path, clock):
     with pytest.raises(OptionError, match="must be"):
-        translate(["a"], list, tmp_path, clock, **wrong)
+        translate(["a"], list, tmp_path, **wrong)
 
 
 @pytest.mark.parametrize(
@@ -190,5 +187,5 @@ def test_a_cache_of_something_else_is_refused_and_left_as_it_is(content, tmp_pat
     cache = tmp_path / "cache.jsonl"
     cache.write_text(content)
     with pytest.raises(OptionError, match="`cache` must be a file that translate has made"):
-        translate(["a"], list, tmp_path, clock)
+        translate(["a"], list, tmp_path)
     assert cache.read_text() == content

@@ -19,8 +19,7 @@ from scipy.sparse import csr_array
 from sameas.compression import compress
 from sameas.errors import OptionError
 from sameas.features import folded
-from sameas.features.encoders import find_encoder
-from sameas.features.encoding import encode
+from sameas.features.encoders import encode, find_encoder
 from sameas.graph import Graph, GraphPair
 from sameas.inputs import Inputs
 from sameas.languages import Language, detect, glosses, resources, word_shares
@@ -87,46 +86,47 @@ def choose_aids(pair: GraphPair, options: Options, inputs: Inputs) -> Aids:
         for graph in (pair.left, pair.right)
     ]
     left, right = map(detect, names)
-    sides = {"left": left, "right": right}
-    scripts = left.script != right.script
-    foreign = scripts or _other_language(names, (left, right))
+    scripts = {left.script, right.script}
+    foreign = len(scripts) > 1 or _other_language(names, (left, right))
     foreign = foreign and min(left.share, right.share) >= CLEAR
-    found = Aids(left=left.language, right=right.language)
+    glossed: list[str] = []
     if inputs.dictionary is not None:
         met = [_met(inputs.dictionary, graph) for graph in (pair.left, pair.right)]
-        found = replace(found, glossed=("left" if met[0] >= met[1] else "right",))
+        glossed.append("left" if met[0] >= met[1] else "right")
+    aids = Aids(left=left.language, right=right.language, glossed=tuple(glossed))
     if not (foreign or forced):
-        return found
+        return aids
     installed = find_encoder(options.encoder)
-    encoder = installed is not None and "encoder" not in options.without
-    if forced and not encoder:
+    if forced and (installed is None or "encoder" in options.without):
         raise OptionError(
             "`features` multilingual needs a sentence encoder, which is not installed; "
             f"install it with: {INSTALL}"
         )
+    readable = installed is not None and (not installed.scripts or scripts <= installed.scripts)
     notes = [] if installed else [f"{INSTALL} adds a sentence encoder"]
-    if installed and installed.scripts and not forced:
-        encoder = encoder and {left.script, right.script} <= installed.scripts
     most = max(len(pair.left.names), len(pair.right.names))
-    if most > MOST_NAMES:
-        encoder = False
+    few = most <= MOST_NAMES
+    if not few:
         notes = [
             f"names were neither encoded nor translated by a learnt dictionary: {most:,} are too "
             f"many, the most are {MOST_NAMES:,}"
         ]
-    glossed = [side for side, one in sides.items() if one.script not in (LATIN, "None")]
-    glossed = [] if "glosses" in options.without else glossed
     sources: list[str] = []
-    for side in glossed:
-        sources += [one.name for one in resources(sides[side].language) if one.installed]
-        notes += _advice(side, sides[side])
+    for side, one in (("left", left), ("right", right)):
+        if one.script not in (LATIN, "None") and "glosses" not in options.without:
+            every = resources(one.language)
+            sources += [each.name for each in every if each.installed]
+            about = f"names on the {side} are in language {one.language}"
+            missing = sorted({each.command for each in every if not each.installed})
+            notes += [f"{about}: {command} adds dictionaries" for command in missing]
+            glossed.append(side)
     return replace(
-        found,
-        glossed=tuple(dict.fromkeys((*found.glossed, *(glossed if sources else ())))),
+        aids,
+        glossed=tuple(dict.fromkeys(glossed)) if sources else aids.glossed,
         sources=tuple(dict.fromkeys(sources)),
-        encoder=encoder,
+        encoder=(readable or forced) and few and "encoder" not in options.without,
         # Within one script spelling tells more, and a learnt dictionary does a little harm.
-        learnt=scripts and foreign and most <= MOST_NAMES and "dictionary" not in options.without,
+        learnt=foreign and len(scripts) > 1 and few and "dictionary" not in options.without,
         notes=tuple(notes),
     )
 
@@ -146,22 +146,13 @@ def _other_language(names: list[pl.Series], found: tuple[Language, Language]) ->
     return theirs[known] < FEWER * ours[known] and any(more)
 
 
-def _advice(side: str, language: Language) -> list[str]:
-    """Which dictionaries could be installed for the names of a side."""
-    commands = {one.command for one in resources(language.language) if not one.installed}
-    return [
-        f"names on the {side} are in language {language.language}: {command} adds dictionaries"
-        for command in sorted(commands)
-    ]
-
-
 def _met(dictionary: pl.DataFrame, graph: Graph) -> int:
     """How many words of a dictionary's texts are words of a graph's names."""
-    words = [
+    ours, theirs = (
         texts.str.to_lowercase().str.split(" ").explode().unique()
         for texts in (dictionary["text"], graph.names)
-    ]
-    return int(words[0].is_in(words[1].implode()).sum())
+    )
+    return int(ours.is_in(theirs.implode()).sum())
 
 
 def look_up(
@@ -176,7 +167,7 @@ def look_up(
             own,
             language=getattr(aids, side),
             vocabulary=words.to_list(),
-            dictionaries=() if dictionary is None else (dictionary,),
+            dictionary=dictionary,
             sources=aids.sources,
         )
         place = pl.col("name_index") + (0 if side == "left" else len(left))
@@ -188,16 +179,12 @@ def look_up(
 class Meanings:
     """Names with what they mean, in one space: each row is its spelling and its glosses."""
 
-    spelled: Rows
-    """Unit rows of the names as they are spelled."""
     glosses: Rows
     """Unit rows of the distinct glosses."""
     table: pl.DataFrame
     """name_index, piece, gloss, weight, number (of the gloss)."""
     factors: NDArray[np.float64]
     """What the glosses of each name are multiplied with in its row, besides their weight."""
-    lengths: NDArray[np.float64]
-    """What the spelling of each name is multiplied with in its row."""
     rows: Rows
     """Unit rows of the names."""
 
@@ -209,19 +196,20 @@ def with_meanings(
     distinct = table["gloss"].unique().sort()
     table = table.with_columns(number=distinct.search_sorted(table["gloss"]).cast(pl.Int64))
     every, size = rows_of(pl.concat([names.rename("gloss"), distinct])), len(names)
-    spelled = every.take(np.arange(size))
     meant = every.take(np.arange(size, len(every)))
     places = table["name_index"].to_numpy(), table["number"].to_numpy()
-    weights = csr_array(
-        (table["weight"].to_numpy().astype(np.float32), places), shape=(size, len(distinct))
-    )
-    total = as_rows(csr_array(weights @ meant.sparse))
-    lengths = total.norms()
-    inner = np.divide(1.0, lengths, out=np.zeros(size), where=lengths > 1e-9)
-    both = as_rows(csr_array(spelled.sparse + total.scaled(inner).sparse))
-    outer = both.norms()
-    scale = np.divide(1.0, outer, out=np.zeros(size), where=outer > 1e-9)
-    return Meanings(spelled, meant, table, inner * scale, scale, both.scaled(scale))
+    weights = table["weight"].to_numpy().astype(np.float32)
+    total = as_rows(csr_array((weights, places), shape=(size, len(distinct))) @ meant.sparse)
+    inner = _factors(total)
+    both = as_rows(every.sparse[:size] + total.scaled(inner).sparse)
+    outer = _factors(both)
+    return Meanings(meant, table, inner * outer, both.scaled(outer))
+
+
+def _factors(rows: Rows) -> NDArray[np.float64]:
+    """What scales each row to length one; nothing scales rows of zeros."""
+    lengths = rows.norms()
+    return np.divide(1.0, lengths, out=np.zeros(len(rows)), where=lengths > 1e-9)
 
 
 def embedded(

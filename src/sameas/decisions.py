@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import polars as pl
 
@@ -27,7 +27,7 @@ from sameas.errors import InputError, OptionError, OutputError, writing_to
 FILE = "decisions.sqlite"
 Verdict = Literal["accept", "reject", "unsure", "no-match", "open"]
 """What a reviewer says; "open" withdraws what the same reviewer said earlier."""
-VERDICTS: tuple[Verdict, ...] = ("accept", "reject", "unsure", "no-match", "open")
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 STATES = ("open", "accept", "reject", "unsure", "no-match", "conflict")
 TABLES = """
 CREATE TABLE IF NOT EXISTS decisions (
@@ -106,11 +106,14 @@ def decide(
     and what cannot hold beside a new claim is withdrawn. ``single`` says whether a left, and
     whether a right entity has one partner at most.
     """
-    now, pairs = _now(), [(claim.left, claim.right) for claim in claims]
-    with _writing(connection):
-        known = connection.execute("SELECT left, right FROM decisions WHERE request = ?", [request])
-        if stored := [(row["left"], row["right"]) for row in known]:
-            return _states(connection, stored)
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
+        stored = connection.execute(
+            "SELECT left, right FROM decisions WHERE request = ?", [request]
+        )
+        if pairs := [(left, right) for left, right in stored]:
+            return _refresh(connection, pairs, single)
+        pairs = [claim[:2] for claim in claims]
         standing = _latest(_rows_about(connection, pairs))
         earlier = [
             Claim(*pair, "open")
@@ -119,15 +122,13 @@ def decide(
             and pair not in pairs
             and any(_clash(claim, Claim(*pair, verdict), single) for claim in claims)
         ]
+        every = [*claims, *earlier]
         connection.executemany(
             "INSERT INTO decisions (request, part, left, right, verdict, reviewer, time) "
             "VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [
-                (request, part, *claim, reviewer, now)
-                for part, claim in enumerate([*claims, *earlier])
-            ],
+            [(request, part, *claim, reviewer, _now()) for part, claim in enumerate(every)],
         )
-        return _refresh(connection, [*pairs, *((one.left, one.right) for one in earlier)], single)
+        return _refresh(connection, [claim[:2] for claim in every], single)
 
 
 def undo(
@@ -141,8 +142,9 @@ def undo(
 
     Reviewers undo what they decided themselves. Undoing something twice changes nothing.
     """
-    with _writing(connection):
-        query = "SELECT left, right, reviewer, undone_by FROM decisions WHERE request = ?"
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
+        query = "SELECT left, right, reviewer FROM decisions WHERE request = ?"
         rows = connection.execute(query, [request]).fetchall()
         if not rows:
             raise OptionError("there is no such decision to undo")
@@ -151,12 +153,12 @@ def undo(
                 f"this was decided by {rows[0]['reviewer']}, who alone can undo it; decide "
                 "otherwise, and both decisions are shown"
             )
-        pairs = [(row["left"], row["right"]) for row in rows]
-        if rows[0]["undone_by"] is not None:
-            return _states(connection, pairs)
-        update = "UPDATE decisions SET undone_by = ?, undone_time = ? WHERE request = ?"
-        connection.execute(update, [reviewer, _now(), request])
-        return _refresh(connection, pairs, single)
+        connection.execute(
+            "UPDATE decisions SET undone_by = ?, undone_time = ? "
+            "WHERE request = ? AND undone_by IS NULL",
+            [reviewer, _now(), request],
+        )
+        return _refresh(connection, [(row["left"], row["right"]) for row in rows], single)
 
 
 def state_of(pair: Pair, rows: Iterable[Row], single: tuple[bool, bool]) -> str:
@@ -223,23 +225,6 @@ def _refresh(
     return found
 
 
-def _states(connection: sqlite3.Connection, pairs: Iterable[Pair]) -> dict[Pair, str]:
-    query = "SELECT state FROM states WHERE left = ? AND right = ?"
-    return {pair: connection.execute(query, pair).fetchone()["state"] for pair in pairs}
-
-
-@contextmanager
-def _writing(connection: sqlite3.Connection) -> Iterator[None]:
-    """A transaction that is committed at the end of the block; others wait for it."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
-
-
 def _now() -> str:
     return datetime.now(timezone.utc).isoformat(timespec="seconds")
 
@@ -268,26 +253,18 @@ def read_decisions(run: Path) -> pl.DataFrame | None:
         WHERE s.state != 'open' GROUP BY s.left, s.right ORDER BY s.left, s.right
     """
     schema = dict.fromkeys(("left", "right", "state", "reviewer", "time"), pl.String)
-    try:
-        rows = _read_rows(path, query)
-    except sqlite3.Error as error:
-        raise InputError(
-            path, f"cannot be read ({error}); move it away to go on without the decisions"
-        ) from None
-    return pl.DataFrame(rows, schema=schema, orient="row")
-
-
-def _read_rows(path: Path, query: str) -> list[tuple[Any, ...]]:
-    """The rows of a query; also where the folder cannot be written to."""
-    name = path.absolute().as_uri()
-    for mode in ("mode=ro", "immutable=1"):  # the first needs a place for a lock
+    # A lock needs a place: a folder that cannot be written to is read without one.
+    for mode in ("mode=ro", "immutable=1"):
+        name = f"{path.absolute().as_uri()}?{mode}"
         try:
-            with closing(sqlite3.connect(f"{name}?{mode}", uri=True, timeout=30)) as connection:
-                return connection.execute(query).fetchall()
-        except sqlite3.OperationalError:
-            if mode == "immutable=1":
-                raise
-    raise AssertionError
+            with closing(sqlite3.connect(name, uri=True, timeout=30)) as connection:
+                rows = connection.execute(query).fetchall()
+            return pl.DataFrame(rows, schema=schema, orient="row")
+        except sqlite3.Error as error:
+            problem = error
+    raise InputError(
+        path, f"cannot be read ({problem}); move it away to go on without the decisions"
+    )
 
 
 def decided_links(run: Path, state: Literal["accept", "reject"]) -> pl.DataFrame:

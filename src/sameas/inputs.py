@@ -91,43 +91,33 @@ def collect_inputs(
             path = None if word_vectors is None else Path(word_vectors)
             vectors = load_word_vectors(path, words, progress=progress)
     return Inputs(
-        seeds=_links("seeds", seeds),
-        reject=_links("reject", reject),
-        among=_links("among", among),
+        seeds=_rows_of("seeds", seeds),
+        reject=_rows_of("reject", reject),
+        among=_rows_of("among", among),
         embeddings=rows,
         word_vectors=vectors,
-        dictionary=_dictionary(dictionary),
+        dictionary=_rows_of("dictionary", dictionary),
     )
 
 
-def _dictionary(value: Any) -> pl.DataFrame | None:
-    """Distinct entries (text, gloss) from a table or a file."""
+def _rows_of(name: str, value: Any) -> pl.DataFrame | None:
+    """Distinct links (left, right), or entries (text, gloss), from a table or a file.
+
+    A run folder stands for the links that its reviewers accepted or rejected.
+    """
     if value is None:
         return None
-    is_file = isinstance(value, str | PathLike)
-    columns = ("text", "gloss")
-    table = (
-        read_dictionary(Path(value)) if is_file else as_table(value, columns, argument="dictionary")
-    )
-    return table.unique(maintain_order=True)
-
-
-def _links(name: str, value: Any) -> pl.DataFrame | None:
-    """Distinct links (left, right) from a table or a file."""
-    if value is None:
-        return None
-    if isinstance(value, str | PathLike):
-        table = _read_links(name, Path(value))
-    else:
+    columns, is_file = ("left", "right"), isinstance(value, str | PathLike)
+    if name == "dictionary":
+        columns = ("text", "gloss")
+        table = read_dictionary(Path(value)) if is_file else as_table(value, columns, argument=name)
+    elif not is_file:
         table = as_links(value, name)
-    return table.select("left", "right").unique(maintain_order=True)
-
-
-def _read_links(name: str, path: Path) -> pl.DataFrame:
-    """The links of a file; of a run folder, those that its reviewers accepted or rejected."""
-    if name in DECIDED and (path / "run.json").is_file():
-        return decided_links(path, DECIDED[name])
-    return read_gold(path)
+    elif name in DECIDED and (Path(value) / "run.json").is_file():
+        table = decided_links(Path(value), DECIDED[name])
+    else:
+        table = read_gold(Path(value))
+    return table.select(columns).unique(maintain_order=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,25 +183,24 @@ def make_task(pair: GraphPair, options: Options, inputs: Inputs) -> Task:
     Everything is sorted first, so that links do not depend on the order of statements.
     """
     pair, inputs = _in_order(pair, inputs)
+    graphs = pair.left, pair.right
     if inputs.among is None:
         left, right = (
             np.arange(len(graph.entities)) if graph.linkable is None else graph.linkable
-            for graph in (pair.left, pair.right)
+            for graph in graphs
         )
     else:
         left, right = (np.unique(column) for column in _positions(pair, inputs.among, "among").T)
     seeds = _positions(pair, inputs.seeds, "seeds")
     rejected = _positions(pair, inputs.reject, "reject")
-    inside = [np.zeros(len(graph.entities), dtype=np.bool_) for graph in (pair.left, pair.right)]
-    for mask, positions in zip(inside, (left, right), strict=True):
-        mask[positions] = True
-    masks = inside[0], inside[1]
-    _check_seeds(seeds, rejected, masks, options.single)
-    none = np.zeros(len(inside[0]), dtype=np.int8), np.zeros(len(inside[1]), dtype=np.int8)
-    known = Known(seeds, rejected, masks, pair.kinds or none, options.single)
+    inside = [np.zeros(len(graph.entities), dtype=np.bool_) for graph in graphs]
+    inside[0][left], inside[1][right] = True, True
+    kinds = pair.kinds or tuple(np.zeros(len(mask), dtype=np.int8) for mask in inside)
+    known = Known(seeds, rejected, (inside[0], inside[1]), (kinds[0], kinds[1]), options.single)
+    _check_seeds(known)
     if pair.kinds is not None:
         same = _same_iris(pair)
-        from sameas.likeness import contradictory, types_of  # with Numba and faiss
+        from sameas.likeness.types import contradictory, types_of  # with Numba
 
         same = same[known.allows(*same.T) & ~contradictory(types_of(pair), *same.T)]
         known = replace(known, seeds=np.unique(np.concatenate([seeds, same]), axis=0))
@@ -234,14 +223,11 @@ def _same_iris(pair: GraphPair) -> Positions:
     return np.stack([left, right[left]], axis=1)
 
 
-def _check_seeds(
-    seeds: Positions,
-    rejected: Positions,
-    inside: tuple[NDArray[np.bool_], NDArray[np.bool_]],
-    single: tuple[bool, bool],
-) -> None:
+def _check_seeds(known: Known) -> None:
+    """Refuse seeds that contradict each other or what else was given."""
+    seeds, inside = known.seeds, known.inside
     for column, side in enumerate(("left", "right")):
-        if single[column] and len(np.unique(seeds[:, column])) < len(seeds):
+        if known.single[column] and len(np.unique(seeds[:, column])) < len(seeds):
             raise OptionError(
                 f"`seeds` must name a {side} entity once, got one more often; if it may have "
                 "several partners, say so with `cardinality`"
@@ -252,7 +238,7 @@ def _check_seeds(
             "may not, got such a link"
         )
     width = len(inside[1])
-    if len(np.intersect1d(seeds @ [width, 1], rejected @ [width, 1])):
+    if len(np.intersect1d(seeds @ [width, 1], known.rejected @ [width, 1])):
         raise OptionError("`seeds` must not be rejected, got a link that `reject` names too")
 
 

@@ -35,18 +35,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sameas.errors import MemoryCeilingError
-from sameas.graph import Graph, Positions, positions_of
+from sameas.graph import Graph, positions_of
 from sameas.understanding import SEPARATOR
-
-Values: TypeAlias = NDArray[np.float64]
 
 THETA = 0.1
 """The first round's P(r in r'), and the value below which evidence counts as none."""
@@ -56,32 +52,17 @@ SETTLED = 0.01
 """Rounds end when at most this share of the entities gets other best counterparts."""
 ROUNDING = 1e-9
 """Evidence that differs by less, relatively, is the same: sums depend on the order of terms."""
-
-
-class Pairs(NamedTuple):
-    """Distinct pairs of nodes, and the evidence that they are the same."""
-
-    left: Positions
-    right: Positions
-    evidence: Values
-    """-log(1 - probability), which still tells pairs apart whose probability rounds to one."""
-
-    @property
-    def probability(self) -> Values:
-        """P(left = right) of each pair, in (0, 1]."""
-        return _probability(self.evidence)
-
-    def where(self, kept: NDArray[np.bool_] | Positions) -> Pairs:
-        """These of the pairs."""
-        return Pairs(self.left[kept], self.right[kept], self.evidence[kept])
+PAIRS = pl.Schema({"left": pl.Int64, "right": pl.Int64, "evidence": pl.Float64})
 
 
 @dataclass(frozen=True, eq=False)
 class Equivalences:
     """Which entities are the same, and how relations correspond."""
 
-    pairs: Pairs
-    """Sorted by left, then descending evidence, then right."""
+    pairs: pl.DataFrame
+    """left, right (positions), evidence, probability: which entities are the same, sorted by left,
+    then descending evidence, then right. The evidence is -log(1 - probability), which still tells
+    pairs apart whose probability rounds to one."""
     relations: pl.DataFrame
     """left, right, inverse, left_in_right, right_in_left: two relations (URIs), whether the right
     one is meant with head and tail swapped, and the probabilities that facts of one are facts of
@@ -106,14 +87,13 @@ def paris(
     if iterations < 1:
         raise ValueError(f"iterations must be at least 1, got {iterations} instead")
     facts = _facts_of_both(left, right)
-    matches: _Matches | None = None
-    none = np.zeros(0, dtype=np.int64)
-    best = Pairs(none, none, np.zeros(0))
+    matches: pl.DataFrame | None = None
+    best = pl.DataFrame(schema=PAIRS)
     converged = False
     for done in range(1, iterations + 1):
         pairs = _equivalences(*facts, _with_literals(best, *facts), matches, memory)
         if done > 1:
-            pairs = pairs.where(pairs.evidence >= -np.log1p(-THETA) * (1 - ROUNDING))
+            pairs = pairs.filter(pl.col("evidence") >= -np.log1p(-THETA) * (1 - ROUNDING))
         before, best = best, _maximal(pairs)
         matches = _relation_matches(*facts, _with_literals(best, *facts), memory)
         if progress is not None:
@@ -122,25 +102,24 @@ def paris(
         converged = changed <= SETTLED * (len(left.entities) + len(right.entities))
         if converged:
             break
-    pairs = pairs.where(np.lexsort((pairs.right, -pairs.evidence, pairs.left)))
+    pairs = pairs.sort("left", "evidence", "right", descending=[False, True, False])
     assert matches is not None
-    relations = _relation_table(left, right, matches)
-    return Equivalences(pairs, relations, done, converged)
+    return Equivalences(_probable(pairs), _relation_table(*facts, matches), done, converged)
 
 
-def maximal_links(pairs: Pairs) -> Pairs:
+def maximal_links(pairs: pl.DataFrame) -> pl.DataFrame:
     """The pairs that are each other's best; one-to-one.
 
     Of equally good counterparts the one at the lowest position counts as best.
     """
-    chosen = np.ones(len(pairs.left), dtype=np.bool_)
-    for here, there in ((pairs.left, pairs.right), (pairs.right, pairs.left)):
-        tied = _best_of(here, pairs.evidence)
-        order = np.lexsort((there, ~tied, here))
-        first = np.zeros(len(here), dtype=np.bool_)
-        first[order[np.unique(here[order], return_index=True)[1]]] = True
-        chosen &= first
-    return pairs.where(chosen)
+    return (
+        _with_best(pairs)
+        .filter(
+            pl.col("right") == pl.col("right").filter("best_left").min().over("left"),
+            pl.col("left") == pl.col("left").filter("best_right").min().over("right"),
+        )
+        .select(pairs.columns)
+    )
 
 
 # --- the graphs as facts
@@ -148,100 +127,44 @@ def maximal_links(pairs: Pairs) -> Pairs:
 
 @dataclass(frozen=True, eq=False)
 class _Facts:
-    """One graph as facts between nodes: first its entities, then the literals of both graphs.
-
-    Relations are numbered as in ``_relation_names``, and as many more for the inverse. Facts
-    without inverses come first, m of 2m.
-    """
+    """One graph as facts between nodes: first its entities, then the literals of both graphs."""
 
     entities: int
     nodes: int
-    relations: int
-    head: Positions
-    relation: Positions
-    tail: Positions
-    inverse_functionality: Values
-    """Of each relation, inverses included; 0 where it is below THETA."""
-    door_relation: Positions
-    door_tail: Positions
-    """Doors: the distinct (relation, tail) of facts about entities."""
+    relations: pl.Series
+    """By number: the relations, an empty text for names, and the attributes (one may be a relation
+    too). As many numbers more stand for the inverses."""
+    table: pl.DataFrame
+    """head, relation, tail: all facts, then their inverses."""
+    doors: pl.DataFrame
+    """Doors are the distinct (relation, tail) of facts about entities: door (number), relation,
+    tail, weight (the inverse functionality, 0 below THETA), crowd (how many stand at it)."""
     through: csr_array[np.float64]
     """Which entities stand at which door; shape (entities, doors), zeros and ones."""
-
-    def inverse(self, relation: Positions) -> Positions:
-        return (relation + self.relations) % (2 * self.relations)
 
 
 def _facts_of_both(left: Graph, right: Graph) -> tuple[_Facts, _Facts]:
     """The facts of both graphs, with the same numbers for the same literals."""
     tables = [_literals(graph) for graph in (left, right)]
     literals = pl.concat([table["value"] for table in tables]).unique().sort()
-    sides = []
-    for graph, table in zip((left, right), tables, strict=True):
-        found = literals.search_sorted(table["value"]).to_numpy().astype(np.int64)
-        (head, relation, tail), n = graph.distinct_triples().T, len(graph.entities)
-        head = np.concatenate([head, table["entity"].to_numpy()])
-        relation = np.concatenate([relation, table["relation"].to_numpy()])
-        count = len(_relation_names(graph))
-        tail = np.concatenate([tail, n + found])
-        sides.append(_facts(head, relation, tail, n, n + len(literals), count))
-    return sides[0], sides[1]
-
-
-def _relation_names(graph: Graph) -> pl.Series:
-    """The relations of a graph, an empty text for names, and the attributes of entities."""
-    names = pl.Series("relation", [""])
-    attributes = _attributes(graph).rename("relation")
-    every: pl.Series = pl.concat([graph.relations.rename("relation"), names, attributes])
-    return every
-
-
-def _attributes(graph: Graph) -> pl.Series:
-    """The attributes that entities have themselves; one may also be a relation."""
-    attributes = graph.attributes["attribute"].unique().sort()
-    direct: pl.Series = attributes.filter(~attributes.str.contains(SEPARATOR, literal=True))
-    return direct
+    return _facts(left, tables[0], literals), _facts(right, tables[1], literals)
 
 
 def _literals(graph: Graph) -> pl.DataFrame:
-    """entity (position), relation (number), value: all names, and the values of attributes."""
-    names = pl.concat(
+    """entity (position), relation, value: all names, and what attributes say of entities."""
+    first = pl.DataFrame({"entity": graph.entities, "name": graph.names})
+    names = pl.concat([first, graph.alternatives.select("entity", "name")])
+    # Not what is said through holders.
+    said = graph.attributes.filter(~pl.col("attribute").str.contains(SEPARATOR, literal=True))
+    values = _normalised(said["value"]).str.replace_all(r"[^\p{L}\p{N}]+", "")
+    every = pl.concat(
         [
-            pl.DataFrame({"entity": graph.entities, "name": graph.names}),
-            graph.alternatives.select("entity", "name"),
+            names.select("entity", relation=pl.lit(""), value=_normalised(names["name"])),
+            said.select("entity", relation="attribute", value=values),
         ]
     )
-    first = len(graph.relations) + 1
-    number = positions_of(graph.attributes["attribute"], _attributes(graph))
-    values = graph.attributes.select(
-        "entity",
-        relation=pl.Series(np.where(number < 0, -1, number + first), dtype=pl.Int64),
-        value=_normalised(graph.attributes["value"]).str.replace_all(r"[^\p{L}\p{N}]+", ""),
-    )
-    named = names.select(
-        "entity", relation=pl.lit(len(graph.relations), pl.Int64), value=_normalised(names["name"])
-    )
-    every = pl.concat([named, values])
     every = every.with_columns(entity=pl.Series(graph.positions(every["entity"]), dtype=pl.Int64))
-    known = pl.col("entity") >= 0, pl.col("relation") >= 0, pl.col("value") != ""
-    return every.filter(*known).unique(maintain_order=True)
-
-
-def _facts(
-    head: Positions, relation: Positions, tail: Positions, entities: int, nodes: int, relations: int
-) -> _Facts:
-    """The facts with their inverses, functionalities and doors."""
-    both = np.concatenate([relation, relation + relations])
-    heads, tails = np.concatenate([head, tail]), np.concatenate([tail, head])
-    ends = np.unique(both * nodes + tails) // nodes
-    count = np.bincount(both, minlength=2 * relations)
-    inverse_functionality = np.bincount(ends, minlength=2 * relations) / np.maximum(count, 1)
-    inverse_functionality[inverse_functionality < THETA * (1 - ROUNDING)] = 0.0
-    about = heads < entities
-    doors, door = np.unique(both[about] * nodes + tails[about], return_inverse=True)
-    through = csr_array((np.ones(len(door)), (heads[about], door)), shape=(entities, len(doors)))
-    facts = entities, nodes, relations, heads, both, tails
-    return _Facts(*facts, inverse_functionality, doors // nodes, doors % nodes, through)
+    return every.filter(pl.col("entity") >= 0, pl.col("value") != "").unique(maintain_order=True)
 
 
 def _normalised(names: pl.Series) -> pl.Series:
@@ -250,22 +173,69 @@ def _normalised(names: pl.Series) -> pl.Series:
     return pl.Series("name", folded, dtype=pl.String)
 
 
-# --- equivalent entities
-
-
-def _with_literals(pairs: Pairs, left: _Facts, right: _Facts) -> Pairs:
-    """The pairs of entities, and each literal with itself, for certain."""
-    literals = np.arange(left.nodes - left.entities)
-    return Pairs(
-        np.concatenate([pairs.left, left.entities + literals]),
-        np.concatenate([pairs.right, right.entities + literals]),
-        np.concatenate([pairs.evidence, np.full(len(literals), np.inf)]),
+def _facts(graph: Graph, table: pl.DataFrame, literals: pl.Series) -> _Facts:
+    """The facts of a graph, with those about literals, their inverses and their doors."""
+    entities, nodes = len(graph.entities), len(graph.entities) + len(literals)
+    attributes = table["relation"].unique().sort()
+    relations = pl.concat([graph.relations.rename("relation"), attributes])
+    number = len(graph.relations) + positions_of(table["relation"], attributes)
+    literal = entities + positions_of(table["value"], literals)
+    said = np.stack([table["entity"].to_numpy(), number, literal], axis=1)
+    head, relation, tail = np.concatenate([graph.distinct_triples(), said]).T
+    both = np.concatenate([relation, relation + len(relations)])
+    heads, tails = np.concatenate([head, tail]), np.concatenate([tail, head])
+    count = np.bincount(both, minlength=2 * len(relations))
+    ends = np.unique(both * nodes + tails) // nodes
+    weight = np.bincount(ends, minlength=2 * len(relations)) / np.maximum(count, 1)
+    weight[weight < THETA * (1 - ROUNDING)] = 0.0
+    about = heads < entities
+    doors, door, crowd = np.unique(
+        both[about] * nodes + tails[about], return_inverse=True, return_counts=True
+    )
+    return _Facts(
+        entities,
+        nodes,
+        relations,
+        pl.DataFrame({"head": heads, "relation": both, "tail": tails}),
+        pl.DataFrame(
+            {
+                "door": np.arange(len(doors)),
+                "relation": doors // nodes,
+                "tail": doors % nodes,
+                "weight": weight[doors // nodes],
+                "crowd": crowd.astype(np.float64),
+            }
+        ),
+        csr_array((np.ones(len(door)), (heads[about], door)), shape=(entities, len(doors))),
     )
 
 
+# --- equivalent entities
+
+
+def _with_literals(pairs: pl.DataFrame, left: _Facts, right: _Facts) -> pl.DataFrame:
+    """The pairs of entities, and each literal with itself, for certain."""
+    literals = np.arange(left.nodes - left.entities)
+    same = {
+        "left": left.entities + literals,
+        "right": right.entities + literals,
+        "evidence": np.full(len(literals), np.inf),
+    }
+    return _probable(pl.concat([pairs, pl.DataFrame(same)]))
+
+
+def _probable(pairs: pl.DataFrame) -> pl.DataFrame:
+    """The pairs with P(left = right), in (0, 1]."""
+    return pairs.with_columns(probability=-np.expm1(-pairs["evidence"].to_numpy()))
+
+
 def _equivalences(
-    left: _Facts, right: _Facts, equal: Pairs, matches: _Matches | None, memory: float
-) -> Pairs:
+    left: _Facts,
+    right: _Facts,
+    equal: pl.DataFrame,
+    matches: pl.DataFrame | None,
+    memory: float,
+) -> pl.DataFrame:
     """The evidence for every pair of entities with a fact in common.
 
     Without ``matches``, in the first round, only literals are equal, and all relations that lead
@@ -275,33 +245,32 @@ def _equivalences(
     all x' at the door (r', y'), so it is computed once for the two doors, and a product of
     sparse matrices sums it up for the entities.
     """
-    doors = [np.bincount(side.door_tail, minlength=side.nodes) for side in (left, right)]
-    joined = float((doors[0][equal.left] * doors[1][equal.right].astype(np.float64)).sum())
-    _check_memory("facts", joined, memory)
-    pair, door = _join(equal.left, left.door_tail)
-    again, other_door = _join(equal.right[pair], right.door_tail)
-    pair, door = pair[again], door[again]
-    relation, other = left.door_relation[door], right.door_relation[other_door]
-    found = np.arange(len(relation))
-    right_in_left: Values | float = THETA
-    left_in_right: Values | float = THETA
-    if matches is not None:
-        found, match = _join(matches.key(relation, other), matches.key(matches.left, matches.right))
-        right_in_left, left_in_right = matches.right_in_left[match], matches.left_in_right[match]
-    equality = _probability(equal.evidence[pair[found]])
-    via_left = left.inverse_functionality[relation[found]] * right_in_left
-    via_right = right.inverse_functionality[other[found]] * left_in_right
-    evidence = _evidence(via_left * equality) + _evidence(via_right * equality)
-    known = evidence > 0
-    door, other_door = door[found][known], other_door[found][known]
-    crowds = [np.diff(side.through.tocsc().indptr).astype(np.float64) for side in (left, right)]
-    _check_memory("entities", float((crowds[0][door] * crowds[1][other_door]).sum()), memory)
+    ours, theirs = (
+        np.bincount(side.doors["tail"], minlength=side.nodes).astype(np.float64)
+        for side in (left, right)
+    )
+    _check_memory("facts", float(ours[equal["left"]] @ theirs[equal["right"]]), memory)
+    met = equal.join(left.doors, left_on="left", right_on="tail").join(
+        right.doors, left_on="right", right_on="tail", suffix="_right"
+    )
+    if matches is None:
+        met = met.with_columns(left_in_right=THETA, right_in_left=THETA)
+    else:
+        met = met.join(matches, on=["relation", "relation_right"])
+    evidence = np.zeros(len(met))
+    for weight, share in (("weight", "right_in_left"), ("weight_right", "left_in_right")):
+        probability = (met[weight] * met[share] * met["probability"]).to_numpy()
+        with np.errstate(divide="ignore"):  # certainty is infinite evidence
+            evidence -= np.log1p(-probability)
+    met = met.with_columns(evidence=evidence).filter(pl.col("evidence") > 0)
+    _check_memory("entities", float((met["crowd"] * met["crowd_right"]).sum()), memory)
     between = csr_array(
-        (evidence[known], (door, other_door)),
-        shape=(len(left.door_tail), len(right.door_tail)),
+        (met["evidence"].to_numpy(), (met["door"].to_numpy(), met["door_right"].to_numpy())),
+        shape=(len(left.doors), len(right.doors)),
     )
     total = (left.through @ between @ right.through.T).tocoo()
-    return Pairs(total.row.astype(np.int64), total.col.astype(np.int64), total.data)
+    found = {"left": total.row, "right": total.col, "evidence": total.data}
+    return pl.DataFrame(found, schema=PAIRS)
 
 
 def _check_memory(what: str, pairs: float, memory: float) -> None:
@@ -314,134 +283,109 @@ def _check_memory(what: str, pairs: float, memory: float) -> None:
         )
 
 
-def _maximal(pairs: Pairs) -> Pairs:
+def _maximal(pairs: pl.DataFrame) -> pl.DataFrame:
     """The pairs that are the best of both their entities, with no other as good."""
-    sole = np.ones(len(pairs.left), dtype=np.bool_)
-    for entity in (pairs.left, pairs.right):
-        best = _best_of(entity, pairs.evidence)
-        sole &= best & (np.bincount(entity[best])[entity] == 1)
-    return pairs.where(sole)
+    sole = (
+        pl.col(f"best_{side}") & (pl.col(f"best_{side}").sum().over(side) == 1)
+        for side in ("left", "right")
+    )
+    return _with_best(pairs).filter(*sole).select(pairs.columns)
 
 
-def _best_of(entity: Positions, evidence: Values) -> NDArray[np.bool_]:
-    """Which pairs have the most evidence among those of the same entity, ties included."""
-    most = np.zeros(entity.max(initial=-1) + 1)
-    np.maximum.at(most, entity, evidence)
-    return evidence >= most[entity] * (1 - ROUNDING)
+def _with_best(pairs: pl.DataFrame) -> pl.DataFrame:
+    """With best_left, best_right: which have the most evidence of those of an entity, or a tie."""
+    evidence = pl.col("evidence")
+    return pairs.with_columns(
+        (evidence >= evidence.max().over(side) * (1 - ROUNDING)).alias(f"best_{side}")
+        for side in ("left", "right")
+    )
 
 
-def _changed_entities(before: Pairs, after: Pairs) -> int:
+def _changed_entities(before: pl.DataFrame, after: pl.DataFrame) -> int:
     """How many entities of both sides are in a pair that only one of the two has."""
-    width = max(before.right.max(initial=0), after.right.max(initial=0)) + 1
-    changed = np.setxor1d(before.left * width + before.right, after.left * width + after.right)
-    return len(np.unique(changed // width)) + len(np.unique(changed % width))
+    ends = ["left", "right"]
+    changed = [
+        one.join(other, on=ends, how="anti") for one, other in ((before, after), (after, before))
+    ]
+    return sum(pl.concat(changed)[side].n_unique() for side in ends)
 
 
 # --- relations within relations
 
 
-@dataclass(frozen=True, eq=False)
-class _Matches:
-    """Pairs of relations, inverses included, with the probabilities that one is in the other."""
+def _relation_matches(
+    left: _Facts, right: _Facts, equal: pl.DataFrame, memory: float
+) -> pl.DataFrame:
+    """The pairs of relations of which one is in the other with a probability of THETA or more.
 
-    left: Positions
-    right: Positions
-    left_in_right: Values
-    right_in_left: Values
-    width: int
-    """How many relations the right side has, inverses included."""
-
-    def key(self, left: Positions, right: Positions) -> Positions:
-        return left * self.width + right
-
-
-def _relation_matches(left: _Facts, right: _Facts, equal: Pairs, memory: float) -> _Matches:
-    """The pairs of relations of which one is in the other with a probability of THETA or more."""
-    width = 2 * right.relations
-    inner, outer, forth = _shares(left, right, equal, memory)
-    turned = Pairs(equal.right, equal.left, equal.evidence)
-    other_inner, other_outer, back = _shares(right, left, turned, memory)
+    relation, relation_right (numbers, inverses included), left_in_right, right_in_left.
+    """
+    ours, theirs = len(left.relations), len(right.relations)
+    forth = _shares(left, right, equal, memory)
+    back = _shares(right, left, equal.rename({"left": "right", "right": "left"}), memory)
     # r' in r is r'^-1 in r^-1: count it where the left relation is not an inverse.
-    inverse = other_outer >= left.relations
-    first = np.where(inverse, left.inverse(other_outer), other_outer)
-    second = np.where(inverse, right.inverse(other_inner), other_inner)
-    keys, place = np.unique(
-        np.concatenate([inner * width + outer, first * width + second]), return_inverse=True
+    inverse = pl.col("outer") // ours
+    both = forth.select(relation="inner", relation_right="outer", left_in_right="share").join(
+        back.select(
+            relation=pl.col("outer") % ours,
+            relation_right=pl.col("inner") + theirs * inverse,
+            right_in_left="share",
+        ),
+        on=["relation", "relation_right"],
+        how="full",
+        coalesce=True,
+        suffix="_back",
     )
-    left_in_right, right_in_left = np.zeros(len(keys)), np.zeros(len(keys))
-    left_in_right[place[: len(inner)]] = forth
-    right_in_left[place[len(inner) :]] = back
-    kept = np.maximum(left_in_right, right_in_left) >= THETA * (1 - ROUNDING)
-    relation, other = keys[kept] // width, keys[kept] % width
-    relations = np.append(relation, left.inverse(relation)), np.append(other, right.inverse(other))
-    shares = np.tile(left_in_right[kept], 2), np.tile(right_in_left[kept], 2)
-    return _Matches(*relations, *shares, width)
+    shares = pl.col("left_in_right", "right_in_left")
+    matches = both.with_columns(shares.fill_null(0.0)).filter(
+        pl.max_horizontal(shares) >= THETA * (1 - ROUNDING)
+    )
+    inverses = matches.with_columns(
+        pl.col("relation") + ours, (pl.col("relation_right") + theirs) % (2 * theirs)
+    )
+    return pl.concat([matches, inverses])
 
 
-def _shares(
-    inner: _Facts, outer: _Facts, equal: Pairs, memory: float
-) -> tuple[Positions, Positions, Values]:
-    """Relations r (no inverses) and r' (inverses too) and P(r in r'), where it is above 0.
+def _shares(inner: _Facts, outer: _Facts, equal: pl.DataFrame, memory: float) -> pl.DataFrame:
+    """inner (relations r, no inverses), outer (r', inverses too), share: P(r in r') above 0.
 
     A node is equal to at most one other here, so a fact r(x, y) can be one (x', y') only, and
     the products over x' and y' have one factor: P(x = x') P(y = y').
     """
-    facts = len(inner.head) // 2
-    fact, of_head = _join(inner.head[:facts], equal.left)
-    again, of_tail = _join(inner.tail[fact], equal.left)
-    relation, of_head = inner.relation[fact[again]], of_head[again]
-    known = _probability(equal.evidence[of_head]) * _probability(equal.evidence[of_tail])
-    total = np.bincount(relation, known, minlength=inner.relations)
-    expected = equal.right[of_head] * outer.nodes + equal.right[of_tail]
-    ends = np.sort(outer.head * outer.nodes + outer.tail)
-    counts = [np.searchsorted(ends, expected, side) for side in ("left", "right")]
-    _check_memory("facts", float((counts[1] - counts[0]).sum()), memory)
-    which, there = _join(expected, outer.head * outer.nodes + outer.tail)
-    width = 2 * outer.relations
-    keys, place = np.unique(relation[which] * width + outer.relation[there], return_inverse=True)
-    shared = np.bincount(place, known[which], minlength=len(keys))
-    return keys // width, keys % width, np.minimum(shared / total[keys // width], 1.0)
+    heads = equal.select(head="left", other_head="right", first="probability")
+    tails = equal.select(tail="left", other_tail="right", second="probability")
+    known = (
+        inner.table.head(len(inner.table) // 2)
+        .join(heads, on="head", maintain_order="left")
+        .join(tails, on="tail", maintain_order="left")
+        .with_columns(known=pl.col("first") * pl.col("second"))
+    )
+    total = np.bincount(known["relation"], known["known"], minlength=len(inner.relations))
+    ends, others = ["other_head", "other_tail"], ["head", "tail"]
+    facts = known.join(outer.table.group_by(others).len(), left_on=ends, right_on=others)
+    _check_memory("facts", float(facts["len"].sum()), memory)
+    met = known.join(outer.table, left_on=ends, right_on=others, maintain_order="left")
+    width = 2 * len(outer.relations)
+    numbers = met["relation"] * width + met["relation_right"]
+    keys, place = np.unique(numbers, return_inverse=True)
+    shared = np.bincount(place, met["known"], minlength=len(keys))
+    share = np.minimum(shared / total[keys // width], 1.0)
+    return pl.DataFrame({"inner": keys // width, "outer": keys % width, "share": share})
 
 
-def _relation_table(left: Graph, right: Graph, matches: _Matches) -> pl.DataFrame:
+def _relation_table(left: _Facts, right: _Facts, matches: pl.DataFrame) -> pl.DataFrame:
     """The matches as ``Equivalences.relations`` has them."""
-    ours, theirs = _relation_names(left), _relation_names(right)
-    turned, other = np.divmod(matches.right, len(theirs))
-    kept = (matches.left < len(ours)) & (matches.left != len(left.relations))
-    kept &= other != len(right.relations)
-    return pl.DataFrame(
-        {
-            "left": ours.gather(matches.left[kept]),
-            "right": theirs.gather(other[kept]),
-            "inverse": turned[kept] == 1,
-            "left_in_right": matches.left_in_right[kept],
-            "right_in_left": matches.right_in_left[kept],
-        }
-    ).sort("left", "right", "inverse")
-
-
-# --- arithmetic
-
-
-def _join(left: Positions, right: Positions) -> tuple[Positions, Positions]:
-    """All i and j with left[i] == right[j], ordered by i.
-
-    >>> _join(np.array([7, 8, 9]), np.array([9, 7, 9]))
-    (array([0, 2, 2]), array([1, 0, 2]))
-    """
-    order = np.argsort(right, kind="stable")
-    first = np.searchsorted(right, left, side="left", sorter=order)
-    count = np.searchsorted(right, left, side="right", sorter=order) - first
-    i = np.repeat(np.arange(len(left)), count)
-    nth = np.arange(len(i)) - np.repeat(np.cumsum(count) - count, count)
-    return i, order[first[i] + nth]
-
-
-def _evidence(probability: Values) -> Values:
-    """-log(1 - P): where independent chances multiply, evidence adds up."""
-    with np.errstate(divide="ignore"):  # certainty is infinite evidence
-        return -np.log1p(-probability)
-
-
-def _probability(evidence: Values) -> Values:
-    return -np.expm1(-evidence)
+    ours, theirs = len(left.relations), len(right.relations)
+    matches = matches.filter(pl.col("relation") < ours)
+    other = matches["relation_right"]
+    return (
+        matches.select(
+            left=left.relations.gather(matches["relation"]),
+            right=right.relations.gather(other % theirs),
+            inverse=other >= theirs,
+            left_in_right="left_in_right",
+            right_in_left="right_in_left",
+        )
+        .filter(pl.col("left") != "", pl.col("right") != "")
+        .sort("left", "right", "inverse")
+    )

@@ -32,7 +32,8 @@ from sameas.candidates import Candidates
 from sameas.evidence import Anchors, Edges, Relations, gather_evidence, match_relations
 from sameas.graph import Positions
 from sameas.inputs import Known
-from sameas.likeness import Traits, contradictory
+from sameas.likeness import Traits
+from sameas.likeness.types import contradictory
 from sameas.rows import Matrix
 from sameas.weights import DEFAULT, Weights, learn_weights
 

@@ -16,15 +16,11 @@ from sameas.blocks import NO_AIDS, Aids, Meanings, embedded, look_up, shortened,
 from sameas.features import folded, ngram_rows, phrase_rows, sounded, word_rows
 from sameas.graph import GraphPair, Positions
 from sameas.inputs import Inputs, Sides
-from sameas.likeness import (
-    BestNames,
-    Traits,
-    mean_rows,
-    name_table,
-    read_attributes,
-    read_spelling,
-    types_of,
-)
+from sameas.likeness import Traits
+from sameas.likeness.attributes import read_attributes
+from sameas.likeness.names import BestNames, mean_rows, name_table
+from sameas.likeness.spelling import read_spelling
+from sameas.likeness.types import types_of
 from sameas.options import Options
 from sameas.parallel import in_parallel
 from sameas.profit import Profit, make_profit
@@ -68,11 +64,10 @@ def name_features(
         return _features_of_letters(pair, options, aids, inputs.dictionary, progress)
     names = pl.concat([pair.left.names, pair.right.names])
     assert inputs.word_vectors is not None
-    words = word_rows(names, inputs.word_vectors)
-    rows = words.rows
+    rows, words, unknown = word_rows(names, inputs.word_vectors)
     if options.features == "hybrid":
         rows = unit(side_by_side(rows, letter_rows(names, options)))
-    return NameFeatures(rows, words=words.words, words_without_vector=words.unknown)
+    return NameFeatures(rows, words=words, words_without_vector=unknown)
 
 
 def _features_of_letters(

@@ -20,7 +20,9 @@ from sameas.explanation.result import Comparison, Detail, Entity, Kind, Part, Re
 from sameas.features import folded, ngrams_of, words_of
 from sameas.features.dictionary import dictionary_rows
 from sameas.graph import Positions
-from sameas.likeness import AttributeWorths, BestNames, Worths, name_table
+from sameas.likeness import Worths
+from sameas.likeness.attributes import AttributeWorths
+from sameas.likeness.names import BestNames, name_table
 from sameas.profit import Profit
 from sameas.propagation import hop_rows
 from sameas.refinement import SURE, crowd_of
@@ -497,25 +499,22 @@ class Scores:
         if self.worths is None:
             return []
         ends = np.array([pair[0]]), np.array([pair[1]])
-        parts = [Part(kind="types", score=float(self.worths.types.score(*ends)[0]))]
+        parts = [Part(kind="types", score=float(self.worths.types(*ends)[0]))]
         if (attributes := self.worths.attributes) is not None:
             said = attributes.parts(*ends)[0]
             described = (said, partial(self._attribute, attributes, pair)) if details else None
             parts.append(_part("attributes", 1.0, said.sum(), described))
         if (spelling := self.worths.spelling) is not None:
-            parts.append(Part(kind="spelling", score=float(spelling.score(*ends)[0])))
+            parts.append(Part(kind="spelling", score=float(spelling(*ends)[0])))
         return parts
 
     def _attribute(self, worths: AttributeWorths, pair: Pair, place: int) -> dict[str, Any]:
         """The values of two entities in corresponding attributes."""
-        sides = worths.attributes.left, worths.attributes.right
-        values = worths.attributes.shown(place, *pair)
+        attributes, values = worths.attributes.pairs[place], worths.attributes.shown(place, *pair)
         fields: dict[str, Any] = {}
-        for name, side, number, value in zip(
-            SIDES, sides, worths.attributes.pairs[place], values, strict=True
-        ):
+        for name, attribute, value in zip(SIDES, attributes, values, strict=True):
             fields[name] = Entity("", value)
-            fields[f"{name}_relations"] = (Relation(side.attributes[number]),)
+            fields[f"{name}_relations"] = (Relation(attribute),)
         return fields
 
     # --- what is missing ---

@@ -11,6 +11,7 @@ import polars as pl
 from scipy.sparse import csr_array
 
 from sameas.errors import OptionError
+from sameas.features.embeddings import single_precision
 from sameas.rows import Matrix, Rows, as_rows, unit
 
 EDGES = "\"'.,;:!?()[]{}«»“”‘’…·-–—/"
@@ -36,8 +37,7 @@ class WordVectors:
         rows: list[Matrix] = []
         for word in known:
             try:
-                with np.errstate(over="ignore"):  # too large for float32: infinite
-                    row = np.asarray(mapping[word], dtype=np.float64).astype(np.float32)
+                row = single_precision(np.asarray(mapping[word], dtype=np.float64))
             except (ValueError, TypeError):
                 row = np.zeros(0, dtype=np.float32)
             if row.ndim != 1 or not len(row) or len(row) != len(rows[0] if rows else row):
@@ -51,15 +51,6 @@ class WordVectors:
         if not rows:
             raise OptionError("`word_vectors` must have vectors of words in names, got none")
         return cls(pl.Series("word", known, dtype=pl.String), np.stack(rows), "a mapping")
-
-
-@dataclass(frozen=True, eq=False)
-class WordRows:
-    """The word features of names, and how many of their distinct words had no vector."""
-
-    rows: Rows
-    words: int
-    unknown: int
 
 
 def words_of(names: pl.Series) -> pl.DataFrame:
@@ -92,20 +83,19 @@ def phrase_rows(names: pl.Series) -> Rows:
     return as_rows(csr_array((np.ones(len(row), dtype=np.float32), (row, column)), shape=shape))
 
 
-def word_rows(names: pl.Series, vectors: WordVectors) -> WordRows:
-    """The mean vector of each name's known words, as unit rows; zero where no word is known."""
+def word_rows(names: pl.Series, vectors: WordVectors) -> tuple[Rows, int, int]:
+    """The mean vector of each name's known words, as unit rows; zero where no word is known.
+
+    Also how many distinct words there are, and how many of them have no vector.
+    """
     table = words_of(names)
     known = pl.DataFrame({"word": vectors.words}).with_row_index("column")
     joined = table.join(known, on="word", how="left", maintain_order="left")
     unknown = joined.filter(pl.col("column").is_null())["word"].n_unique()
     joined = joined.filter(pl.col("column").is_not_null())
-    incidence = csr_array(
-        (
-            np.ones(len(joined), dtype=np.float32),
-            (joined["row"].to_numpy(), joined["column"].to_numpy()),
-        ),
-        shape=(len(names), len(vectors.words)),
-    )
+    places = joined["row"].to_numpy(), joined["column"].to_numpy()
+    shape = len(names), len(vectors.words)
+    incidence = csr_array((np.ones(len(joined), dtype=np.float32), places), shape=shape)
     sums = np.asarray(incidence @ vectors.vectors, dtype=np.float32)
     # Unit rows: dividing by the number of words would change nothing.
-    return WordRows(unit(as_rows(sums)), words=table["word"].n_unique(), unknown=unknown)
+    return unit(as_rows(sums)), table["word"].n_unique(), unknown

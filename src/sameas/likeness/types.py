@@ -14,17 +14,14 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, diags_array
 
 from sameas.graph import Graph, GraphPair, Positions, positions_of
+from sameas.likeness.memory import AT_ONCE, Numbers, Score, Vector
+from sameas.parallel import slices
 from sameas.rdf.assembly import TYPE
-
-Vector = NDArray[np.float64]
-Numbers = NDArray[np.integer]
 
 PRIOR = 10.0
 """Anchors that a type must have before its share says much."""
 MEMBERS = 5
 """Members that a type must have in each graph before it contradicts another."""
-AT_ONCE = 200_000
-"""Pairs that are compared at once."""
 MOST = 3.0
 """The most that types say for a pair, in log-odds; twice as much against it."""
 
@@ -65,38 +62,10 @@ def _types(graph: Graph) -> tuple[csr_array, pl.Series]:
     return matrix, graph.entities.gather(distinct)
 
 
-@dataclass(frozen=True, eq=False)
-class TypeWorths:
-    """What anchors say about types, in log-odds."""
-
-    types: Types
-    left_prior: Vector
-    """Of each left entity: does its type tend to have counterparts?"""
-    right_prior: Vector
-    apart: Vector
-    """For each left type: what meeting a type says that it was never seen to meet."""
-    met: Vector
-    """For each right type: whether it was seen to meet any."""
-    together: csr_array
-    """(left types, right types): what is to be added where both were seen to meet."""
-
-    def score(self, left: Numbers, right: Numbers) -> Vector:
-        """What types say about pairs."""
-        ours, theirs = self.types.left, self.types.right
-        found: Vector = self.left_prior[left] + self.right_prior[right]
-        found += (ours @ self.apart)[left] * (theirs @ self.met)[right]
-        reach = csr_array(ours @ self.together)
-        for start in range(0, len(left), AT_ONCE):
-            part = slice(start, start + AT_ONCE)
-            seen = reach[left[part]].multiply(theirs[right[part]])
-            found[part] += np.asarray(seen.sum(axis=1)).ravel()
-        return np.clip(found, -2 * MOST, MOST)
-
-
-def learn_types(types: Types, left: Positions, right: Positions, trust: Vector) -> TypeWorths:
-    """What the anchors (left, right, trust) tell."""
-    weighted = csr_array(diags_array(trust) @ types.right[right])
-    together = coo_array(types.left[left].T @ weighted)
+def learn_types(types: Types, left: Positions, right: Positions, trust: Vector) -> Score:
+    """What the anchors (left, right, trust) tell about pairs by their types, in log-odds."""
+    ours, theirs = types.left, types.right
+    together = coo_array(ours[left].T @ csr_array(diags_array(trust) @ theirs[right]))
     totals = np.asarray(together.sum(axis=1)).ravel(), np.asarray(together.sum(axis=0)).ravel()
     share = totals[1] / max(totals[1].sum(), 1e-9)
     # Seen together so often, against how often chance would have it.
@@ -104,14 +73,21 @@ def learn_types(types: Types, left: Positions, right: Positions, trust: Vector) 
     row, column = together.coords
     seen = (together.data + PRIOR * share[column]) / (totals[0][row] + PRIOR)
     worth = np.clip(np.log(seen / share[column]), -MOST, MOST) - apart[row]
-    return TypeWorths(
-        types,
-        _prior(types.left, left, trust, types.left_groups),
-        _prior(types.right, right, trust, types.right_groups),
-        apart,
-        (share > 0).astype(np.float64),
-        csr_array((worth, (row, column)), shape=together.shape),
-    )
+    left_prior = _prior(ours, left, trust, types.left_groups)
+    right_prior = _prior(theirs, right, trust, types.right_groups)
+    # What it says to meet a type that was not met, if that was seen to meet any.
+    strange, met = ours @ apart, theirs @ (share > 0).astype(np.float64)
+    reach = csr_array(ours @ csr_array((worth, (row, column)), shape=together.shape))
+
+    def score(left: Numbers, right: Numbers) -> Vector:
+        found: Vector = left_prior[left] + right_prior[right]
+        found += strange[left] * met[right]
+        for part in slices(len(left), AT_ONCE):
+            common = reach[left[part]].multiply(theirs[right[part]])
+            found[part] += np.asarray(common.sum(axis=1)).ravel()
+        return np.clip(found, -2 * MOST, MOST)
+
+    return score
 
 
 def _prior(matrix: csr_array, anchored: Positions, trust: Vector, groups: Numbers) -> Vector:
@@ -145,8 +121,7 @@ def contradictory(types: Types, left: Numbers, right: Numbers) -> NDArray[np.boo
     overlap = csr_array(ours_often.T @ ours_often + theirs_often.T @ theirs_often)
     overlap.data[:] = 1.0
     found = np.zeros(len(left), dtype=np.bool_)
-    for start in range(0, len(left), AT_ONCE):
-        some = slice(start, start + AT_ONCE)
+    for some in slices(len(left), AT_ONCE):
         one, other = ours_often[left[some]], theirs_often[right[some]]
         # All pairs of types less those that something has both of.
         every = np.asarray(one.sum(axis=1)) * np.asarray(other.sum(axis=1))

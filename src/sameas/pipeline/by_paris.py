@@ -8,7 +8,7 @@ import polars as pl
 from sameas.alignment import SCHEMAS
 from sameas.budget import plan_paris
 from sameas.inputs import Task
-from sameas.paris import Pairs, maximal_links, paris
+from sameas.paris import maximal_links, paris
 from sameas.pipeline.phases import Phases
 from sameas.pipeline.result import Outcome
 
@@ -26,20 +26,20 @@ def align_by_paris(task: Task, phases: Phases) -> Outcome:
             progress=report,
         )
 
-    def table(pairs: Pairs) -> pl.DataFrame:
-        left, right = map(np.searchsorted, task.sides, (pairs.left, pairs.right))
-        columns = {"score": pairs.probability, "evidence": pairs.evidence}
-        return pl.DataFrame({"left": left, "right": right, **columns})
-
     with phases.timed("links"):
-        pairs, known = found.pairs, task.known
-        among = known.inside[0][pairs.left] & known.inside[1][pairs.right]
-        pairs = pairs.where(among & known.allows(pairs.left, pairs.right))
-        links = table(maximal_links(pairs))
+        known, sides = task.known, ("left", "right")
+        left, right = (found.pairs[side].to_numpy() for side in sides)
+        allowed = known.inside[0][left] & known.inside[1][right] & known.allows(left, right)
+        pairs = found.pairs.with_columns(
+            left=np.searchsorted(task.sides[0], left),
+            right=np.searchsorted(task.sides[1], right),
+            score="probability",
+        ).filter(pl.Series(allowed))
+        links = maximal_links(pairs)
         rank = pl.col("evidence").rank("average", descending=True).over("left")
         return Outcome(
             links=links.with_columns(confidence="score"),
-            ranked=table(pairs).with_columns(rank=rank).filter(pl.col("rank") <= options.top),
+            ranked=pairs.with_columns(rank=rank).filter(pl.col("rank") <= options.top),
             relations=found.relations.with_columns(
                 match=pl.max_horizontal("left_in_right", "right_in_left"),
                 edges=pl.lit(None, dtype=pl.Int64),

@@ -13,7 +13,8 @@ from sameas.evidence import Anchors
 from sameas.features.dictionary import dictionary_rows
 from sameas.graph import Positions
 from sameas.inputs import Sides, Task
-from sameas.likeness import BestNames, MeanNames, NamesAndHops, Traits
+from sameas.likeness import Traits
+from sameas.likeness.names import BestNames, NamesAndHops
 from sameas.pipeline.phases import Phases
 from sameas.profit import Profit, make_profit
 from sameas.proposals import COMPARE_ALL_UP_TO, alike, likely, nearest
@@ -102,10 +103,8 @@ class Material:
         if self.sketch is None:
             assert self.exact is not None
             return self.exact
-        names: Profit | BestNames | MeanNames = self.names
-        if self.embedding is not None:
-            names = MeanNames((self.names, self._best(self.embedding)))
-        return NamesAndHops(names, self.sketch, self.exact or self.sketch)
+        blocks = [block for name, block in self.blocks.items() if name != "dictionary"]
+        return NamesAndHops(tuple(blocks), self.sketch, self.exact or self.sketch)
 
 
 def prepare(task: Task, sides: Sides, phases: Phases, *, complete: bool = False) -> Material:

@@ -17,7 +17,7 @@ from scipy.sparse import csr_array, hstack
 from sameas.features import Trigrams, folded, sounded, trigrams_of_all
 from sameas.graph import Graph, Positions
 from sameas.kernels import Best, best_owners
-from sameas.likeness import name_table
+from sameas.likeness.names import name_table
 from sameas.rows import Matrix, Sparse
 
 Mask = NDArray[np.bool_]

@@ -16,7 +16,7 @@ from sameas.graph import Graph, GraphPair, Positions, positions_of
 from sameas.naming import LABELS
 from sameas.rdf.rules import Reading
 from sameas.understanding.aliases import find_aliases
-from sameas.understanding.kinds import LINKED, Kind, Kinds, View, dissolve, kinds_of
+from sameas.understanding.kinds import LINKED, Kind, View, view_of
 from sameas.understanding.names import Naming, find_names
 from sameas.understanding.paths import SEPARATOR, literal_paths
 
@@ -31,19 +31,14 @@ def understand(pair: GraphPair) -> GraphPair:
     graphs = [graph.raw or graph for graph in (pair.left, pair.right)]
     if all(graph.reading is None for graph in graphs):
         return pair
-    views, kinds = [], []
-    for graph in graphs:
-        reading, view = graph.reading or Reading(), View(graph)
-        kinds.append(kinds_of(view, blank_nodes=reading.blank_nodes or reading.link == "all"))
-        views.append(View(dissolve(view)))
-    paths = [literal_paths(view, own) for view, own in zip(views, kinds, strict=True)]
-    labels = [() if graph.reading is None else graph.reading.label for graph in graphs]
-    namings = find_names(views, kinds, paths, labels)
+    views = [view_of(graph) for graph in graphs]
+    paths = [literal_paths(view) for view in views]
+    namings = find_names(views, paths)
     shared = _shared_language(namings)
     left, right = (
-        given if graph.reading is None else _matched(view, own, table, naming, graph, shared)
-        for given, view, own, table, naming, graph in zip(
-            (pair.left, pair.right), views, kinds, paths, namings, graphs, strict=True
+        given if graph.reading is None else _matched(view, table, naming, graph, shared)
+        for given, view, table, naming, graph in zip(
+            (pair.left, pair.right), views, paths, namings, graphs, strict=True
         )
     )
     return replace(pair, left=left, right=right)
@@ -67,26 +62,15 @@ def _shared_language(namings: Sequence[Naming]) -> tuple[str, ...]:
 
 
 def _matched(
-    view: View,
-    kinds: Kinds,
-    paths: pl.DataFrame,
-    naming: Naming,
-    raw: Graph,
-    shared: tuple[str, ...],
+    view: View, paths: pl.DataFrame, naming: Naming, raw: Graph, shared: tuple[str, ...]
 ) -> Graph:
-    """The graph without nodes that only hold something, with the names that were found.
-
-    Of several names the one in a language that the user prefers comes first, else that in the
-    language that the other graph has too.
-    """
-    reading, counts = raw.reading or Reading(), dict(raw.reading_counts)
+    """The graph without nodes that only hold something, with the names that were found."""
+    reading, counts, kinds = raw.reading or Reading(), dict(raw.reading_counts), view.kinds.copy()
     usual = len(dict.fromkeys([*reading.label, *LABELS]))
     names = naming.names.with_columns(further=pl.col("rank") >= usual)
-    aliases = find_aliases(view, kinds, naming)
-    if len(aliases):
-        kinds = kinds.copy()
-        kinds[aliases[:, 0]] = Kind.HOLDER
-        names = _with_aliases(names, aliases)
+    aliases = find_aliases(view, naming)
+    kinds[aliases[:, 0]] = Kind.HOLDER
+    names = _with_aliases(names, aliases)
     linked = np.isin(kinds, (*LINKED, Kind.HOLDER) if reading.link == "all" else LINKED)
     kept = linked | (kinds == Kind.MENTION)
     for kind in (Kind.HOLDER, Kind.MENTION, Kind.VOCABULARY):
@@ -94,31 +78,28 @@ def _matched(
             counts[f"{kind.name.lower()}_nodes_not_linked"] = count
     if raw.linkable is not None:
         linked &= np.isin(np.arange(len(kinds)), raw.linkable)
+    names = _in_order(names.filter(pl.Series(kept).gather(names["entity"])), reading, shared)
+    first = names.filter(names["entity"].is_first_distinct())
+    others = names.filter(~names["entity"].is_first_distinct())
+    others = others.unique(["entity", "value"], maintain_order=True)
+    said = paths.filter(pl.Series(kept).gather(paths["entity"]))
+    chosen = np.full(len(kinds), "", dtype=object)
+    chosen[first["entity"].to_numpy()] = first["value"]
     number = np.cumsum(kept) - 1
     inside = kept[view.graph.triples[:, 0]] & kept[view.graph.triples[:, 2]]
     head, relation, tail = view.graph.triples[inside].T
     used = pl.Series(relation).unique(maintain_order=True)
-    ordered = names.filter(pl.Series(kept).gather(names["entity"]))
-    language, alias = _preference(reading.language or shared), pl.col("rank") >= ALIAS
-    ordered = ordered.sort("entity", "further", alias, language, "rank", "language", "value")
-    first = ordered["entity"].is_first_distinct()
-    chosen = np.full(int(kept.sum()), "", dtype=object)
-    chosen[number[ordered.filter(first)["entity"].to_numpy()]] = ordered.filter(first)["value"]
-    others = ordered.filter(~first).unique(["entity", "value"], maintain_order=True)
-    said = paths.filter(pl.Series(kept).gather(paths["entity"]))
-    entities = raw.entities
+    numbers = positions_of(pl.Series(relation), used)
     return Graph(
-        entities=entities.filter(pl.Series(kept)),
-        names=pl.Series("name", chosen, dtype=pl.String),
-        names_given=ordered.filter(pl.col("path") != "")["entity"].n_unique(),
+        entities=raw.entities.filter(pl.Series(kept)),
+        names=pl.Series("name", chosen[kept], dtype=pl.String),
+        names_given=names.filter(pl.col("path") != "")["entity"].n_unique(),
         relations=view.graph.relations.gather(used),
-        triples=np.stack(
-            [number[head], positions_of(pl.Series(relation), used), number[tail]], axis=1
-        ),
+        triples=np.stack([number[head], numbers, number[tail]], axis=1),
         attributes=said.select(
-            entity=entities.gather(said["entity"]), attribute="path", value="value"
+            entity=raw.entities.gather(said["entity"]), attribute="path", value="value"
         ).unique(maintain_order=True),
-        alternatives=others.select(entity=entities.gather(others["entity"]), name="value"),
+        alternatives=others.select(entity=raw.entities.gather(others["entity"]), name="value"),
         linkable=None if linked[kept].all() else np.flatnonzero(linked[kept]),
         kinds=kinds[kept],
         name_paths=naming.name_paths,
@@ -137,15 +118,17 @@ def _with_aliases(names: pl.DataFrame, aliases: Positions) -> pl.DataFrame:
     return pl.concat([names, moved.drop("owner")])
 
 
-def _preference(languages: Sequence[str]) -> pl.Expr:
-    """A rank for each language: those preferred, none at all, English, the others."""
-    tag, count = pl.col("language").str.to_lowercase(), len(languages)
+def _in_order(names: pl.DataFrame, reading: Reading, shared: tuple[str, ...]) -> pl.DataFrame:
+    """The names of each entity, the best first.
 
-    def is_language(wanted: str) -> pl.Expr:
-        return (tag == wanted) | tag.str.starts_with(f"{wanted}-")
-
-    rank = pl.when(is_language("en")).then(count + 1).otherwise(count + 2)
-    rank = pl.when(tag == "").then(count).otherwise(rank)
-    for place, wanted in reversed(list(enumerate(languages))):
-        rank = pl.when(is_language(wanted.lower())).then(place).otherwise(rank)
-    return rank
+    Of several usual ones that is the one in a language that the user prefers, else in the
+    language that the other graph has too, else without a language, in English, in another one.
+    """
+    languages = [one.lower() for one in reading.language or shared]
+    tag = pl.col("language").str.to_lowercase()
+    rank = pl.lit(len(languages) + 2)
+    for place, wanted in reversed(list(enumerate([*languages, "", "en"]))):
+        is_wanted = (tag == wanted) | tag.str.starts_with(f"{wanted}-")
+        rank = pl.when(is_wanted).then(place).otherwise(rank)
+    alias = pl.col("rank") >= ALIAS
+    return names.sort("entity", "further", alias, rank, "rank", "language", "value")

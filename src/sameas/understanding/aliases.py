@@ -13,7 +13,7 @@ import polars as pl
 
 from sameas.features import folded, ngram_rows
 from sameas.graph import Positions
-from sameas.understanding.kinds import Kind, Kinds, Mask, View
+from sameas.understanding.kinds import Kind, Mask, View
 from sameas.understanding.names import Naming
 
 FEWEST = 5
@@ -25,15 +25,15 @@ RESEMBLE = 0.2
 """The least mean cosine of names, beyond that of names at random."""
 
 
-def find_aliases(view: View, kinds: Kinds, naming: Naming) -> Positions:
+def find_aliases(view: View, naming: Naming) -> Positions:
     """Pairs (alias, what it names), shape (k, 2)."""
-    graph, edges, size = view.graph, view.between(), len(view.graph.entities)
+    graph, edges, size = view.graph, view.between, len(view.graph.entities)
     out, into = (np.bincount(edges[:, end], minlength=size) for end in (0, 2))
     said = graph.attributes.filter(~pl.col("attribute").is_in(naming.name_paths))
     first = naming.names.unique("entity", keep="first", maintain_order=True)
     texts = np.full(size, "", dtype=object)
     texts[first["entity"].to_numpy()] = first["value"].to_numpy()
-    individual = kinds == Kind.INDIVIDUAL
+    individual = view.kinds == Kind.INDIVIDUAL
     bare = individual & (out == 1) & (into == 0) & (texts != "")
     bare &= ~view.mask(graph.positions(said["entity"]))
     edges = edges[np.argsort(edges[:, 1], kind="stable")]

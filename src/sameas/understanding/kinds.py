@@ -6,8 +6,7 @@ triples between named resources.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property
 
@@ -18,43 +17,49 @@ from numpy.typing import NDArray
 from sameas.graph import Graph, Positions, positions_of
 from sameas.iri import OWL, RDF, RDFS, SKOS, XML, XSD
 from sameas.naming import LABELS
-from sameas.rdf.assembly import TYPE
+from sameas.rdf.rules import Reading
 from sameas.understanding.identifiers import are_identifiers, namespaces
 
-SKOSXL = "http://www.w3.org/2008/05/skos-xl#"
-OBO = "http://www.geneontology.org/formats/oboInOwl#"
-VOCABULARIES = (RDF, RDFS, OWL, XSD, SKOS, SKOSXL, OBO, XML)
-"""Namespaces whose terms describe graphs and are not what graphs are about."""
+VOCABULARIES = {
+    "rdf": RDF,
+    "rdfs": RDFS,
+    "owl": OWL,
+    "xsd": XSD,
+    "skos": SKOS,
+    "skosxl": "http://www.w3.org/2008/05/skos-xl#",
+    "obo": "http://www.geneontology.org/formats/oboInOwl#",
+    "xml": XML,
+}
+"""Namespaces whose terms describe graphs and are not what graphs are about, by prefix."""
 
 
-def _terms(space: str, names: str, end: str = "") -> list[str]:
-    return [f"{space}{name}{end}" for name in names.split()]
+def iris(terms: str) -> list[str]:
+    """The IRIs of terms of these vocabularies, such as "rdf:type rdfs:label"."""
+    parts = (term.split(":") for term in terms.split())
+    return [f"{VOCABULARIES[prefix]}{name}" for prefix, name in parts]
 
 
-CLASS_TYPES = [*_terms(OWL, "Class DeprecatedClass"), *_terms(RDFS, "Class Datatype")]
-PROPERTY_TYPES = [
-    f"{RDF}Property",
-    *_terms(OWL, "Object Datatype Annotation Ontology Functional Deprecated", "Property"),
-    *_terms(OWL, "InverseFunctional Transitive Symmetric Asymmetric Reflexive", "Property"),
-    f"{OWL}IrreflexiveProperty",
-]
-APART_TYPES = _terms(OWL, "Ontology AllDifferent Axiom Annotation AllDisjointClasses")
-BETWEEN_CLASSES = [
-    f"{RDFS}subClassOf",
-    *_terms(OWL, "equivalentClass disjointWith complementOf"),
-]
-TO_CLASSES = [
-    *(TYPE, f"{RDFS}domain", f"{RDFS}range"),
-    *_terms(OWL, "someValuesFrom allValuesFrom onClass"),
-]
-BETWEEN_PROPERTIES = [f"{RDFS}subPropertyOf", *_terms(OWL, "inverseOf equivalentProperty")]
-FILLERS = _terms(OWL, "someValuesFrom allValuesFrom hasValue onClass hasSelf")
-COLLECTIONS = _terms(OWL, "unionOf intersectionOf oneOf members distinctMembers")
-LABEL_NODES = [
-    *_terms(SKOSXL, "prefLabel altLabel hiddenLabel"),
-    *_terms(OBO, "hasExact hasRelated hasNarrow hasBroad", "Synonym"),
-    *_terms(OBO, "hasDefinition hasDbXref hasAlternativeId"),
-]
+CLASS_TYPES = "owl:Class owl:DeprecatedClass rdfs:Class rdfs:Datatype"
+PROPERTY_TYPES = (
+    "rdf:Property owl:ObjectProperty owl:DatatypeProperty owl:AnnotationProperty "
+    "owl:OntologyProperty owl:FunctionalProperty owl:InverseFunctionalProperty "
+    "owl:TransitiveProperty owl:SymmetricProperty owl:AsymmetricProperty "
+    "owl:ReflexiveProperty owl:IrreflexiveProperty owl:DeprecatedProperty"
+)
+APART_TYPES = "owl:Ontology owl:AllDifferent owl:Axiom owl:Annotation owl:AllDisjointClasses"
+BETWEEN_CLASSES = "rdfs:subClassOf owl:equivalentClass owl:disjointWith owl:complementOf"
+TO_CLASSES = "rdf:type rdfs:domain rdfs:range owl:someValuesFrom owl:allValuesFrom owl:onClass"
+BETWEEN_PROPERTIES = "rdfs:subPropertyOf owl:inverseOf owl:equivalentProperty"
+FILLERS = "owl:someValuesFrom owl:allValuesFrom owl:hasValue owl:onClass owl:hasSelf"
+PARTS = (
+    "rdf:rest rdf:first owl:unionOf owl:intersectionOf owl:oneOf owl:members "
+    "owl:distinctMembers owl:complementOf"
+)
+SYNONYMS = "obo:hasExactSynonym obo:hasRelatedSynonym obo:hasNarrowSynonym obo:hasBroadSynonym"
+LABEL_NODES = (
+    f"skosxl:prefLabel skosxl:altLabel skosxl:hiddenLabel {SYNONYMS} "
+    "obo:hasDefinition obo:hasDbXref obo:hasAlternativeId"
+)
 """Properties that lead to a node which only holds a text."""
 DEEPEST = 30
 """Expressions within each other that are followed."""
@@ -82,9 +87,11 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A graph as read, asked by IRIs."""
+    """A graph as read, asked by terms of vocabularies."""
 
     graph: Graph
+    kinds: Kinds = field(default_factory=lambda: np.zeros(0, dtype=np.int8))
+    """What each entity is, once that is known."""
 
     @cached_property
     def triples(self) -> Positions:
@@ -94,34 +101,32 @@ class View:
     @cached_property
     def types(self) -> Positions:
         """The triples that tell types."""
-        return self.edges([TYPE])
+        return self.edges("rdf:type")
+
+    @cached_property
+    def between(self) -> Positions:
+        """The triples that tell no types, without loops."""
+        other = ~np.isin(self.triples[:, 1], self.relations("rdf:type"))
+        return np.asarray(self.triples[other & (self.triples[:, 0] != self.triples[:, 2])])
 
     @cached_property
     def blank(self) -> Mask:
         """Which entities are blank nodes."""
         return self.graph.entities.str.starts_with("_:").to_numpy()
 
-    def relations(self, iris: Sequence[str]) -> Positions:
+    def relations(self, terms: str) -> Positions:
         """The numbers of these relations, as far as they are used."""
-        found = positions_of(pl.Series(iris, dtype=pl.String), self.graph.relations)
+        found = positions_of(pl.Series(iris(terms)), self.graph.relations)
         return found[found >= 0]
 
-    def edges(self, iris: Sequence[str]) -> Positions:
+    def edges(self, terms: str) -> Positions:
         """The triples of these relations."""
-        found: Positions = self.triples[np.isin(self.triples[:, 1], self.relations(iris))]
-        return found
+        return np.asarray(self.triples[np.isin(self.triples[:, 1], self.relations(terms))])
 
-    def between(self) -> Positions:
-        """Distinct triples that tell no types, without loops."""
-        other = ~np.isin(self.triples[:, 1], self.relations([TYPE]))
-        found: Positions = self.triples[other & (self.triples[:, 0] != self.triples[:, 2])]
-        return found
-
-    def of_type(self, iris: Sequence[str]) -> Positions:
+    def of_type(self, terms: str) -> Positions:
         """The entities of these types."""
-        classes = self.graph.positions(pl.Series(iris, dtype=pl.String))
-        found: Positions = self.types[np.isin(self.types[:, 2], classes[classes >= 0]), 0]
-        return found
+        classes = self.graph.positions(pl.Series(iris(terms)))
+        return np.asarray(self.types[np.isin(self.types[:, 2], classes[classes >= 0]), 0])
 
     def mask(self, *places: NDArray[np.integer]) -> Mask:
         """Which entities are at these places."""
@@ -131,15 +136,20 @@ class View:
         return mask
 
 
-def kinds_of(view: View, *, blank_nodes: bool = False) -> Kinds:
-    """The kind of each entity; with ``blank_nodes``, these are like others."""
+def view_of(graph: Graph) -> View:
+    """The graph with the kinds of its entities, and with plain triples for OWL expressions."""
+    raw = View(graph)
+    return View(_dissolved(raw), _kinds(raw))
+
+
+def _kinds(view: View) -> Kinds:
+    """The kind of each entity."""
     graph, mask, edges = view.graph, view.mask, view.edges
-    of_properties = edges([f"{RDFS}domain", f"{RDFS}range"])[:, 0]
     is_property = mask(
         view.of_type(PROPERTY_TYPES),
         edges(BETWEEN_PROPERTIES)[:, [0, 2]].ravel(),
-        of_properties,
-        edges([f"{OWL}onProperty"])[:, 2],
+        edges("rdfs:domain rdfs:range")[:, 0],
+        edges("owl:onProperty")[:, 2],
         graph.positions(graph.relations),
         graph.positions(graph.attributes["attribute"].unique()),
     )
@@ -157,19 +167,22 @@ def kinds_of(view: View, *, blank_nodes: bool = False) -> Kinds:
     kinds[is_class] = Kind.CLASS
     kinds[is_property] = Kind.PROPERTY
     kinds[_holders(view, is_class | is_property, said)] = Kind.HOLDER
-    if not blank_nodes:
+    reading = graph.reading or Reading()
+    if not reading.blank_nodes and reading.link != "all":
         kinds[view.blank] = Kind.HOLDER
-    own = ~view.blank
-    for vocabulary in VOCABULARIES:
-        kinds[own & graph.entities.str.starts_with(vocabulary).to_numpy()] = Kind.VOCABULARY
-    kinds[own & mask(view.of_type(APART_TYPES), _deprecated(graph))] = Kind.VOCABULARY
+    deprecated = graph.attributes.filter(
+        pl.col("attribute") == f"{OWL}deprecated", pl.col("value").is_in(["true", "1"])
+    )
+    apart = mask(view.of_type(APART_TYPES), graph.positions(deprecated["entity"]))
+    for vocabulary in VOCABULARIES.values():
+        apart |= graph.entities.str.starts_with(vocabulary).to_numpy()
+    kinds[apart & ~view.blank] = Kind.VOCABULARY
     return kinds
 
 
 def _holders(view: View, schema: Mask, said: Positions) -> Mask:
     """Nodes with one owner, no edges but a type, one text, which is no label, and a bare IRI."""
-    size, between = len(view.graph.entities), view.between()
-    pairs = np.unique(between[:, [0, 2]], axis=0)
+    size, pairs = len(view.graph.entities), np.unique(view.between[:, [0, 2]], axis=0)
     owners, own = (np.bincount(pairs[:, end], minlength=size) for end in (1, 0))
     texts = np.bincount(said[said >= 0], minlength=size)
     labels = view.graph.attributes.filter(pl.col("attribute").is_in(LABELS))["entity"]
@@ -181,30 +194,21 @@ def _holders(view: View, schema: Mask, said: Positions) -> Mask:
     return found
 
 
-def _deprecated(graph: Graph) -> Positions:
-    said = graph.attributes.filter(
-        pl.col("attribute") == f"{OWL}deprecated", pl.col("value").is_in(["true", "1"])
-    )
-    return graph.positions(said["entity"])
-
-
-def dissolve(view: View) -> Graph:
+def _dissolved(view: View) -> Graph:
     """The graph with anonymous OWL expressions turned into triples between named resources.
 
     ``A subClassOf [onProperty p, someValuesFrom B]`` becomes ``A p B``; members of unions,
     intersections and lists hang from what the expression hangs from.
     """
     graph = view.graph
-    on = view.edges([f"{OWL}onProperty"])
-    parts = view.edges([f"{RDF}rest", f"{RDF}first", *COLLECTIONS, f"{OWL}complementOf"])
-    expression = view.blank & view.mask(on[:, 0], parts[:, 0])
+    on = view.edges("owl:onProperty")
+    expression = view.blank & view.mask(on[:, 0], view.edges(PARTS)[:, 0])
     if not expression.any():
         return graph
     property_of = dict(on[:, [0, 2]].tolist())
-    relations = graph.relations.to_list()
-    numbers = {iri: number for number, iri in enumerate(relations)}
+    numbers = {iri: number for number, iri in enumerate(graph.relations)}
     fillers = set(view.relations(FILLERS).tolist())
-    skipped = set(view.relations([TYPE, f"{OWL}onProperty"]).tolist())
+    skipped = set(view.relations("rdf:type owl:onProperty").tolist())
     inside = expression[view.triples[:, 0]]
     below: dict[int, list[tuple[int, int]]] = {}
     for head, relation, tail in view.triples[inside].tolist():

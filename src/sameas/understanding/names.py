@@ -7,7 +7,6 @@ IRI's last part is a name unless it is an identifier.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,18 +15,22 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sameas.features import folded
-from sameas.iri import SKOS
 from sameas.naming import ALTERNATIVES, LABELS, names_from_uris
 from sameas.understanding.identifiers import are_identifiers
-from sameas.understanding.kinds import LINKED, OBO, SKOSXL, Kind, Kinds, Mask, View
+from sameas.understanding.kinds import LINKED, SYNONYMS, Kind, Mask, View, iris
 from sameas.understanding.paths import SEPARATOR
 
-SYNONYMS = tuple(f"{OBO}has{kind}Synonym" for kind in ("Exact", "Related", "Narrow", "Broad"))
-FURTHER = (*ALTERNATIVES, f"{SKOS}hiddenLabel", *SYNONYMS)
+FURTHER = (*ALTERNATIVES, *iris(f"skos:hiddenLabel {SYNONYMS}"))
 """Well-known properties of further names, literals or nodes that hold them."""
-NODE_TEXTS = (f"{SKOSXL}literalForm", *LABELS)
+NODE_TEXTS = (*iris("skosxl:literalForm"), *LABELS)
 """What holds the text of a label node."""
-XL = {f"{SKOS}{name}": f"{SKOSXL}{name}" for name in ("prefLabel", "altLabel", "hiddenLabel")}
+XL = dict(
+    zip(
+        iris("skos:prefLabel skos:altLabel skos:hiddenLabel"),
+        iris("skosxl:prefLabel skosxl:altLabel skosxl:hiddenLabel"),
+        strict=True,
+    )
+)
 """Properties of labels, and those of labels that are nodes."""
 
 WORD = r"[\p{L}]{3,}|[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]"
@@ -42,15 +45,7 @@ LONGEST = 150
 """Median characters of a path that may hold names."""
 
 NAMED = (*LINKED, Kind.MENTION)
-NAMES = pl.Schema(
-    {
-        "entity": pl.Int64,
-        "path": pl.String,
-        "value": pl.String,
-        "language": pl.String,
-        "rank": pl.Int64,
-    }
-)
+NAMES = ("entity", "path", "value", "language", "rank")
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,37 +61,63 @@ class Naming:
     """The paths that names were taken from."""
 
 
-def find_names(
-    views: Sequence[View],
-    kinds: Sequence[Kinds],
-    paths: Sequence[pl.DataFrame],
-    labels: Sequence[tuple[str, ...]],
-) -> list[Naming]:
-    """The names of both graphs; ``labels`` are properties that the user says hold names."""
-    ranks = [_known_ranks(label) for label in labels]
-    known = [_known(table, own) for table, own in zip(paths, ranks, strict=True)]
-    bare = [_unnamed(own, table) for own, table in zip(kinds, known, strict=True)]
-    texts = [_texts(table, mask, own) for table, mask, own in zip(paths, bare, ranks, strict=True)]
-    found = []
-    for side, (view, own, table) in enumerate(zip(views, kinds, known, strict=True)):
-        groups = _type_sets(view)
-        ranking = _ranking(texts[side], texts[1 - side], groups, bare[side])
-        made, chosen = _put_together(paths[side], bare[side], ranking, groups, len(ranks[side]))
-        every = pl.concat([table, made])
-        local = _from_iris(view, own, _unnamed(own, every), len(ranks[side]) + 1)
-        named = pl.Series(np.isin(own, NAMED))
-        every = pl.concat([every, local])
-        every = every.filter(named.gather(every["entity"]))
-        every = every.sort("entity", "rank", "language", "value", maintain_order=True)
-        used = [*table["path"].unique().sort(), *sorted(chosen)]
-        found.append(
-            Naming(
-                every.unique(["entity", "value"], keep="first", maintain_order=True),
-                _shown(ranking, table, chosen),
-                tuple(dict.fromkeys(used)),
-            )
-        )
-    return found
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """One graph, and what well-known properties name in it."""
+
+    view: View
+    ranks: dict[str, int]
+    """The paths that are known to hold names, the better first."""
+    known: pl.DataFrame
+    """The names by these paths; columns NAMES."""
+    bare: Mask
+    """Which entities should have a name and have none yet."""
+    groups: NDArray[np.int64]
+    """A number for each entity's set of types."""
+    texts: pl.DataFrame
+    """The literal paths of entities without a name, with group, plain and words: the text as it
+    is compared, and whether it looks like words."""
+
+
+def find_names(views: Sequence[View], paths: Sequence[pl.DataFrame]) -> list[Naming]:
+    """The names of both graphs."""
+    left, right = (_side(view, table) for view, table in zip(views, paths, strict=True))
+    return [_naming(left, right), _naming(right, left)]
+
+
+def _side(view: View, paths: pl.DataFrame) -> _Side:
+    reading = view.graph.reading
+    ranks = _known_ranks(() if reading is None else reading.label)
+    order = pl.DataFrame({"path": list(ranks), "rank": list(ranks.values())})
+    known = paths.join(order, on="path", how="inner", maintain_order="left").select(NAMES)
+    bare, groups = _unnamed(view, known), _type_sets(view)
+    texts = paths.filter(
+        pl.Series(bare).gather(paths["entity"]), ~pl.col("path").is_in(list(ranks))
+    )
+    texts = texts.with_columns(
+        group=pl.Series(groups).gather(texts["entity"]),
+        plain=folded(texts["value"]),
+        words=looks_like_words(texts["value"]),
+    )
+    return _Side(view, ranks, known, bare, groups, texts)
+
+
+def _naming(side: _Side, other: _Side) -> Naming:
+    """The names of one graph: by well-known paths, by others, and by IRIs."""
+    ranking = _ranking(side, other)
+    made, chosen = _put_together(side.texts, ranking, len(side.ranks))
+    every = pl.concat([side.known, *made])
+    local = _from_iris(side.view, _unnamed(side.view, every), len(side.ranks) + 1)
+    every = pl.concat([every, local])
+    named = pl.Series(np.isin(side.view.kinds, NAMED))
+    every = every.filter(named.gather(every["entity"]))
+    every = every.sort("entity", "rank", "language", "value", maintain_order=True)
+    used = [*side.known["path"].unique().sort(), *sorted(chosen)]
+    return Naming(
+        every.unique(["entity", "value"], keep="first", maintain_order=True),
+        _shown(ranking, side.known, chosen),
+        tuple(dict.fromkeys(used)),
+    )
 
 
 def _known_ranks(label: tuple[str, ...]) -> dict[str, int]:
@@ -110,24 +131,11 @@ def _known_ranks(label: tuple[str, ...]) -> dict[str, int]:
     return ranks
 
 
-def _known(paths: pl.DataFrame, ranks: dict[str, int]) -> pl.DataFrame:
-    order = pl.DataFrame({"path": list(ranks), "rank": list(ranks.values())})
-    return paths.join(order, on="path", how="inner", maintain_order="left").select(list(NAMES))
-
-
-def _unnamed(kinds: Kinds, named: pl.DataFrame) -> Mask:
+def _unnamed(view: View, named: pl.DataFrame) -> Mask:
     """Which entities should have a name and have none."""
-    bare = np.isin(kinds, NAMED)
+    bare = np.isin(view.kinds, NAMED)
     bare[named["entity"].to_numpy()] = False
     return bare
-
-
-def _texts(paths: pl.DataFrame, bare: Mask, known: dict[str, int]) -> pl.DataFrame:
-    """The texts of entities without a name that could hold one, as they are compared."""
-    own = paths.filter(
-        pl.Series(bare).gather(paths["entity"]), ~pl.col("path").is_in(list(known)), pl.col("held")
-    )
-    return own.with_columns(plain=folded(own["value"]), words=looks_like_words(own["value"]))
 
 
 def looks_like_words(values: pl.Series) -> pl.Series:
@@ -154,15 +162,11 @@ def _type_sets(view: View) -> NDArray[np.int64]:
     return groups
 
 
-def _ranking(
-    own: pl.DataFrame, other: pl.DataFrame, groups: NDArray[np.int64], bare: Mask
-) -> pl.DataFrame:
+def _ranking(side: _Side, other: _Side) -> pl.DataFrame:
     """The name-likeness of each path within each set of types, best first."""
-    met = other.filter(pl.col("words"))["plain"].unique()
-    own = own.with_columns(
-        group=pl.Series(groups).gather(own["entity"]), met=pl.col("plain").is_in(met.implode())
-    )
-    sizes = pl.DataFrame({"group": groups[bare]}).group_by("group").len("size")
+    met = other.texts.filter(pl.col("held"), pl.col("words"))["plain"].unique()
+    own = side.texts.filter(pl.col("held")).with_columns(met=pl.col("plain").is_in(met.implode()))
+    sizes = pl.DataFrame({"group": side.groups[side.bare]}).group_by("group").len("size")
     of_paths = own.group_by("path").agg(
         distinct=pl.col("plain").n_unique() / pl.len(),
         words=pl.col("words").mean(),
@@ -171,17 +175,15 @@ def _ranking(
         steps=pl.col("steps").first(),
         total=pl.len(),
     )
-    likeness = (
-        *(pl.col(name) for name in ("distinct", "words")),
-        *(0.2 + pl.col("meets"), 0.7 ** pl.col("steps"), 40 / pl.col("length").clip(40)),
-    )
     coverage = pl.col("entities") / pl.col("size")
+    likeness = coverage * pl.col("distinct") * pl.col("words") * (0.2 + pl.col("meets"))
+    likeness = likeness * 0.7 ** pl.col("steps") * (40 / pl.col("length").clip(40))
     return (
         own.group_by("path", "group")
         .agg(entities=pl.col("entity").n_unique())
         .join(of_paths.filter(pl.col("total") > 1), on="path")
         .join(sizes, on="group")
-        .with_columns(coverage=coverage, likeness=math.prod(likeness, start=coverage))
+        .with_columns(coverage=coverage, likeness=likeness)
         .filter(
             pl.col("coverage") >= LEAST_COVERAGE,
             pl.col("words") >= LEAST_WORDS,
@@ -193,15 +195,11 @@ def _ranking(
 
 
 def _put_together(
-    paths: pl.DataFrame, bare: Mask, ranking: pl.DataFrame, groups: NDArray[np.int64], rank: int
-) -> tuple[pl.DataFrame, set[str]]:
+    texts: pl.DataFrame, ranking: pl.DataFrame, rank: int
+) -> tuple[list[pl.DataFrame], set[str]]:
     """Names of the entities without one: of their group's best path, or of several together."""
-    table = paths.filter(
-        pl.Series(bare).gather(paths["entity"]), pl.col("path").is_in(ranking["path"].implode())
-    )
-    table = table.with_columns(group=pl.Series(groups).gather(table["entity"]))
-    by_group = table.partition_by("group", as_dict=True)
-    found, chosen = [pl.DataFrame(schema=NAMES)], set[str]()
+    by_group = texts.partition_by("group", as_dict=True)
+    found, chosen = list[pl.DataFrame](), set[str]()
     for group, best in ranking.partition_by("group", as_dict=True, maintain_order=True).items():
         own = by_group[group]
         first, steps = best["path"][0], best["steps"][0]
@@ -217,8 +215,9 @@ def _put_together(
                 if _distinct(joined) > _distinct(names) + 0.01:
                     names, parts = joined, [*parts, path]
         chosen |= set(parts)
-        found.append(names.with_columns(path=pl.lit(first), rank=rank).select(list(NAMES)))
-    return pl.concat(found, how="vertical_relaxed"), chosen
+        names = names.with_columns(path=pl.lit(first), rank=pl.lit(rank, pl.Int64))
+        found.append(names.select(NAMES))
+    return found, chosen
 
 
 def _distinct(names: pl.DataFrame) -> float:
@@ -234,23 +233,15 @@ def _joined(names: pl.DataFrame, more: pl.DataFrame) -> pl.DataFrame:
     return both.with_columns(value=text, language=pl.col("language").fill_null("")).drop("further")
 
 
-def _from_iris(view: View, kinds: Kinds, bare: Mask, rank: int) -> pl.DataFrame:
+def _from_iris(view: View, bare: Mask, rank: int) -> pl.DataFrame:
     """The last parts of IRIs, where they are no identifiers."""
     places = np.flatnonzero(bare)
-    iris = view.graph.entities.gather(places)
-    names = names_from_uris(iris)
-    good = ~are_identifiers(iris, kinds[places]) & (names != "")
-    return (
-        pl.DataFrame({"entity": places, "value": names})
-        .filter(good)
-        .select(
-            "entity",
-            path=pl.lit(""),
-            value="value",
-            language=pl.lit(""),
-            rank=pl.lit(rank, pl.Int64),
-        )
-    )
+    uris = view.graph.entities.gather(places)
+    table = pl.DataFrame({"entity": places, "value": names_from_uris(uris)})
+    table = table.filter(~are_identifiers(uris, view.kinds[places]), pl.col("value") != "")
+    nothing = pl.lit("")
+    table = table.with_columns(path=nothing, language=nothing, rank=pl.lit(rank, pl.Int64))
+    return table.select(NAMES)
 
 
 def _shown(ranking: pl.DataFrame, known: pl.DataFrame, chosen: set[str]) -> pl.DataFrame:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from sameas.understanding.kinds import Kind, Kinds, View
+from sameas.understanding.kinds import Kind, View
 
 EXCLUSIVE = 0.9
 """The share of a relation's tails with one head only from which tails belong to their heads."""
@@ -18,7 +18,7 @@ SEPARATOR = " / "
 """Stands between the relations and the attribute of a path."""
 
 
-def literal_paths(view: View, kinds: Kinds) -> pl.DataFrame:
+def literal_paths(view: View) -> pl.DataFrame:
     """entity (position), path (attribute IRI, behind the relations), value, language, steps, held.
 
     ``held`` says that all nodes on the way only hold something.
@@ -34,7 +34,7 @@ def literal_paths(view: View, kinds: Kinds) -> pl.DataFrame:
         held=pl.lit(value=True),
     ).filter(pl.col("entity") >= 0, pl.col("value") != "")
     found, last = [direct], direct
-    leads = _own_nodes(view, kinds)
+    leads = _own_nodes(view)
     for _ in range(STEPS):
         last = (
             leads.join(last, left_on="tail", right_on="entity", how="inner")
@@ -52,10 +52,10 @@ def literal_paths(view: View, kinds: Kinds) -> pl.DataFrame:
     return pl.concat(found).unique(["entity", "path", "value", "language"], maintain_order=True)
 
 
-def _own_nodes(view: View, kinds: Kinds) -> pl.DataFrame:
+def _own_nodes(view: View) -> pl.DataFrame:
     """entity, relation (IRI), tail, holder (whether it is one): tails that belong to the head."""
-    relations, triples = view.graph.relations, view.between()
-    triples = triples[np.isin(kinds, (Kind.INDIVIDUAL, Kind.HOLDER))[triples[:, 2]]]
+    relations, triples = view.graph.relations, view.between
+    triples = triples[np.isin(view.kinds[triples[:, 2]], (Kind.INDIVIDUAL, Kind.HOLDER))]
     key = triples[:, 1] * len(view.graph.entities) + triples[:, 2]
     _, group, heads = np.unique(key, return_inverse=True, return_counts=True)
     alone = heads[group] == 1
@@ -67,6 +67,6 @@ def _own_nodes(view: View, kinds: Kinds) -> pl.DataFrame:
             "entity": head,
             "relation": relations.gather(relation),
             "tail": tail,
-            "holder": kinds[tail] == Kind.HOLDER,
+            "holder": view.kinds[tail] == Kind.HOLDER,
         }
     )
