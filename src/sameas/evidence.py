@@ -231,13 +231,14 @@ def match_relations(left: Edges, right: Edges, anchors: Anchors) -> Relations:
     """
     tables, totals, count = [], [], len(anchors.left)
     for edges, anchored in ((left, anchors.left), (right, anchors.right)):
-        numbers = np.arange(count, dtype=np.int32)  # the tables are large
-        number = of_nodes(edges, anchored, numbers, count + edges.literals, -1)
-        ends = {"near": number[edges.entity], "far": number[edges.far]}
-        table = pl.DataFrame({**ends, "relation": edges.relation})
-        tables.append(table.filter(pl.col("near") >= 0, pl.col("far") >= 0))
-        totals.append(np.bincount(tables[-1]["relation"].to_numpy(), minlength=edges.relations))
-    both = bounded_join(tables[0], tables[1], on=["near", "far"])
+        number = of_nodes(edges, anchored, np.arange(count), count + edges.literals, -1)
+        near, far = number[edges.entity], number[edges.far]
+        known = (near >= 0) & (far >= 0)
+        # One number for both ends is joined much faster than two columns.
+        ends = near[known] * np.int64(count + len(left.literals)) + far[known]
+        tables.append(pl.DataFrame({"ends": ends, "relation": edges.relation[known]}))
+        totals.append(np.bincount(edges.relation[known], minlength=edges.relations))
+    both = bounded_join(tables[0], tables[1], on=["ends"])
     kinds = ["relation", "relation_right"]
     counts = both.group_by(kinds).len("seen").sort(kinds)
     of_left, of_right, seen = (column.to_numpy() for column in counts.cast({"seen": pl.Int64}))
@@ -245,7 +246,7 @@ def match_relations(left: Edges, right: Edges, anchors: Anchors) -> Relations:
     good = match >= LEAST
     kept = both.join(counts.filter(pl.Series(good)), on=kinds, how="semi")
     left_cover, right_cover = (
-        (np.bincount(kept.unique(["near", "far", kind])[kind].to_numpy(), minlength=len(total)) + 1)
+        (np.bincount(kept.unique(["ends", kind])[kind].to_numpy(), minlength=len(total)) + 1)
         / (total + 4)
         for kind, total in zip(kinds, totals, strict=True)
     )

@@ -338,18 +338,19 @@ def _with_evidence(pairs: Pairs, anchors: Anchors, relations: Relations, context
 def _merged(pairs: Pairs, new: Positions, text: Matrix, evidence: Matrix, learned: Vector) -> Pairs:
     """The old pairs and new ones, not scored yet; both are sorted."""
     old, count = pairs.candidates, len(new[0])
-    joined = old.joined(new[0], new[1], np.zeros(count, dtype=np.float32))
     place = np.searchsorted(old.keys, new[0] * np.int64(old.shape[1]) + new[1])
     is_new = np.zeros(len(old) + count, dtype=np.bool_)
     is_new[place + np.arange(count)] = True
 
-    def both(first: Matrix, second: NDArray[np.floating]) -> Matrix:
-        every = np.empty((*first.shape[:-1], len(is_new)), dtype=np.float32)
+    def both(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+        every = np.empty((*first.shape[:-1], len(is_new)), dtype=first.dtype)
         every[..., ~is_new], every[..., is_new] = first, second
         return every
 
+    starts = old.starts + np.searchsorted(new[0], np.arange(len(old.starts)))
+    right = both(old.right, new[1])
     return Pairs(
-        joined,
+        Candidates(old.shape, starts, right, np.zeros(len(right), dtype=np.float32)),
         both(pairs.text, text),
         both(pairs.evidence, evidence),
         both(pairs.learned, learned),

@@ -195,8 +195,11 @@ def clues(pair: GraphPair, options: Options, sides: Sides) -> Clues:
     """
     names = pl.concat([pair.left.names.gather(sides[0]), pair.right.names.gather(sides[1])])
     spelled = spelling(names, options)
-    ngrams = [ngram_rows(spelled, n=n, boundaries=True) for n in (3, 4)]
-    parts = side_by_side(*ngrams, phrase_rows(spelled)).sparse
+    kinds: list[Callable[[pl.Series], Rows]] = [
+        *(partial(ngram_rows, n=n, boundaries=True) for n in (3, 4)),
+        phrase_rows,
+    ]
+    parts = side_by_side(*in_parallel(lambda kind: kind(spelled), kinds)).sparse
     matrices = adjacency_matrices(pair.left, pair.right, options.adjacency)
     left, right = (
         matrix[positions][:, positions] for matrix, positions in zip(matrices, sides, strict=True)
