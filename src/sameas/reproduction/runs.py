@@ -68,11 +68,6 @@ def run(pair: GraphPair, setup: Setup) -> Alignment:
     return align(pair, setup.options, among=setup.among, word_vectors=setup.word_vectors)
 
 
-def run_paris(pair: GraphPair) -> Alignment:
-    """The links of PARIS, all of them."""
-    return align(pair, make_options(method="paris", min_confidence=0.0))
-
-
 def prepare_run(pair: GraphPair, setup: Setup) -> Material:
     """What refinement starts from."""
     task = _task(pair, setup)
@@ -113,17 +108,11 @@ def run_command(folder: Path, preset: str) -> dict[str, Any]:
     with TemporaryDirectory() as place:
         out, data = str(Path(place) / "run"), str(folder)
         words = (data, "--preset", preset, "--among", "gold", "-o", out, "--json")
-        taken = _json_of("sameas", "align", *words)
-        scores = _json_of("sameas", "evaluate", out, data, "--json")
-        return {**scores, **taken}
+        taken = printed_by("sameas", "align", *words)
+        return {**printed_by("sameas", "evaluate", out, data, "--json"), **taken}
 
 
-def run_plain(folder: Path) -> dict[str, Any]:
-    """The paper's procedure written plainly, in its own process."""
-    return dict(_json_of("sameas.reproduction.plain", str(folder)))
-
-
-def _json_of(module: str, *arguments: str) -> Any:
+def printed_by(module: str, *arguments: str) -> Any:
     """What a module prints as JSON when it is run."""
     command = [sys.executable, "-m", module, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
