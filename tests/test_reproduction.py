@@ -141,7 +141,7 @@ def test_material_is_made_once_for_all_that_only_refinement_uses(dataset, monkey
     for setup in refined:
         experiments.material(dataset, setup)
     assert made == [Options()]
-    for setup in (SETUP.changed(candidates=25), SETUP.changed(without=("folding",)), SETUP):
+    for setup in (SETUP.changed(candidates=25), SETUP, SETUP.changed(without=("folding",))):
         experiments.material(dataset, setup)
     assert made[1:] == [Options(candidates=25), Options(without=("folding",))]
     experiments.forget()

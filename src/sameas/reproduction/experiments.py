@@ -324,22 +324,18 @@ def _both(dataset: Dataset, setup: Setup) -> dict[str, float | None]:
 def material(dataset: Dataset, setup: Setup) -> Material:
     """What refinement starts from, made once for all setups that agree in it."""
     without = tuple(part for part in setup.options.without if part not in IN_REFINEMENT)
-    options = Options(without=without, candidates=setup.options.candidates)
-    return (usual_material if options == Options() else other_material)(dataset, options)
+    return _prepared(dataset, Options(without=without, candidates=setup.options.candidates))
 
 
-def _material(dataset: Dataset, options: Options) -> Material:
+@lru_cache(maxsize=2)
+def _prepared(dataset: Dataset, options: Options) -> Material:
     return runs.prepare_run(dataset.pair, Setup(options, among=None))
-
-
-usual_material, other_material = (lru_cache(maxsize=1)(_material) for _ in range(2))
-"""Material of the preset ``best``, and the last of others."""
 
 
 def forget() -> None:
     """Free the memory of what experiments share."""
-    for cached in (judge, usual_material, other_material):
-        cached.cache_clear()
+    judge.cache_clear()
+    _prepared.cache_clear()
 
 
 def _judged(

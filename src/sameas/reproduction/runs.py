@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
+from unittest.mock import patch
 
 from sameas.alignment import Alignment
 from sameas.blocks import embedded
@@ -90,17 +91,11 @@ def _task(pair: GraphPair, setup: Setup) -> Task:
 @contextmanager
 def encoded_afresh(pair: GraphPair) -> Iterator[float]:
     """The seconds that it takes to encode the names; inside, they are kept, and nothing else is."""
-    before = os.environ.get("SAMEAS_CACHE")
-    with TemporaryDirectory() as folder:
-        os.environ["SAMEAS_CACHE"] = folder
+    with TemporaryDirectory() as folder, patch.dict(os.environ, SAMEAS_CACHE=folder):
         begin = time.perf_counter()
-        try:
-            if find_encoder():
-                embedded(pair.left.names, pair.right.names, None)
-            yield time.perf_counter() - begin
-        finally:
-            os.environ.pop("SAMEAS_CACHE")
-            os.environ.update({} if before is None else {"SAMEAS_CACHE": before})
+        if find_encoder():
+            embedded(pair.left.names, pair.right.names, None)
+        yield time.perf_counter() - begin
 
 
 def run_command(folder: Path, preset: str) -> dict[str, Any]:

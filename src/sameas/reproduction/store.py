@@ -56,7 +56,9 @@ class Store:
         self.path = path
         self._entries: dict[str, dict[str, Any]] = {}
         if path.exists():
-            self._entries = {_key(entry): entry for entry in _read(path)}
+            for entry in _read(path):
+                task = Task(entry["experiment"], entry["dataset"], entry["settings"], ())
+                self._entries[task.key] = entry
 
     def get(self, task: Task) -> dict[str, Any] | None:
         """The entry of a task, unless it is missing or something it depends on has changed."""
@@ -143,10 +145,6 @@ def _read(path: Path) -> Any:
 def _checksum(content: dict[str, Any]) -> str:
     rest = {key: value for key, value in content.items() if key != "checksum"}
     return sha256_of(json.dumps(rest, sort_keys=True, ensure_ascii=False))
-
-
-def _key(entry: dict[str, Any]) -> str:
-    return Task(entry["experiment"], entry["dataset"], entry["settings"], ()).key
 
 
 def _processor() -> str:
