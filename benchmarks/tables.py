@@ -25,7 +25,7 @@ from sameas.reproduction.rendering import (
     Section,
     Table,
     gib,
-    markdown,
+    render,
     table_of,
 )
 
@@ -112,7 +112,7 @@ def tiny(value: float) -> str:
 
 def report(name: str, record: Record) -> str:
     """The results of one benchmark as Markdown."""
-    return markdown(Document("Results", [], [section_of(name, record)]))
+    return render(Document("Results", [], [section_of(name, record)]), "report.md")
 
 
 def section_of(name: str, record: Record, *plots: Plot) -> Section:
@@ -141,7 +141,7 @@ def results_page(folder: Path) -> str:
             plots = [Plot(f"{folder.name}/{file.stem}", title)] * drawn
             sections.append(section_of(name, load(file), *plots))
     text = "Made by `python benchmarks/tables.py` from `results/`."
-    return markdown(Document("Results", [text], sections))
+    return render(Document("Results", [text], sections), "report.md")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

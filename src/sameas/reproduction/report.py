@@ -35,8 +35,7 @@ from sameas.reproduction.rendering import (
     count,
     gib,
     grid,
-    markdown,
-    page,
+    render,
     score,
     seconds,
     signed,
@@ -76,9 +75,9 @@ def write_report(content: dict[str, Any], folder: Path) -> None:
         text.append(f"Not run, and so left out: {', '.join(left_out)}.")
     shown = [section for section in sections if section.parts]
     document = Document("SEU reproduced with sameas", text, [*shown, _making(results)])
-    for name, render in (("report.md", markdown), ("report.html", page)):
+    for name in ("report.md", "report.html"):
         with replacing_file(folder / name) as draft:
-            draft.write_text(render(document), encoding="utf8", newline="\n")
+            draft.write_text(render(document, name), encoding="utf8", newline="\n")
 
 
 def _section(spec: Mapping[str, Any], results: Results, folder: Path) -> Section:
