@@ -16,26 +16,24 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import os
-import re
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import speed
 import tables
+from processes import say
 from scipy.sparse import csr_array
 from tables import Check
 
 import sameas
+from sameas.budget import peak_memory
 from sameas.engine import Dask
 from sameas.parallel import THREADS
 from sameas.reproduction.rendering import Table, count, gib, table_of
@@ -49,17 +47,10 @@ SLOWER, CEILING = 2.0, 2 * 2**30
 Settings = dict[str, Any]
 
 
-class Timed:
-    """A function that also tells the processor time it took."""
-
-    def __init__(self, work: Callable[..., Any]) -> None:
-        """Wrap a function."""
-        self.work = work
-
-    def __call__(self, *given: Any) -> tuple[Any, float]:
-        """Its result, and seconds."""
-        begin = time.thread_time()
-        return self.work(*given), time.thread_time() - begin
+def with_time(work: Callable[..., Any], *given: Any) -> tuple[Any, float]:
+    """What a function gives, and the processor time it took."""
+    begin = time.thread_time()
+    return work(*given), time.thread_time() - begin
 
 
 class Measured:
@@ -86,7 +77,8 @@ class Measured:
 
         stage["shared"] += size_of(shared)
         begin = time.perf_counter()
-        for part, (result, seconds) in self.engine.map(Timed(work), parts, counted, *shared):
+        work = partial(with_time, work)
+        for part, (result, seconds) in self.engine.map(work, parts, counted, *shared):
             stage["seconds"] += time.perf_counter() - begin
             stage["parts"] += 1
             stage["cpu_seconds"] += seconds
@@ -106,63 +98,37 @@ def size_of(value: Any) -> int:
     return sum(map(size_of, value)) if isinstance(value, tuple | list) else 0
 
 
-@contextmanager
-def cluster(workers: int, memory: str) -> Iterator[tuple[str, dict[str, int]]]:
-    """The address of a scheduler with so many workers of one thread; its process."""
-    with tempfile.TemporaryDirectory(prefix="sameas-cluster-") as folder:
-        file = Path(folder) / "scheduler.json"
-        begun = []
-
-        def start(kind: str, *words: str) -> None:
-            line = [sys.executable, "-m", "distributed.cli.dask_" + kind, *words]
-            begun.append(subprocess.Popen(line, stderr=subprocess.DEVNULL))
-
-        start("scheduler", "--port=0", "--host=127.0.0.1", "--no-dashboard",
-              f"--scheduler-file={file}")  # fmt: skip
-        try:
-            while not file.exists() or not file.read_text():
-                time.sleep(0.1)
-            address = json.loads(file.read_text())["address"]
-            for _ in range(workers):
-                start("worker", address, "--nthreads=1", f"--memory-limit={memory}",
-                      "--no-dashboard", f"--local-directory={folder}")  # fmt: skip
-            yield address, {"scheduler": begun[0].pid}
-        finally:
-            for process in reversed(begun):
-                process.terminate()
-            for process in begun:
-                process.wait()
-
-
-def peak(process: int) -> int:
-    """The largest resident memory of a process that runs, in bytes."""
-    status = Path(f"/proc/{process}/status").read_text()
-    found = re.search(r"VmHWM:\s+(\d+) kB", status)
-    return int(found[1]) * 1024 if found else 0
-
-
 def run_once(pair: Path, setting: Settings) -> dict[str, Any]:
     """One run in this process: seconds by phase, costs by function, memory, a hash of the links."""
     graphs = sameas.read_pair(pair)
     if setting["engine"] == "threads":
-        return _align(graphs, Measured(THREADS), {})
-    from distributed import Client
+        found = _align(graphs, Measured(THREADS))
+        return {**found, "peak_memory_bytes": {"client": peak_memory()}}
+    from distributed import Client, SubprocessCluster
 
+    workers, limit = setting["workers"], {"memory_limit": setting["worker_memory"]}
     with (
-        cluster(setting["workers"], setting["worker_memory"]) as (address, processes),
-        Client(address) as client,
+        SubprocessCluster(
+            host="127.0.0.1",
+            dashboard_address=None,
+            n_workers=workers,
+            threads_per_worker=1,
+            worker_kwargs=limit,
+        ) as cluster,
+        Client(cluster) as client,
     ):
-        client.wait_for_workers(setting["workers"], timeout=120)
-        numbers = client.run(os.getpid).values()
-        processes |= {f"worker {n}": number for n, number in enumerate(numbers, start=1)}
-        return _align(graphs, Measured(Dask(client, most=setting["parts"])), processes)
+        client.wait_for_workers(workers, timeout=120)
+        found = _align(graphs, Measured(Dask(client, most=setting["parts"])))
+        peaks = {"client": peak_memory(), "scheduler": client.run_on_scheduler(peak_memory)}
+        each = enumerate(client.run(peak_memory).values(), start=1)
+        peaks |= {f"worker {number}": peak for number, peak in each}
+        return {**found, "peak_memory_bytes": peaks}
 
 
-def _align(pair: Any, engine: Measured, processes: Mapping[str, int]) -> dict[str, Any]:
+def _align(pair: Any, engine: Measured) -> dict[str, Any]:
     begin, cpu = time.perf_counter(), time.process_time()
     alignment = sameas.align(pair, engine=engine)
     content = alignment.links.write_csv().encode()
-    everyone = {"client": os.getpid(), **processes}
     return {
         "total_seconds": round(time.perf_counter() - begin, 3),
         "client_cpu_seconds": round(time.process_time() - cpu, 3),
@@ -171,7 +137,6 @@ def _align(pair: Any, engine: Measured, processes: Mapping[str, int]) -> dict[st
             name: {figure: round(costs[figure], 3) for figure in FIGURES}
             for name, costs in engine.stages.items()
         },
-        "peak_memory_bytes": {name: peak(process) for name, process in everyone.items()},
         "links": len(alignment.links),
         "hash": hashlib.sha256(content).hexdigest(),
         "entities": max(len(pair.left.entities), len(pair.right.entities)),
@@ -187,15 +152,16 @@ def label_of(setting: Settings) -> str:
 
 def measure(pair: Path, settings: Sequence[Settings], results: Path) -> dict[str, Any]:
     """The runs that are missing, each in a process of its own; kept after each."""
-    record = tables.load(results) or {"machine": machine(), "pair": pair.name, "runs": {}}
+    new = {"machine": machine(), "pair": pair.name, "runs": {}}
+    record: dict[str, Any] = tables.load(results) or new
     if record["pair"] != pair.name:
         sys.exit(f"{results} is of {record['pair']}; give another --results")
     for setting in settings:
         name = label_of(setting)
         if name in record["runs"]:
-            speed.say(f"{name}: known already")
+            say(f"{name}: known already")
             continue
-        speed.say(name)
+        say(name)
         line = [sys.executable, __file__, str(pair), "--one", json.dumps(setting)]
         done = subprocess.run(line, stdout=subprocess.PIPE, text=True, check=True)
         record["runs"][name] = json.loads(done.stdout.splitlines()[-1])
@@ -206,29 +172,31 @@ def measure(pair: Path, settings: Sequence[Settings], results: Path) -> dict[str
 def tables_of(record: Mapping[str, Any]) -> list[Table]:
     """Seconds by phase and memory of every run; the costs of every function, an entity."""
     runs = record["runs"]
-    phases = list(dict.fromkeys(phase for run in runs.values() for phase in run["seconds"]))
-    rows = [
-        (name, *(tables.seconds(run["seconds"].get(phase, 0)) for phase in phases),
-         tables.seconds(run["total_seconds"]))
-        for name, run in runs.items()
-    ]  # fmt: skip
-    found = [table_of(f"{record['pair']}: seconds by phase", ("", *phases, "total"), rows)]
+    phases = tables.phase_rows(
+        {name: {**run["seconds"], "total": run["total_seconds"]} for name, run in runs.items()}
+    )
     memory = [
         (name, *(gib(most(run, kind)) for kind in ("client", "scheduler", "worker")))
         for name, run in runs.items()
     ]
     header = ("", "client GiB", "scheduler GiB", "largest worker GiB")
-    found.append(table_of("Peak memory", header, memory))
+    found = [
+        table_of(f"{record['pair']}: seconds by phase", ("phase", *runs), phases),
+        table_of("Peak memory", header, memory),
+    ]
     for name, run in runs.items():
-        size = run["entities"]
-        costs = [
-            (stage, count(int(one["parts"])), tables.seconds(one["cpu_seconds"]),
-             tables.seconds(one["seconds"]),
-             *(f"{one[figure] / size:,.0f}" for figure in ("sent", "shared", "returned")))
-            for stage, one in run["stages"].items()
-        ]  # fmt: skip
-        header = ("function", "parts", "CPU s", "seconds", "sent", "shared", "returned")
-        found.append(table_of(f"{name}: costs; bytes are those an entity", header, costs))
+
+        def an_entity(size: float, entities: int = run["entities"]) -> str:
+            return f"{size / entities:,.0f}"
+
+        columns = {
+            "parts": ("parts", count),
+            "cpu_seconds": ("CPU s", tables.seconds),
+            "seconds": ("seconds", tables.seconds),
+            **{figure: (figure, an_entity) for figure in ("sent", "shared", "returned")},
+        }
+        caption = f"{name}: costs; bytes are those an entity"
+        found.append(tables.rows_of(caption, run["stages"], columns, first="function"))
     return found
 
 
@@ -255,27 +223,24 @@ def checks_of(record: Mapping[str, Any]) -> list[Check]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Read the command line, run all, keep the results and print them."""
-    parser = argparse.ArgumentParser(
-        description="Measure what each stage costs on a Dask cluster of this machine.",
-        epilog="example: python benchmarks/cluster.py /tmp/100k --workers 1 2 --parts 8 32",
-    )
+    parser = tables.parser_of("cluster", __doc__, "/tmp/100k --workers 1 2 --parts 8 32")
     add = parser.add_argument
     add("pair", metavar="PAIR", type=Path, help="benchmark folder")
     add("--workers", nargs="+", type=int, default=[1, 2], metavar="N", help="[1 2]")
     add("--parts", nargs="+", type=int, default=[8, 32], metavar="N", help="parts a task [8 32]")
     add("--worker-memory", default="2GiB", metavar="SIZE", help="of each worker [2GiB]")
-    add("--results", type=Path, default=tables.RESULTS / "cluster.json", help="where results go")
     add("--one", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.one:
         print(json.dumps(run_once(options.pair, json.loads(options.one))))
         return
+    limit = {"engine": "dask", "worker_memory": options.worker_memory}
     settings: list[Settings] = [{"engine": "threads"}]
     settings += [
-        {"engine": "dask", "workers": workers, "parts": parts,
-         "worker_memory": options.worker_memory}
-        for workers in options.workers for parts in options.parts
-    ]  # fmt: skip
+        {**limit, "workers": workers, "parts": parts}
+        for workers in options.workers
+        for parts in options.parts
+    ]
     record = measure(options.pair, settings, options.results)
     print(tables.report("cluster", record))
 

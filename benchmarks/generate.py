@@ -88,7 +88,8 @@ LOCALES = (
 )
 """Those of faker's with many names, in Latin letters."""
 
-ADJECTIVES = """
+DICTIONARIES = {
+    "adjective": """
     red rouge, yellow jaune, pink rose, purple pourpre, pale pâle, dark sombre, wild sauvage,
     quiet tranquille, lonely solitaire, sad triste, strange étrange, famous célèbre, fast rapide,
     invisible invisible, fragile fragile, noble noble, simple simple, double double, young jeune,
@@ -99,8 +100,8 @@ ADJECTIVES = """
     heavenly céleste, lunar lunaire, solar solaire, empty vide, ordinary ordinaire, rare rare,
     free libre, other autre, last ultime, next proche, brave brave, wise sage, tender tendre,
     bitter âpre, soft souple, rough rude, clumsy maladroite, unlikely improbable, fertile fertile
-"""
-NOUNS = """
+    """,
+    "noun": """
     river rivière, mountain montagne, house maison, forest forêt, night nuit, moon lune,
     star étoile, sea mer, city ville, door porte, window fenêtre, queen reine, king roi,
     girl fille, boy garçon, woman femme, man homme, child enfant, dream rêve, shadow ombre,
@@ -115,16 +116,16 @@ NOUNS = """
     teacher professeur, ship navire, train train, journey voyage, island île, desert désert,
     valley vallée, field champ, market marché, clock horloge, ghost fantôme, angel ange,
     devil diable, dragon dragon, stable écurie, kitchen cuisine, bread pain, wine vin, salt sel
-"""
-ANIMALS = """
+    """,
+    "animal": """
     wolf loup, fox renard, bear ours, deer cerf, horse cheval, dog chien, cat chat, mouse souris,
     rat rat, bat chauve-souris, hare lièvre, frog grenouille, toad crapaud, snake serpent,
     lizard lézard, turtle tortue, eagle aigle, hawk faucon, owl hibou, crow corbeau, duck canard,
     goose oie, swan cygne, sparrow moineau, swallow hirondelle, salmon saumon, trout truite,
     shark requin, whale baleine, spider araignée, beetle scarabée, butterfly papillon, bee abeille,
     ant fourmi, snail escargot, monkey singe, gecko gecko, warbler fauvette, thrush grive
-"""
-COUNTRIES = """
+    """,
+    "country": """
     Germany Allemagne, France France, Italy Italie, Spain Espagne, Portugal Portugal,
     England Angleterre, Scotland Écosse, Wales Galles, Ireland Irlande, Netherlands Pays-Bas,
     Belgium Belgique, Switzerland Suisse, Austria Autriche, Poland Pologne, Hungary Hongrie,
@@ -135,12 +136,14 @@ COUNTRIES = """
     Nigeria Nigeria, Ghana Ghana, Cameroon Cameroun, India Inde, Pakistan Pakistan, China Chine,
     Japan Japon, Thailand Thaïlande, Vietnam Viêt-Nam, Australia Australie, Canada Canada,
     Mexico Mexique, Brazil Brésil, Argentina Argentine, Chile Chili, Peru Pérou, Colombia Colombie
-"""
-MONTHS = """
+    """,
+    "month": """
     January janvier, February février, March mars, April avril, May mai, June juin, July juillet,
     August août, September septembre, October octobre, November novembre, December décembre
-"""
-COMPASS = "North Nord, South Sud, East Est, West Ouest, Upper Haut, Lower Bas, New Nouveau"
+    """,
+    "compass": "North Nord, South Sud, East Est, West Ouest, Upper Haut, Lower Bas, New Nouveau",
+}
+"""Words in English and in French, by the slot that they fill."""
 GENUS_STARTS = """
     acantho brachy chryso crypto cyano deino eury hemi hetero lepto macro mega melano micro neo
     oxy pachy para platy poly pseudo pyro rhino steno xantho
@@ -337,14 +340,8 @@ def _words() -> dict[str, tuple[pl.Series, pl.Series]]:
         "year": pl.Series(range(1700, 2025)).cast(pl.String),
         "number": pl.Series(range(1, 40)).cast(pl.String),
     }
-    words = {slot: (series, series) for slot, series in same.items()} | {
-        "adjective": _dictionary(ADJECTIVES),
-        "noun": _dictionary(NOUNS),
-        "animal": _dictionary(ANIMALS),
-        "country": _dictionary(COUNTRIES),
-        "month": _dictionary(MONTHS),
-        "compass": _dictionary(COMPASS),
-    }
+    words = {slot: (series, series) for slot, series in same.items()}
+    words |= {slot: _dictionary(text) for slot, text in DICTIONARIES.items()}
     return words | {slot: words[other] for slot, other in SLOTS.items()}
 
 
@@ -649,6 +646,18 @@ def parse_size(text: str) -> int:
     if not match:
         raise argparse.ArgumentTypeError(f"a number such as 15k or 1M expected, got {text!r}")
     return int(match[1]) * {"": 1, "k": 10**3, "m": 10**6}[match[2].lower()]
+
+
+def size_label(size: int) -> str:
+    """A size as it is asked for.
+
+    >>> size_label(300), size_label(15_000), size_label(1_000_000)
+    ('300', '15k', '1M')
+    """
+    for unit, name in ((10**6, "M"), (10**3, "k")):
+        if size >= unit and size % unit == 0:
+            return f"{size // unit}{name}"
+    return str(size)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

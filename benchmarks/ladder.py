@@ -12,7 +12,6 @@ an interrupted ladder goes on with the sizes that are missing.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -21,13 +20,13 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-import speed
 import tables
-from generate import HARD_OVERLAP, OVERLAP, parse_size
+from generate import HARD_OVERLAP, OVERLAP, parse_size, size_label
+from processes import align, evaluate, say, timed
 from tables import Check
 
 from sameas.reproduction.plots import Panel, draw
-from sameas.reproduction.rendering import NOTHING, Table, count, gib, score, table_of
+from sameas.reproduction.rendering import Table, count, gib, score, table_of
 from sameas.reproduction.store import machine
 
 TITLE = "The scale ladder"
@@ -35,6 +34,23 @@ GENERATE = Path(__file__).parent / "generate.py"
 SIZES = ("15k", "50k", "100k", "200k", "500k", "1M")
 MAIN = 0.05
 """Phases that take this share of the largest run are drawn."""
+SETTINGS = ("noise", "overlap", "hard", "seed", "preset", "solver", "memory", "languages")
+"""What runs depend on."""
+OF_RUN = (
+    *("memory_expected_bytes", "form", "candidate_pairs", "search_recall"),
+    *("objective", "optimality_gap", "plan_deviation", "rounds", "pairs"),
+)
+OF_LINKS = ("hits@1", "hits@10", "mrr", "precision", "recall", "f1", "links")
+"""Figures that ``sameas align`` and ``sameas evaluate`` give."""
+SCORES = {
+    "hits@1": "Hits@1",
+    "mrr": "MRR",
+    "precision": "precision",
+    "recall": "recall",
+    "f1": "F1",
+    "candidate_recall": "gold links among candidates",
+    "search_recall": "recall of the search",
+}
 
 Settings = dict[str, Any]
 Runs = Mapping[str, Mapping[str, Any]]
@@ -42,15 +58,15 @@ Runs = Mapping[str, Mapping[str, Any]]
 
 def generated(folder: Path, size: int, settings: Settings) -> Path:
     """The folder of a pair of that size, made unless it is there."""
-    name = ("hard_" if settings["hard"] else "") + tables.label(size)
+    name = ("hard_" if settings["hard"] else "") + size_label(size)
     pair, mark = folder / name, folder / f"{name}.json"
     wanted = {key: settings[key] for key in ("noise", "overlap", "seed")}
     found = tables.load(mark)
     if found is None:
-        speed.say(f"{name}: making the pair")
+        say(f"{name}: making the pair")
         words = [f"--{key}={value}" for key, value in wanted.items()]
         words += ["--hard"] * settings["hard"]
-        finished = speed.timed([sys.executable, str(GENERATE), str(size), str(pair), *words])
+        finished = timed([sys.executable, str(GENERATE), str(size), str(pair), *words])
         if finished.code:
             sys.exit(f"{GENERATE.name} ended with {finished.code}: {finished.errors.strip()}")
         tables.save(mark, wanted)  # last: a pair without it is not complete
@@ -69,36 +85,24 @@ def aligned(pair: Path, settings: Settings) -> dict[str, Any]:
     out = pair.with_name(f"run_{pair.name}")
     names = ("preset", "solver", "memory", *(["languages"] * (settings["preset"] == "best")))
     options = " ".join(f"--{name} {settings[name]}" for name in names)
-    speed.say(f"{pair.name}: sameas align {options}")
-    found = speed.align(pair, out, options)
-    scores = speed.evaluate(out, pair)
+    say(f"{pair.name}: sameas align {options}")
+    found, scores = align(pair, out, options), evaluate(out, pair)
     phases = found["seconds"]
     rest = found["process_seconds"] - sum(phases.values())
+    # Only gold links that are among the candidates have a rank.
+    ranked, gold = (
+        pl.scan_parquet(out / f"{name}.parquet").select(pl.len()).collect().item()
+        for name in ("gold_ranks", "gold")
+    )
     return {
         "total_seconds": found["process_seconds"],
         "cpu_seconds": found["cpu_seconds"],
         "seconds": {**phases, "rest": round(rest, 3)},
         "peak_memory_bytes": found["peak_memory_bytes"],
-        **{
-            name: found.get(name)
-            for name in (
-                *("memory_expected_bytes", "form", "candidate_pairs", "search_recall"),
-                *("objective", "optimality_gap", "plan_deviation", "rounds", "pairs"),
-            )
-        },
-        **{
-            name: scores[name]
-            for name in ("hits@1", "hits@10", "mrr", "precision", "recall", "f1", "links")
-        },
-        "candidate_recall": candidate_recall(out),
+        **{name: found.get(name) for name in OF_RUN},
+        **{name: scores[name] for name in OF_LINKS},
+        "candidate_recall": ranked / gold,
     }
-
-
-def candidate_recall(run: Path) -> float:
-    """The share of the gold links that are among the candidates: only those have a rank."""
-    ranked = pl.scan_parquet(run / "gold_ranks.parquet").select(pl.len()).collect().item()
-    gold = pl.scan_parquet(run / "gold.parquet").select(pl.len()).collect().item()
-    return float(ranked / gold)
 
 
 def growth(runs: Runs, start: int) -> dict[str, float]:
@@ -112,23 +116,16 @@ def growth(runs: Runs, start: int) -> dict[str, float]:
     large = [run for run in runs.values() if run["size"] >= start]
     if len(large) < 2:
         return {}
-    phases = set.intersection(*(set(run["seconds"]) for run in large))
-    series = {
-        "total": [run["total_seconds"] for run in large],
-        **{
-            phase: [run["seconds"][phase] for run in large]
-            for phase in large[0]["seconds"]
-            if phase in phases
-        },
-        "memory": [run["peak_memory_bytes"] for run in large],
-    }
+    series = {"total": [run["total_seconds"] for run in large]}
+    for phase in large[0]["seconds"]:
+        series[phase] = [run["seconds"].get(phase, 0.0) for run in large]
+    series["memory"] = [run["peak_memory_bytes"] for run in large]
     sizes = np.log([run["size"] for run in large])
-    found = {}
-    for name, values in series.items():
-        if min(values) > 0:
-            slope = np.polyfit(sizes, np.log(values), 1)[0]
-            found[name] = round(float(slope), 3) + 0.0
-    return found
+    return {
+        name: round(float(np.polyfit(sizes, np.log(values), 1)[0]), 3) + 0.0
+        for name, values in series.items()
+        if min(values) > 0
+    }
 
 
 def climb(
@@ -136,114 +133,85 @@ def climb(
 ) -> dict[str, Any]:
     """Measure the sizes that are missing; the record is written after each."""
     folder.mkdir(parents=True, exist_ok=True)
-    record = tables.load(results) or {"sizes": {}, "settings": settings}
-    record["settings"] = {"hard": False, "languages": "auto", **record["settings"]}
-    if not again and compared(record["settings"]) != compared(settings):
+    record: dict[str, Any] = tables.load(results) or {"sizes": {}, "settings": settings}
+    earlier = {"hard": False, "languages": "auto", **record["settings"]}
+    alike = all(earlier[name] == settings[name] for name in SETTINGS)
+    if not alike and not again:
         sys.exit(
-            f"{results} is of other settings, {record['settings']}; "
+            f"{results} is of other settings, {earlier}; "
             "give --again to measure anew or --results for another file"
         )
-    kept = record["sizes"] if compared(record["settings"]) == compared(settings) else {}
+    kept = record["sizes"] if alike else {}
     for size in sizes:
-        name = tables.label(size)
+        name = size_label(size)
         if name in kept and not again:
-            speed.say(f"{name}: known already; --again measures it anew")
+            say(f"{name}: known already; --again measures it anew")
         else:
-            kept = {**kept, name: measured(folder, size, settings)}
+            kept[name] = measured(folder, size, settings)
         kept = dict(sorted(kept.items(), key=lambda item: item[1]["size"]))
-        record = {
-            "machine": machine(),
-            "settings": settings,
-            "exponents": growth(kept, settings["fit_from"]),
-            "sizes": kept,
-        }
+        exponents = growth(kept, settings["fit_from"])
+        record = {"machine": machine(), "settings": settings, "exponents": exponents, "sizes": kept}
         tables.save(results, record)
     return record
 
 
-def compared(settings: Settings) -> Settings:
-    """The settings that runs depend on."""
-    return {name: value for name, value in settings.items() if name != "fit_from"}
-
-
 def draw_ladder(record: Mapping[str, Any], file: Path) -> None:
     """Write a picture of time and memory over size, on log axes; labels tell the fitted slopes."""
-    runs = list(record["sizes"].values())
+    runs, slopes = list(record["sizes"].values()), record["exponents"]
     largest = runs[-1]
-    phases = [p for p, s in largest["seconds"].items() if s >= MAIN * largest["total_seconds"]]
     times = {"total": {run["size"]: run["total_seconds"] for run in runs}}
-    for phase in phases:
-        taken = {run["size"]: run["seconds"].get(phase, 0.0) for run in runs}
-        times[phase] = {size: value for size, value in taken.items() if value > 0}
+    for phase, taken in largest["seconds"].items():
+        if taken >= MAIN * largest["total_seconds"]:
+            values = {run["size"]: run["seconds"].get(phase, 0.0) for run in runs}
+            times[phase] = {size: value for size, value in values.items() if value > 0}
     peaks = {"memory": {run["size"]: run["peak_memory_bytes"] / tables.GIB for run in runs}}
-    panel = Panel("lines", {}, x_label="entities a side", logarithmic="xy", x_show=_size_label)
-    panel = replace(panel, y_show="{:g}".format)
+    usual = Panel(
+        *("lines", {}),
+        x_label="entities a side",
+        logarithmic="xy",
+        x_show=lambda size: size_label(round(size)),
+        y_show="{:g}".format,
+    )
     panels = []
-    for values, unit in ((times, "seconds"), (peaks, "peak memory, GiB")):
-        series = _with_slopes(values, record)
-        panels.append(replace(panel, series=series, title=next(iter(series)), y_label=unit))
+    for lines, unit in ((times, "seconds"), (peaks, "peak memory, GiB")):
+        series = {
+            f"{name} (size^{slopes[name]:.2f})" if name in slopes else name: values
+            for name, values in lines.items()
+        }
+        panels.append(replace(usual, series=series, title=next(iter(series)), y_label=unit))
     file.parent.mkdir(parents=True, exist_ok=True)
     draw(file.parent, file.stem, panels, height=4.0)
 
 
-def _size_label(size: float) -> str:
-    return tables.label(round(size))
-
-
-def _with_slopes(
-    series: Mapping[str, Mapping[float, float]], record: Mapping[str, Any]
-) -> dict[str, Mapping[float, float]]:
-    slopes = record["exponents"]
-    return {
-        f"{name} (size^{slopes[name]:.2f})" if name in slopes else name: values
-        for name, values in series.items()
-    }
-
-
 def tables_of(record: Mapping[str, Any]) -> list[Table]:
     """What each size takes, and how good the links are; then the seconds by phase."""
-    runs = dict(sorted(record["sizes"].items(), key=lambda item: item[1]["size"]))
-    scores = ("hits@1", "mrr", "precision", "recall", "f1", "candidate_recall", "search_recall")
-    headers = ("Hits@1", "MRR", "precision", "recall", "F1", "gold links among candidates")
+    runs, settings = record["sizes"], record["settings"]
     columns = {
         "total_seconds": ("seconds", tables.seconds),
         "cpu_seconds": ("CPU seconds", tables.seconds),
         "peak_memory_bytes": ("peak GiB", gib),
-        **{
-            name: (header, score)
-            for name, header in zip(scores, (*headers, "recall of the search"), strict=True)
-        },
+        **{name: (header, score) for name, header in SCORES.items()},
         "candidate_pairs": ("candidate pairs", count),
         "optimality_gap": ("gap", tables.tiny),
     }
-    settings = record["settings"]
-    drawn = [
+    drawn = (
         f"{name} {settings[name]:g}" for name in ("noise", "overlap", "seed") if name in settings
-    ]
-    caption = ", ".join(
-        [
-            *(["hard pairs"] if settings.get("hard") else []),
-            *(settings["preset"], settings["solver"], *drawn),
-            f"memory ceiling {settings['memory']}",
-        ]
     )
-    phases = dict.fromkeys(phase for run in runs.values() for phase in run["seconds"])
-    rows = {phase: {n: run["seconds"].get(phase) for n, run in runs.items()} for phase in phases}
-    rows["total"] = {name: run["total_seconds"] for name, run in runs.items()}
-    rows["memory"] = {name: run["peak_memory_bytes"] for name, run in runs.items()}
-    texts = []
-    for name, row in rows.items():
-        show = gib if name == "memory" else tables.seconds
-        cells = [NOTHING if value is None else show(value) for value in row.values()]
-        slope = record["exponents"].get(name)
-        texts.append([name, *cells, NOTHING if slope is None else f"{slope:.2f}"])
-    by_phase = "Seconds by phase, memory in GiB"
+    hard = ["hard pairs"] if settings.get("hard") else []
+    ceiling = f"memory ceiling {settings['memory']}"
+    caption = ", ".join([*hard, settings["preset"], settings["solver"], *drawn, ceiling])
+    by_phase = tables.phase_rows(
+        {name: {**run["seconds"], "total": run["total_seconds"]} for name, run in runs.items()}
+    )
+    by_phase.append(["memory", *(gib(run["peak_memory_bytes"]) for run in runs.values())])
+    for row in by_phase:
+        row.append(tables.shown(record["exponents"].get(row[0]), "{:.2f}".format))
+    below = "Seconds by phase, memory in GiB"
     if "fit_from" in settings:
-        fit = tables.label(settings["fit_from"])
-        by_phase += f", and the exponents they grow with from {fit} up"
+        below += f", and the exponents they grow with from {size_label(settings['fit_from'])} up"
     return [
         tables.rows_of(caption, runs, columns, first="entities a side"),
-        table_of(by_phase, ["phase", *runs, "exponent"], texts),
+        table_of(below, ["phase", *runs, "exponent"], by_phase),
     ]
 
 
@@ -270,10 +238,7 @@ def checks_of(record: Mapping[str, Any]) -> list[Check]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Read the command line, climb, keep the results, print and draw them."""
-    parser = argparse.ArgumentParser(
-        description="Align generated pairs of growing size; record time, memory and scores.",
-        epilog="example: python benchmarks/ladder.py --sizes 15k 50k 100k --folder /tmp/ladder",
-    )
+    parser = tables.parser_of("ladder", __doc__, "--sizes 15k 50k 100k --folder /tmp/ladder")
     add = parser.add_argument
     sizes = [parse_size(size) for size in SIZES]
     add("--sizes", nargs="+", type=parse_size, default=sizes, help=f"[{' '.join(SIZES)}]")
@@ -289,28 +254,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add("--fit-from", type=parse_size, default=100_000, help="smallest size of the fit [100k]")
     add("--again", action="store_true", help="measure sizes anew that are known")
     add("--plot-only", action="store_true", help="draw what is known, run nothing")
-    add("--results", type=Path, help="where results go [results/ladder.json, or ladder_hard.json]")
     options = parser.parse_args(arguments)
     options.overlap = options.overlap or (HARD_OVERLAP if options.hard else OVERLAP)
-    file = "ladder_hard.json" if options.hard else "ladder.json"
-    options.results = options.results or tables.RESULTS / file
-    names = ("noise", "overlap", "hard", "seed", "preset", "solver", "memory", "languages")
-    names = (*names, "fit_from")
-    settings = {name: getattr(options, name) for name in names}
+    file: Path = options.results
+    if options.hard and file == parser.get_default("results"):
+        file = file.with_stem("ladder_hard")
     if options.plot_only:
-        record = tables.load(options.results)
+        record = tables.load(file)
         if record is None:
-            parser.error(f"{options.results} does not exist; run the ladder first")
+            parser.error(f"{file} does not exist; run the ladder first")
     elif options.folder is None:
         parser.error("--folder is needed: pairs and runs go there")
     else:
-        record = climb(
-            options.sizes, options.folder, options.results, settings, again=options.again
-        )
-    draw_ladder(record, options.results.with_suffix(".svg"))
+        settings = {name: getattr(options, name) for name in (*SETTINGS, "fit_from")}
+        record = climb(options.sizes, options.folder, file, settings, again=options.again)
+    draw_ladder(record, file.with_suffix(".svg"))
     print(tables.report("ladder", record))
-    if "total" in record["exponents"]:
-        print(f"Time grows with size to the power {record['exponents']['total']:.2f}.")
 
 
 if __name__ == "__main__":

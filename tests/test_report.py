@@ -21,8 +21,7 @@ from sameas.reproduction.rendering import (
     Section,
     Table,
     grid,
-    markdown,
-    page,
+    render,
     score,
     seconds,
     signed,
@@ -533,10 +532,10 @@ def test_names_with_marks_in_them_come_out_as_they_are():
     name = "a|b_c*d<e>&f\\g [h]"
     table = Table(name, ["", name], [[[Cell(name), Cell(name, bold=True)]]])
     document = Document(name, [name], [Section(name, name, [table])])
-    seen = Seen(page(document))
+    seen = Seen(render(document, "report.html"))
     assert seen.tables == [[["", name], [name, name]]]
     assert seen.headings == [name, name]
-    assert markdown_tables(markdown(document)) == seen.tables
+    assert markdown_tables(render(document, "report.md")) == seen.tables
 
 
 @pytest.mark.parametrize(

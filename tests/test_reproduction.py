@@ -141,7 +141,7 @@ def test_material_is_made_once_for_all_that_only_refinement_uses(dataset, monkey
     for setup in refined:
         experiments.material(dataset, setup)
     assert made == [Options()]
-    for setup in (SETUP.changed(candidates=25), SETUP.changed(without=("folding",)), SETUP):
+    for setup in (SETUP.changed(candidates=25), SETUP, SETUP.changed(without=("folding",))):
         experiments.material(dataset, setup)
     assert made[1:] == [Options(candidates=25), Options(without=("folding",))]
     experiments.forget()
@@ -473,13 +473,11 @@ def test_real_pairs_and_benchmarks_have_their_own_experiments(real, data):
 def test_several_links_of_a_left_entity_ask_for_that_cardinality(tmp_path, monkeypatch):
     asked = []
 
-    def refuse(*_):
+    def refuse(pair, **choices):
+        asked.append(choices)
         raise sameas.SameasError("not run")
 
-    monkeypatch.setattr(
-        "sameas.reproduction.real.make_options", lambda **given: asked.append(given)
-    )
-    monkeypatch.setattr("sameas.reproduction.real.run", refuse)
+    monkeypatch.setattr("sameas.reproduction.real.align", refuse)
     rdf_pair(tmp_path / "several", [("c0", "c0"), ("c0", "c1")])
     reproduce(tmp_path, tmp_path / "report")
     assert asked == [{"cardinality": "one-to-many"}, {"method": "paris"}]

@@ -30,6 +30,8 @@ Arrays = dict[str, NDArray[Any]]
 
 WORTH_SECONDS = 3.0
 """Phases that took less are computed again rather than kept."""
+OF_SPARSE = ("data", "indices", "indptr", "shape")
+"""The arrays of a sparse one."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ def to_arrays(value: Any, name: str = "") -> Arrays:
 def _parts(value: Any) -> dict[str, Any] | None:
     """The parts of a sparse array, a dataclass or a tuple of these, by name."""
     if isinstance(value, csr_array):
-        return {part: getattr(value, part) for part in ("data", "indices", "indptr", "shape")}
+        return {part: getattr(value, part) for part in OF_SPARSE}
     if is_dataclass(value):
         return {each.name: getattr(value, each.name) for each in fields(value)}
     if isinstance(value, tuple) and any(map(is_dataclass, value)):
@@ -109,23 +111,15 @@ def from_arrays(kind: Any, arrays: Arrays, name: str = "") -> Any:
             return None
         kind = next(each for each in get_args(kind) if each is not NoneType)
     if kind is csr_array:
-        data, indices, indptr, shape = (
-            arrays[f"{inner}{part}"] for part in ("data", "indices", "indptr", "shape")
-        )
+        data, indices, indptr, shape = (arrays[f"{inner}{part}"] for part in OF_SPARSE)
         return csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
     if isinstance(kind, type) and is_dataclass(kind):
         hints = get_type_hints(kind)
-        return kind(
-            **{
-                each.name: from_arrays(hints[each.name], arrays, f"{inner}{each.name}")
-                for each in fields(kind)
-            }
-        )
+        names = [each.name for each in fields(kind)]
+        return kind(**{part: from_arrays(hints[part], arrays, f"{inner}{part}") for part in names})
     if get_origin(kind) is tuple and any(map(is_dataclass, get_args(kind))):
-        return tuple(
-            from_arrays(each, arrays, f"{inner}{number}")
-            for number, each in enumerate(get_args(kind))
-        )
+        parts = enumerate(get_args(kind))
+        return tuple(from_arrays(each, arrays, f"{inner}{number}") for number, each in parts)
     array = arrays[name]
     if get_origin(kind) is tuple:
         return tuple(array.tolist())

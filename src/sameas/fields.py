@@ -123,8 +123,6 @@ def _expected(one: Declared) -> str:
     words = [f"{word} {limit}" for word, limit in limits.items() if limit is not None]
     if words == [f"from {one.least}"]:
         words = [f"of at least {one.least}"]
-    elif words == [f"to {one.most}"]:
-        words = [f"of at most {one.most}"]
     return " ".join([kinds.get(one.type, "a path"), *words])
 
 

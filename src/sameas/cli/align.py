@@ -166,24 +166,27 @@ def align(
     }
     for sentence in not_held:
         note(f"{out}: cannot hold {sentence}")
-    if alignment.resumed:
-        phases = ", ".join(alignment.resumed)
-        note(
-            f"went on from an interrupted run, whose finished phases were used: {phases}",
-            always=False,
-        )
-    print_table(_summary(alignment, values))
-    header = ("left relation", "right relation", "match", "edges")
-    print_table(_relation_matches(alignment), header=header)
-    used = alignment.diagnostics.languages
-    for sentence in (*(used.notes if used else ()), *_doubles(alignment)):
-        note(sentence, always=False)
+    _show(alignment, values)
     next_step = ""
     if pair.gold is not None and len(inputs) == 1:
         command = shlex.join(["sameas", "evaluate", str(out), inputs[0]])
         next_step = f" Gold links are known; to compare: {command}"
     say(f"Written to {values['output']}.{next_step}", err=True)
     return values
+
+
+def _show(alignment: Alignment, values: dict[str, Any]) -> None:
+    """Print what came out, for people."""
+    if alignment.resumed:
+        phases = ", ".join(alignment.resumed)
+        text = f"went on from an interrupted run, whose finished phases were used: {phases}"
+        note(text, always=False)
+    print_table(_summary(alignment, values))
+    header = ("left relation", "right relation", "match", "edges")
+    print_table(_relation_matches(alignment), header=header)
+    used = alignment.diagnostics.languages
+    for sentence in (*(used.notes if used else ()), *_doubles(alignment)):
+        note(sentence, always=False)
 
 
 def _load_libraries() -> None:
@@ -276,18 +279,17 @@ def _doubles(alignment: Alignment) -> Iterator[str]:
     """What speaks for several partners of an entity, where only one is allowed."""
     import polars as pl
 
-    for column, (side, other, choice) in enumerate(
-        (("left", "right", "many-to-one"), ("right", "left", "one-to-many"))
+    single_left, single_right = alignment.options.single
+    for side, other, choice, single in (
+        ("left", "right", "many-to-one", single_right),
+        ("right", "left", "one-to-many", single_left),
     ):
         linked = alignment.links.select(candidate=other, linked="score")
-        unmatched = alignment.unmatched.filter(pl.col("side") == side)
-        doubles = unmatched.join(linked, on="candidate").filter(
-            pl.col("score") > pl.col("linked") - NEARLY
-        )
-        many = len(doubles) > max(MANY * len(alignment.links), FEW)
-        if many and alignment.options.single[1 - column]:
+        unmatched = alignment.unmatched.filter(side=side).join(linked, on="candidate")
+        count = len(unmatched.filter(pl.col("score") > pl.col("linked") - NEARLY))
+        if single and count > max(MANY * len(alignment.links), FEW):
             yield (
-                f"{len(doubles):,} {side} entities fit a {other} one nearly as well as its partner "
+                f"{count:,} {side} entities fit a {other} one nearly as well as its partner "
                 f"does; if the {side} graph holds things twice, use `cardinality` {choice}"
             )
 

@@ -38,7 +38,9 @@ def audit(run: Path) -> dict[str, Any]:
     if found is None:
         say("How good the run is cannot be told: there are too few links for an audit.")
         return {"audit": None}
-    print_table([*audit_lines(found), ("F1", f"about {found.f1:.3f}"), *_decoys(found)])
+    counts = f"{found.left_decoys:,} left and {found.right_decoys:,} right entities"
+    decoys = "decoys", f"{counts} whose partner was taken away"
+    print_table([*audit_lines(found), ("F1", f"about {found.f1:.3f}"), decoys])
     print_table(
         ((f"{point.probability:g}", f"{point.confidence:.3f}") for point in found.curve),
         header=("probability in the plan", "confidence"),
@@ -52,16 +54,10 @@ def audit(run: Path) -> dict[str, Any]:
 
 def audit_lines(found: Audit) -> Iterator[tuple[str, str]]:
     """The estimates in words."""
-    low, high = round(found.right_low), round(found.right_high)
-    yield (
-        "right links",
-        f"about {round(found.right):,} of {found.links:,} (between {low:,} and {high:,})",
-    )
-    low, high = round(found.missed_low), round(found.missed_high)
-    yield (
-        "missed",
-        f"about {round(found.missed):,} counterparts (between {low:,} and {high:,})",
-    )
+    between = f"between {round(found.right_low):,} and {round(found.right_high):,}"
+    yield "right links", f"about {round(found.right):,} of {found.links:,} ({between})"
+    between = f"between {round(found.missed_low):,} and {round(found.missed_high):,}"
+    yield "missed", f"about {round(found.missed):,} counterparts ({between})"
     shares = f"{found.left_without:.0%} of the left, {found.right_without:.0%} of the right"
     yield "no counterpart", f"about {shares} entities"
     worse = [group for group in found.groups if group.precision < found.precision - WORSE]
@@ -69,8 +65,3 @@ def audit_lines(found: Audit) -> Iterator[tuple[str, str]]:
     if worst:
         texts = (f"{each.by} {each.name} ({each.precision:.0%} right)" for each in worst)
         yield "worse than most", ", ".join(texts)
-
-
-def _decoys(found: Audit) -> Iterator[tuple[str, str]]:
-    counts = f"{found.left_decoys:,} left and {found.right_decoys:,} right entities"
-    yield "decoys", f"{counts} whose partner was taken away"

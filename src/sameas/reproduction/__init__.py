@@ -18,7 +18,7 @@ from sameas.reproduction.datasets import Dataset, find_datasets
 from sameas.reproduction.experiments import EXPERIMENTS, Experiment, forget
 from sameas.reproduction.plots import require_matplotlib
 from sameas.reproduction.report import write_report
-from sameas.reproduction.runs import Setup, make_setup
+from sameas.reproduction.runs import make_setup
 from sameas.reproduction.store import FORMAT, Store, Task, machine, sha256_of
 
 Progress = Callable[[int, int, str], None]
@@ -54,7 +54,8 @@ def reproduce(
     for done, task in enumerate(missing):
         if progress:
             progress(done, len(missing), f"{task.experiment} {task.dataset}")
-        setup = _setup(task, word_vectors)
+        preset: Preset = "best" if task.settings.get("preset") == "best" else "paper"
+        setup = make_setup(preset, task.settings.get("features", "char"), word_vectors)
         begin = time.perf_counter()
         figures = plan[task].measure(datasets[task.dataset], setup)
         origin = {
@@ -100,21 +101,15 @@ def plan_tasks(
                 yield Task(experiment.name, dataset.key, settings, tuple(inputs)), experiment
 
 
-def _setup(task: Task, word_vectors: Path | None) -> Setup:
-    preset: Preset = "best" if task.settings.get("preset") == "best" else "paper"
-    return make_setup(preset, task.settings.get("features", "char"), word_vectors)
-
-
 def describe_vectors(path: Path | None) -> dict[str, Any] | None:
     """Which word vectors are used: a file, the extra's, or None where there are none."""
     if path is not None:
         require_file(path)
-        dimensions = dimension_of(path)
-        return {"file": path.name, "dimensions": dimensions, "sha256": sha256_of(path)}
+        return {"file": path.name, "dimensions": dimension_of(path), "sha256": sha256_of(path)}
     if importlib.util.find_spec(BUNDLE) is None:
         return None
-    version = importlib.metadata.version(BUNDLE)
-    return {"file": f"{BUNDLE} {version}", "dimensions": 50, "sha256": f"{BUNDLE} {version}"}
+    bundle = f"{BUNDLE} {importlib.metadata.version(BUNDLE)}"
+    return {"file": bundle, "dimensions": 50, "sha256": bundle}
 
 
 def _chosen(plan: dict[Task, Experiment], only: Sequence[str]) -> list[Task]:

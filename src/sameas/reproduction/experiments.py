@@ -20,6 +20,7 @@ from sameas.blocks import Aids, choose_aids
 from sameas.evaluation import BINS, Bin, Metrics, calibration, evaluate, hide_half
 from sameas.inputs import Inputs
 from sameas.options import Adjacency, GraphPart, LanguagePart, Options, Part, Solver, TextPart
+from sameas.pipeline import align
 from sameas.pipeline.stages import Material
 from sameas.reading import read_pair
 from sameas.reproduction import runs
@@ -81,7 +82,7 @@ def whole_command(dataset: Dataset, setup: Setup) -> Figures:
 
 def plain_procedure(dataset: Dataset, setup: Setup) -> Figures:
     """The same of the paper's procedure written plainly."""
-    return _of_process(runs.run_plain(dataset.folder))
+    return _of_process(runs.printed_by("sameas.reproduction.plain", str(dataset.folder)))
 
 
 def _of_process(found: dict[str, Any]) -> Figures:
@@ -113,11 +114,10 @@ def varied(dataset: Dataset, setup: Setup, name: str) -> Figures:
 
 def paris(dataset: Dataset, setup: Setup) -> Figures:
     """PARIS over the whole graphs."""
-    alignment = runs.run_paris(dataset.pair)
-    metrics = evaluate(alignment, dataset.gold).asdict()
-    taken = sum(alignment.seconds.values())
-    rounds = alignment.diagnostics.iterations
-    return {"": {**metrics, "iterations": rounds, "total_seconds": taken}}
+    alignment = align(dataset.pair, method="paris", min_confidence=0.0)
+    rounds, taken = alignment.diagnostics.iterations, sum(alignment.seconds.values())
+    scores = evaluate(alignment, dataset.gold).asdict()
+    return {"": {**scores, "iterations": rounds, "total_seconds": taken}}
 
 
 def open_protocol(dataset: Dataset, setup: Setup) -> Figures:
@@ -174,47 +174,53 @@ def audit(dataset: Dataset, setup: Setup) -> Figures:
     ``judged`` is the mean confidence of the links that gold can judge, which the true precision
     is about; the estimate is of all links. Figures named "before" are those without the audit.
     """
-    figures, bins = dict[str, dict[str, float | str | None]](), dict[str, list[Bin]]()
+    figures, bins = dict[str, dict[str, float | None]](), dict[str, list[Bin]]()
     for seed in SEEDS:
         pair, alone = hide_half(dataset.pair, seed=seed)
-        shared, gold = runs.prepare_run(pair, setup.whole), pair.gold
-        assert gold is not None
+        shared = runs.prepare_run(pair, setup.whole)
         before = runs.run_prepared(pair, shared, setup.whole.changed(no_audit=True))
         found = runs.run_prepared(pair, shared, setup.whole)
         if found.audit is None:  # too few links
             continue
-        links, known = found.links, pl.concat([gold["left"], alone])
-        touched = pl.col("left").is_in(known.implode()) | pl.col("right").is_in(
-            gold["right"].implode()
-        )
-        true, was = (evaluate(each.links, gold, no_match=alone) for each in (found, before))
-        values: dict[str, float | str | None] = {
-            "estimate": found.audit.precision,
-            "low": found.audit.precision_low,
-            "high": found.audit.precision_high,
-            "judged": links.filter(touched)["confidence"].mean(),  # type: ignore[dict-item]
-            "precision": true.precision,
-            "recall_estimate": found.audit.recall,
-            "recall": true.recall,
-            "left_without": found.audit.left_without,
-            "right_without": found.audit.right_without,
-            "f1": true.f1,
-            "f1_before": was.f1,
-        }
-        for share in ERRORS:
-            level = level_for(links["confidence"].to_numpy(), share)
-            kept = links.filter(pl.col("confidence") >= level)
-            precision = evaluate(kept, gold, no_match=alone).precision
-            values[f"error {share:g}"] = None if precision is None else 1 - precision
-            values[f"links {share:g}"] = len(kept)
-        figures[f"half {seed}"] = values
+        figures[f"half {seed}"] = _audited(found, before, alone)
         for name, each in (("", found), ("_before", before)):
-            bins.setdefault(name, []).extend(calibration(each.links, gold, alone).bins)
+            bins.setdefault(name, []).extend(_judged(each, 0.0, alone)[1])
     for name, several in bins.items():
         for middle, pooled in _by_confidence(several).items():
             row = figures.setdefault(middle, {})
             row |= {f"{metric}{name}": value for metric, value in pooled.items()}
     return figures
+
+
+def _audited(found: Alignment, before: Alignment, alone: pl.Series) -> dict[str, float | None]:
+    """What the audit says of a run, and the truth."""
+    audit, gold, links = found.audit, found.pair.gold, found.links
+    assert audit is not None
+    assert gold is not None
+    touched = pl.col("left").is_in([*gold["left"], *alone]) | pl.col("right").is_in(
+        [*gold["right"]]
+    )
+    true = evaluate(links, gold, no_match=alone)
+    values = {
+        "estimate": audit.precision,
+        "low": audit.precision_low,
+        "high": audit.precision_high,
+        "judged": links.filter(touched).select(pl.col("confidence").mean()).item(),
+        "precision": true.precision,
+        "recall_estimate": audit.recall,
+        "recall": true.recall,
+        "left_without": audit.left_without,
+        "right_without": audit.right_without,
+        "f1": true.f1,
+        "f1_before": evaluate(before.links, gold, no_match=alone).f1,
+    }
+    for share in ERRORS:
+        level = level_for(links["confidence"].to_numpy(), share)
+        kept = links.filter(pl.col("confidence") >= level)
+        precision = evaluate(kept, gold, no_match=alone).precision
+        values[f"error {share:g}"] = None if precision is None else 1 - precision
+        values[f"links {share:g}"] = len(kept)
+    return values
 
 
 def ablation(dataset: Dataset, setup: Setup) -> Figures:
@@ -318,23 +324,18 @@ def _both(dataset: Dataset, setup: Setup) -> dict[str, float | None]:
 def material(dataset: Dataset, setup: Setup) -> Material:
     """What refinement starts from, made once for all setups that agree in it."""
     without = tuple(part for part in setup.options.without if part not in IN_REFINEMENT)
-    options = Options(without=without, candidates=setup.options.candidates)
-    return (usual_material if options == Options() else other_material)(dataset, options)
+    return _prepared(dataset, Options(without=without, candidates=setup.options.candidates))
 
 
-@lru_cache(maxsize=1)
-def usual_material(dataset: Dataset, options: Options) -> Material:
-    """What refinement starts from with the preset ``best``."""
+@lru_cache(maxsize=2)
+def _prepared(dataset: Dataset, options: Options) -> Material:
     return runs.prepare_run(dataset.pair, Setup(options, among=None))
-
-
-other_material = lru_cache(maxsize=1)(usual_material.__wrapped__)
 
 
 def forget() -> None:
     """Free the memory of what experiments share."""
-    for cached in (judge, usual_material, other_material):
-        cached.cache_clear()
+    judge.cache_clear()
+    _prepared.cache_clear()
 
 
 def _judged(
@@ -347,7 +348,7 @@ def _judged(
     return made.asdict(), calibration(links, gold, alone).bins
 
 
-def _by_confidence(bins: Sequence[Bin]) -> Figures:
+def _by_confidence(bins: Sequence[Bin]) -> dict[str, dict[str, float]]:
     """Bins taken together by their interval, which is named by its middle."""
     if not bins:
         return {}

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 import polars as pl
-
-from sameas.reproduction.rendering import score
 
 Figures = Mapping[str, Mapping[str, float | str | None]]
 """What an experiment gives: by variant (solver, temperature, ...; "" for the run), by metric.
@@ -63,7 +61,8 @@ class Rows:
 
     ``features`` may be "richest": those that come last in ``FEATURES``. ``label`` is the text of a
     row, in which the names of columns stand for their values, with ``words`` instead of some of
-    them. Columns are the values of ``across``. If ``many``, a cell is a list of figures.
+    them. Columns are the values of ``across``. If ``many``, a cell is a list of figures. How a
+    figure is shown, and which is the best of a column, are names that the report knows.
     """
 
     experiment: str
@@ -71,13 +70,13 @@ class Rows:
     label: str = "{variant}"
     preset: str | None = None
     features: str | None = None
-    variants: tuple[str, ...] = ()
+    variants: Sequence[str] = ()
     words: Mapping[str, str] = field(default_factory=dict)
     across: str = "dataset"
     many: bool = False
     sort: bool = False
-    show: Callable[[Any], str] = score
-    best: Callable[[Iterable[Any]], Any] | None = max
+    show: str = "score"
+    best: str | None = None
 
 
 @dataclass(frozen=True)
@@ -130,22 +129,17 @@ class Results:
         return dict(sorted(cells.items())) if rows.sort else cells
 
     @property
-    def vectors(self) -> str:
-        """The word vectors in a few words."""
-        vectors = self.content["word_vectors"]
-        if vectors is None:
-            return "no word vectors"
-        return f"word vectors {vectors['file']}, {vectors['dimensions']} dimensions"
-
-    @property
-    def comparability(self) -> str:
-        """How the word and hybrid rows relate to the published ones, as a sentence."""
-        vectors = self.content["word_vectors"]
-        if vectors is None:
-            return "No word vectors were used, so that there are only char rows."
-        text = f"Word and w+c rows use {self.vectors}; the paper's use {VECTORS}"
-        same = vectors["file"].startswith(VECTORS)
-        return text + ("." if same else ", so these rows are not comparable one to one.")
+    def words(self) -> dict[str, str]:
+        """The word vectors in a few words, and how rows with them relate to the published ones."""
+        used = self.content["word_vectors"]
+        if used is None:
+            without = "No word vectors were used, so that there are only char rows."
+            return {"vectors": "no word vectors", "comparability": without}
+        vectors = f"word vectors {used['file']}, {used['dimensions']} dimensions"
+        same = used["file"].startswith(VECTORS)
+        end = "." if same else ", so these rows are not comparable one to one."
+        text = f"Word and w+c rows use {vectors}; the paper's use {VECTORS}{end}"
+        return {"vectors": vectors, "comparability": text}
 
 
 def _order(entry: dict[str, Any]) -> tuple[Any, ...]:

@@ -11,11 +11,11 @@ import polars as pl
 
 from sameas.errors import SameasError, first_line
 from sameas.graph import Graph, GraphPair
-from sameas.options import make_options
+from sameas.pipeline import align
 from sameas.reading import read_gold
 from sameas.reproduction.datasets import Dataset
 from sameas.reproduction.figures import Figures
-from sameas.reproduction.runs import Setup, run
+from sameas.reproduction.runs import Setup
 
 MOSTLY_ONE = 0.8
 """The share of gold links whose left entities are distinct below which one may have several."""
@@ -51,15 +51,13 @@ def scores_of_judged(links: pl.DataFrame, gold: pl.DataFrame, file: Path) -> dic
 
 def links_of_best(pair: GraphPair, gold: pl.DataFrame) -> pl.DataFrame:
     """The links that sameas makes by default; several of a left entity if gold has many such."""
-    choices: dict[str, Any] = {}
-    if gold["left"].n_unique() < MOSTLY_ONE * len(gold):
-        choices["cardinality"] = "one-to-many"
-    return run(pair, Setup(make_options(**choices), among=None)).links
+    several = gold["left"].n_unique() < MOSTLY_ONE * len(gold)
+    return align(pair, cardinality="one-to-many" if several else "one-to-one").links
 
 
 def links_of_paris(pair: GraphPair, gold: pl.DataFrame) -> pl.DataFrame:
     """The links of PARIS."""
-    return run(pair, Setup(make_options(method="paris"), among=None)).links
+    return align(pair, method="paris").links
 
 
 def links_of_equal_labels(pair: GraphPair, gold: pl.DataFrame) -> pl.DataFrame:

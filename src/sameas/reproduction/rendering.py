@@ -135,25 +135,19 @@ def count(value: float | None) -> str:
     return NOTHING if value is None else f"{value:,.0f}"
 
 
-def markdown(document: Document) -> str:
-    """The report in GitHub's Markdown; plots are links to their SVG files."""
-    return _render("report.md", document, _literal)
+def render(document: Document, template: str) -> str:
+    """The document in GitHub's Markdown (report.md), or as one HTML page (report.html).
 
-
-def page(document: Document) -> str:
-    """The report as one HTML page that loads nothing else."""
-    return _render("report.html", document, _inline)
-
-
-def _render(template: str, document: Document, inline: Callable[[str], str]) -> str:
+    In Markdown, plots are links to their SVG files; the page loads nothing else.
+    """
     environment = Environment(
         loader=PackageLoader("sameas.reproduction", "."),
-        autoescape=template.endswith("html"),
+        autoescape=template == "report.html",
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["inline"] = inline
+    environment.filters["inline"] = _inline if template == "report.html" else _literal
     environment.tests["plot"] = lambda part: isinstance(part, Plot)
     return environment.get_template(template).render(document._asdict())
 

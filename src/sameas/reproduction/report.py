@@ -35,8 +35,7 @@ from sameas.reproduction.rendering import (
     count,
     gib,
     grid,
-    markdown,
-    page,
+    render,
     score,
     seconds,
     signed,
@@ -68,21 +67,31 @@ def specification() -> dict[str, Any]:
 def write_report(content: dict[str, Any], folder: Path) -> None:
     """Write report.md, report.html and the plots into a folder, from what results.json holds."""
     folder.mkdir(parents=True, exist_ok=True)
-    document = _document(Results(content), folder)
-    for name, text in (("report.md", markdown(document)), ("report.html", page(document))):
-        with replacing_file(folder / name) as draft:
-            draft.write_text(text, encoding="utf8", newline="\n")
-
-
-def _document(results: Results, folder: Path) -> Document:
-    sections = _sections(results, folder)
-    words = {"source": SOURCE, "version": results.content["sameas"]}
-    text = [paragraph.format(**words) for paragraph in specification()["introduction"]]
-    left_out = [name for name, section in sections.items() if section is None]
-    if left_out:
+    results, specified = Results(content), specification()
+    sections = [_section(spec, results, folder) for spec in specified["sections"]]
+    words = {"source": SOURCE, "version": content["sameas"]}
+    text = [paragraph.format(**words) for paragraph in specified["introduction"]]
+    if left_out := [section.title for section in sections if not section.parts]:
         text.append(f"Not run, and so left out: {', '.join(left_out)}.")
-    shown = [section for section in sections.values() if section is not None]
-    return Document("SEU reproduced with sameas", text, [*shown, _making(results)])
+    shown = [section for section in sections if section.parts]
+    document = Document("SEU reproduced with sameas", text, [*shown, _making(results)])
+    for name in ("report.md", "report.html"):
+        with replacing_file(folder / name) as draft:
+            draft.write_text(render(document, name), encoding="utf8", newline="\n")
+
+
+def _section(spec: Mapping[str, Any], results: Results, folder: Path) -> Section:
+    """A section, without parts if nothing was run; plots are written to the folder."""
+    done = {entry["experiment"] for entry in results.content["results"]}
+    parts: list[Table | Plot] = []
+    for part in spec["parts"] if done & set(spec["experiments"]) else ():
+        if "plot" in part:
+            parts += _plots(part, results, folder)
+        elif "pairs" in part:
+            parts.append(_pairs(part, results))
+        else:
+            parts += _tables(part, results)
+    return Section(spec["title"], spec["text"].format(**results.words), parts)
 
 
 def _making(results: Results) -> Section:
@@ -96,7 +105,7 @@ def _making(results: Results) -> Section:
         "processor": f"{machine['processor']}, {machine['cores']} cores",
         "memory": f"{gib(machine['memory_bytes'])} GiB",
         **{name: version for name, version in machine["packages"].items() if version},
-        "word vectors": results.vectors.removeprefix("word vectors "),
+        "word vectors": results.words["vectors"].removeprefix("word vectors "),
         "word vectors, SHA-256": (content["word_vectors"] or {}).get("sha256", NOTHING),
     }
     taken: dict[tuple[str, str], list[float]] = {}
@@ -113,32 +122,13 @@ def _making(results: Results) -> Section:
         "How it was made",
         f"Made by `{content['command']}`. Unless a table says otherwise: depth 2, 10 rounds of "
         "Sinkhorn, temperature 0.02, relational adjacency, as in the paper. "
-        f"{results.comparability}",
+        f"{results.words['comparability']}",
         [
             table_of("Software, machine and word vectors", ["what", "which"], origin.items()),
             table_of(f"Experiments; {total} seconds in all", header, runs, labels=2),
             table_of("Datasets read", ["dataset", "SHA-256"], read, labels=2),
         ],
     )
-
-
-def _sections(results: Results, folder: Path) -> dict[str, Section | None]:
-    """Each section by its title, None where nothing was run; plots are written to the folder."""
-    done = {entry["experiment"] for entry in results.content["results"]}
-    words = {"vectors": results.vectors, "comparability": results.comparability}
-    sections: dict[str, Section | None] = {}
-    for spec in specification()["sections"]:
-        parts: list[Table | Plot] = []
-        for part in spec["parts"] if done & set(spec["experiments"]) else ():
-            if "plot" in part:
-                parts += _plots(part, results, folder)
-            elif "pairs" in part:
-                parts.append(_pairs(part, results))
-            else:
-                parts += _tables(part, results, words)
-        section = Section(spec["title"], spec["text"].format(**words), parts)
-        sections[spec["title"]] = section if parts else None
-    return sections
 
 
 def _pairs(spec: Mapping[str, Any], results: Results) -> Table:
@@ -163,39 +153,34 @@ def _pairs(spec: Mapping[str, Any], results: Results) -> Table:
     return table_of(spec["pairs"], header, [*rows, ["mean F1", NOTHING, *means, NOTHING]])
 
 
-def _rows(spec: Mapping[str, Any], metric: str | None = None) -> Rows:
-    """Rows from their specification; only scores have a best one unless it says so."""
-    show = spec.get("show", "score")
-    best = spec.get("best", "max" if show in ("score", "profit") else "none")
-    chosen = {**spec, "metric": spec.get("metric", metric), "show": SHOW[show], "best": BEST[best]}
-    return Rows(**{**chosen, "variants": tuple(spec.get("variants", ()))})
-
-
-def _tables(spec: Mapping[str, Any], results: Results, words: Mapping[str, str]) -> list[Table]:
+def _tables(spec: Mapping[str, Any], results: Results) -> list[Table]:
+    """The tables of a specification, one for each of its metrics."""
     tables = []
     for metric in spec.get("metrics", [None]):
-        blocks, columns = [], dict[str, str]()
+        blocks, columns = list[tuple[Rows, dict[str, dict[str, Any]]]](), dict[str, str]()
         for block in spec["blocks"]:
-            chosen = [_rows(rows, metric) for rows in block]
             cells: dict[str, dict[str, Any]] = {}
-            for rows in chosen:
+            for rows in [Rows(**{"metric": metric, **chosen}) for chosen in block]:
                 found = results.pivot(rows)
                 cells |= found
                 if rows.preset not in ("published", "difference"):
                     columns |= _columns(rows.across, found)
-            if spec.get("mean"):
-                cells = {name: {**row, "mean": fmean(row.values())} for name, row in cells.items()}
-            blocks.append(Block(cells, chosen[0].show, chosen[0].best))
+            blocks.append((rows, cells))
         if not columns:
             continue
-        # Published rows may have no figure for the datasets at hand.
-        for block in blocks:
-            for label in [name for name, row in block.rows.items() if not set(row) & set(columns)]:
-                del block.rows[label]
+        shown = []
+        for rows, cells in blocks:
+            # Published rows may have no figure for the datasets at hand.
+            kept = {label: row for label, row in cells.items() if row.keys() & columns.keys()}
+            if spec.get("mean"):
+                kept = {label: {**row, "mean": fmean(row.values())} for label, row in kept.items()}
+            # Only scores have a best one unless it says so.
+            best = rows.best or ("max" if rows.show in ("score", "profit") else "none")
+            shown.append(Block(kept, SHOW[rows.show], BEST[best]))
         if spec.get("mean"):
             columns["mean"] = "mean"
-        caption = spec["table"].format(**words, metric=_word(metric))
-        tables.append(grid(caption, columns, blocks, corner=spec.get("corner", "")))
+        caption = spec["table"].format(**results.words, metric=_word(metric))
+        tables.append(grid(caption, columns, shown, corner=spec.get("corner", "")))
     return tables
 
 
@@ -217,7 +202,7 @@ def _word(name: str | None) -> str:
 def _plots(spec: Mapping[str, Any], results: Results, folder: Path) -> list[Plot]:
     """The plot of a specification, with one panel for each dataset if it says so."""
     panels: dict[str, dict[str, dict[Any, float]]] = {}
-    for rows in map(_rows, spec["rows"]):
+    for rows in [Rows(**chosen) for chosen in spec["rows"]]:
         datasets = results.select(rows)["dataset"].unique(maintain_order=True)
         for dataset in datasets if spec.get("each") else [None] * bool(len(datasets)):
             series = panels.setdefault(title(dataset) if dataset else "", {})

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
+from unittest.mock import patch
 
 from sameas.alignment import Alignment
 from sameas.blocks import embedded
@@ -68,11 +69,6 @@ def run(pair: GraphPair, setup: Setup) -> Alignment:
     return align(pair, setup.options, among=setup.among, word_vectors=setup.word_vectors)
 
 
-def run_paris(pair: GraphPair) -> Alignment:
-    """The links of PARIS, all of them."""
-    return align(pair, make_options(method="paris", min_confidence=0.0))
-
-
 def prepare_run(pair: GraphPair, setup: Setup) -> Material:
     """What refinement starts from."""
     task = _task(pair, setup)
@@ -95,17 +91,11 @@ def _task(pair: GraphPair, setup: Setup) -> Task:
 @contextmanager
 def encoded_afresh(pair: GraphPair) -> Iterator[float]:
     """The seconds that it takes to encode the names; inside, they are kept, and nothing else is."""
-    before = os.environ.get("SAMEAS_CACHE")
-    with TemporaryDirectory() as folder:
-        os.environ["SAMEAS_CACHE"] = folder
+    with TemporaryDirectory() as folder, patch.dict(os.environ, SAMEAS_CACHE=folder):
         begin = time.perf_counter()
-        try:
-            if find_encoder():
-                embedded(pair.left.names, pair.right.names, None)
-            yield time.perf_counter() - begin
-        finally:
-            os.environ.pop("SAMEAS_CACHE")
-            os.environ.update({} if before is None else {"SAMEAS_CACHE": before})
+        if find_encoder():
+            embedded(pair.left.names, pair.right.names, None)
+        yield time.perf_counter() - begin
 
 
 def run_command(folder: Path, preset: str) -> dict[str, Any]:
@@ -113,17 +103,11 @@ def run_command(folder: Path, preset: str) -> dict[str, Any]:
     with TemporaryDirectory() as place:
         out, data = str(Path(place) / "run"), str(folder)
         words = (data, "--preset", preset, "--among", "gold", "-o", out, "--json")
-        taken = _json_of("sameas", "align", *words)
-        scores = _json_of("sameas", "evaluate", out, data, "--json")
-        return {**scores, **taken}
+        taken = printed_by("sameas", "align", *words)
+        return {**printed_by("sameas", "evaluate", out, data, "--json"), **taken}
 
 
-def run_plain(folder: Path) -> dict[str, Any]:
-    """The paper's procedure written plainly, in its own process."""
-    return dict(_json_of("sameas.reproduction.plain", str(folder)))
-
-
-def _json_of(module: str, *arguments: str) -> Any:
+def printed_by(module: str, *arguments: str) -> Any:
     """What a module prints as JSON when it is run."""
     command = [sys.executable, "-m", module, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -24,10 +24,7 @@ PRESENTATION = {
     *("report.py", "figures.py", "rendering.py", "plots.py"),
 }
 """Parts of the package that show figures but do not make them."""
-PACKAGES = (
-    *("sameas", "numpy", "scipy", "numba", "polars"),
-    *("lapx", "pyoxigraph"),
-)
+PACKAGES = ("sameas", "numpy", "scipy", "numba", "polars", "lapx", "pyoxigraph")
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +56,9 @@ class Store:
         self.path = path
         self._entries: dict[str, dict[str, Any]] = {}
         if path.exists():
-            self._entries = {_key(entry): entry for entry in _read(path)["results"]}
+            for entry in _read(path):
+                task = Task(entry["experiment"], entry["dataset"], entry["settings"], ())
+                self._entries[task.key] = entry
 
     def get(self, task: Task) -> dict[str, Any] | None:
         """The entry of a task, unless it is missing or something it depends on has changed."""
@@ -128,28 +127,24 @@ def sha256_of(*parts: str | Path) -> str:
     return digest.hexdigest()
 
 
-def _read(path: Path) -> dict[str, Any]:
-    remedy = "remove it to start afresh"
+def _read(path: Path) -> Any:
+    """The results in a file."""
     try:
         content = json.loads(path.read_text(encoding="utf8"))
         if content["format"] != FORMAT:
-            raise InputError(
-                path, f"has format {content['format']}, this version writes {FORMAT}; {remedy}"
-            )
-        if content["checksum"] != _checksum(content):
-            raise InputError(path, f"was changed or damaged (its checksum is wrong); {remedy}")
+            fault = f"has format {content['format']}, this version writes {FORMAT}"
+        elif content["checksum"] != _checksum(content):
+            fault = "was changed or damaged (its checksum is wrong)"
+        else:
+            return content["results"]
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise InputError(path, f"is damaged: not the JSON that was written; {remedy}") from None
-    return dict(content)
+        fault = "is damaged: not the JSON that was written"
+    raise InputError(path, f"{fault}; remove it to start afresh")
 
 
 def _checksum(content: dict[str, Any]) -> str:
     rest = {key: value for key, value in content.items() if key != "checksum"}
     return sha256_of(json.dumps(rest, sort_keys=True, ensure_ascii=False))
-
-
-def _key(entry: dict[str, Any]) -> str:
-    return Task(entry["experiment"], entry["dataset"], entry["settings"], ()).key
 
 
 def _processor() -> str:
