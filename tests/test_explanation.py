@@ -20,8 +20,9 @@ from sameas.assignment.exchange import force_pair
 from sameas.candidates import every_pair
 from sameas.cli import main
 from sameas.explanation.drawing import draw, page
-from sameas.explanation.explainer import Explainer
-from sameas.explanation.lookup import Lookup
+from sameas.explanation.explainer import explain
+from sameas.explanation.lookup import find_entity
+from sameas.explanation.terms import Scores
 from sameas.explanation.words import REASONS
 from sameas.features import ngram_rows, ngrams_of
 from sameas.refinement import SURE
@@ -88,10 +89,6 @@ def assert_adds_up(comparison):
             assert total == pytest.approx(part.score, abs=1e-5)
 
 
-def record_of(alignment):
-    return alignment._explainer.record
-
-
 def assert_explains(alignment, most=None):
     """Every listed score is found anew, and its parts add up to it; details of ``most`` pairs."""
     table = pl.concat([alignment.candidates.drop("rank"), alignment.links.drop("confidence")])
@@ -100,7 +97,7 @@ def assert_explains(alignment, most=None):
         graph.positions(table[side]).tolist()
         for graph, side in ((alignment.pair.left, "left"), (alignment.pair.right, "right"))
     )
-    pairs, scores = list(zip(left, right, strict=True)), Explainer(record_of(alignment)).scores
+    pairs, scores = list(zip(left, right, strict=True)), alignment._scores
     found = scores.compare(pairs)
     assert [comparison.listed for comparison in found] == table["score"].to_list()
     assert [comparison.score for comparison in found] == pytest.approx(
@@ -304,12 +301,9 @@ def test_what_would_do_does(demo):
     number = graph.relations.to_list().index(relation.uri)
     triple = np.insert(ends[::-1] if relation.inverse else ends, 1, number)
     more = replace(graph, triples=np.vstack([graph.triples, triple]))
-    changed = replace(record_of(alignment), pair=replace(alignment.pair, **{side: more}))
-    after = (
-        Explainer(changed)
-        .explain(found.entity.uri, found.far(found.comparison).uri, side="left")
-        .other
-    )
+    pair = replace(alignment.pair, **{side: more})
+    changed = Scores(replace(alignment._scores.record, pair=pair))
+    after = explain(changed, found.entity.uri, found.far(found.comparison).uri, "left").other
     assert after.score > 0
     # A neighbour that is lacked through several relations adds more than one of them says.
     assert after.score - found.comparison.score > added.score - 0.2
@@ -336,9 +330,9 @@ def test_unknown_names_are_answered_with_the_nearest(demo):
 
 
 def test_names_are_found_in_any_case(demo):
-    lookup = Lookup(demo["best"].pair)
-    assert lookup.find("LONDRES", None) == lookup.find("Londres", None)
-    assert lookup.find("mexico_city", None)[0] == "right"
+    pair = demo["best"].pair
+    assert find_entity(pair, "LONDRES") == find_entity(pair, "Londres")
+    assert find_entity(pair, "mexico_city")[0] == 1
 
 
 def test_paris_is_refused(few):

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-Side = Literal["left", "right"]
+from sameas.iri import Side
+
+SIDES: tuple[Side, Side] = ("left", "right")
 Scale = Literal["log-odds", "cosine"]
 Kind = str
 """A part of a score: name; meaning (of names, by dictionaries), embedding (encoded names) and
@@ -14,6 +16,8 @@ dictionary (learnt from links), where names are in two languages; neighbours (th
 left lacks, right lacks (what only the other has); types, attributes, spelling (what their likeness
 was learned to be worth); known (a known link); sketch (how far the sketched hops of the run are
 from the exact ones); threshold (which is taken off)."""
+Differences = tuple[tuple[Kind, float], ...]
+"""By how much each part differs from that of the chosen pair, largest difference first."""
 Reason = Literal["no-candidate", "below-threshold", "taken", "unsure", "left-over"]
 """Why an entity is unmatched: nothing resembles it; its best candidate's score is below the
 threshold; that candidate was linked to another entity; the link was not confident enough; the
@@ -99,8 +103,7 @@ class Considered:
     entity: Entity
     score: float
     linked_with: Entity | None
-    differences: tuple[tuple[Kind, float], ...] = ()
-    """By how much each part differs from that of the chosen pair, largest difference first."""
+    differences: Differences = ()
 
 
 @dataclass(frozen=True)

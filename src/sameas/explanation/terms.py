@@ -15,8 +15,8 @@ from sameas import evidence
 from sameas.adjacency import adjacency_matrices
 from sameas.candidates import from_pairs
 from sameas.evidence import Anchors, Edges, Relations
-from sameas.explanation.record import SIDES, Record
-from sameas.explanation.result import Comparison, Detail, Entity, Kind, Part, Relation
+from sameas.explanation.record import Record
+from sameas.explanation.result import SIDES, Comparison, Detail, Entity, Kind, Part, Relation
 from sameas.features import folded, ngrams_of, words_of
 from sameas.features.dictionary import dictionary_rows
 from sameas.graph import Positions
@@ -107,10 +107,12 @@ class Scores:
         return names if isinstance(names, BestNames) else None
 
     @cached_property
-    def _names(self) -> list[pl.Series]:
+    def _names(self) -> tuple[pl.Series, pl.Series]:
         """All names of each side, in the order of their rows."""
         left, right = self.record.graphs
-        return [name_table(left, right)[0], name_table(right, left)[0]]
+        if self._several is None:
+            return left.names, right.names
+        return name_table(left, right)[0], name_table(right, left)[0]
 
     @cached_property
     def _crowd(self) -> Vector:
@@ -181,7 +183,7 @@ class Scores:
         if not pairs:
             return []
         left, right = np.array(pairs, dtype=np.int64).T
-        kept = self.record.kept[0]
+        kept = self.record.kept
         places, cosines = kept.find(left, right).tolist(), self._cosines(left, right)
         alike = {name: block.of(left, right) for name, block in self.blocks.items()}
         terms = self._neighbour_terms(pairs) if self.record.refined else []
@@ -228,70 +230,86 @@ class Scores:
         return (self.weights.profit if self.record.refined else 1) / (self.record.options.depth + 1)
 
     def _name_parts(self, pair: Pair, cosines: dict[str, float], details: bool) -> list[Part]:
-        """What the names say, by each block."""
-        parts = []
-        mean = [name for name in cosines if name != "dictionary"]  # the blocks of hop 0
+        """What the names say, by each block; of several names, the two that fit best."""
+        parts, places = [], self._name_places(pair)
+        mean = [block for block in cosines if block != "dictionary"]  # the blocks of hop 0
         for block, cosine in cosines.items():
             worth = getattr(self.weights, block) if self.record.refined else 0.0
             worth += self._hop_worth / len(mean) if block in mean else 0.0
-            if block != "names":
-                terms = self._block_terms(pair, block, cosine) if details else None
+            if block == "names":
+                meant = self._meaning_terms(places)
+                total = float(meant[0].sum())
+                terms = self._spelling_terms(places, cosine - total) if details else None
+                part = _part("name", worth, cosine - total, terms, hop=0)
+                parts.append(replace(part, names=self._best_names(places)))
+                if self.features.meanings is not None:
+                    parts.append(_part("meaning", worth, total, meant if details else None, hop=0))
+            elif block == "dictionary":
+                terms = self._dictionary_terms(pair) if details else None
                 parts.append(_part(block, worth, cosine, terms, hop=0))
-                continue
-            best = self._best_names(pair)[0]
-            meant = self._meaning_terms(pair)
-            total = float(meant[0].sum())
-            terms = self._name_terms(pair, cosine - total) if details else None
-            parts.append(replace(_part("name", worth, cosine - total, terms, hop=0), names=best))
-            if self.features.meanings is not None:
-                parts.append(_part("meaning", worth, total, meant if details else None, hop=0))
+            else:
+                terms = _texts(["encoded names"], np.array([cosine])) if details else None
+                parts.append(_part(block, worth, cosine, terms, hop=0))
         return parts
 
-    def _block_terms(self, pair: Pair, block: str, cosine: float) -> Terms:
-        """What n-grams add to the cosine of a translated name; or the cosine of encoded ones."""
-        profit = self.blocks[block]
-        if block != "dictionary" or not isinstance(profit, Profit):
-            return np.array([cosine]), lambda place: {"text": "encoded names", "amount": cosine}
-        left, right = (
-            side.sparse[[place]]
-            for side, place in zip((profit.left, profit.right), pair, strict=True)
-        )
-        ngrams = ngrams_of(
-            str(folded(self.record.pair.right.names[[pair[1]]])[0]), n=3, boundaries=True
-        )
+    def _name_places(self, pair: Pair) -> Pair | None:
+        """The places of the two names that fit best among ``_names``; None if one has no name."""
+        if self._several is None:
+            return pair
+        _, left, right = self._several.best(*(np.array([place]) for place in pair))
+        return (int(left[0]), int(right[0])) if left[0] >= 0 else None
+
+    def _best_names(self, places: Pair | None) -> tuple[str, str] | None:
+        """The two names that fit best, where entities may have several."""
+        if self._several is None or places is None:
+            return None
+        return self._names[0][places[0]], self._names[1][places[1]]
+
+    def _dictionary_terms(self, pair: Pair) -> Terms:
+        """What n-grams add to the cosine of a translated name."""
+        profit = self.blocks["dictionary"]
+        assert isinstance(profit, Profit)
+        left, right = profit.left.sparse[[pair[0]]], profit.right.sparse[[pair[1]]]
         columns = np.sort(right.indices)
         shares = (left[:, columns].toarray() * right[:, columns].toarray()).ravel()
-        return shares.astype(np.float64), lambda place: {
-            "text": ngrams[place],
-            "amount": float(shares[place]),
-        }
+        name = folded(self.record.pair.right.names[[pair[1]]])[0]
+        return _texts(ngrams_of(name, n=3, boundaries=True), shares.astype(np.float64))
 
-    def _meaning_terms(self, pair: Pair) -> Terms:
+    def _meaning_terms(self, places: Pair | None) -> Terms:
         """What each gloss of a name adds to the cosine of two names."""
         meanings = self.features.meanings
-        nothing: Terms = np.zeros(0), lambda place: {}
-        if meanings is None:
-            return nothing
-        left, right = self._name_places(pair)
-        if min(left, right) < 0:
-            return nothing
-        starts = self.features.starts
-        near, far = left, right + (int(starts[0][-1]) if starts else len(self.rows[0]))
+        if meanings is None or places is None:
+            return _texts([], np.zeros(0))
+        near, far = places[0], places[1] + len(self._names[0])
         if "left" not in self.record.aids.glossed:
             near, far = far, near
         table = meanings.table.filter(pl.col("name_index") == near)
-        numbers = table["number"].to_numpy()
-        products = _products(meanings.glosses.take(numbers), meanings.rows.take(np.array([far])))
-        shares = meanings.factors[near] * table["weight"].to_numpy() * products[:, 0]
+        glosses = meanings.glosses.take(table["number"].to_numpy())
+        products = _products(glosses, meanings.rows.take(np.array([far])))[:, 0]
+        shares = meanings.factors[near] * table["weight"].to_numpy() * products
         texts = [f"{piece} = {gloss}" for piece, gloss in table["piece", "gloss"].iter_rows()]
-        return shares, lambda place: {"text": texts[place], "amount": float(shares[place])}
+        return _texts(texts, shares)
 
-    def _name_places(self, pair: Pair) -> tuple[int, int]:
-        """The places of the two names that fit best among the names of each side."""
-        if (several := self._several) is None:
-            return pair
-        _, *places = several.best(*(np.array([place]) for place in pair))
-        return int(places[0][0]), int(places[1][0])
+    def _spelling_terms(self, places: Pair | None, cosine: float) -> Terms:
+        """What n-grams and words in common add to the cosine of two names."""
+        if places is None:
+            return _texts([], np.zeros(0))
+        if self.features.meanings is not None:
+            return _texts(["spelling"], np.array([cosine]))
+        every = self.features.blocks.get("names", self.rows)
+        rows = [side.take(np.array([place])) for side, place in zip(every, places, strict=True)]
+        names = [side[place] for side, place in zip(self._names, places, strict=True)]
+        left, right = (row.dense[0].astype(np.float64) for row in rows)
+        features, cosines = self.record.options.features, dict[str, float]()
+        if self.record.inputs.embeddings is not None:
+            cosines = {"given feature rows": float(left @ right)}
+        else:
+            if features in ("word", "hybrid"):
+                cosines = self._word_cosines(names, float(left @ right))
+            if features != "word":
+                cosines |= self._ngram_cosines(names, rows)
+        texts = sorted(cosines)
+        return _texts(texts, np.array([cosines[text] for text in texts]))
 
     def _hop_parts(self, pair: Pair, cosines: Vector, details: bool) -> list[Part]:
         parts = []
@@ -300,44 +318,6 @@ class Scores:
             kind = "neighbours" if number == 1 else "further"
             parts.append(_part(kind, self._hop_worth, cosine, described, hop=number))
         return parts
-
-    def _best_names(self, pair: Pair) -> tuple[tuple[str, str] | None, list[Rows]]:
-        """The two names that fit best, if they are not the first ones; and their feature rows."""
-        single = self.rows if self._several else self.features.blocks.get("names", self.rows)
-        rows = [side.take(np.array([place])) for side, place in zip(single, pair, strict=True)]
-        if self._several is None:
-            return None, rows
-        every, places = self._several.rows, self._name_places(pair)
-        if places[0] < 0:
-            return None, rows
-        rows = [
-            side.take(np.array([place]))
-            for side, place in zip((every.left, every.right), places, strict=True)
-        ]
-        left, right = (str(names[place]) for names, place in zip(self._names, places, strict=True))
-        return (left, right), rows
-
-    def _name_terms(self, pair: Pair, cosine: float) -> Terms:
-        """What n-grams and words in common add to the cosine of two names."""
-        best, rows = self._best_names(pair)
-        if best is None and self._several is not None:  # one has no name
-            return np.zeros(0), lambda place: {}
-        if self.features.meanings is not None:
-            return np.array([cosine]), lambda place: {"text": "spelling", "amount": cosine}
-        left, right = (row.dense[0].astype(np.float64) for row in rows)
-        names = list(best or ())
-        names = names or [self.record.entity(side, place).name for side, place in enumerate(pair)]
-        features, cosines = (
-            self.record.options.features,
-            {"given feature rows": float(left @ right)},
-        )
-        if self.record.inputs.embeddings is None:
-            by_word = features in ("word", "hybrid")
-            cosines = self._word_cosines(names, float(left @ right)) if by_word else {}
-            cosines |= self._ngram_cosines(names, rows) if features != "word" else {}
-        texts = sorted(cosines)
-        values = np.array([cosines[text] for text in texts])
-        return values, lambda place: {"text": texts[place], "amount": float(values[place])}
 
     def _ngram_cosines(self, names: list[str], rows: list[Rows]) -> dict[str, float]:
         """What each n-gram adds to the cosine; those of the spelling by sound have a ~."""
@@ -586,6 +566,11 @@ def _single_edges(edges: Edges, relation: Numbers, far: Numbers, fans: Numbers) 
         nodes=edges.nodes + grown - size,
         hubs=np.where(edges.hubs < size, edges.hubs, edges.hubs + grown - size),
     )
+
+
+def _texts(texts: Sequence[str], amounts: Vector) -> Terms:
+    """The terms that are told by a text and an amount."""
+    return amounts, lambda place: {"text": texts[place], "amount": float(amounts[place])}
 
 
 def _sum(parts: list[Part]) -> float:
