@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +30,7 @@ ROUNDS = 2
 """Rounds of refinement without the entities that were taken away."""
 
 
-@dataclass(frozen=True, eq=False)
-class Fits:
+class Fits(NamedTuple):
     """For entities of one side, how well the other side's entities fit them."""
 
     entity: Positions
@@ -112,8 +112,7 @@ def draw_decoys(finished: Finished, links: Fits, side: int, rng: np.random.Gener
     def one(drawn: Positions) -> Fits:
         return finished.without(side, links.partner[drawn]).select(links.entity[drawn])
 
-    found = in_parallel(one, draws)
-    columns = zip(*((f.entity, f.partner, f.probability, f.best) for f in found), strict=True)
+    columns = zip(*in_parallel(one, draws), strict=True)
     return Fits(*(np.concatenate(column) for column in columns))
 
 
