@@ -11,7 +11,7 @@ import polars as pl
 from sameas.errors import OptionError
 from sameas.explanation import Explanation
 from sameas.explanation.result import Considered, Entity
-from sameas.explanation.words import REASONS, label, why
+from sameas.explanation.words import REASONS, label
 from sameas.graph import Graph
 from sameas.review import queue
 from sameas.review.charts import waterfall
@@ -123,7 +123,7 @@ def _explained(explanation: Explanation | None, near: Side) -> Record:
         "score": None if shown is None else shown.score,
         "waterfall": None if shown is None else waterfall(shown),
         "reason": reason,
-        "why": why(explanation),
+        "why": list(explanation.why()),
         "alternatives": {
             near: _listed(_alternatives(explanation)),
             far: _listed(explanation.rivals),
