@@ -1,14 +1,13 @@
-"""What an explanation consists of: plain values, from which text, JSON and drawings are made."""
+"""What an explanation consists of: plain values."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 from sameas.iri import Side
 
 SIDES: tuple[Side, Side] = ("left", "right")
-Scale = Literal["log-odds", "cosine"]
 Kind = str
 """A part of a score: name; meaning (of names, by dictionaries), embedding (encoded names) and
 dictionary (learnt from links), where names are in two languages; neighbours (their names); further
@@ -157,46 +156,3 @@ class Neighbourhood:
     more_shared: int
     more_left: int
     more_right: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Findings:
-    """Everything that an explanation tells, as data."""
-
-    side: Side
-    entity: Entity
-    partner: Entity | None
-    confidence: float | None
-    reason: Reason | None
-    """Why there is no partner."""
-    min_confidence: float
-    """The confidence that a link needs (an option of the run)."""
-    scale: Scale
-    """Scores are log-odds above the threshold, or mean cosines."""
-    comparison: Comparison | None
-    """The pair that was chosen; for an unmatched entity, its nearest miss."""
-    other: Comparison | None
-    """The pair that was asked about."""
-    others: tuple[Considered, ...]
-    """Other candidates of the entity, best first."""
-    rivals: tuple[Considered, ...]
-    """Other candidates of the partner, the nearest miss or the one asked about; best first."""
-    exchange: Exchange | None
-    missing: Missing | None
-    neighbourhood: Neighbourhood | None
-    notes: tuple[Note, ...] = ()
-    weights: dict[str, float] = field(default_factory=dict)
-    """What one unit of each kind of evidence was worth in the run; empty if that was not kept."""
-
-    @property
-    def shown(self) -> Comparison | None:
-        """The pair that the details are about: the one asked about, or else the chosen one."""
-        return self.other or self.comparison
-
-    def far(self, comparison: Comparison) -> Entity:
-        """The entity of a pair that is not on the explained side."""
-        return comparison.right if self.side == "left" else comparison.left
-
-    def asdict(self) -> dict[str, Any]:
-        """The same as plain values that JSON can hold."""
-        return asdict(self)

@@ -1,4 +1,4 @@
-"""An explanation in words, for a terminal."""
+"""Explanation: what was found, and its text for a terminal."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
 
 from rich.cells import cell_len
 
@@ -16,12 +18,14 @@ from sameas.explanation.result import (
     Detail,
     Entity,
     Exchange,
-    Findings,
     Missing,
+    Neighbourhood,
+    Note,
     Part,
+    Reason,
     Relation,
 )
-from sameas.iri import last_part
+from sameas.iri import Side, last_part
 
 WIDTH = 100
 LONGEST = 40
@@ -86,8 +90,47 @@ HEADINGS = {
 """Of the parts whose details are a table."""
 
 
-class Explanation(Findings):
+@dataclass(frozen=True, kw_only=True)
+class Explanation:
     """Why an entity has the partner it has, or none. Printing it gives the text."""
+
+    side: Side
+    entity: Entity
+    partner: Entity | None
+    confidence: float | None
+    reason: Reason | None
+    """Why there is no partner."""
+    min_confidence: float
+    """The confidence that a link needs (an option of the run)."""
+    scale: Literal["log-odds", "cosine"]
+    """Scores are log-odds above the threshold, or mean cosines."""
+    comparison: Comparison | None
+    """The pair that was chosen; for an unmatched entity, its nearest miss."""
+    other: Comparison | None
+    """The pair that was asked about."""
+    others: tuple[Considered, ...]
+    """Other candidates of the entity, best first."""
+    rivals: tuple[Considered, ...]
+    """Other candidates of the partner, the nearest miss or the one asked about; best first."""
+    exchange: Exchange | None
+    missing: Missing | None
+    neighbourhood: Neighbourhood | None
+    notes: tuple[Note, ...] = ()
+    weights: dict[str, float] = field(default_factory=dict)
+    """What one unit of each kind of evidence was worth in the run; empty if that was not kept."""
+
+    @property
+    def shown(self) -> Comparison | None:
+        """The pair that the details are about: the one asked about, or else the chosen one."""
+        return self.other or self.comparison
+
+    def far(self, comparison: Comparison) -> Entity:
+        """The entity of a pair that is not on the explained side."""
+        return comparison.right if self.side == "left" else comparison.left
+
+    def asdict(self) -> dict[str, Any]:
+        """The same as plain values that JSON can hold."""
+        return asdict(self)
 
     def __str__(self) -> str:
         """The explanation in words, for a terminal."""
