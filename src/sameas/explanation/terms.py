@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sameas import evidence
+from sameas import evidence, scoring
 from sameas.adjacency import adjacency_matrices
 from sameas.candidates import from_pairs
 from sameas.evidence import Anchors, Edges, Relations
@@ -20,21 +20,11 @@ from sameas.explanation.result import SIDES, Comparison, Detail, Entity, Kind, P
 from sameas.features import folded, ngrams_of, words_of
 from sameas.features.dictionary import dictionary_rows
 from sameas.graph import Positions
-from sameas.likeness import AttributeWorths, BestNames, Worths, name_table
+from sameas.likeness import Attributes, BestNames, Worths, name_table
 from sameas.profit import Profit
 from sameas.propagation import hop_rows
 from sameas.refinement import SURE, crowd_of
 from sameas.rows import Rows, Sparse
-from sameas.scoring import (
-    NameFeatures,
-    best_names,
-    by_side,
-    make_traits,
-    name_blocks,
-    name_features,
-    spellings,
-    weights_of,
-)
 from sameas.weights import Weights
 
 Vector = NDArray[np.float64]
@@ -73,26 +63,26 @@ class Scores:
     @property
     def weights(self) -> Weights:
         """What each kind of evidence is worth."""
-        return weights_of(self.record.options, self.record.weights)
+        return scoring.weights_of(self.record.options, self.record.weights)
 
     @cached_property
-    def features(self) -> NameFeatures:
+    def features(self) -> scoring.NameFeatures:
         """The unit feature rows of all entities, and of all their names."""
         record = self.record
-        return name_features(record.pair, record.options, record.inputs, record.aids)
+        return scoring.name_features(record.pair, record.options, record.inputs, record.aids)
 
     @cached_property
     def rows(self) -> tuple[Rows, Rows]:
         """The unit feature rows of the left and of the right entities."""
-        return by_side(self.record.pair, self.features.rows)
+        return scoring.by_side(self.record.pair, self.features.rows)
 
     @cached_property
     def blocks(self) -> dict[str, Profit | BestNames]:
         """The cosine of names by each block, under the name of its weight."""
         pair, starts = self.record.pair, self.features.starts
         everything = np.arange(len(pair.left.entities)), np.arange(len(pair.right.entities))
-        found = name_blocks(self.features, pair, everything)
-        blocks = {name: best_names(block, starts) for name, block in found.items()}
+        found = scoring.name_blocks(self.features, pair, everything)
+        blocks = {name: scoring.best_names(block, starts) for name, block in found.items()}
         if self.record.taught is not None:
             links = self.record.positions(self.record.taught)
             blocks["dictionary"] = Profit(
@@ -123,7 +113,7 @@ class Scores:
     @cached_property
     def worths(self) -> Worths | None:
         """What types, attributes and spelling were learned to be worth."""
-        traits = make_traits(self.record.pair, self._several)
+        traits = scoring.make_traits(self.record.pair, self._several)
         anchors = self.anchors
         return None if traits is None else traits.learn(anchors.left, anchors.right, anchors.trust)
 
@@ -192,7 +182,10 @@ class Scores:
             listed = float(kept.values[places[number]]) if places[number] >= 0 else None
             named = {name: float(each[number]) for name, each in alike.items()}
             parts = self._name_parts(pair, named, details)
-            parts += self._hop_parts(pair, cosines[:, number], details)
+            for hop, cosine in enumerate(cosines[:, number], start=1):
+                hop_terms = self._hop_terms(pair, hop) if details else None
+                kind = "neighbours" if hop == 1 else "further"
+                parts.append(_part(kind, self._hop_worth, cosine, hop_terms, hop=hop))
             if self.record.refined:
                 threshold = self.record.threshold(pair[0])
                 parts += self._evidence_parts(pair, terms[number], details)
@@ -240,15 +233,14 @@ class Scores:
                 meant = self._meaning_terms(places)
                 total = float(meant[0].sum())
                 terms = self._spelling_terms(places, cosine - total) if details else None
-                part = _part("name", worth, cosine - total, terms, hop=0)
-                parts.append(replace(part, names=self._best_names(places)))
+                parts.append(_part("name", worth, cosine - total, terms, hop=0))
+                if places and self._several:
+                    best = self._names[0][places[0]], self._names[1][places[1]]
+                    parts[-1] = replace(parts[-1], names=best)
                 if self.features.meanings is not None:
                     parts.append(_part("meaning", worth, total, meant if details else None, hop=0))
-            elif block == "dictionary":
-                terms = self._dictionary_terms(pair) if details else None
-                parts.append(_part(block, worth, cosine, terms, hop=0))
             else:
-                terms = _texts(["encoded names"], np.array([cosine])) if details else None
+                terms = self._block_terms(pair, block, cosine) if details else None
                 parts.append(_part(block, worth, cosine, terms, hop=0))
         return parts
 
@@ -259,16 +251,11 @@ class Scores:
         _, left, right = self._several.best(*(np.array([place]) for place in pair))
         return (int(left[0]), int(right[0])) if left[0] >= 0 else None
 
-    def _best_names(self, places: Pair | None) -> tuple[str, str] | None:
-        """The two names that fit best, where entities may have several."""
-        if self._several is None or places is None:
-            return None
-        return self._names[0][places[0]], self._names[1][places[1]]
-
-    def _dictionary_terms(self, pair: Pair) -> Terms:
-        """What n-grams add to the cosine of a translated name."""
-        profit = self.blocks["dictionary"]
-        assert isinstance(profit, Profit)
+    def _block_terms(self, pair: Pair, block: str, cosine: float) -> Terms:
+        """What n-grams add to the cosine of a translated name; or the cosine of encoded ones."""
+        profit = self.blocks[block]
+        if block != "dictionary" or not isinstance(profit, Profit):
+            return _texts(["encoded names"], np.array([cosine]))
         left, right = profit.left.sparse[[pair[0]]], profit.right.sparse[[pair[1]]]
         columns = np.sort(right.indices)
         shares = (left[:, columns].toarray() * right[:, columns].toarray()).ravel()
@@ -311,20 +298,12 @@ class Scores:
         texts = sorted(cosines)
         return _texts(texts, np.array([cosines[text] for text in texts]))
 
-    def _hop_parts(self, pair: Pair, cosines: Vector, details: bool) -> list[Part]:
-        parts = []
-        for number, cosine in enumerate(cosines, start=1):
-            described = self._hop_terms(pair, number) if details else None
-            kind = "neighbours" if number == 1 else "further"
-            parts.append(_part(kind, self._hop_worth, cosine, described, hop=number))
-        return parts
-
     def _ngram_cosines(self, names: list[str], rows: list[Rows]) -> dict[str, float]:
         """What each n-gram adds to the cosine; those of the spelling by sound have a ~."""
         options, weights = self.record.options, []
         n = 2 if options.text == "plain" else 3
         boundaries = n == 3 and "boundaries" not in options.without
-        spelled = spellings(pl.Series(names), options)
+        spelled = scoring.spellings(pl.Series(names), options)
         for number, row in enumerate(rows):
             ngrams = [
                 "~" * by_sound + ngram
@@ -478,25 +457,13 @@ class Scores:
             return []
         ends = np.array([pair[0]]), np.array([pair[1]])
         parts = [Part(kind="types", score=float(self.worths.types.score(*ends)[0]))]
-        if (attributes := self.worths.attributes) is not None:
-            said = attributes.parts(*ends)[0]
-            described = (said, partial(self._attribute, attributes, pair)) if details else None
+        if (worths := self.worths.attributes) is not None:
+            said, describe = worths.parts(*ends)[0], partial(_attribute, worths.attributes, pair)
+            described = (said, describe) if details else None
             parts.append(_part("attributes", 1.0, said.sum(), described))
         if (spelling := self.worths.spelling) is not None:
             parts.append(Part(kind="spelling", score=float(spelling.score(*ends)[0])))
         return parts
-
-    def _attribute(self, worths: AttributeWorths, pair: Pair, place: int) -> dict[str, Any]:
-        """The values of two entities in corresponding attributes."""
-        sides = worths.attributes.left, worths.attributes.right
-        values = worths.attributes.shown(place, *pair)
-        fields: dict[str, Any] = {}
-        for name, side, number, value in zip(
-            SIDES, sides, worths.attributes.pairs[place], values, strict=True
-        ):
-            fields[name] = Entity("", value)
-            fields[f"{name}_relations"] = (Relation(side.attributes[number]),)
-        return fields
 
     # --- what is missing ---
 
@@ -542,6 +509,18 @@ class Scores:
             "amount": -float(np.expm1(-votes[best])),
         }
         return [Detail(score=float(gains[best]), **fields)]
+
+
+def _attribute(attributes: Attributes, pair: Pair, place: int) -> dict[str, Any]:
+    """The values of two entities in corresponding attributes."""
+    left, right = attributes.shown(place, *pair)
+    numbers = attributes.pairs[place]
+    return {
+        "left": Entity("", left),
+        "left_relations": (Relation(attributes.left.attributes[numbers[0]]),),
+        "right": Entity("", right),
+        "right_relations": (Relation(attributes.right.attributes[numbers[1]]),),
+    }
 
 
 def _columns(edges: Edges, places: Positions) -> tuple[Numbers, Numbers, Numbers]:
