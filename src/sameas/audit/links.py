@@ -70,9 +70,7 @@ def audit_links(
     counts = [int(finished.free(side).sum()) for side in (0, 1)]
     samples = [_resampled(sides, binned, made, rng) for _ in range(SAMPLES)]
     lucks = rng.standard_normal(SAMPLES).tolist()
-    decoys = [0, 0]
-    for number, side in zip(numbers, sides, strict=True):
-        decoys[number] = len(side.decoys.entity)
+    decoys = {number: len(side.decoys.entity) for number, side in zip(numbers, sides, strict=True)}
     graph = (pair.left, pair.right)[numbers[0]]
     points = zip(POINTS, best.curve.confidence(np.array(POINTS)).tolist(), strict=True)
     return Audit(
@@ -81,8 +79,8 @@ def audit_links(
             _figures(best, kept, counts),
             [_figures(each, kept, counts, luck) for each, luck in zip(samples, lucks, strict=True)],
         ),
-        left_decoys=decoys[0],
-        right_decoys=decoys[1],
+        left_decoys=decoys.get(0, 0),
+        right_decoys=decoys.get(1, 0),
         a=best.curve.a,
         b=best.curve.b,
         level=level,
