@@ -18,7 +18,7 @@ from sameas.options import Options
 
 if TYPE_CHECKING:
     from sameas.blocks import Aids
-    from sameas.explanation.explainer import Explainer
+    from sameas.explanation.terms import Scores
 
 _PAIR = {"left": pl.String, "right": pl.String}
 SCHEMAS = {
@@ -160,14 +160,18 @@ class Alignment:
 
         Entities are given by URI, or by a name that only one has. Print the result.
         """
-        return self._explainer.explain(entity, other, side=side)
+        from sameas.explanation.explainer import explain  # with Numba, which others do not need
+
+        return explain(self._scores, entity, other, side)
 
     @cached_property
-    def _explainer(self) -> Explainer:
+    def _scores(self) -> Scores:
+        """What explanations are made from."""
         from sameas.blocks import NO_AIDS
-        from sameas.explanation.explainer import Explainer  # with Numba, which others do not need
         from sameas.explanation.record import Record
+        from sameas.explanation.terms import Scores
 
+        found = self.diagnostics
         record = Record(
             pair=self.pair,
             options=self.options,
@@ -177,15 +181,12 @@ class Alignment:
             unmatched=self.unmatched,
             anchors=self.anchors,
             taught=self.taught,
-            weights=self.diagnostics.weights or {},
-            aids=self.diagnostics.languages or NO_AIDS,
+            weights=found.weights or {},
+            aids=found.languages or NO_AIDS,
             prices=self.prices,
-            thresholds={
-                "": self.diagnostics.threshold or 0.0,
-                **(self.diagnostics.thresholds or {}),
-            },
+            thresholds={"": found.threshold or 0.0, **(found.thresholds or {})},
         )
-        return Explainer(record)
+        return Scores(record)
 
     def count_unmatched(self, side: Side) -> int:
         """How many candidates of a side have no link."""

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from sameas.alignment import Alignment
 from sameas.errors import OptionError, shortened
@@ -81,20 +80,25 @@ def evaluate(
     properties) that it mentions: any other link of these kinds is wrong. Where kinds are not
     known, that is any other link. Warnings are logged, too.
     """
-    pair = None
-    if isinstance(found, Alignment):
-        pair, ranked = found.pair, found.ranked if ranked is None else ranked
-    else:
-        found = as_links(found, "found")
-    gold = as_links(gold, "gold")
-    table = found.links if isinstance(found, Alignment) else found
-    links = table.select(PAIR).unique(maintain_order=True)
+    pair = found.pair if isinstance(found, Alignment) else None
+    if isinstance(found, Alignment) and ranked is None:
+        ranked = found.ranked
+    links, gold = _distinct_links(found), as_links(gold, "gold")
+    judged = links.filter(_judged(pair, gold, no_match, complete=complete))
     right = len(links.join(gold, on=PAIR, how="semi"))
-    judged = len(links.filter(_judged(pair, gold, no_match, complete=complete)))
-    precision = right / judged if judged else None
+    precision = right / len(judged) if len(judged) else None
     strict_precision = right / len(links) if len(links) else None
     recall = right / len(gold) if len(gold) else 0.0
-    ranks = gold_ranks(ranked, gold) if ranked is not None and len(gold) else None
+    ranks = None
+    if ranked is not None and len(gold):
+        found_ranks = ranked.select(*PAIR, pl.col("rank").cast(pl.Float64))
+        joined = gold.join(found_ranks, on=PAIR, how="left", maintain_order="left")
+        ranks = joined["rank"].fill_null(float("inf")).to_numpy()
+    unmatched_recall = None
+    if no_match is not None and len(no_match):
+        linked = pl.concat([links["left"], links["right"].rename("left")])
+        wrong = no_match.unique().is_in(linked.implode())
+        unmatched_recall = 1 - int(wrong.sum()) / len(wrong)
     warnings = tuple(_warnings(links, gold, pair))
     for warning in warnings:
         log.warning(warning)
@@ -107,11 +111,11 @@ def evaluate(
         hits_at_1=None if ranks is None else float((ranks <= 1).mean()),
         hits_at_10=None if ranks is None else float((ranks <= 10).mean()),
         mrr=None if ranks is None else float((1 / ranks).mean()),
-        unmatched_recall=_unmatched_recall(links, no_match),
-        calibration_error=calibration(found, gold, no_match, complete=complete).error,
+        unmatched_recall=unmatched_recall,
+        calibration_error=_calibration(judged, gold).error,
         gold_links=len(gold),
         links=len(links),
-        links_judged=judged,
+        links_judged=len(judged),
         links_correct=right,
         warnings=warnings,
     )
@@ -166,33 +170,32 @@ def calibration(
     without a confidence are left out.
     """
     pair = found.pair if complete and isinstance(found, Alignment) else None
-    links = as_links(found.links if isinstance(found, Alignment) else found, "found")
-    gold = as_links(gold, "gold")
-    if "confidence" not in links.columns:
+    links, gold = _distinct_links(found), as_links(gold, "gold")
+    return _calibration(links.filter(_judged(pair, gold, no_match, complete=complete)), gold)
+
+
+def _calibration(judged: pl.DataFrame, gold: pl.DataFrame) -> Calibration:
+    if "confidence" not in judged.columns:
         return Calibration(())
-    sure = pl.col("confidence").cast(pl.Float64)
-    judged = (
-        links.unique(PAIR, keep="first", maintain_order=True)
-        .filter(_judged(pair, gold, no_match, complete=complete))
-        .with_columns(confidence=sure.fill_nan(None))
-        .drop_nulls("confidence")
-    )
     agreeing = gold.select(PAIR).unique().with_columns(agrees=True)
     place = (pl.col("confidence") * BINS).floor().clip(0, BINS - 1).cast(pl.Int64)
     table = (
-        judged.join(agreeing, on=PAIR, how="left")
+        judged.with_columns(pl.col("confidence").fill_nan(None))
+        .drop_nulls("confidence")
+        .join(agreeing, on=PAIR, how="left")
         .select("confidence", pl.col("agrees").fill_null(False), place=place)
         .sort("confidence", "agrees")
         .group_by("place", maintain_order=True)
         .agg(pl.col("confidence").mean(), pl.col("agrees").mean(), count=pl.len())
         .sort("place")
     )
-    return Calibration(
-        tuple(
-            Bin(place / BINS, confidence, accuracy, count)
-            for place, confidence, accuracy, count in table.iter_rows()
-        )
-    )
+    return Calibration(tuple(Bin(place / BINS, *row) for place, *row in table.iter_rows()))
+
+
+def _distinct_links(found: Alignment | Table) -> pl.DataFrame:
+    """The links of a result or a table, each once."""
+    links = as_links(found.links if isinstance(found, Alignment) else found, "found")
+    return links.unique(PAIR, keep="first", maintain_order=True)
 
 
 def hide_half(pair: GraphPair, *, seed: int) -> tuple[GraphPair, pl.Series]:
@@ -258,43 +261,27 @@ def _warnings(links: pl.DataFrame, gold: pl.DataFrame, pair: GraphPair | None) -
             f"{what} with their sides exchanged, {fitting:,} as they are; exchange the columns of "
             "gold, or align the graphs in the other order"
         )
-    elif fitting < count and (pair is not None or not fitting):
-        link = gold.filter(~met).row(0)
-        place = int((sides[0] == link[0]).any())  # the side whose entity is not known
-        name, other = shortened(link[place]), shortened(sides[place][0])
-        if fitting:
-            yield (
-                f"{count - fitting:,} of {count:,} gold links name an entity that is not in the "
-                f'graphs, such as "{name}" on the {PAIR[place]}; they count as not found'
-            )
-            return
-        missing = (
-            "no link touches an entity that gold mentions"
-            if pair is None
-            else "gold and graphs do not meet: no gold link has both of its entities in them"
-        )
+        return
+    if fitting == count or (fitting and pair is None):
+        return
+    link = gold.filter(~met).row(0)
+    place = int((sides[0] == link[0]).any())  # the side whose entity is not known
+    name, other = shortened(link[place]), shortened(sides[place][0])
+    if fitting:
         yield (
-            f'{missing}; on the {PAIR[place]}, gold has "{name}" and the {what} have "{other}": '
-            "both must name entities in the same way"
+            f"{count - fitting:,} of {count:,} gold links name an entity that is not in the "
+            f'graphs, such as "{name}" on the {PAIR[place]}; they count as not found'
         )
-
-
-def _unmatched_recall(links: pl.DataFrame, no_match: pl.Series | None) -> float | None:
-    """The share of the entities without counterpart that have no link."""
-    if no_match is None or not len(no_match):
-        return None
-    entities = no_match.unique()
-    linked = pl.concat([links["left"], links["right"].rename("left")]).unique()
-    return 1 - int(entities.is_in(linked.implode()).sum()) / len(entities)
-
-
-def gold_ranks(ranked: pl.DataFrame, gold: pl.DataFrame) -> NDArray[np.float64]:
-    """The rank of each gold link's right entity as seen from its left one, else infinity."""
-    found = gold.select(PAIR).join(
-        ranked.select([*PAIR, "rank"]), on=PAIR, how="left", maintain_order="left"
+        return
+    missing = (
+        "no link touches an entity that gold mentions"
+        if pair is None
+        else "gold and graphs do not meet: no gold link has both of its entities in them"
     )
-    ranks: NDArray[np.float64] = found["rank"].cast(pl.Float64).fill_null(float("inf")).to_numpy()
-    return ranks
+    yield (
+        f'{missing}; on the {PAIR[place]}, gold has "{name}" and the {what} have "{other}": '
+        "both must name entities in the same way"
+    )
 
 
 def _f1(precision: float | None, recall: float) -> float | None:

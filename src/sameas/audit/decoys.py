@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +31,7 @@ ROUNDS = 2
 """Rounds of refinement without the entities that were taken away."""
 
 
-@dataclass(frozen=True, eq=False)
-class Fits:
+class Fits(NamedTuple):
     """For entities of one side, how well the other side's entities fit them."""
 
     entity: Positions
@@ -123,7 +123,7 @@ def draw_decoys(
 
 
 def _joined(parts: Sequence[Fits]) -> Fits:
-    columns = zip(*((f.entity, f.partner, f.probability, f.best) for f in parts), strict=True)
+    columns = zip(*parts, strict=True)
     return Fits(*(np.concatenate(column) for column in columns))
 
 

@@ -1,22 +1,28 @@
-"""The audit of the links of a run."""
+"""The audit of the links of a run: what decoys tell of wrong links and missed counterparts."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sameas.audit.calibration import MADE, histogram, level_for
+from sameas.audit.calibration import MADE, Curve, Histogram, fit_curve, histogram, level_for
 from sameas.audit.decoys import Finished, Fits, draw_decoys
-from sameas.audit.estimates import Estimate, Side, estimate, make_side, resampled
 from sameas.audit.groups import groups_of
 from sameas.audit.record import Audit, Group, Point
 from sameas.graph import GraphPair
 
 Vector = NDArray[np.float64]
 
+POWER = 2
+"""How much entities count the more, the worse their best candidate is, in ``like_decoys``."""
+SILENT = 0.03
+"""Links of a lower probability are as good as none."""
+TURNS = 3
+"""How often the curve is fitted, each time with the confidences of the last one."""
 FEWEST = 100
 """With fewer links, nothing is said."""
 SEED = 0
@@ -51,50 +57,64 @@ def audit_links(
         return None
     rng = np.random.default_rng(SEED)
     decoys_of = draw_decoys(finished, dict(zip(numbers, free, strict=True)), rng)
-    sides = tuple(map(make_side, free, decoys_of))
+    sides = tuple(map(Side, free, decoys_of))
     found = free[0].probability[free[0].partner >= 0]
-    usual = tuple(np.ones(len(side.decoys.entity)) for side in sides)
-    best = estimate(sides, usual, histogram(found))
-    confidence = best.curve.confidence(found)
+    binned, made = histogram(found), found[found > MADE]
+    best = estimate(sides, tuple(np.ones(len(side.decoys.entity)) for side in sides), binned)
     level = min_confidence
     if max_error is not None:
         level = max(level, level_for(best.curve(found), max_error))
-    kept = found[(confidence if calibrated else found) >= level]
-    counts = [int(mask.sum()) for mask in (finished.free(0), finished.free(1))]
-    figures = _figures(best, kept, counts, luck=0.0)
-    samples = [
-        _figures(each, kept, counts, luck=luck)
-        for each, luck in zip(
-            resampled(sides, found, SAMPLES, rng), rng.standard_normal(SAMPLES), strict=True
-        )
-    ]
-    values: dict[str, Any] = {}
-    for name, value in figures.items():
-        low, high = np.quantile([each[name] for each in samples], [OUTSIDE, 1 - OUTSIDE])
-        values[name] = value
-        values[f"{name}_low"], values[f"{name}_high"] = min(low, value), max(high, value)
-    decoys = dict.fromkeys((0, 1), 0)
-    decoys |= {number: len(side.decoys.entity) for number, side in zip(numbers, sides, strict=True)}
+    kept = found[(best.curve.confidence(found) if calibrated else found) >= level]
+    counts = [int(finished.free(side).sum()) for side in (0, 1)]
+    samples = [_resampled(sides, binned, made, rng) for _ in range(SAMPLES)]
+    lucks = rng.standard_normal(SAMPLES).tolist()
+    decoys = {number: len(side.decoys.entity) for number, side in zip(numbers, sides, strict=True)}
     graph = (pair.left, pair.right)[numbers[0]]
-    points = zip(POINTS, best.curve.confidence(np.array(POINTS)), strict=True)
+    points = zip(POINTS, best.curve.confidence(np.array(POINTS)).tolist(), strict=True)
     return Audit(
         links=len(kept),
-        **{name: float(value) for name, value in values.items()},
-        left_decoys=decoys[0],
-        right_decoys=decoys[1],
+        **_with_intervals(
+            _figures(best, kept, counts),
+            [_figures(each, kept, counts, luck) for each, luck in zip(samples, lucks, strict=True)],
+        ),
+        left_decoys=decoys.get(0, 0),
+        right_decoys=decoys.get(1, 0),
         a=best.curve.a,
         b=best.curve.b,
         level=level,
-        curve=tuple(Point(p, float(confidence)) for p, confidence in points),
+        curve=tuple(Point(*point) for point in points),
         groups=tuple(
             group
             for by, labels in groups_of(graph).items()
-            for group in _groups(by, labels, sides, usual, best, level)
+            for group in _groups(by, labels, sides, best, level)
         ),
     )
 
 
-def _figures(found: Estimate, kept: Vector, counts: list[int], *, luck: float) -> dict[str, float]:
+def _resampled(
+    sides: tuple[Side, ...], links: Histogram, made: Vector, rng: np.random.Generator
+) -> Estimate:
+    """The estimate with random weights of the decoys (the Bayesian bootstrap).
+
+    One more decoy of each side has a link, with the probability of a random link that was made:
+    that no decoy was linked does not mean that none ever is.
+    """
+    weights = tuple(rng.exponential(size=len(side.decoys.entity)) for side in sides)
+    return estimate(sides, weights, links, extra=rng.choice(made, len(sides)))
+
+
+def _with_intervals(figures: dict[str, float], samples: list[dict[str, float]]) -> dict[str, float]:
+    """Each figure with its ``low`` and ``high``, which enclose most of the samples and itself."""
+    found = dict(figures)
+    for name, value in figures.items():
+        low, high = np.quantile([each[name] for each in samples], [OUTSIDE, 1 - OUTSIDE]).tolist()
+        found |= {f"{name}_low": min(low, value), f"{name}_high": max(high, value)}
+    return found
+
+
+def _figures(
+    found: Estimate, kept: Vector, counts: list[int], luck: float = 0.0
+) -> dict[str, float]:
     """The figures that an estimate gives; ``luck`` is how many deviations more links are right."""
     confidence = found.curve(kept)
     chance = np.sqrt((confidence * (1 - confidence)).sum())
@@ -113,39 +133,150 @@ def _figures(found: Estimate, kept: Vector, counts: list[int], *, luck: float) -
 
 
 def _groups(
-    by: str,
-    labels: pl.Series,
-    sides: tuple[Side, ...],
-    weights: tuple[Vector, ...],
-    found: Estimate,
-    level: float,
+    by: str, labels: pl.Series, sides: tuple[Side, ...], found: Estimate, level: float
 ) -> list[Group]:
     """The precision of each group that has links enough, those with most links first."""
     own, result = sides[0], []
-    made = [found.curve.confidence(each.probability) >= level for each in found.wrong]
+    # For how many wrong links that are kept each decoy stands.
+    wrong = [
+        counts * (found.curve.confidence(side.decoys.probability) >= level)
+        for counts, side in zip(found.wrong, sides, strict=True)
+    ]
     everyone, decoys = (labels.gather(each.entity) for each in (own.everyone, own.decoys))
     others = labels.gather(np.maximum(sides[1].decoys.partner, 0)) if len(sides) == 2 else None
     linked = found.curve.confidence(own.everyone.probability) >= level
-    alone = max(own.like_decoys(weights[0]), 1e-9)
-    usual = (found.wrong[0].weights * made[0]).sum() / alone
+    alone = max(own.like_decoys(), 1e-9)
+    usual = wrong[0].sum() / alone
     for name in everyone.filter(linked).drop_nulls().unique().sort():
         mine, drawn = ((each == name).fill_null(False).to_numpy() for each in (everyone, decoys))
         links = int((linked & mine).sum())
         if links < GROUP:
             continue
-        rate = (found.wrong[0].weights * made[0])[drawn].sum() * len(drawn) / alone
+        rate = wrong[0][drawn].sum() * len(drawn) / alone
         rate = (rate + USUAL * usual) / (drawn.sum() + USUAL)
-        wrong = rate * _alone(own, weights[0], mine, drawn)
+        if drawn.sum() < GROUP:
+            errors = rate * own.like_decoys(which=mine)
+        else:
+            errors = rate * Side(own.everyone.select(mine), own.decoys.select(drawn)).like_decoys()
         if others is not None:
-            here = (others == name).fill_null(False).to_numpy() & made[1]
-            wrong += found.wrong[1].weights[here].sum()
-        result.append(Group(by, name, links, float(np.clip(1 - wrong / links, 0.0, 1.0))))
+            errors += wrong[1][(others == name).fill_null(False).to_numpy()].sum()
+        result.append(Group(by, name, links, float(np.clip(1 - errors / links, 0.0, 1.0))))
     return sorted(result, key=lambda group: (-group.links, group.name))
 
 
-def _alone(side: Side, weights: Vector, mine: NDArray[np.bool_], drawn: NDArray[np.bool_]) -> float:
-    """How many entities of a group have candidates like those of decoys, if it can, its own."""
-    if drawn.sum() < GROUP:
-        return side.like_decoys(weights, mine)
-    group = make_side(side.everyone.select(mine), side.decoys.select(drawn))
-    return group.like_decoys(weights[drawn])
+@dataclass(frozen=True, eq=False)
+class Side:
+    """The entities of one side that may be linked, and those of them that became decoys."""
+
+    everyone: Fits
+    decoys: Fits
+
+    @cached_property
+    def places(self) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
+        """Of everyone, and of the decoys, the place of the best candidate among those of decoys.
+
+        It is odd for one that is equal to a decoy's, and even for one between two of them.
+        """
+        values = np.unique(self.decoys.best)
+        everyone, decoys = (
+            np.searchsorted(values, fits.best, "left") + np.searchsorted(values, fits.best, "right")
+            for fits in (self.everyone, self.decoys)
+        )
+        return everyone, decoys
+
+    def like_decoys(
+        self, weights: Vector | None = None, which: NDArray[np.bool_] | None = None
+    ) -> float:
+        """How many entities (those of ``which``) have candidates like an entity without partner.
+
+        Let u be the share of decoys whose best candidate is worse than an entity's. It is spread
+        evenly for entities without a partner and near one for the others, so that the sum of
+        (1 - u) ** 2, divided by what decoys give, is the number of the former. (Storey 2002
+        estimates the share of true null hypotheses in this way.) Entities whose partner looks
+        unlike them count too: they are linked wrongly as often.
+        """
+        everyone, decoys = self.places
+        chosen = everyone if which is None else everyone[which]
+        steps = np.bincount(decoys // 2, weights)
+        below = np.append(0.0, np.cumsum(steps)) / steps.sum()
+        middle = (below[:-1] + below[1:]) / 2
+        unlike = np.empty(2 * len(steps) + 1)
+        unlike[0::2], unlike[1::2] = 1 - below, 1 - middle
+        shares = np.clip(unlike, 0.0, 1.0) ** POWER
+        found = np.bincount(chosen, minlength=len(shares)) @ shares
+        usual = steps @ shares[1::2] / steps.sum()
+        return float(min(found / usual, len(chosen)))
+
+    def without(self, weights: Vector) -> float:
+        """How many entities have no counterpart: those without a link, by the share of decoys."""
+        share = (weights @ (self.decoys.probability < SILENT) + 0.5) / (weights.sum() + 1)
+        silent = int((self.everyone.probability < SILENT).sum())
+        return float(min(silent / share, len(self.everyone.entity)))
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """What one weighing of the decoys tells."""
+
+    curve: Curve
+    wrong: list[Vector]
+    """By side, for how many wrong links the link of each decoy stands."""
+    counterparts: float
+    """How many entities have a counterpart."""
+
+
+def estimate(
+    sides: tuple[Side, ...],
+    weights: tuple[Vector, ...],
+    links: Histogram,
+    *,
+    extra: Vector | None = None,
+) -> Estimate:
+    """The calibration and the number of counterparts, with these weights of the decoys.
+
+    ``extra`` are the probabilities of one more wrong link for each side.
+    """
+    alone = [side.like_decoys(each) for side, each in zip(sides, weights, strict=True)]
+    chances = [side.decoys.probability for side in sides]
+    more = []
+    if extra is not None:
+        chances.append(extra)
+        more.append(np.array(alone) / [each.sum() for each in weights])
+    curve = Curve()
+    for _ in range(TURNS):
+        wrong = _wrong_links(sides, weights, alone, curve)
+        counts = np.concatenate([*wrong, *more])
+        curve = fit_curve(links, np.concatenate(chances), counts).bounded()
+    return Estimate(curve, wrong, _counterparts(sides, weights, curve))
+
+
+def _wrong_links(
+    sides: tuple[Side, ...], weights: tuple[Vector, ...], alone: list[float], curve: Curve
+) -> list[Vector]:
+    """By side, for how many wrong links the link of each decoy stands.
+
+    A wrong link between two entities that both have no partner is told by the decoys of both
+    sides; each of these counts half. Whether the other entity has a partner is taken from its
+    own link.
+    """
+    found = []
+    for number, (side, each) in enumerate(zip(sides, weights, strict=True)):
+        partner, share = side.decoys.partner, np.ones(len(each))
+        if len(sides) == 2:
+            other = sides[1 - number].everyone
+            chance = np.zeros(max(int(partner.max()), int(other.entity.max(initial=0)), 0) + 1)
+            chance[other.entity] = other.probability
+            share = (1 + curve(chance[partner])) / 2
+        found.append(np.where(partner >= 0, share * each * alone[number] / each.sum(), 0.0))
+    return found
+
+
+def _counterparts(sides: tuple[Side, ...], weights: tuple[Vector, ...], curve: Curve) -> float:
+    """How many entities have a counterpart, at least as many as there are right links.
+
+    Both sides have the same number. The side with fewer entities without one tells it better.
+    """
+    without = np.array([side.without(each) for side, each in zip(sides, weights, strict=True)])
+    sizes = np.array([len(side.everyone.entity) for side in sides])
+    found = np.average(sizes - without, weights=1 / (without + 1) ** 2)
+    return float(max(found, curve(sides[0].everyone.probability).sum()))

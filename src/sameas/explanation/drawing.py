@@ -6,14 +6,13 @@ from itertools import zip_longest
 
 from jinja2 import Environment, PackageLoader
 
-from sameas.explanation.result import Findings
-from sameas.explanation.words import label, printable, relation_text
+from sameas.explanation.words import Explanation, label, printable, relation_text
 
 ROWS = 12
 """Neighbours of each sort that are drawn; others are counted."""
 
 
-def draw(explanation: Findings) -> str:
+def draw(explanation: Explanation) -> str:
     """The drawing as SVG: shared neighbours on one line each, joined and highlighted."""
     around, pair, rows = explanation.neighbourhood, explanation.shown, []
     if around is not None:
@@ -29,7 +28,7 @@ def draw(explanation: Findings) -> str:
     )
 
 
-def page(explanation: Findings) -> str:
+def page(explanation: Explanation) -> str:
     """The drawing and the words as one HTML page."""
     return _templates.get_template("page.html.jinja").render(
         title=label(explanation.entity), drawing=draw(explanation), text=str(explanation)

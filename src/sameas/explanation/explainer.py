@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from sameas.assignment.exchange import force_pair
+from sameas.assignment import force_pair
 from sameas.candidates import Candidates
 from sameas.errors import OptionError
 from sameas.explanation import result
-from sameas.explanation.lookup import Lookup
-from sameas.explanation.record import SIDES, Record
-from sameas.explanation.result import Comparison, Considered, Neighbours, Side
+from sameas.explanation.lookup import find_entity
+from sameas.explanation.record import Record
+from sameas.explanation.result import SIDES, Comparison, Considered, Neighbours
 from sameas.explanation.terms import Pair, Scores
 from sameas.explanation.words import Explanation
+from sameas.iri import Side
 
 MOST = 10
 """Other candidates, and rivals, that are listed."""
@@ -25,47 +26,28 @@ TIE = 1e-6
 """Scores that differ by less are equal."""
 
 
-@dataclass(frozen=True, eq=False)
-class Explainer:
-    """Answers questions about one alignment; what is costly is computed once."""
+def explain(
+    scores: Scores, entity: str, other: str | None = None, side: Side | None = None
+) -> Explanation:
+    """Why an entity has the partner it has, or none; with ``other``, why not that one.
 
-    record: Record
-
-    def __post_init__(self) -> None:
-        """Refuse methods whose scores are made otherwise."""
-        if self.record.options.method != "seu":
-            raise OptionError(
-                "explanations are there for method 'seu', got a run of "
-                f"{self.record.options.method!r} instead"
-            )
-
-    @cached_property
-    def scores(self) -> Scores:
-        """What the scores of the run were made from."""
-        return Scores(self.record)
-
-    @cached_property
-    def lookup(self) -> Lookup:
-        """Entities by URI and by name."""
-        return Lookup(self.record.pair)
-
-    def explain(
-        self, entity: str, other: str | None = None, *, side: Side | None = None
-    ) -> Explanation:
-        """Why an entity has the partner it has, or none; with ``other``, why not that one.
-
-        The entity is one of either graph (the left one is searched first; ``side`` decides), by
-        URI, by name or by the last part of its URI.
-        """
-        name, place = self.lookup.find(entity, side)
-        near = SIDES.index(name)
-        miss, asked = (
-            -1 if uri is None else self.lookup.find(uri, SIDES[1 - near])[1]
-            for uri in (self.record.of(near, place)["candidate"], other)
+    The entity is one of either graph (the left one is searched first; ``side`` decides), by
+    URI, by name or by the last part of its URI.
+    """
+    record = scores.record
+    if record.options.method != "seu":
+        raise OptionError(
+            "explanations are there for method 'seu', got a run of "
+            f"{record.options.method!r} instead"
         )
-        partner = self.record.partners[near].get(place, -1)
-        chosen = miss if partner < 0 else partner
-        return Question(self.record, self.scores, near, place, partner, chosen, asked).answer()
+    near, place = find_entity(record.pair, entity, side)
+    partner = record.partners[near].get(place, -1)
+    miss, asked = (
+        -1 if uri is None else find_entity(record.pair, uri, SIDES[1 - near])[1]
+        for uri in (record.of(near, place)["candidate"], other)
+    )
+    chosen = miss if partner < 0 else partner
+    return Question(scores, near, place, partner, chosen, asked).answer()
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +57,7 @@ class Question:
     Entities are positions, -1 where there is none.
     """
 
-    record: Record
-    scores: Scores
+    run: Scores
     near: int
     entity: int
     partner: int
@@ -88,6 +69,7 @@ class Question:
     def answer(self) -> Explanation:
         """The whole explanation."""
         record, found = self.record, self.record.of(self.near, self.entity)
+        used = {"embedding": record.aids.encoder, "dictionary": record.aids.learnt}
         return Explanation(
             side=SIDES[self.near],
             entity=record.entity(self.near, self.entity),
@@ -95,7 +77,7 @@ class Question:
             confidence=found["confidence"],
             reason=found["reason"],
             min_confidence=record.options.min_confidence,
-            scale="log-odds" if self.record.refined else "cosine",
+            scale="log-odds" if record.refined else "cosine",
             comparison=self.compared.get(self.chosen),
             other=self.compared.get(self.asked),
             others=self._others(),
@@ -104,13 +86,13 @@ class Question:
             missing=self._missing(),
             neighbourhood=self._neighbourhood(),
             notes=self._notes(),
-            weights=self._weights(),
+            weights={name: w for name, w in record.weights.items() if used.get(name, True)},
         )
 
-    def _weights(self) -> dict[str, float]:
-        """The weights of the run, of what it compared."""
-        used = {"embedding": self.record.aids.encoder, "dictionary": self.record.aids.learnt}
-        return {name: worth for name, worth in self.record.weights.items() if used.get(name, True)}
+    @property
+    def record(self) -> Record:
+        """The run."""
+        return self.run.record
 
     @cached_property
     def candidates(self) -> dict[int, float]:
@@ -122,7 +104,7 @@ class Question:
         """The chosen pair and the one asked about, taken apart."""
         places = {place for place in (self.chosen, self.asked) if place >= 0}
         pairs = [self._pair(place) for place in places]
-        return dict(zip(places, self.scores.compare(pairs, details=True), strict=True))
+        return dict(zip(places, self.run.compare(pairs, details=True), strict=True))
 
     @property
     def shown(self) -> int:
@@ -144,28 +126,27 @@ class Question:
 
     # --- other candidates ---
 
-    def _considered(self, side: int, place: int, score: float) -> Considered:
-        linked = self.record.partners[side].get(place, -1)
-        return Considered(
-            self.record.entity(side, place), score, self.record.find(1 - side, linked)
-        )
-
     def _others(self) -> tuple[Considered, ...]:
         """Other candidates, compared part by part with the one that was chosen."""
+        chosen = self.compared.get(self.chosen)
         others = [place for place in self.candidates if place != self.chosen][:MOST]
-        found, chosen = [], self.compared.get(self.chosen)
-        for place, pair in zip(
-            others, self.scores.compare([*map(self._pair, others)]), strict=True
-        ):
-            considered = self._considered(1 - self.near, place, pair.score)
-            found.append(replace(considered, differences=_differences(chosen, pair)))
-        return tuple(found)
+        pairs = self.run.compare([self._pair(place) for place in others])
+        return tuple(
+            self._considered(1 - self.near, place, pair.score, _differences(chosen, pair))
+            for place, pair in zip(others, pairs, strict=True)
+        )
 
     def _rivals(self) -> tuple[Considered, ...]:
         """Other candidates of the entity that the details are about."""
         scores = self.record.scores(1 - self.near, self.shown) if self.shown >= 0 else {}
         others = [place for place in scores if place != self.entity][:MOST]
         return tuple(self._considered(self.near, one, scores[one]) for one in others)
+
+    def _considered(
+        self, side: int, place: int, score: float, differences: result.Differences = ()
+    ) -> Considered:
+        linked = self.record.find(1 - side, self.record.partners[side].get(place, -1))
+        return Considered(self.record.entity(side, place), score, linked, differences)
 
     # --- what would have to change ---
 
@@ -177,19 +158,18 @@ class Question:
             return None
         score = self.candidates.get(wanted)
         score = self.compared[wanted].score if score is None else score
-        if score <= 0 and self.partner < 0 and self.record.refined:
+        if score <= 0 and self.partner < 0 and record.refined:
             return None
         extra = {(entity, wanted): score}
-        if not self.record.refined and min(holder, self.partner) >= 0:
+        if not record.refined and min(holder, self.partner) >= 0:
             # As published, any pair can be linked: the two that are left over can have each other.
-            left_over = self.scores.compare([self._pair(self.partner, holder)])[0]
+            left_over = self.run.compare([self._pair(self.partner, holder)])[0]
             extra[holder, self.partner] = left_over.score
-        market = _joined(record.kept[near], extra)
+        market = _joined(record.seen_from(near), extra)
         changed = force_pair(market, record.partners[near], entity, wanted)
         order = _in_turn(changed, entity, record.partners[1 - near])
         steps = tuple(self._step(market, one, changed[one]) for one in order)
-        ends = record.of(near, entity), record.of(1 - near, wanted)
-        prices = [end["price"] for end in ends if end.get("price") is not None]
+        prices = record.of(near, entity)["price"], record.of(1 - near, wanted)["price"]
         return result.Exchange(
             wanted=record.entity(1 - near, wanted),
             score=score,
@@ -197,7 +177,7 @@ class Question:
             holder_score=_value(market, holder, wanted),
             steps=steps,
             cost=sum(step.before_score - step.after_score for step in steps),
-            at_least=max(sum(prices) - score, 0.0) if len(prices) == 2 else None,
+            at_least=None if None in prices else max(sum(prices) - score, 0.0),
         )
 
     def _step(self, market: Candidates, entity: int, after: int) -> result.Step:
@@ -217,7 +197,7 @@ class Question:
         score = self.compared[self.shown].score
         if score > 0:
             return None
-        return result.Missing(-score, self.scores.best_addition(self._pair(self.shown)))
+        return result.Missing(-score, self.run.best_addition(self._pair(self.shown)))
 
     # --- what else there is to say ---
 
@@ -253,23 +233,18 @@ class Question:
         """What else decides about the entity, or about the pair that is asked about."""
         record, rejected = self.record, self.record.inputs.reject
         found: dict[result.Note, bool] = {
-            "entity-not-among": _not_among(record, self.near, self.entity)
+            "entity-not-among": not record.was_among(self.near, self.entity)
         }
         if self.asked >= 0:
             found["not-kept"] = self.asked not in self.candidates
-            found["other-not-among"] = _not_among(record, 1 - self.near, self.asked)
-            if rejected is not None:
-                pairs = np.stack(record.positions(rejected), axis=1)
-                found["rejected"] = bool((pairs == self._pair(self.asked)).all(axis=1).any())
+            found["other-not-among"] = not record.was_among(1 - self.near, self.asked)
+        if self.asked >= 0 and rejected is not None:
+            pairs = np.stack(record.positions(rejected), axis=1)
+            found["rejected"] = bool((pairs == self._pair(self.asked)).all(axis=1).any())
         return tuple(note for note, holds in found.items() if holds)
 
 
-def _not_among(record: Record, side: int, entity: int) -> bool:
-    """Whether an entity is neither linked nor unmatched: it was not to be linked."""
-    return entity not in record.partners[side] and record.of(side, entity)["reason"] is None
-
-
-def _differences(chosen: Comparison | None, other: Comparison) -> tuple[tuple[str, float], ...]:
+def _differences(chosen: Comparison | None, other: Comparison) -> result.Differences:
     """How the parts of another pair differ from those of the chosen one, most first."""
     if chosen is None:
         return ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,14 +10,11 @@ import polars as pl
 
 from sameas.blocks import Aids
 from sameas.candidates import Candidates, from_pairs
-from sameas.evidence import Edges, edges_of
-from sameas.explanation.result import Entity, Relation, Side
+from sameas.explanation.result import SIDES, Entity, Relation
 from sameas.graph import Graph, GraphPair, Positions
 from sameas.inputs import Inputs
 from sameas.options import Options
 from sameas.understanding import Kind
-
-SIDES: tuple[Side, Side] = ("left", "right")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -63,50 +59,51 @@ class Record:
         return self.pair.left.positions(table["left"]), self.pair.right.positions(table["right"])
 
     @cached_property
-    def kept(self) -> tuple[Candidates, Candidates]:
-        """All links and candidates with their scores, seen from the left and from the right."""
+    def kept(self) -> Candidates:
+        """All links and candidates with their scores."""
         table = pl.concat([self.links, self.candidates], how="diagonal")
         table = table.unique(["left", "right"], keep="first", maintain_order=True)
-        (left, right), scores = self.positions(table), table["score"].to_numpy()
         shape = len(self.pair.left.entities), len(self.pair.right.entities)
-        return from_pairs(shape, left, right, scores), from_pairs(shape[::-1], right, left, scores)
+        return from_pairs(shape, *self.positions(table), table["score"].to_numpy())
+
+    def seen_from(self, side: int) -> Candidates:
+        """The same, with the pairs of a side's entities together."""
+        return self.kept.turned if side else self.kept
 
     @cached_property
     def partners(self) -> tuple[dict[int, int], dict[int, int]]:
-        """The partner of each linked entity of either side."""
-        return self._both_ways(self.links)
+        """The partner of each linked entity of either side; of several, the last one."""
+        left, right = (each.tolist() for each in self.positions(self.links))
+        return dict(zip(left, right, strict=True)), dict(zip(right, left, strict=True))
 
     @cached_property
     def counterparts(self) -> dict[int, int]:
         """The partner of each left entity by the links, or else by the anchors."""
-        known = {} if self.anchors is None else self._both_ways(self.anchors)[0]
-        return known | self.partners[0]
-
-    def _both_ways(self, table: pl.DataFrame) -> tuple[dict[int, int], dict[int, int]]:
-        left, right = (positions.tolist() for positions in self.positions(table))
-        return dict(zip(left, right, strict=True)), dict(zip(right, left, strict=True))
+        if self.anchors is None:
+            return self.partners[0]
+        left, right = (each.tolist() for each in self.positions(self.anchors))
+        return dict(zip(left, right, strict=True)) | self.partners[0]
 
     def of(self, side: int, position: int) -> dict[str, Any]:
-        """An entity's confidence, reason, candidate and price, as far as there are any."""
-        return self._of_entities[side].row(position, named=True)
+        """An entity's confidence, reason, candidate and price; None where there is none."""
+        name, uri = SIDES[side], self.graphs[side].entities[position]
+        found: dict[str, Any] = dict.fromkeys(("confidence", "reason", "candidate", "price"))
+        for row in self.links.filter(pl.col(name) == uri).iter_rows(named=True):
+            found["confidence"] = row["confidence"]
+        for table in (self.unmatched, self.prices):
+            if table is not None:
+                for row in table.filter(side=name, entity=uri).iter_rows(named=True):
+                    found |= row
+        return found
 
-    @cached_property
-    def _of_entities(self) -> list[pl.DataFrame]:
-        tables = []
-        for side, graph in zip(SIDES, self.graphs, strict=True):
-            table = pl.DataFrame({"entity": graph.entities.cast(pl.String)})
-            links = self.links.select("confidence", entity=side, side=pl.lit(side))
-            prices = [] if self.prices is None else [self.prices]
-            for found in (links, self.unmatched, *prices):
-                known = found.filter(pl.col("side") == side).drop("side", "score", strict=False)
-                table = table.join(known, on="entity", how="left", maintain_order="left")
-            tables.append(table)
-        return tables
+    def was_among(self, side: int, position: int) -> bool:
+        """Whether an entity was to be linked: it is linked now, or unmatched."""
+        return position in self.partners[side] or self.of(side, position)["reason"] is not None
 
     def entity(self, side: int, position: int) -> Entity:
         """The entity at a position."""
         graph = self.graphs[side]
-        return Entity(graph.entities[position], graph.names[position] or "")
+        return Entity(graph.entities[position], graph.names[position])
 
     def find(self, side: int, position: int) -> Entity | None:
         """The entity at a position; none for -1."""
@@ -114,23 +111,19 @@ class Record:
 
     def scores(self, side: int, position: int) -> dict[int, float]:
         """The kept candidates of an entity with their scores, best first."""
-        kept, uris = self.kept[side], self.graphs[1 - side].entities
+        kept, uris = self.seen_from(side), self.graphs[1 - side].entities
         part = slice(*kept.starts[position : position + 2])
         found = zip(kept.right[part].tolist(), kept.values[part].tolist(), strict=True)
         return dict(sorted(found, key=lambda one: (-one[1], uris[one[0]])))
 
     def around(self, side: int, position: int) -> dict[int, tuple[Relation, ...]]:
         """The neighbours of an entity, with all relations that lead to each."""
-        edges, graph = self._every_edge[side], self.graphs[side]
-        part, kinds = slice(*edges.starts[position : position + 2]), len(graph.relations)
+        graph, edges = self.graphs[side], set[tuple[int, bool, int]]()
+        for inverse, (near, far) in ((False, (0, 2)), (True, (2, 0))):
+            for triple in graph.triples[graph.triples[:, near] == position].tolist():
+                edges.add((triple[far], inverse, triple[1]))
         found: dict[int, tuple[Relation, ...]] = {}
-        for relation, far in zip(edges.relation[part], edges.far[part].tolist(), strict=True):
-            if far < len(graph.entities):
-                name = Relation(graph.relations[int(relation) % kinds], bool(relation >= kinds))
-                found[far] = (*found.get(far, ()), name)
+        for far, inverse, relation in sorted(edges):
+            if far != position:
+                found[far] = *found.get(far, ()), Relation(graph.relations[relation], inverse)
         return found
-
-    @cached_property
-    def _every_edge(self) -> tuple[Edges, Edges]:
-        """All edges, those to hubs included."""
-        return edges_of(self.pair, hub=sys.maxsize)

@@ -1,12 +1,13 @@
-"""What an explanation consists of: plain values, from which text, JSON and drawings are made."""
+"""What an explanation consists of: plain values."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
-Side = Literal["left", "right"]
-Scale = Literal["log-odds", "cosine"]
+from sameas.iri import Side
+
+SIDES: tuple[Side, Side] = ("left", "right")
 Kind = str
 """A part of a score: name; meaning (of names, by dictionaries), embedding (encoded names) and
 dictionary (learnt from links), where names are in two languages; neighbours (their names); further
@@ -14,6 +15,8 @@ dictionary (learnt from links), where names are in two languages; neighbours (th
 left lacks, right lacks (what only the other has); types, attributes, spelling (what their likeness
 was learned to be worth); known (a known link); sketch (how far the sketched hops of the run are
 from the exact ones); threshold (which is taken off)."""
+Differences = tuple[tuple[Kind, float], ...]
+"""By how much each part differs from that of the chosen pair, largest difference first."""
 Reason = Literal["no-candidate", "below-threshold", "taken", "unsure", "left-over"]
 """Why an entity is unmatched: nothing resembles it; its best candidate's score is below the
 threshold; that candidate was linked to another entity; the link was not confident enough; the
@@ -99,8 +102,7 @@ class Considered:
     entity: Entity
     score: float
     linked_with: Entity | None
-    differences: tuple[tuple[Kind, float], ...] = ()
-    """By how much each part differs from that of the chosen pair, largest difference first."""
+    differences: Differences = ()
 
 
 @dataclass(frozen=True)
@@ -154,46 +156,3 @@ class Neighbourhood:
     more_shared: int
     more_left: int
     more_right: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Findings:
-    """Everything that an explanation tells, as data."""
-
-    side: Side
-    entity: Entity
-    partner: Entity | None
-    confidence: float | None
-    reason: Reason | None
-    """Why there is no partner."""
-    min_confidence: float
-    """The confidence that a link needs (an option of the run)."""
-    scale: Scale
-    """Scores are log-odds above the threshold, or mean cosines."""
-    comparison: Comparison | None
-    """The pair that was chosen; for an unmatched entity, its nearest miss."""
-    other: Comparison | None
-    """The pair that was asked about."""
-    others: tuple[Considered, ...]
-    """Other candidates of the entity, best first."""
-    rivals: tuple[Considered, ...]
-    """Other candidates of the partner, the nearest miss or the one asked about; best first."""
-    exchange: Exchange | None
-    missing: Missing | None
-    neighbourhood: Neighbourhood | None
-    notes: tuple[Note, ...] = ()
-    weights: dict[str, float] = field(default_factory=dict)
-    """What one unit of each kind of evidence was worth in the run; empty if that was not kept."""
-
-    @property
-    def shown(self) -> Comparison | None:
-        """The pair that the details are about: the one asked about, or else the chosen one."""
-        return self.other or self.comparison
-
-    def far(self, comparison: Comparison) -> Entity:
-        """The entity of a pair that is not on the explained side."""
-        return comparison.right if self.side == "left" else comparison.left
-
-    def asdict(self) -> dict[str, Any]:
-        """The same as plain values that JSON can hold."""
-        return asdict(self)

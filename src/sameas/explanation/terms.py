@@ -11,32 +11,22 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sameas import evidence
+from sameas import evidence, scoring
 from sameas.adjacency import adjacency_matrices
 from sameas.candidates import from_pairs
 from sameas.evidence import Anchors, Edges, Relations
-from sameas.explanation.record import SIDES, Record
-from sameas.explanation.result import Comparison, Detail, Entity, Kind, Part, Relation
+from sameas.explanation.record import Record
+from sameas.explanation.result import SIDES, Comparison, Detail, Entity, Kind, Part, Relation
 from sameas.features import folded, ngrams_of, words_of
 from sameas.features.dictionary import dictionary_rows
 from sameas.graph import Positions
 from sameas.likeness import Worths
-from sameas.likeness.attributes import AttributeWorths
+from sameas.likeness.attributes import Attributes
 from sameas.likeness.names import BestNames, name_table
 from sameas.profit import Profit
 from sameas.propagation import hop_rows
 from sameas.refinement import SURE, crowd_of
 from sameas.rows import Rows, Sparse
-from sameas.scoring import (
-    NameFeatures,
-    best_names,
-    by_side,
-    make_traits,
-    name_blocks,
-    name_features,
-    spellings,
-    weights_of,
-)
 from sameas.weights import Weights
 
 Vector = NDArray[np.float64]
@@ -75,26 +65,26 @@ class Scores:
     @property
     def weights(self) -> Weights:
         """What each kind of evidence is worth."""
-        return weights_of(self.record.options, self.record.weights)
+        return scoring.weights_of(self.record.options, self.record.weights)
 
     @cached_property
-    def features(self) -> NameFeatures:
+    def features(self) -> scoring.NameFeatures:
         """The unit feature rows of all entities, and of all their names."""
         record = self.record
-        return name_features(record.pair, record.options, record.inputs, record.aids)
+        return scoring.name_features(record.pair, record.options, record.inputs, record.aids)
 
     @cached_property
     def rows(self) -> tuple[Rows, Rows]:
         """The unit feature rows of the left and of the right entities."""
-        return by_side(self.record.pair, self.features.rows)
+        return scoring.by_side(self.record.pair, self.features.rows)
 
     @cached_property
     def blocks(self) -> dict[str, Profit | BestNames]:
         """The cosine of names by each block, under the name of its weight."""
         pair, starts = self.record.pair, self.features.starts
         everything = np.arange(len(pair.left.entities)), np.arange(len(pair.right.entities))
-        found = name_blocks(self.features, pair, everything)
-        blocks = {name: best_names(block, starts) for name, block in found.items()}
+        found = scoring.name_blocks(self.features, pair, everything)
+        blocks = {name: scoring.best_names(block, starts) for name, block in found.items()}
         if self.record.taught is not None:
             links = self.record.positions(self.record.taught)
             blocks["dictionary"] = Profit(
@@ -109,10 +99,12 @@ class Scores:
         return names if isinstance(names, BestNames) else None
 
     @cached_property
-    def _names(self) -> list[pl.Series]:
+    def _names(self) -> tuple[pl.Series, pl.Series]:
         """All names of each side, in the order of their rows."""
         left, right = self.record.graphs
-        return [name_table(left, right)[0], name_table(right, left)[0]]
+        if self._several is None:
+            return left.names, right.names
+        return name_table(left, right)[0], name_table(right, left)[0]
 
     @cached_property
     def _crowd(self) -> Vector:
@@ -123,7 +115,7 @@ class Scores:
     @cached_property
     def worths(self) -> Worths | None:
         """What types, attributes and spelling were learned to be worth."""
-        traits = make_traits(self.record.pair, self._several)
+        traits = scoring.make_traits(self.record.pair, self._several)
         anchors = self.anchors
         return None if traits is None else traits.learn(anchors.left, anchors.right, anchors.trust)
 
@@ -183,7 +175,7 @@ class Scores:
         if not pairs:
             return []
         left, right = np.array(pairs, dtype=np.int64).T
-        kept = self.record.kept[0]
+        kept = self.record.kept
         places, cosines = kept.find(left, right).tolist(), self._cosines(left, right)
         alike = {name: block.of(left, right) for name, block in self.blocks.items()}
         terms = self._neighbour_terms(pairs) if self.record.refined else []
@@ -192,7 +184,10 @@ class Scores:
             listed = float(kept.values[places[number]]) if places[number] >= 0 else None
             named = {name: float(each[number]) for name, each in alike.items()}
             parts = self._name_parts(pair, named, details)
-            parts += self._hop_parts(pair, cosines[:, number], details)
+            for hop, cosine in enumerate(cosines[:, number], start=1):
+                hop_terms = self._hop_terms(pair, hop) if details else None
+                kind = "neighbours" if hop == 1 else "further"
+                parts.append(_part(kind, self._hop_worth, cosine, hop_terms, hop=hop))
             if self.record.refined:
                 threshold = self.record.threshold(pair[0])
                 parts += self._evidence_parts(pair, terms[number], details)
@@ -230,123 +225,87 @@ class Scores:
         return (self.weights.profit if self.record.refined else 1) / (self.record.options.depth + 1)
 
     def _name_parts(self, pair: Pair, cosines: dict[str, float], details: bool) -> list[Part]:
-        """What the names say, by each block."""
-        parts = []
-        mean = [name for name in cosines if name != "dictionary"]  # the blocks of hop 0
+        """What the names say, by each block; of several names, the two that fit best."""
+        parts, places = [], self._name_places(pair)
+        mean = [block for block in cosines if block != "dictionary"]  # the blocks of hop 0
         for block, cosine in cosines.items():
             worth = getattr(self.weights, block) if self.record.refined else 0.0
             worth += self._hop_worth / len(mean) if block in mean else 0.0
-            if block != "names":
+            if block == "names":
+                meant = self._meaning_terms(places)
+                total = float(meant[0].sum())
+                terms = self._spelling_terms(places, cosine - total) if details else None
+                parts.append(_part("name", worth, cosine - total, terms, hop=0))
+                if places and self._several:
+                    best = self._names[0][places[0]], self._names[1][places[1]]
+                    parts[-1] = replace(parts[-1], names=best)
+                if self.features.meanings is not None:
+                    parts.append(_part("meaning", worth, total, meant if details else None, hop=0))
+            else:
                 terms = self._block_terms(pair, block, cosine) if details else None
                 parts.append(_part(block, worth, cosine, terms, hop=0))
-                continue
-            best = self._best_names(pair)[0]
-            meant = self._meaning_terms(pair)
-            total = float(meant[0].sum())
-            terms = self._name_terms(pair, cosine - total) if details else None
-            parts.append(replace(_part("name", worth, cosine - total, terms, hop=0), names=best))
-            if self.features.meanings is not None:
-                parts.append(_part("meaning", worth, total, meant if details else None, hop=0))
         return parts
+
+    def _name_places(self, pair: Pair) -> Pair | None:
+        """The places of the two names that fit best among ``_names``; None if one has no name."""
+        if self._several is None:
+            return pair
+        _, left, right = self._several.best(*(np.array([place]) for place in pair))
+        return (int(left[0]), int(right[0])) if left[0] >= 0 else None
 
     def _block_terms(self, pair: Pair, block: str, cosine: float) -> Terms:
         """What n-grams add to the cosine of a translated name; or the cosine of encoded ones."""
         profit = self.blocks[block]
         if block != "dictionary" or not isinstance(profit, Profit):
-            return np.array([cosine]), lambda place: {"text": "encoded names", "amount": cosine}
-        left, right = (
-            side.sparse[[place]]
-            for side, place in zip((profit.left, profit.right), pair, strict=True)
-        )
-        ngrams = ngrams_of(
-            str(folded(self.record.pair.right.names[[pair[1]]])[0]), n=3, boundaries=True
-        )
+            return _texts(["encoded names"], np.array([cosine]))
+        left, right = profit.left.sparse[[pair[0]]], profit.right.sparse[[pair[1]]]
         columns = np.sort(right.indices)
         shares = (left[:, columns].toarray() * right[:, columns].toarray()).ravel()
-        return shares.astype(np.float64), lambda place: {
-            "text": ngrams[place],
-            "amount": float(shares[place]),
-        }
+        name = folded(self.record.pair.right.names[[pair[1]]])[0]
+        return _texts(ngrams_of(name, n=3, boundaries=True), shares.astype(np.float64))
 
-    def _meaning_terms(self, pair: Pair) -> Terms:
+    def _meaning_terms(self, places: Pair | None) -> Terms:
         """What each gloss of a name adds to the cosine of two names."""
         meanings = self.features.meanings
-        nothing: Terms = np.zeros(0), lambda place: {}
-        if meanings is None:
-            return nothing
-        left, right = self._name_places(pair)
-        if min(left, right) < 0:
-            return nothing
-        starts = self.features.starts
-        near, far = left, right + (int(starts[0][-1]) if starts else len(self.rows[0]))
+        if meanings is None or places is None:
+            return _texts([], np.zeros(0))
+        near, far = places[0], places[1] + len(self._names[0])
         if "left" not in self.record.aids.glossed:
             near, far = far, near
         table = meanings.table.filter(pl.col("name_index") == near)
-        numbers = table["number"].to_numpy()
-        products = _products(meanings.glosses.take(numbers), meanings.rows.take(np.array([far])))
-        shares = meanings.factors[near] * table["weight"].to_numpy() * products[:, 0]
+        glosses = meanings.glosses.take(table["number"].to_numpy())
+        products = _products(glosses, meanings.rows.take(np.array([far])))[:, 0]
+        shares = meanings.factors[near] * table["weight"].to_numpy() * products
         texts = [f"{piece} = {gloss}" for piece, gloss in table["piece", "gloss"].iter_rows()]
-        return shares, lambda place: {"text": texts[place], "amount": float(shares[place])}
+        return _texts(texts, shares)
 
-    def _name_places(self, pair: Pair) -> tuple[int, int]:
-        """The places of the two names that fit best among the names of each side."""
-        if (several := self._several) is None:
-            return pair
-        _, *places = several.best(*(np.array([place]) for place in pair))
-        return int(places[0][0]), int(places[1][0])
-
-    def _hop_parts(self, pair: Pair, cosines: Vector, details: bool) -> list[Part]:
-        parts = []
-        for number, cosine in enumerate(cosines, start=1):
-            described = self._hop_terms(pair, number) if details else None
-            kind = "neighbours" if number == 1 else "further"
-            parts.append(_part(kind, self._hop_worth, cosine, described, hop=number))
-        return parts
-
-    def _best_names(self, pair: Pair) -> tuple[tuple[str, str] | None, list[Rows]]:
-        """The two names that fit best, if they are not the first ones; and their feature rows."""
-        single = self.rows if self._several else self.features.blocks.get("names", self.rows)
-        rows = [side.take(np.array([place])) for side, place in zip(single, pair, strict=True)]
-        if self._several is None:
-            return None, rows
-        every, places = self._several.rows, self._name_places(pair)
-        if places[0] < 0:
-            return None, rows
-        rows = [
-            side.take(np.array([place]))
-            for side, place in zip((every.left, every.right), places, strict=True)
-        ]
-        left, right = (str(names[place]) for names, place in zip(self._names, places, strict=True))
-        return (left, right), rows
-
-    def _name_terms(self, pair: Pair, cosine: float) -> Terms:
+    def _spelling_terms(self, places: Pair | None, cosine: float) -> Terms:
         """What n-grams and words in common add to the cosine of two names."""
-        best, rows = self._best_names(pair)
-        if best is None and self._several is not None:  # one has no name
-            return np.zeros(0), lambda place: {}
+        if places is None:
+            return _texts([], np.zeros(0))
         if self.features.meanings is not None:
-            return np.array([cosine]), lambda place: {"text": "spelling", "amount": cosine}
+            return _texts(["spelling"], np.array([cosine]))
+        every = self.features.blocks.get("names", self.rows)
+        rows = [side.take(np.array([place])) for side, place in zip(every, places, strict=True)]
+        names = [side[place] for side, place in zip(self._names, places, strict=True)]
         left, right = (row.dense[0].astype(np.float64) for row in rows)
-        names = list(best or ())
-        names = names or [self.record.entity(side, place).name for side, place in enumerate(pair)]
-        features, cosines = (
-            self.record.options.features,
-            {"given feature rows": float(left @ right)},
-        )
-        if self.record.inputs.embeddings is None:
-            by_word = features in ("word", "hybrid")
-            cosines = self._word_cosines(names, float(left @ right)) if by_word else {}
-            cosines |= self._ngram_cosines(names, rows) if features != "word" else {}
+        features, cosines = self.record.options.features, dict[str, float]()
+        if self.record.inputs.embeddings is not None:
+            cosines = {"given feature rows": float(left @ right)}
+        else:
+            if features in ("word", "hybrid"):
+                cosines = self._word_cosines(names, float(left @ right))
+            if features != "word":
+                cosines |= self._ngram_cosines(names, rows)
         texts = sorted(cosines)
-        values = np.array([cosines[text] for text in texts])
-        return values, lambda place: {"text": texts[place], "amount": float(values[place])}
+        return _texts(texts, np.array([cosines[text] for text in texts]))
 
     def _ngram_cosines(self, names: list[str], rows: list[Rows]) -> dict[str, float]:
         """What each n-gram adds to the cosine; those of the spelling by sound have a ~."""
         options, weights = self.record.options, []
         n = 2 if options.text == "plain" else 3
         boundaries = n == 3 and "boundaries" not in options.without
-        spelled = spellings(pl.Series(names), options)
+        spelled = scoring.spellings(pl.Series(names), options)
         for number, row in enumerate(rows):
             ngrams = [
                 "~" * by_sound + ngram
@@ -500,22 +459,13 @@ class Scores:
             return []
         ends = np.array([pair[0]]), np.array([pair[1]])
         parts = [Part(kind="types", score=float(self.worths.types(*ends)[0]))]
-        if (attributes := self.worths.attributes) is not None:
-            said = attributes.parts(*ends)[0]
-            described = (said, partial(self._attribute, attributes, pair)) if details else None
+        if (worths := self.worths.attributes) is not None:
+            said, describe = worths.parts(*ends)[0], partial(_attribute, worths.attributes, pair)
+            described = (said, describe) if details else None
             parts.append(_part("attributes", 1.0, said.sum(), described))
         if (spelling := self.worths.spelling) is not None:
             parts.append(Part(kind="spelling", score=float(spelling(*ends)[0])))
         return parts
-
-    def _attribute(self, worths: AttributeWorths, pair: Pair, place: int) -> dict[str, Any]:
-        """The values of two entities in corresponding attributes."""
-        attributes, values = worths.attributes.pairs[place], worths.attributes.shown(place, *pair)
-        fields: dict[str, Any] = {}
-        for name, attribute, value in zip(SIDES, attributes, values, strict=True):
-            fields[name] = Entity("", value)
-            fields[f"{name}_relations"] = (Relation(attribute),)
-        return fields
 
     # --- what is missing ---
 
@@ -563,6 +513,18 @@ class Scores:
         return [Detail(score=float(gains[best]), **fields)]
 
 
+def _attribute(attributes: Attributes, pair: Pair, place: int) -> dict[str, Any]:
+    """The values of two entities in corresponding attributes."""
+    left, right = attributes.shown(place, *pair)
+    names = attributes.pairs[place]
+    return {
+        "left": Entity("", left),
+        "left_relations": (Relation(names[0]),),
+        "right": Entity("", right),
+        "right_relations": (Relation(names[1]),),
+    }
+
+
 def _columns(edges: Edges, places: Positions) -> tuple[Numbers, Numbers, Numbers]:
     return edges.relation[places], edges.far[places], edges.fans[places]
 
@@ -585,6 +547,11 @@ def _single_edges(edges: Edges, relation: Numbers, far: Numbers, fans: Numbers) 
         nodes=edges.nodes + grown - size,
         hubs=np.where(edges.hubs < size, edges.hubs, edges.hubs + grown - size),
     )
+
+
+def _texts(texts: Sequence[str], amounts: Vector) -> Terms:
+    """The terms that are told by a text and an amount."""
+    return amounts, lambda place: {"text": texts[place], "amount": float(amounts[place])}
 
 
 def _sum(parts: list[Part]) -> float:

@@ -1,12 +1,14 @@
-"""An explanation in words, for a terminal."""
+"""Explanation: what was found, and its text for a terminal."""
 
 from __future__ import annotations
 
 import math
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
 
 from rich.cells import cell_len
 
@@ -16,12 +18,14 @@ from sameas.explanation.result import (
     Detail,
     Entity,
     Exchange,
-    Findings,
     Missing,
+    Neighbourhood,
+    Note,
     Part,
+    Reason,
     Relation,
 )
-from sameas.iri import last_part
+from sameas.iri import Side, last_part
 
 WIDTH = 100
 LONGEST = 40
@@ -86,196 +90,58 @@ HEADINGS = {
 """Of the parts whose details are a table."""
 
 
-def in_words(explanation: Findings) -> str:
-    """The whole explanation."""
-    return "\n\n".join(block for block in _Text(explanation).blocks() if block)
+@dataclass(frozen=True, kw_only=True)
+class Explanation:
+    """Why an entity has the partner it has, or none. Printing it gives the text."""
 
-
-@dataclass(frozen=True)
-class _Text:
-    """The blocks of text of one explanation."""
-
-    explanation: Findings
-
-    def blocks(self) -> Iterator[str]:
-        explanation, shown = self.explanation, self.explanation.shown
-        yield self.heading()
-        if shown is not None:
-            if explanation.other not in (None, explanation.comparison):
-                yield self.asked_about(shown)
-            else:
-                yield self.parts(shown)
-            for part in filter(matters, shown.parts):
-                if part.details:
-                    yield self.details(part, shown)
-        yield self.others()
-        reasons = "\n".join(wrapped(sentence, "  ") for sentence in self.reasons())
-        yield f"Why\n{reasons}" if reasons else ""
+    side: Side
+    entity: Entity
+    partner: Entity | None
+    confidence: float | None
+    reason: Reason | None
+    """Why there is no partner."""
+    min_confidence: float
+    """The confidence that a link needs (an option of the run)."""
+    scale: Literal["log-odds", "cosine"]
+    """Scores are log-odds above the threshold, or mean cosines."""
+    comparison: Comparison | None
+    """The pair that was chosen; for an unmatched entity, its nearest miss."""
+    other: Comparison | None
+    """The pair that was asked about."""
+    others: tuple[Considered, ...]
+    """Other candidates of the entity, best first."""
+    rivals: tuple[Considered, ...]
+    """Other candidates of the partner, the nearest miss or the one asked about; best first."""
+    exchange: Exchange | None
+    missing: Missing | None
+    neighbourhood: Neighbourhood | None
+    notes: tuple[Note, ...] = ()
+    weights: dict[str, float] = field(default_factory=dict)
+    """What one unit of each kind of evidence was worth in the run; empty if that was not kept."""
 
     @property
-    def digits(self) -> int:
-        return 2 if self.explanation.scale == "log-odds" else 3
+    def shown(self) -> Comparison | None:
+        """The pair that the details are about: the one asked about, or else the chosen one."""
+        return self.other or self.comparison
 
-    def figure(self, score: float, sign: str = "") -> str:
-        """A score in as many digits as its scale has; adding zero makes -0 a plain one."""
-        return f"{round(score, self.digits) + 0.0:{sign}.{self.digits}f}"
+    def far(self, comparison: Comparison) -> Entity:
+        """The entity of a pair that is not on the explained side."""
+        return comparison.right if self.side == "left" else comparison.left
 
-    def signed(self, score: float) -> str:
-        """A score with its sign."""
-        return self.figure(score, "+")
+    def asdict(self) -> dict[str, Any]:
+        """The same as plain values that JSON can hold."""
+        return asdict(self)
 
-    # --- what was found ---
+    def __str__(self) -> str:
+        """The explanation in words, for a terminal."""
+        return "\n\n".join(filter(None, self._blocks()))
 
-    def heading(self) -> str:
-        explanation = self.explanation
-        partner, chosen, asked = explanation.partner, explanation.comparison, explanation.other
-        far = "right" if explanation.side == "left" else "left"
-        lines = [f"  {explanation.side}: {printable(explanation.entity.uri)}"]
-        if partner is not None:
-            title = f"{label(explanation.entity)} = {label(partner)}"
-            lines.append(f"  {far}: {printable(partner.uri)}")
-            sentence = f"Linked, with confidence {explanation.confidence:.3f}."
-        else:
-            title = f"{label(explanation.entity)}: no partner"
-            reason = REASONS.get(explanation.reason or "", "").format(explanation.min_confidence)
-            sentence = f"Not linked: {reason}." if reason else "Not linked."
-            if chosen is not None:
-                miss = explanation.far(chosen)
-                lines.append(f"  nearest miss, {far}: {label(miss)}, {printable(miss.uri)}")
-        if asked is not None and explanation.far(asked) != partner:
-            title += f"; why not {label(explanation.far(asked))}?"
-            lines.append(f"  asked about, {far}: {printable(explanation.far(asked).uri)}")
-        if chosen is not None:
-            sentence += f" Score {self.meaning(chosen.score)}"
-        notes = [wrapped(NOTES[note]) for note in explanation.notes]
-        return "\n".join([title, *lines, "", wrapped(sentence), *notes])
-
-    def meaning(self, score: float) -> str:
-        """What a score says."""
-        if self.explanation.scale == "cosine":
-            return (
-                f"{score:.3f}: the mean of how alike their names, their neighbours and so on are "
-                "(1 for the same, 0 for nothing in common)."
-            )
-        same, none = "they are the same", "neither has a partner"
-        likelier, other = (same, none) if score > 0 else (none, same)
-        return (
-            f"{self.signed(score)}: by all that is known of the two, it is {times(abs(score))} "
-            f"times likelier that {likelier} than that {other}."
-        )
-
-    def parts(self, comparison: Comparison) -> str:
-        parts = filter(matters, comparison.parts)
-        rows = [(part_title(part), self.signed(part.score), part_measure(part)) for part in parts]
-        rows.append(("total", self.signed(comparison.score), ""))
-        worths = [
-            f"{WEIGHTS[name]} {worth:.1f}" for name, worth in self.explanation.weights.items()
-        ]
-        weights = wrapped(f"Weights of this run: {', '.join(worths)}.", "  ") if worths else ""
-        return f"How the score comes about\n{text_table(rows)}\n{weights}".rstrip("\n")
-
-    def asked_about(self, asked: Comparison) -> str:
-        """The parts of the pair asked about, beside those of the chosen pair."""
-        far, chosen = self.explanation.far, self.explanation.comparison
-        sentence = wrapped(f"With {label(far(asked))}: score {self.meaning(asked.score)}")
-        if chosen is None:
-            return f"{sentence}\n\n{self.parts(asked)}"
-        before, after = (
-            {part_title(part): part.score for part in pair.parts if matters(part)}
-            | {"total": pair.score}
-            for pair in (chosen, asked)
-        )
-        rows: list[tuple[str, ...]] = [("", label(far(chosen)), label(far(asked)), "difference")]
-        for title in sorted(before | after, key="total".__eq__):
-            old, new = before.get(title, 0.0), after.get(title, 0.0)
-            rows.append((title, *map(self.signed, (old, new, new - old))))
-        return f"Side by side\n{text_table(rows)}\n\n{sentence}"
-
-    # --- what each part is made of ---
-
-    def details(self, part: Part, pair: Comparison) -> str:
-        """The largest details of a part as a table or a list; the others are summed up."""
-        if part.kind in HEADINGS:
-            return self.table(part)
-        if part.kind == "name":
-            left, right = map(printable, part.names or (label(pair.left), label(pair.right)))
-            head = f'Names: "{left}" and "{right}" have in common '
-            return self.listed(part, head, [ngram_text(one) for one in _single(part)], ", ")
-        if part.kind == "meaning":
-            return self.listed(part, "Meaning: ", [one.text for one in _single(part)], ", ")
-        if part.kind == "dictionary":
-            head = "The dictionary learnt from links expects "
-            return self.listed(part, head, [ngram_text(one) for one in _single(part)], ", ")
-        if part.kind == "embedding":
-            return ""
-        ends = (label(pair.left), "left"), (label(pair.right), "right")
-        (lacks, near), (has, far) = ends if part.kind == "left lacks" else ends[::-1]
-        head = (
-            f"Only {has} ({far}) has, though its counterpart is known and {lacks} ({near}) could "
-        )
-        items = [neighbours(one)[far == "right"] for one in _single(part)[:ROWS]]
-        return self.listed(part, f"{head}have it: ", items, "; ")
-
-    def listed(self, part: Part, head: str, items: list[str], separator: str) -> str:
-        """Details as a list in a sentence."""
-        scores = [self.signed(one.score) for one in part.details[: len(items)]]
-        scored = [f"{item} {score}" for item, score in zip(items, scores, strict=True)]
-        scored += self.rest(part, len(items), "{} more {}")
-        return wrapped(f"{head}{separator.join(scored)}.")
-
-    def table(self, part: Part) -> str:
-        """Pairs of neighbours, or values, as a table."""
-        heading = HEADINGS[part.kind].format(part.hop)
-        least = 0.0 if part.hop is None else TELLING * abs(part.score)
-        telling = [one for one in _single(part)[:ROWS] if abs(one.score) >= least]
-        if not telling:
-            most = self.figure(abs(part.details[0].score) + 0.5 * 10**-self.digits)
-            count = sum(one.count for one in part.details)
-            return f"{heading}\n  {count:,} of them, each of which adds less than {most}"
-        rows = [(*neighbours(one), self.signed(one.score), _how_much(one)) for one in telling]
-        measure = "how many have it" if part.hop is None else "alike"
-        measure = "" if part.kind == "attributes" else measure
-        table = text_table([("left", "right", "adds", measure), *rows])
-        return "\n".join([heading, table, *self.rest(part, len(rows), "  and {} more: {}")])
-
-    def rest(self, part: Part, listed: int, text: str) -> list[str]:
-        """The number of details that are not listed, and their sum, if there are any."""
-        rest = part.details[listed:]
-        total, count = sum(one.score for one in rest), sum(one.count for one in rest)
-        return [text.format(f"{count:,}", self.signed(total))] if rest else []
-
-    def others(self) -> str:
-        explanation, chosen = self.explanation, self.explanation.comparison
-        if not explanation.others:
-            return "Nobody else was considered." if chosen is not None else ""
-        compared = f"compared with {cut(label(explanation.far(chosen)))}" if chosen else ""
-        rows = [("", "score", "linked with", compared)]
-        for one in explanation.others:
-            changes = [f"{TITLES[kind]} {self.signed(by)}" for kind, by in one.differences[:2]]
-            names = cut(self.told_apart(one.entity)), cut(_linked_with(one))
-            rows.append((names[0], self.signed(one.score), names[1], ", ".join(changes)))
-        return f"Who else was considered\n{text_table(rows)}"
-
-    def told_apart(self, entity: Entity) -> str:
-        """The name of a candidate, with its IRI if another that was considered has that name."""
-        explanation, chosen = self.explanation, self.explanation.comparison
-        others = [one.entity for one in explanation.others]
-        others += [explanation.far(chosen)] if chosen else []
-        same = any(label(one) == label(entity) for one in others if one != entity)
-        return f"{label(entity)} ({printable(last_part(entity.uri))})" if same else label(entity)
-
-    # --- why the assignment chose as it did ---
-
-    def reasons(self) -> Iterator[str]:
-        explanation, exchange = self.explanation, self.explanation.exchange
-        name, partner, chosen = (
-            label(explanation.entity),
-            explanation.partner,
-            explanation.comparison,
-        )
-        others, rivals = (self.better(found) for found in (explanation.others, explanation.rivals))
+    def why(self) -> Iterator[str]:
+        """Sentences about why the assignment chose as it did."""
+        name, partner, exchange = label(self.entity), self.partner, self.exchange
+        others, rivals = self._better(self.others), self._better(self.rivals)
         if exchange is not None:
-            yield self.exchanged(exchange)
+            yield self._exchanged(exchange)
         elif partner is not None and not others and not rivals:
             yield (
                 f"{name} and {label(partner)} are each other's best: no other candidate scores "
@@ -284,81 +150,239 @@ class _Text:
         elif partner is not None and not others:
             yield (
                 f"No candidate scores higher with {name}. {label(partner)} scores higher with "
-                f"{self.scored(rivals[0])}, which has a partner that suits it even better or is "
+                f"{self._scored(rivals[0])}, which has a partner that suits it even better or is "
                 "less likely as a whole."
             )
-        if explanation.missing is not None and explanation.shown is not None:
-            yield self.missing(explanation.shown, explanation.missing)
+        if self.missing is not None and self.shown is not None:
+            yield self._lacking(self.shown, self.missing)
             linked = [one for one in others if one.linked_with and not partner]
             if linked:
-                where = [f"{self.scored(one)} with {_linked_with(one)}" for one in linked]
+                where = [f"{self._scored(one)} with {_linked_with(one)}" for one in linked]
                 text = "Others score higher, but are linked where they fit better: "
                 yield f"{text}{', '.join(where)}."
-        elif chosen is None:
+        elif self.comparison is None:
             yield f"Nothing that was considered resembles {name} enough in name or neighbours."
-        elif exchange is None and explanation.reason == "unsure":
-            yield self.competition(explanation.shown or chosen)
+        elif exchange is None and self.reason == "unsure":
+            yield self._competition(self.shown or self.comparison)
 
-    def better(self, found: Sequence[Considered]) -> list[Considered]:
+    def _blocks(self) -> Iterator[str]:
+        yield self._heading()
+        if self.shown is not None:
+            asked = self.other not in (None, self.comparison)
+            yield self._asked_about(self.shown) if asked else self._parts(self.shown)
+            for part in filter(matters, self.shown.parts):
+                if part.details:
+                    yield self._details(part, self.shown)
+        yield self._considered()
+        reasons = "\n".join(wrapped(sentence, "  ") for sentence in self.why())
+        yield f"Why\n{reasons}" if reasons else ""
+
+    @property
+    def _digits(self) -> int:
+        return 2 if self.scale == "log-odds" else 3
+
+    def _figure(self, score: float, sign: str = "") -> str:
+        """A score in as many digits as its scale has; adding zero makes -0 a plain one."""
+        return f"{round(score, self._digits) + 0.0:{sign}.{self._digits}f}"
+
+    def _signed(self, score: float) -> str:
+        return self._figure(score, "+")
+
+    # --- what was found ---
+
+    def _heading(self) -> str:
+        partner, chosen, asked = self.partner, self.comparison, self.other
+        title, far = label(self.entity), "right" if self.side == "left" else "left"
+        lines = [f"  {self.side}: {printable(self.entity.uri)}"]
+        if partner is not None:
+            title += f" = {label(partner)}"
+            lines.append(f"  {far}: {printable(partner.uri)}")
+            sentence = f"Linked, with confidence {self.confidence:.3f}."
+        else:
+            title += ": no partner"
+            reason = REASONS.get(self.reason or "", "").format(self.min_confidence)
+            sentence = f"Not linked: {reason}." if reason else "Not linked."
+            if chosen is not None:
+                miss = self.far(chosen)
+                lines.append(f"  nearest miss, {far}: {label(miss)}, {printable(miss.uri)}")
+        if asked is not None and self.far(asked) != partner:
+            title += f"; why not {label(self.far(asked))}?"
+            lines.append(f"  asked about, {far}: {printable(self.far(asked).uri)}")
+        if chosen is not None:
+            sentence += f" Score {self._meaning(chosen.score)}"
+        notes = [wrapped(NOTES[note]) for note in self.notes]
+        return "\n".join([title, *lines, "", wrapped(sentence), *notes])
+
+    def _meaning(self, score: float) -> str:
+        """What a score says."""
+        if self.scale == "cosine":
+            return (
+                f"{score:.3f}: the mean of how alike their names, their neighbours and so on are "
+                "(1 for the same, 0 for nothing in common)."
+            )
+        same, none = "they are the same", "neither has a partner"
+        likelier, other = (same, none) if score > 0 else (none, same)
+        return (
+            f"{self._signed(score)}: by all that is known of the two, it is {times(abs(score))} "
+            f"times likelier that {likelier} than that {other}."
+        )
+
+    def _parts(self, pair: Comparison) -> str:
+        parts = filter(matters, pair.parts)
+        rows = [(part_title(part), self._signed(part.score), part_measure(part)) for part in parts]
+        rows.append(("total", self._signed(pair.score), ""))
+        text = f"How the score comes about\n{text_table(rows)}"
+        worths = [f"{WEIGHTS[name]} {worth:.1f}" for name, worth in self.weights.items()]
+        weights = wrapped(f"Weights of this run: {', '.join(worths)}.", "  ")
+        return f"{text}\n{weights}" if worths else text
+
+    def _asked_about(self, asked: Comparison) -> str:
+        """The parts of the pair asked about, beside those of the chosen pair."""
+        far, chosen = label(self.far(asked)), self.comparison
+        sentence = wrapped(f"With {far}: score {self._meaning(asked.score)}")
+        if chosen is None:
+            return f"{sentence}\n\n{self._parts(asked)}"
+        before, after = (
+            {part_title(part): part.score for part in pair.parts if matters(part)}
+            | {"total": pair.score}
+            for pair in (chosen, asked)
+        )
+        rows: list[tuple[str, ...]] = [("", label(self.far(chosen)), far, "difference")]
+        for title in sorted(before | after, key="total".__eq__):
+            old, new = before.get(title, 0.0), after.get(title, 0.0)
+            rows.append((title, *map(self._signed, (old, new, new - old))))
+        return f"Side by side\n{text_table(rows)}\n\n{sentence}"
+
+    # --- what each part is made of ---
+
+    def _details(self, part: Part, pair: Comparison) -> str:
+        """The largest details of a part as a table or a list; the others are summed up."""
+        if part.kind in HEADINGS:
+            return self._table(part)
+        if part.kind == "embedding":
+            return ""
+        single = _single(part)
+        if part.kind == "name":
+            left, right = map(printable, part.names or (label(pair.left), label(pair.right)))
+            head = f'Names: "{left}" and "{right}" have in common '
+            return self._listed(part, head, [ngram_text(one) for one in single])
+        if part.kind == "dictionary":
+            head = "The dictionary learnt from links expects "
+            return self._listed(part, head, [ngram_text(one) for one in single])
+        if part.kind == "meaning":
+            return self._listed(part, "Meaning: ", [one.text for one in single])
+        ends = f"{label(pair.left)} (left)", f"{label(pair.right)} (right)"
+        has = 1 if part.kind == "left lacks" else 0
+        head = f"Only {ends[has]} has, though its counterpart is known and {ends[1 - has]} could "
+        items = [neighbours(one)[has] for one in single[:ROWS]]
+        return self._listed(part, f"{head}have it: ", items, "; ")
+
+    def _listed(self, part: Part, head: str, items: list[str], separator: str = ", ") -> str:
+        """Details as a list in a sentence."""
+        both = zip(items, part.details, strict=False)
+        scored = [f"{item} {self._signed(one.score)}" for item, one in both]
+        scored += self._rest(part, len(items), "{} more {}")
+        return wrapped(f"{head}{separator.join(scored)}.")
+
+    def _table(self, part: Part) -> str:
+        """Pairs of neighbours, or values, as a table."""
+        heading = HEADINGS[part.kind].format(part.hop)
+        least = 0.0 if part.hop is None else TELLING * abs(part.score)
+        telling = [one for one in _single(part)[:ROWS] if abs(one.score) >= least]
+        if not telling:
+            most = self._figure(abs(part.details[0].score) + 0.5 * 10**-self._digits)
+            count = sum(one.count for one in part.details)
+            return f"{heading}\n  {count:,} of them, each of which adds less than {most}"
+        measure = "how many have it" if part.hop is None else "alike"
+        rows = [("left", "right", "adds", "" if part.kind == "attributes" else measure)]
+        rows += [(*neighbours(one), self._signed(one.score), _how_much(one)) for one in telling]
+        rest = self._rest(part, len(telling), "  and {} more: {}")
+        return "\n".join([heading, text_table(rows), *rest])
+
+    def _rest(self, part: Part, listed: int, text: str) -> list[str]:
+        """The number of details that are not listed, and their sum, if there are any."""
+        rest = part.details[listed:]
+        total, count = sum(one.score for one in rest), sum(one.count for one in rest)
+        return [text.format(f"{count:,}", self._signed(total))] if rest else []
+
+    # --- others, and why the assignment chose as it did ---
+
+    def _considered(self) -> str:
+        """Who else was considered; those of the same name with their IRIs."""
+        chosen = self.comparison and self.far(self.comparison)
+        if not self.others:
+            return "Nobody else was considered." if chosen else ""
+        labels = Counter(label(one.entity) for one in self.others)
+        labels.update([label(chosen)] if chosen else [])
+        rows = [
+            ("", "score", "linked with", f"compared with {cut(label(chosen))}" if chosen else "")
+        ]
+        for one in self.others:
+            name = label(one.entity)
+            if labels[name] > 1:
+                name += f" ({printable(last_part(one.entity.uri))})"
+            changes = [f"{TITLES[kind]} {self._signed(by)}" for kind, by in one.differences[:2]]
+            cells = cut(name), self._signed(one.score), cut(_linked_with(one)), ", ".join(changes)
+            rows.append(cells)
+        return f"Who else was considered\n{text_table(rows)}"
+
+    def _better(self, found: Sequence[Considered]) -> list[Considered]:
         """Those that score higher than the chosen pair, by more than rounding."""
-        chosen = self.explanation.comparison
+        chosen = self.comparison
         return [one for one in found if chosen and one.score > chosen.score + ROUNDING]
 
-    def scored(self, one: Considered) -> str:
-        """A candidate and its score."""
-        return f"{label(one.entity)} ({self.figure(one.score)})"
+    def _scored(self, one: Considered) -> str:
+        return f"{label(one.entity)} ({self._figure(one.score)})"
 
-    def competition(self, chosen: Comparison) -> str:
+    def _competition(self, chosen: Comparison) -> str:
         """Why the best pair of an entity is not sure enough."""
-        explanation, free = self.explanation, []
-        name, miss = label(explanation.entity), label(explanation.far(chosen))
+        name, miss, free = label(self.entity), label(self.far(chosen)), list[float]()
         text = f"{name} and {miss} may be the same, but others compete for the two."
-        for considered, found in ((miss, explanation.rivals), (name, explanation.others)):
+        for considered, found in ((miss, self.rivals), (name, self.others)):
             unlinked = [one for one in found if one.linked_with is None]
             free += [one.score for one in unlinked]
             if unlinked:
-                items = ", ".join(self.scored(one) for one in unlinked[:5])
+                items = ", ".join(self._scored(one) for one in unlinked[:5])
                 text += f" Without a link, too, and considered for {considered}: {items}."
-        if explanation.scale == "log-odds" and free:
+        if self.scale == "log-odds" and free:
             together = max(free) + math.log(sum(math.exp(one - max(free)) for one in free))
             more = together - chosen.score
             if more > 0:
                 text += f" To outweigh them together, about {more:.2f} more is missing."
         return text
 
-    def exchanged(self, exchange: Exchange) -> str:
+    def _exchanged(self, exchange: Exchange) -> str:
         """What giving the entity another partner would change, and what that costs."""
-        explanation, names = self.explanation, self.exchange_labels(exchange)
-        name, wanted = names[explanation.entity], names[exchange.wanted]
-        text = f"{name} scores {self.figure(exchange.score)} with {wanted}"
-        if explanation.partner is not None and explanation.comparison is not None:
-            now = explanation.comparison.score
-            text += f" and {self.figure(now)} with {names[explanation.partner]}"
+        names = self._exchange_labels(exchange)
+        name, wanted = names[self.entity], names[exchange.wanted]
+        text = f"{name} scores {self._figure(exchange.score)} with {wanted}"
+        if self.partner is not None and self.comparison is not None:
+            now = self.comparison.score
+            text += f" and {self._figure(now)} with {names[self.partner]}"
             if exchange.holder is None and exchange.score <= now:
                 return f"{text}."
         if exchange.holder is not None:
             text += f", but {wanted} is linked with {names[exchange.holder]} "
-            text += f"({self.figure(exchange.holder_score)})"
+            text += f"({self._figure(exchange.holder_score)})"
         moves = "; ".join(
             f"{names[step.entity]} gets {names[step.after]} instead of {names[step.before]} "
-            f"({self.signed(step.after_score - step.before_score)})"
+            f"({self._signed(step.after_score - step.before_score)})"
             for step in exchange.steps
         )
-        cost = f"{'cost' if exchange.cost >= 0 else 'gain'} {self.figure(abs(exchange.cost))}"
+        cost = f"{'cost' if exchange.cost >= 0 else 'gain'} {self._figure(abs(exchange.cost))}"
         text += f". Giving it to {name} means: {moves}. That would {cost} in total."
         if exchange.cost < 0:
             text += " Links are chosen by how likely each is, not by the total score, unless the "
             text += "solver is hungarian."
         if exchange.at_least is not None:
-            least = self.figure(exchange.at_least)
+            least = self._figure(exchange.at_least)
             text += f" (By the exact solver's prices, it costs {least} at least.)"
         return text
 
-    def exchange_labels(self, exchange: Exchange) -> dict[Entity | None, str]:
+    def _exchange_labels(self, exchange: Exchange) -> dict[Entity | None, str]:
         """Labels of all entities of an exchange, with side or URI where several are the same."""
-        near, far = ("left", "right") if self.explanation.side == "left" else ("right", "left")
-        sides = {self.explanation.entity: near, exchange.holder: near}
-        sides |= {self.explanation.partner: far, exchange.wanted: far}
+        near, far = ("left", "right") if self.side == "left" else ("right", "left")
+        sides = {self.entity: near, exchange.holder: near, self.partner: far, exchange.wanted: far}
         for step in exchange.steps:
             sides |= {step.entity: near, step.before: far, step.after: far}
         labels: dict[Entity | None, str] = {None: "nobody"}
@@ -369,7 +393,7 @@ class _Text:
             labels[entity] = text if len(same) == 1 else f"{text} ({where})"
         return labels
 
-    def missing(self, pair: Comparison, missing: Missing) -> str:
+    def _lacking(self, pair: Comparison, missing: Missing) -> str:
         """What a pair needs to be linked."""
         ends = label(pair.left), label(pair.right)
         text = (
@@ -390,11 +414,6 @@ class _Text:
 
 def _linked_with(one: Considered) -> str:
     return label(one.linked_with) if one.linked_with else "nobody"
-
-
-def why(explanation: Findings) -> list[str]:
-    """Sentences about why the assignment chose as it did."""
-    return list(_Text(explanation).reasons())
 
 
 def part_title(part: Part) -> str:
@@ -515,11 +534,3 @@ def wrapped(text: str, indent: str = "") -> str:
     """Text in lines of the width of a page."""
     lines = textwrap.wrap(text, WIDTH - len(indent), break_long_words=False, break_on_hyphens=False)
     return textwrap.indent("\n".join(lines), indent)
-
-
-class Explanation(Findings):
-    """Why an entity has the partner it has, or none. Printing it gives the text."""
-
-    def __str__(self) -> str:
-        """The explanation in words."""
-        return in_words(self)

@@ -10,7 +10,7 @@ import polars as pl
 from sameas.errors import OptionError
 from sameas.explanation import Explanation, Side
 from sameas.explanation.result import Considered, Entity
-from sameas.explanation.words import REASONS, label, why
+from sameas.explanation.words import REASONS, label
 from sameas.graph import Graph
 from sameas.review.charts import waterfall
 from sameas.review.folder import Review
@@ -98,7 +98,7 @@ def _explained(explanation: Explanation | None, near: Side, far: Side) -> Record
         "score": None if shown is None else shown.score,
         "waterfall": None if shown is None else waterfall(shown),
         "reason": REASONS.get(explanation.reason or "", "").format(explanation.min_confidence),
-        "why": why(explanation),
+        "why": list(explanation.why()),
         "alternatives": {
             near: _listed(_alternatives(explanation)),
             far: _listed(explanation.rivals),
