@@ -33,6 +33,8 @@ FIRST = 60
 """Partners kept for each entity however far below the best, where the plan ranks by profit."""
 SAME_VALUES = 10
 """Partners that each entity gets for like values."""
+CLUES_BEYOND = 5000
+"""Entities a side beyond which clues propose where they are enough."""
 EACH, EACH_OF_MANY = 0.4, 0.2
 """The share of an entity's candidates that each kind of clue proposes; less, to save memory, among
 many entities."""
@@ -130,10 +132,12 @@ def _propose(task: Task, sides: Sides, phases: Phases) -> Positions | None:
     Clues are as good and faster where refinement adds what they miss. Where entities have several
     names, clues know only the first ones.
     """
-    options, many = task.options, max(map(len, sides)) > COMPARE_ALL_UP_TO
+    options, size = task.options, max(map(len, sides))
     enough = options.rounds > 0 and task.pair.kinds is None
-    if task.inputs.embeddings is not None or not (enough or many):
+    limit = min(CLUES_BEYOND if enough else COMPARE_ALL_UP_TO, COMPARE_ALL_UP_TO)
+    if task.inputs.embeddings is not None or size <= limit:
         return None
+    many = size > COMPARE_ALL_UP_TO
     # Names and neighbours propose partners separately; refinement finds more by itself.
     k = max(int(options.candidates * (EACH_OF_MANY if many else EACH)), 1)
 
