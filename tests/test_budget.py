@@ -300,7 +300,7 @@ def test_profits_that_are_all_the_same_are_looked_through_in_parts(monkeypatch, 
     every = StoredProfit(found.toarray()) if stored else found
     sizes = [len(left) for _, left, _ in every.above(np.full(40, -1.0), np.zeros(40))]
     assert sum(sizes) == 1600
-    assert max(sizes) <= 40 * 2 * (1 if stored else 4)
+    assert max(sizes) <= 40 * 2 * 4
 
 
 def test_a_join_of_frequent_keys_is_bounded(monkeypatch, caplog):

@@ -80,7 +80,7 @@ class StoredProfit:
             return rows, above + rows.start, columns
 
         # Where all profits are the same, every pair is above.
-        yield from in_turn(excess, row_blocks(self.shape, BLOCK_BYTES // 4))
+        yield from in_turn(excess, row_blocks(self.shape, BLOCK_BYTES // 8))
 
 
 @dataclass(frozen=True, eq=False)
