@@ -90,6 +90,17 @@ def refusing(path: str | PathLike[str], problem: str, remedy: str) -> Iterator[N
 
 
 @contextmanager
+def reading_from(path: str | PathLike[str]) -> Iterator[None]:
+    """What the system refuses in the block is an InputError: ``path: cannot be read (why)``."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise InputError(path, "no such file; check the path") from None
+    except OSError as error:
+        raise InputError(path, f"cannot be read ({system_reason(error)})") from None
+
+
+@contextmanager
 def writing_to(
     path: str | PathLike[str], problem: str = "cannot be written", remedy: str = ""
 ) -> Iterator[None]:

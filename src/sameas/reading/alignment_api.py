@@ -13,7 +13,7 @@ from sameas.errors import InputError, refusing, shortened
 from sameas.files import open_stream
 from sameas.iri import RDF, XML, is_iri
 from sameas.links import LINK_SCHEMA, LinkSet, between_ids
-from sameas.reading.xml import LOST, XmlStream
+from sameas.reading.guards import LOST, XmlStream
 
 ALIGN = "http://knowledgeweb.semanticweb.org/heterogeneity/alignment"
 """The format's namespace; some files leave out the ``#`` that follows it."""

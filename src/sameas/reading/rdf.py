@@ -175,16 +175,15 @@ def _read_files(
                 yield from read_stream(stream, kind, reading, tally, tag=tag)
         return
     parts = list(enumerate(files, start=1))
-    for _, (batches, counts) in map_blocks(_read_file, parts, tuple, (reading, limits())):
+    for _, (batches, counts) in map_blocks(_read_file, parts, tuple, reading, limits()):
         tally.update(counts)
         yield from batches
 
 
 def _read_file(
-    numbered: tuple[int, RdfFile], given: tuple[Reading, tuple[int | None, int | None]]
+    numbered: tuple[int, RdfFile], reading: Reading, given: tuple[int | None, int | None]
 ) -> tuple[list[pl.DataFrame], Counter[str]]:
     """The statements of one of several files, and what was counted."""
-    (number, (path, kind)), (reading, (most, memory)) = numbered, given
-    tally = Counter[str]()
-    with limited(most, memory=memory), open_stream(path) as stream:
+    (number, (path, kind)), tally = numbered, Counter[str]()
+    with limited(*given), open_stream(path) as stream:
         return list(read_stream(stream, kind, reading, tally, tag=f"{number}.")), tally
