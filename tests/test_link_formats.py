@@ -35,7 +35,7 @@ from sameas.iri import are_iris, from_iris, is_iri, to_iris, to_property_iris
 from sameas.links import LINK_COLUMNS, LINK_SCHEMA, PREDICATES, SAME_AS, LinkSet, predicate_iri
 from sameas.reading.links import read_link_set
 from sameas.writing import write_links
-from sameas.writing.predicates import predicates_of
+from sameas.writing.links import predicates_of
 
 FULL = (".csv", ".parquet", ".jsonl", ".sssom.tsv", ".rdf")
 PAIRS = (".nt", ".ttl")

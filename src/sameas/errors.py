@@ -84,8 +84,9 @@ def refusing(path: str | PathLike[str], problem: str, remedy: str) -> Iterator[N
         if (reason := system_reason(error)) is not None:
             raise InputError(path, f"cannot be read ({reason})") from None
         why = "nested too deeply" if isinstance(error, RecursionError) else first_line(error)
-        why = shortened(getattr(error, "msg", why))
-        line = getattr(error, "lineno", None)
+        why = shortened(getattr(error, "msg", None) or getattr(error, "problem", None) or why)
+        mark = getattr(error, "problem_mark", None)  # of YAML, from 0
+        line = getattr(error, "lineno", None) if mark is None else mark.line + 1
         raise InputError(path, f"{problem} ({why}); {remedy}", line=line) from None
 
 

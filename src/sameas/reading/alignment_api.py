@@ -12,7 +12,7 @@ import polars as pl
 from sameas.errors import InputError, refusing, shortened
 from sameas.files import open_stream
 from sameas.iri import RDF, XML, is_iri
-from sameas.links import LINK_SCHEMA, LinkSet, between_ids
+from sameas.links import LINK_SCHEMA, LinkSet, between_ids, left_out
 from sameas.reading.guards import LOST, XmlStream
 
 ALIGN = "http://knowledgeweb.semanticweb.org/heterogeneity/alignment"
@@ -90,7 +90,7 @@ def _links(path: Path, cells: list[dict[str, str]], metadata: dict[str, str]) ->
         numbers = [_number(path, number, cell, name) for name in ("score", "measure")]
         rows.append((cell["entity1"], cell["entity2"], *numbers))
     table = pl.DataFrame(rows, schema=LINK_SCHEMA, orient="row")
-    skipped = (f'cells whose relation is not "=": {others}',) if others else ()
+    skipped = left_out({'cells whose relation is not "="': others})
     return LinkSet(links=between_ids(table), metadata=metadata, skipped=skipped)
 
 

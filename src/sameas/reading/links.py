@@ -18,7 +18,8 @@ from sameas.reading.names import SURROGATES
 from sameas.reading.same_as import read_same_as
 from sameas.reading.sssom import read_sssom
 from sameas.reading.syntax import head_text, looks_like_rdf
-from sameas.reading.tables import TABLE_SUFFIXES, numbers, read_table
+from sameas.reading.tables import TABLE_SUFFIXES, read_table
+from sameas.tabular import NUMBERS
 
 log = logging.getLogger(__name__)
 
@@ -95,10 +96,7 @@ def _reader(path: Path) -> Callable[[Path, str | None], LinkSet]:
 
 
 def _read_link_table(path: Path, predicate: str | None) -> LinkSet:
-    table = read_table(path, ("left", "right"), optional=("score", "confidence"))
-    for column in ("score", "confidence"):
-        if column in table.columns:
-            table = numbers(table, column, path=path)
+    table = read_table(path, ("left", "right"), optional=NUMBERS)
     return LinkSet(links=with_numbers(table).select(LINK_COLUMNS))
 
 

@@ -8,12 +8,12 @@ from typing import Any
 import polars as pl
 import yaml
 
-from sameas.errors import InputError, first_line, shortened
+from sameas.errors import InputError, first_line, refusing, shortened
 from sameas.files import read_text
 from sameas.iri import OWL, RDF, RDFS, SKOS
-from sameas.links import IDENTITY, SAME_AS, LinkSet, between_ids
-from sameas.reading.tables import POLARS_ERRORS, numbers, quoted_rows
-from sameas.tabular import TableError, refuse_repeated
+from sameas.links import IDENTITY, SAME_AS, LinkSet, between_ids, left_out
+from sameas.reading.tables import POLARS_ERRORS, as_numbers, quoted_rows
+from sameas.tabular import NUMBERS, TableError, refuse_repeated
 
 BUILT_IN = {
     "owl": OWL,
@@ -43,6 +43,10 @@ def read_sssom(path: Path, predicate: str | None = None) -> LinkSet:
     block, body = _parts(read_text(path))
     metadata = _metadata(path, block)
     prefixes = _prefixes(path, metadata.pop("curie_map", None) or {})
+    if isinstance(extensions := metadata.pop("extension_definitions", None), list):
+        extensions = [one for one in extensions if not _is_ours(one)]
+    if extensions:
+        metadata["extension_definitions"] = extensions
     table = _table(path, body, len(block))
     for name in ("subject_id", "object_id"):
         if name not in table.columns:
@@ -60,15 +64,12 @@ def read_sssom(path: Path, predicate: str | None = None) -> LinkSet:
         & (pl.col("predicate_modifier") != "Not")
         & ~pl.any_horizontal(pl.col("left", "right").fill_null(NO_TERM).is_in(["", NO_TERM]))
     ).drop("predicate_modifier")
-    skipped = []
-    if len(wanted) < len(links):
-        count = len(links) - len(wanted)
-        skipped.append(f"mappings that do not say that two entities are the same: {count}")
+    others = len(links) - len(wanted)
     return LinkSet(
         links=_link_columns(path, wanted),
-        metadata=_without_our_extensions(metadata),
+        metadata=metadata,
         prefixes=prefixes,
-        skipped=tuple(skipped),
+        skipped=left_out({"mappings that do not say that two entities are the same": others}),
     )
 
 
@@ -82,18 +83,9 @@ def _parts(text: str) -> tuple[list[str], str]:
 
 
 def _metadata(path: Path, block: list[str]) -> dict[str, Any]:
-    try:
+    with refusing(path, "the metadata block is not YAML", "mend it"):
         found = yaml.safe_load("\n".join(block))
-    except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as error:  # also bad dates
-        mark = getattr(error, "problem_mark", None)
-        problem = str(getattr(error, "problem", None) or first_line(error))
-        raise InputError(
-            path,
-            f"the metadata block is not YAML ({shortened(problem)})",
-            line=mark.line + 1 if mark else None,
-        ) from None
-    if found is None:
-        return {}
+    found = {} if found is None else found
     if not isinstance(found, dict) or not all(isinstance(name, str) for name in found):
         raise InputError(path, "the metadata block must hold names and values, such as license: x")
     return found
@@ -166,20 +158,9 @@ def _link_columns(path: Path, table: pl.DataFrame) -> pl.DataFrame:
         name for name in table.columns if name not in used and table[name].null_count() < len(table)
     ]
     links = table.select(*columns, "predicate", *further, "line")
-    for name in ("score", "confidence"):
-        links = numbers(links, name, path=path)
-    return between_ids(links.drop("line"))
+    return between_ids(as_numbers(links, NUMBERS, path).drop("line"))
 
 
-def _without_our_extensions(metadata: dict[str, Any]) -> dict[str, Any]:
-    """Metadata without the definitions of our own columns, which are made anew when needed."""
-    found = metadata.get("extension_definitions")
-    if not isinstance(found, list):
-        return metadata
-    others = [
-        entry
-        for entry in found
-        if not (isinstance(entry, dict) and entry.get("slot_name") in EXTENSIONS)
-    ]
-    rest = {name: value for name, value in metadata.items() if name != "extension_definitions"}
-    return {**rest, "extension_definitions": others} if others else rest
+def _is_ours(definition: object) -> bool:
+    """Whether an extension is one of our own columns, which is defined anew when needed."""
+    return isinstance(definition, dict) and definition.get("slot_name") in EXTENSIONS

@@ -16,11 +16,12 @@ import polars as pl
 from sameas.errors import InputError, first_line, refusing, shortened
 from sameas.files import decoded, kind_of, max_bytes, read_bytes, too_large
 from sameas.reading.footer import unpacked_bytes
-from sameas.tabular import TableError, column_names, wanted_columns
+from sameas.tabular import NUMBERS, TableError, column_names, wanted_columns
 
 TABLE_SUFFIXES = (".tsv", ".csv", ".parquet")
 CELL_BYTES = 8
 """What a cell of a table takes at least."""
+LINE = pl.int_range(1, pl.len() + 1, dtype=pl.Int64)
 POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 """Some damage makes polars panic, which is no Exception."""
 
@@ -31,6 +32,7 @@ def read_table(
     *,
     optional: Sequence[str] = (),
     may_be_empty: Sequence[str] = (),
+    integers: Sequence[str] = (),
     kind: str | None = None,
 ) -> pl.DataFrame:
     """The named columns of a file as text, with a column ``line`` that says where each row stood.
@@ -39,31 +41,47 @@ def read_table(
     a known suffix is tab-separated. A first row that repeats the column names is a header, and
     then further columns may follow, of which the ``optional`` ones are kept; without a header
     there must be just the named columns. Blank lines are passed over. No field may be empty
-    except in ``may_be_empty``. An empty file gives an empty table.
+    except in ``may_be_empty``. Scores and confidences are numbers, ``integers`` whole ones. An
+    empty file gives an empty table.
     """
     kind = kind or kind_of(path)
     filled = [name for name in columns if name not in may_be_empty]
     if kind == ".parquet":
-        return _parquet_columns(path, columns, optional, filled)
-    separator = "," if kind == ".csv" else "\t"
+        try:
+            table = wanted_columns(read_parquet(path), columns, optional=optional, filled=filled)
+        except TableError as error:
+            raise InputError(path, error.message, row=error.row) from None
+        table = table.with_columns(line=LINE)
+    else:
+        table = _read_text(path, columns, optional, filled, "," if kind == ".csv" else "\t")
+    table = table.with_columns(pl.col(columns).fill_null(""))
+    return as_numbers(as_numbers(table, NUMBERS, path), integers, path, pl.Int64)
+
+
+def _read_text(
+    path: Path,
+    columns: Sequence[str],
+    optional: Sequence[str],
+    filled: Sequence[str],
+    separator: str,
+) -> pl.DataFrame:
     source = read_bytes(path)
+    empty = pl.DataFrame(schema={**dict.fromkeys(columns, pl.String), "line": pl.Int64})
     try:
         header = _header(path, source, columns, separator)
         table = _csv(source, separator, schema=dict.fromkeys(header or columns, pl.String))
     except pl.exceptions.NoDataError:
-        return _empty(columns)
+        return empty
     except POLARS_ERRORS as error:
-        _raise_diagnosis(path, source, columns, filled, separator, str(error))
-        return _empty(columns)
+        _raise_diagnosis(path, source, columns, filled, separator, first_line(error))
+        return empty
     kept = [*columns, *(name for name in optional if name in table.columns)]
-    table = table.select(kept).with_columns(line=pl.int_range(1, pl.len() + 1, dtype=pl.Int64))
-    if header is not None:
-        table = table.slice(1)
+    table = table.select(*kept, line=LINE).slice(0 if header is None else 1)
     table = table.filter(~pl.all_horizontal(pl.col(columns).is_null()))
     hole = pl.any_horizontal(pl.col(filled).is_null() | (pl.col(filled) == ""))
     if table.select(hole.any()).item():
         _raise_diagnosis(path, source, columns, filled, separator, "a field is empty")
-    return table.with_columns(pl.col(columns).fill_null(""))
+    return table
 
 
 def read_parquet(path: Path) -> pl.DataFrame:
@@ -84,32 +102,26 @@ def read_parquet(path: Path) -> pl.DataFrame:
         return table
 
 
-def numbers(table: pl.DataFrame, column: str, *, path: Path) -> pl.DataFrame:
-    """The table with that column as numbers; the first that is none is an InputError."""
-    return _cast(table, column, pl.Float64, "a number", path)
-
-
-def integers(table: pl.DataFrame, column: str, *, path: Path) -> pl.DataFrame:
-    """The table with that column as integers; the first that is none is an InputError."""
-    return _cast(table, column, pl.Int64, "a whole number", path)
-
-
-def _cast(
-    table: pl.DataFrame, column: str, kind: type[pl.DataType], what: str, path: Path
+def as_numbers(
+    table: pl.DataFrame,
+    columns: Sequence[str],
+    path: Path,
+    kind: type[pl.DataType] = pl.Float64,
 ) -> pl.DataFrame:
-    values = table[column].cast(kind, strict=False)
-    wrong = table.filter(values.is_null() & table[column].is_not_null())
-    if len(wrong):
-        raise InputError(
-            path,
-            f'{what} expected in column "{column}", found "{shortened(wrong[column][0])}"',
-            line=wrong["line"][0],
-        )
-    return table.with_columns(values.alias(column))
-
-
-def _empty(columns: Sequence[str]) -> pl.DataFrame:
-    return pl.DataFrame(schema={**dict.fromkeys(columns, pl.String), "line": pl.Int64})
+    """The table with those columns, where it has them, as numbers; others are an InputError."""
+    for name in columns:
+        if name not in table.columns:
+            continue
+        values = table[name].cast(kind, strict=False)
+        wrong = table.filter(values.is_null() & table[name].is_not_null())
+        if len(wrong):
+            what = "a whole number" if kind == pl.Int64 else "a number"
+            found = shortened(wrong[name][0])
+            raise InputError(
+                path, f'{what} expected in column "{name}", found "{found}"', line=wrong["line"][0]
+            )
+        table = table.with_columns(values)
+    return table
 
 
 def _csv(source: bytes, separator: str, **options: object) -> pl.DataFrame:
@@ -136,18 +148,6 @@ def _names(path: Path, line: int, cells: Sequence[str], columns: Sequence[str]) 
         raise InputError(path, error.message, line=line) from None
 
 
-def _parquet_columns(
-    path: Path, columns: Sequence[str], optional: Sequence[str], filled: Sequence[str]
-) -> pl.DataFrame:
-    try:
-        table = wanted_columns(read_parquet(path), columns, optional=optional, filled=filled)
-    except TableError as error:
-        raise InputError(path, error.message, row=error.row) from None
-    return table.with_columns(
-        pl.col(columns).fill_null(""), line=pl.int_range(1, pl.len() + 1, dtype=pl.Int64)
-    )
-
-
 def _raise_diagnosis(
     path: Path,
     source: bytes,
@@ -159,7 +159,13 @@ def _raise_diagnosis(
     """Raise the error for the first line that cannot be used; return if all lines are blank."""
     expected: Sequence[str] = columns
     blank = True
-    for number, row in _rows(path, decoded(source, path), separator):
+    text = decoded(source, path)
+    if separator == ",":
+        rows = quoted_rows(path, text, separator)
+    else:
+        lines = (line.removesuffix("\r") for line in text.split("\n"))
+        rows = enumerate((line.split("\t") for line in lines), start=1)
+    for number, row in rows:
         if not any(row):
             continue
         if blank:
@@ -181,16 +187,7 @@ def _raise_diagnosis(
                     path, f'column "{name}" is empty; fill it or leave the line out', line=number
                 )
     if not blank:
-        raise InputError(path, f"cannot be read as a table ({shortened(first_line(cause))})")
-
-
-def _rows(path: Path, text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a text, and the line at which each begins."""
-    if separator == ",":
-        yield from quoted_rows(path, text, separator)
-        return
-    for number, line in enumerate(text.split("\n"), start=1):
-        yield number, line.removesuffix("\r").split("\t")
+        raise InputError(path, f"cannot be read as a table ({shortened(cause)})")
 
 
 def quoted_rows(
