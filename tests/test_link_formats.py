@@ -257,7 +257,7 @@ def test_entities_of_cells_may_be_relative_or_elements(tmp_path, cell, more):
             alignment(
                 "<entity1 rdf:resource='a:b'/><entity2 rdf:resource='a:c'/><measure>x</measure>"
             ),
-            'row 1: a number expected in measure, found "x"',
+            'row 1: a number expected in column "measure", found "x"',
         ),
         ("<html><body>404</body></html>", "holds no alignment"),
     ],

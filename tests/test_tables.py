@@ -240,7 +240,8 @@ def test_parquet_with_other_columns_is_refused(tmp_path):
 
 def test_a_hole_in_parquet_is_refused_with_its_row(tmp_path):
     path = table(tmp_path / "t.parquet", [("a", "r", "b"), ("a", None, "b")])
-    assert refusal(path) == f"{path}: row 2: a value is missing; fill it or leave the row out"
+    wanted = 'row 2: column "relation" is empty; fill it or leave the row out'
+    assert refusal(path) == f"{path}: {wanted}"
 
 
 def test_an_empty_text_in_parquet_is_refused_as_in_other_formats(tmp_path):

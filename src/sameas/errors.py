@@ -19,7 +19,6 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
-from typing import Any
 
 
 class SameasError(Exception):
@@ -32,26 +31,19 @@ class InputError(SameasError):
     def __init__(
         self,
         path: str | PathLike[str],
-        message: str,
+        message: str = "",
         *,
         line: int | None = None,
         column: int | None = None,
         row: int | None = None,
     ) -> None:
-        """Make the message ``path:line:column: message``, or ``path: row N: message``."""
+        """Make the message ``path:line:column: message``, or ``path: row N: message``.
+
+        One argument is a whole message: so are errors made again that another process sent.
+        """
         place = ":".join(str(part) for part in (path, line, column) if part is not None)
-        text = f"{place}: row {row}: {message}" if row is not None else f"{place}: {message}"
-        super().__init__(printable(text))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Workers of a cluster send errors too: the message is made already."""
-        return _remade, (type(self), str(self))
-
-
-def _remade(kind: type[Exception], message: str) -> Exception:
-    error = kind.__new__(kind)
-    Exception.__init__(error, message)
-    return error
+        parts = (place, "" if row is None else f"row {row}", message)
+        super().__init__(printable(": ".join(filter(None, parts))))
 
 
 class OptionError(SameasError, ValueError):

@@ -19,7 +19,7 @@ from sameas.rdf.rules import Reading
 from sameas.reading.benchmark import MARKS, Side, read_benchmark, read_benchmark_gold
 from sameas.reading.links import read_gold_links
 from sameas.reading.names import read_names
-from sameas.reading.rdf import SUFFIXES, Place, describe, expanded, is_rdf, read_rdf
+from sameas.reading.rdf import SUFFIXES, Place, describe, expanded, read_rdf
 from sameas.reading.tables import TABLE_SUFFIXES, read_table
 from sameas.understanding import understand
 
@@ -104,9 +104,10 @@ def _side(place: Place, reading: Reading, number: int) -> Side:
     """One of two sides, the first having the number 0."""
     if isinstance(place, str | PathLike) and is_pair(place):
         raise InputError(place, "is a folder of two graphs; give it alone, or two files of triples")
-    if is_rdf(place, reading):
-        query = reading.query[min(number, len(reading.query) - 1)] if reading.query else None
-        return Side(graph=read_rdf(place, reading, query=query), file=describe(place))
+    query = reading.query[min(number, len(reading.query) - 1)] if reading.query else None
+    graph = read_rdf(place, reading, query=query)
+    if graph is not None:
+        return Side(graph=graph, file=describe(place))
     parts = [Path(part) for part in expanded(cast(StrPath, place))]
     for path in parts:
         require_file(path)

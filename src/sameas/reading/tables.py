@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import polars as pl
@@ -16,7 +17,7 @@ import polars as pl
 from sameas.errors import InputError, first_line, refusing, shortened
 from sameas.files import decoded, kind_of, max_bytes, read_bytes, too_large
 from sameas.reading.footer import unpacked_bytes
-from sameas.tabular import NUMBERS, TableError, column_names, wanted_columns
+from sameas.tabular import TableError, column_names, wanted_columns
 
 TABLE_SUFFIXES = (".tsv", ".csv", ".parquet")
 CELL_BYTES = 8
@@ -45,43 +46,52 @@ def read_table(
     empty file gives an empty table.
     """
     kind = kind or kind_of(path)
-    filled = [name for name in columns if name not in may_be_empty]
     if kind == ".parquet":
-        try:
-            table = wanted_columns(read_parquet(path), columns, optional=optional, filled=filled)
-        except TableError as error:
-            raise InputError(path, error.message, row=error.row) from None
-        table = table.with_columns(line=LINE)
+        table, lines = read_parquet(path), None
     else:
-        table = _read_text(path, columns, optional, filled, "," if kind == ".csv" else "\t")
-    table = table.with_columns(pl.col(columns).fill_null(""))
-    return as_numbers(as_numbers(table, NUMBERS, path), integers, path, pl.Int64)
+        filled = [name for name in columns if name not in may_be_empty]
+        table = _read_text(path, columns, filled, "," if kind == ".csv" else "\t")
+        lines = table["line"]
+    with errors_of(path, lines):
+        table = wanted_columns(
+            table, columns, optional=optional, may_be_empty=may_be_empty, integers=integers
+        )
+    line = LINE if lines is None else lines
+    return table.with_columns(pl.col(may_be_empty).fill_null(""), line=line)
+
+
+@contextmanager
+def errors_of(path: Path, lines: pl.Series | None = None) -> Iterator[None]:
+    """What is wrong with a table in the block is an InputError that names the line, or the row."""
+    try:
+        yield
+    except TableError as error:
+        if lines is None or error.row is None:
+            raise InputError(path, error.message, row=error.row) from None
+        raise InputError(path, error.message, line=lines[error.row - 1]) from None
 
 
 def _read_text(
-    path: Path,
-    columns: Sequence[str],
-    optional: Sequence[str],
-    filled: Sequence[str],
-    separator: str,
+    path: Path, columns: Sequence[str], filled: Sequence[str], separator: str
 ) -> pl.DataFrame:
+    """The rows that are not blank, and the line of each."""
     source = read_bytes(path)
-    empty = pl.DataFrame(schema={**dict.fromkeys(columns, pl.String), "line": pl.Int64})
+    table = pl.DataFrame(schema={**dict.fromkeys(columns, pl.String), "line": pl.Int64})
     try:
-        header = _header(path, source, columns, separator)
-        table = _csv(source, separator, schema=dict.fromkeys(header or columns, pl.String))
+        first = _csv(source, separator, n_rows=1, infer_schema=False, truncate_ragged_lines=True)
+        cells = [str(cell) for cell in first.row(0)] if len(first) else []
+        header = _names(path, 1, cells, columns)
+        rows = _csv(source, separator, schema=dict.fromkeys(header or columns, pl.String))
     except pl.exceptions.NoDataError:
-        return empty
+        return table
     except POLARS_ERRORS as error:
-        _raise_diagnosis(path, source, columns, filled, separator, first_line(error))
-        return empty
-    kept = [*columns, *(name for name in optional if name in table.columns)]
-    table = table.select(*kept, line=LINE).slice(0 if header is None else 1)
-    table = table.filter(~pl.all_horizontal(pl.col(columns).is_null()))
-    hole = pl.any_horizontal(pl.col(filled).is_null() | (pl.col(filled) == ""))
-    if table.select(hole.any()).item():
-        _raise_diagnosis(path, source, columns, filled, separator, "a field is empty")
-    return table
+        _refuse_first_odd_line(path, source, columns, separator, first_line(error))
+        return table
+    rows = rows.with_columns(line=LINE).slice(0 if header is None else 1)
+    rows = rows.filter(~pl.all_horizontal(pl.col(columns).is_null()))
+    if rows.select(pl.any_horizontal(pl.col(filled).is_null()).any()).item():  # it may be short
+        _refuse_first_odd_line(path, source, columns, separator)
+    return rows
 
 
 def read_parquet(path: Path) -> pl.DataFrame:
@@ -102,28 +112,6 @@ def read_parquet(path: Path) -> pl.DataFrame:
         return table
 
 
-def as_numbers(
-    table: pl.DataFrame,
-    columns: Sequence[str],
-    path: Path,
-    kind: type[pl.DataType] = pl.Float64,
-) -> pl.DataFrame:
-    """The table with those columns, where it has them, as numbers; others are an InputError."""
-    for name in columns:
-        if name not in table.columns:
-            continue
-        values = table[name].cast(kind, strict=False)
-        wrong = table.filter(values.is_null() & table[name].is_not_null())
-        if len(wrong):
-            what = "a whole number" if kind == pl.Int64 else "a number"
-            found = shortened(wrong[name][0])
-            raise InputError(
-                path, f'{what} expected in column "{name}", found "{found}"', line=wrong["line"][0]
-            )
-        table = table.with_columns(values)
-    return table
-
-
 def _csv(source: bytes, separator: str, **options: object) -> pl.DataFrame:
     return pl.read_csv(
         source,
@@ -134,13 +122,6 @@ def _csv(source: bytes, separator: str, **options: object) -> pl.DataFrame:
     )
 
 
-def _header(path: Path, source: bytes, columns: Sequence[str], separator: str) -> list[str] | None:
-    """The column names of the first row if it holds all those wanted, else None."""
-    first = _csv(source, separator, n_rows=1, infer_schema=False, truncate_ragged_lines=True)
-    cells = [str(cell) for cell in first.row(0)] if len(first) else []
-    return _names(path, 1, cells, columns)
-
-
 def _names(path: Path, line: int, cells: Sequence[str], columns: Sequence[str]) -> list[str] | None:
     try:
         return column_names(cells, columns)
@@ -148,15 +129,13 @@ def _names(path: Path, line: int, cells: Sequence[str], columns: Sequence[str]) 
         raise InputError(path, error.message, line=line) from None
 
 
-def _raise_diagnosis(
-    path: Path,
-    source: bytes,
-    columns: Sequence[str],
-    filled: Sequence[str],
-    separator: str,
-    cause: str,
+def _refuse_first_odd_line(
+    path: Path, source: bytes, columns: Sequence[str], separator: str, cause: str = ""
 ) -> None:
-    """Raise the error for the first line that cannot be used; return if all lines are blank."""
+    """Raise the error for the first line with too few or too many columns.
+
+    If there is none, raise the one that has this cause, unless all lines are blank.
+    """
     expected: Sequence[str] = columns
     blank = True
     text = decoded(source, path)
@@ -181,12 +160,7 @@ def _raise_diagnosis(
                 f'found {len(row)}: "{found}"{hint}',
                 line=number,
             )
-        for name in filled:
-            if not row[list(expected).index(name)]:
-                raise InputError(
-                    path, f'column "{name}" is empty; fill it or leave the line out', line=number
-                )
-    if not blank:
+    if cause and not blank:
         raise InputError(path, f"cannot be read as a table ({shortened(cause)})")
 
 
