@@ -20,10 +20,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 import zstandard
 
@@ -31,6 +32,8 @@ from sameas.errors import InputError, first_line, reading_from
 
 StrPath = str | os.PathLike[str]
 Progress = Callable[[float], None]
+Fetch = Callable[[int], bytes]
+"""Gives up to so many bytes; none at the end."""
 
 STANDARD_INPUT = "-"
 ADDRESS = re.compile(r"(?!sparql\+)([a-z][a-z0-9+.-]+):/{1,2}(.+)")
@@ -148,13 +151,6 @@ def require_file(path: Path) -> None:
         raise InputError(path, "no such file; check the path")
 
 
-class Readable(Protocol):
-    """Anything with bytes to read."""
-
-    def read(self, size: int, /) -> bytes:
-        """Up to so many bytes; none at the end."""
-
-
 @dataclass(frozen=True)
 class Stream:
     """An open file: its unpacked bytes, and what error messages call it."""
@@ -214,11 +210,11 @@ def open_stream(
     if str(path) == STANDARD_INPUT:
         if sys.stdin is None:
             raise InputError("standard input", "is closed; send the graph there, or give a file")
-        yield stream_of("standard input", sys.stdin.buffer, most)
+        yield stream_of("standard input", sys.stdin.buffer.read, most)
     elif address := address_of(path):
         system, inside = elsewhere(address)
         with reading_from(address), system.open(inside, "rb") as file:
-            source = _Counted(address, file, system.size(inside), progress)
+            source = _Counted(address, file.read, system.size(inside), progress)
             yield _named_rightly(Path(inside), _opened(source, most))
     else:
         path = Path(path)
@@ -228,18 +224,18 @@ def open_stream(
         with reading_from(path), os.fdopen(os.open(path, flags), "rb", buffering=0) as file:
             state = os.fstat(file.fileno())
             if stat.S_ISFIFO(state.st_mode):
-                yield stream_of(str(path), _Pipe(path, file), most)
+                yield stream_of(str(path), partial(_read_pipe, path, file), most)
             elif stat.S_ISREG(state.st_mode):
                 with _unchanged(path, file, state):
-                    source = _Counted(str(path), file, state.st_size, progress)
+                    source = _Counted(str(path), file.read, state.st_size, progress)
                     yield _named_rightly(path, _opened(source, most))
             else:
                 raise InputError(path, "is a device, neither a file nor a pipe; give a file")
 
 
-def stream_of(place: str, file: Readable, most: int) -> Stream:
-    """The bytes of an open source, at most so many, unpacked, without a byte order mark."""
-    return _opened(_Counted(place, file), most)
+def stream_of(place: str, fetch: Fetch, most: int) -> Stream:
+    """The bytes that a function fetches, at most so many, unpacked, without a byte order mark."""
+    return _opened(_Counted(place, fetch), most)
 
 
 def read_bytes(path: StrPath) -> bytes:
@@ -263,12 +259,12 @@ def read_text(path: StrPath) -> str:
     return decoded(read_bytes(path), path)
 
 
-def decoded(content: bytes, place: StrPath) -> str:
-    """The text of UTF-8 bytes; others are an InputError that says in which line."""
+def decoded(content: bytes, place: StrPath, *, line: int = 1) -> str:
+    """The text of UTF-8 bytes that begin in a line; others are an InputError with its line."""
     try:
         return content.decode()
     except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
+        line += content[: error.start].count(b"\n")
         raise InputError(place, "not UTF-8 text; convert the file to UTF-8", line=line) from None
 
 
@@ -294,27 +290,23 @@ def _opened(source: _Counted, most: int) -> Stream:
     return Stream(source.place, file, head, compression)
 
 
-@dataclass(frozen=True)
-class _Pipe:
-    """A pipe that was opened without waiting; it is waited for, but not for ever."""
+def _read_pipe(path: Path, file: IO[bytes], size: int) -> bytes:
+    """Up to so many bytes of a pipe as soon as there are any; none at the end.
 
-    place: Path
-    file: IO[bytes]
-
-    def read(self, size: int) -> bytes:
-        """Up to so many bytes as soon as there are any; none at the end."""
-        for seconds in (WRITER_SECONDS, SILENT_SECONDS):
-            ready = select.select([self.file], [], [], seconds)[0]
-            found: bytes | None = self.file.read(size)  # none at all if it has a writer that waits
-            if found or (ready and found is not None):
-                return found
-            if found is not None:
-                break
-        raise InputError(
-            self.place,
-            f"is a pipe to which nothing was written for {seconds} seconds; start what writes to "
-            "it first, or give a file",
-        )
+    It was opened without waiting. It is waited for, but not for ever.
+    """
+    for seconds in (WRITER_SECONDS, SILENT_SECONDS):
+        ready = select.select([file], [], [], seconds)[0]
+        found: bytes | None = file.read(size)  # none at all if it has a writer that waits
+        if found or (ready and found is not None):
+            return found
+        if found is not None:
+            break
+    raise InputError(
+        path,
+        f"is a pipe to which nothing was written for {seconds} seconds; start what writes to "
+        "it first, or give a file",
+    )
 
 
 @dataclass
@@ -322,7 +314,7 @@ class _Counted:
     """An open file whose bytes are counted; one that has another size than it had is refused."""
 
     place: str
-    file: Readable
+    fetch: Fetch
     size: int | None = None
     progress: Progress | None = None
     count: int = 0
@@ -330,7 +322,7 @@ class _Counted:
     def read(self, size: int) -> bytes:
         """Up to so many bytes; none at the end."""
         try:
-            found = self.file.read(size)
+            found = self.fetch(size)
         except OSError as error:
             raise _damaged(self.place, first_line(error)) from None
         self.count += len(found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -76,7 +76,8 @@ def read_understood(
     reading = reading or Reading()
     with limited(reading.max_bytes):
         side = _side(place, reading, 0)
-        _refuse_empty(side, side.graph.entities)
+        if not len(side.graph.entities):
+            raise InputError(side.file, "holds no triples; a graph needs at least one")
         graph = understand(GraphPair(left=side.graph, right=side.graph)).right
         return graph if names is None else _with_names([side], [graph], names)[0]
 
@@ -129,11 +130,9 @@ def _read_part(path: str, given: tuple[int | None, int | None]) -> pl.DataFrame:
         return read_table(Path(path), ("head", "relation", "tail"))
 
 
-def _refuse_empty(side: Side, needed: Sized | None = None) -> None:
-    """Raise an InputError if a graph has no triples, or nothing of what is ``needed`` instead."""
-    graph = side.graph
-    if not len(graph.triples if needed is None else needed):
-        what = "triples between resources" if len(graph.entities) else "triples"
+def _refuse_empty(side: Side) -> None:
+    if not len(side.graph.triples):
+        what = "triples between resources" if len(side.graph.entities) else "triples"
         raise InputError(side.file, f"holds no {what}; a graph needs at least one")
 
 

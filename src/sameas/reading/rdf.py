@@ -29,7 +29,7 @@ from sameas.rdf.assembly import assemble
 from sameas.rdf.rules import RdfKind, Reading
 from sameas.reading.quads import read_stream
 from sameas.reading.sparql import endpoint_of, read_endpoint
-from sameas.reading.syntax import looks_like_rdf
+from sameas.reading.syntax import FORMATS, looks_like_rdf
 from sameas.reading.tables import TABLE_SUFFIXES
 
 log = logging.getLogger(__name__)
@@ -39,15 +39,9 @@ Place = StrPath | Sequence[StrPath]
 RdfFile = tuple[StrPath, RdfKind | None]
 """A file, and the format that its name says."""
 
-SUFFIXES: dict[str, RdfKind] = {
-    ".nt": "nt",
-    ".nq": "nq",
-    ".ttl": "ttl",
-    ".trig": "trig",
-    ".rdf": "rdf",
+SUFFIXES: dict[str, RdfKind] = {f".{kind}": kind for kind in FORMATS} | {
     ".owl": "rdf",
     ".xml": "rdf",
-    ".jsonld": "jsonld",
 }
 
 

@@ -124,7 +124,7 @@ class _Received:
     response: Any = None
     count: int = 0
 
-    def read(self, size: int) -> bytes:
+    def fetch(self, size: int) -> bytes:
         """Up to so many bytes; none at the end."""
         found: bytes = self.response.read(min(size, 2**16))
         self.count += len(found)
@@ -140,7 +140,7 @@ def _fetch(address: str, query: str, most: int, received: _Received) -> tuple[st
         )
         opener = urllib.request.build_opener(_NoRedirects)
         with opener.open(request, timeout=SECONDS) as received.response:
-            content = read_whole(stream_of(address, received, most))
+            content = read_whole(stream_of(address, received.fetch, most))
     except urllib.error.HTTPError as error:
         with error:
             said = shortened(" ".join(error.read(2000).decode(errors="replace").split()), 200)
@@ -171,7 +171,7 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 def _rows(address: str, kind: str, content: bytes) -> tuple[list[Any], bool]:
     """The statements of an answer as tuples of terms, and whether it is that of a SELECT."""
-    stream = stream_of(address, io.BytesIO(content), len(content))
+    stream = stream_of(address, io.BytesIO(content).read, len(content))
     try:
         if kind.startswith("application/sparql-results"):
             return _solutions(stream, kind), True

@@ -101,8 +101,8 @@ def prepare(
     path = Path(path)
     suffix = kind_of(path) if path.suffix.lower() == ".tsv" else path.suffix.lower()
     address = address_of(path)
-    remedy = "or no suffix for a run folder" if folder and not address else "plain"
     folder = folder and not address  # a run folder is renamed into its place, which is local
+    remedy = "or no suffix for a run folder" if folder else "plain"
     check_place(path, suffix, {**FORMATS, "": None} if folder else FORMATS, remedy=remedy)
     with writing_to(path):
         empty = path.is_dir() and not any(path.iterdir())

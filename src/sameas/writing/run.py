@@ -1,32 +1,7 @@
 """Run folders: everything about one alignment, so that nothing has to be computed again.
 
-Format 1:
-  run.json              format, version of sameas, options and summary figures
-  links.parquet         left, right, score, confidence
-  candidates.parquet    left, right, rank, score
-  unmatched.parquet     side, entity, reason (a code), candidate, score (of the best candidate)
-  relations.parquet     left, right, inverse, match, edges (which relation matches which)
-  anchors.parquet       left, right, trust (links that refinement learned from)
-  taught.parquet        left, right, trust (links that a dictionary of names was learnt from)
-  prices.parquet        side, entity, price (of the exact solver)
-  gold.parquet          left, right (where gold links were known)
-  gold_ranks.parquet    left, right, rank of the gold links between candidates
-  seeds.parquet, reject.parquet, among.parquet    left, right (where they were given)
-  dictionary.parquet    text, gloss (where a dictionary was given)
-  word_vectors.parquet  word, vector (of the words in names, where they were used)
-  embeddings.npy        rows of all left, then all right entities, where they were given
-  left/, right/         entities.parquet (entity, name), triples.parquet (head, relation, tail),
-                        attributes.parquet (entity, attribute, value); where there are further
-                        names, alternatives.parquet (entity, name); where not all entities may
-                        be linked, linkable.parquet (entity)
-  left/, right/         of RDF, also: entities.parquet has kind (individual, class, ...),
-                        name_paths.parquet (path), naming.parquet (path, entities, likeness,
-                        chosen), and raw/, the same tables of all that was read, blank nodes and
-                        vocabulary included: attributes.parquet has language, datatype and graph,
-                        and where there are named graphs, triples.parquet has graph
-  decisions.sqlite      what reviewers decided (see ``decisions``); kept when the run is made again
-  queue.sqlite          the index of sameas review, made when it is first needed
-Nothing in it depends on the clock but decisions: the same input gives the same bytes.
+docs/formats/run.md says what the files hold, and `COLUMNS` which columns each table must have.
+Nothing in a folder depends on the clock but decisions: the same input gives the same bytes.
 """
 
 from __future__ import annotations
