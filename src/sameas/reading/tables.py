@@ -85,12 +85,13 @@ def _read_text(
     except pl.exceptions.NoDataError:
         return table
     except POLARS_ERRORS as error:
-        _refuse_first_odd_line(path, source, columns, separator, first_line(error))
+        _refuse_first_odd_line(path, source, columns, filled, separator, first_line(error))
         return table
     rows = rows.with_columns(line=LINE).slice(0 if header is None else 1)
     rows = rows.filter(~pl.all_horizontal(pl.col(columns).is_null()))
-    if rows.select(pl.any_horizontal(pl.col(filled).is_null()).any()).item():  # it may be short
-        _refuse_first_odd_line(path, source, columns, separator)
+    hole = pl.any_horizontal(pl.col(filled).is_null() | (pl.col(filled) == ""))
+    if rows.select(hole.any()).item():
+        _refuse_first_odd_line(path, source, columns, filled, separator, "a field is empty")
     return rows
 
 
@@ -130,12 +131,14 @@ def _names(path: Path, line: int, cells: Sequence[str], columns: Sequence[str]) 
 
 
 def _refuse_first_odd_line(
-    path: Path, source: bytes, columns: Sequence[str], separator: str, cause: str = ""
+    path: Path,
+    source: bytes,
+    columns: Sequence[str],
+    filled: Sequence[str],
+    separator: str,
+    cause: str,
 ) -> None:
-    """Raise the error for the first line with too few or too many columns.
-
-    If there is none, raise the one that has this cause, unless all lines are blank.
-    """
+    """Raise the error for the first line that cannot be used; return if all lines are blank."""
     expected: Sequence[str] = columns
     blank = True
     text = decoded(source, path)
@@ -160,7 +163,11 @@ def _refuse_first_odd_line(
                 f'found {len(row)}: "{found}"{hint}',
                 line=number,
             )
-    if cause and not blank:
+        for name in filled:
+            if not row[list(expected).index(name)]:
+                problem = f'column "{name}" is empty; fill it or leave the line out'
+                raise InputError(path, problem, line=number)
+    if not blank:
         raise InputError(path, f"cannot be read as a table ({shortened(cause)})")
 
 
