@@ -70,7 +70,7 @@ def test_bytes_elsewhere_are_read_and_unpacked(memory, tmp_path):
 @pytest.mark.parametrize(
     ("address", "message"),
     [
-        ("memory://none.nt", r"memory://none\.nt: no such file; check the address"),
+        ("memory://none.nt", r"memory://none\.nt: no such file; check the path"),
         ("nothing://a.nt", r"nothing://a\.nt: cannot be reached \("),
         ("memory://none*.nt", r"fits no file; check the pattern"),
     ],

@@ -163,7 +163,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, monkeypatch, 
     path = tmp_path / name
     content = text.encode()
     path.write_bytes(PACK[name[len(base) :]](content) if name != base else content)
-    fetch, calls = files._Source._fetch, []
+    fetch, calls = files._Counted.read, []
 
     def fetch_and_change(source, size):
         found = fetch(source, size)
@@ -172,7 +172,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, monkeypatch, 
             change(path, how)
         return found
 
-    monkeypatch.setattr(files._Source, "_fetch", fetch_and_change)
+    monkeypatch.setattr(files._Counted, "read", fetch_and_change)
     with pytest.raises(InputError, match="changed while it was read") as caught:
         read(path)
     assert str(path) in str(caught.value)

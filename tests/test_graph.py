@@ -100,8 +100,8 @@ def test_labels_among_attributes_are_names():
     [
         ({"triples": [("a", "b")]}, "`triples` must be a table of head, relation, tail: columns"),
         ({"triples": [("a", "r", "b"), ("a", "r")]}, "3 values expected, found 2 in row 2"),
-        ({"triples": [("a", "r", None)]}, "a value is missing; .* in row 1"),
-        ({"triples": [("a", "r", float("nan"))]}, "a value is missing; .* in row 1"),
+        ({"triples": [("a", "r", None)]}, 'column "tail" is empty; .* in row 1'),
+        ({"triples": [("a", "r", float("nan"))]}, 'column "tail" is empty; .* in row 1'),
         ({"triples": "left.tsv"}, "a table or an iterable of tuples expected, found str 'left.tsv"),
         ({"triples": 3}, "an iterable of tuples expected, found int 3"),
         ({"triples": ["abc"]}, "a tuple expected, found str 'abc' in row 1"),

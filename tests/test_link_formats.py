@@ -35,7 +35,7 @@ from sameas.iri import are_iris, from_iris, is_iri, to_iris, to_property_iris
 from sameas.links import LINK_COLUMNS, LINK_SCHEMA, PREDICATES, SAME_AS, LinkSet, predicate_iri
 from sameas.reading.links import read_link_set
 from sameas.writing import write_links
-from sameas.writing.predicates import predicates_of
+from sameas.writing.links import predicates_of
 
 FULL = (".csv", ".parquet", ".jsonl", ".sssom.tsv", ".rdf")
 PAIRS = (".nt", ".ttl")
@@ -257,7 +257,7 @@ def test_entities_of_cells_may_be_relative_or_elements(tmp_path, cell, more):
             alignment(
                 "<entity1 rdf:resource='a:b'/><entity2 rdf:resource='a:c'/><measure>x</measure>"
             ),
-            'row 1: a number expected in measure, found "x"',
+            'row 1: a number expected in column "measure", found "x"',
         ),
         ("<html><body>404</body></html>", "holds no alignment"),
     ],

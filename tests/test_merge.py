@@ -20,7 +20,7 @@ from sameas.alignment import Diagnostics
 from sameas.cli import main
 from sameas.iri import to_iris, to_property_iris
 from sameas.links import LINK_SCHEMA, SAME_AS
-from sameas.writing.predicates import predicates_of
+from sameas.writing.links import predicates_of
 from strategies import names
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"

@@ -16,7 +16,7 @@ from sameas import InputError
 from sameas.errors import shortened
 from sameas.files import kind_of, limited
 from sameas.reading.footer import unpacked_bytes
-from sameas.reading.tables import integers, numbers, read_parquet, read_table
+from sameas.reading.tables import read_parquet, read_table
 
 COLUMNS = ("head", "relation", "tail")
 ROWS = [("a", "r", "b"), ("b", "s", "c")]
@@ -240,7 +240,8 @@ def test_parquet_with_other_columns_is_refused(tmp_path):
 
 def test_a_hole_in_parquet_is_refused_with_its_row(tmp_path):
     path = table(tmp_path / "t.parquet", [("a", "r", "b"), ("a", None, "b")])
-    assert refusal(path) == f"{path}: row 2: a value is missing; fill it or leave the row out"
+    wanted = 'row 2: column "relation" is empty; fill it or leave the row out'
+    assert refusal(path) == f"{path}: {wanted}"
 
 
 def test_an_empty_text_in_parquet_is_refused_as_in_other_formats(tmp_path):
@@ -261,14 +262,13 @@ def test_a_missing_file_and_a_folder_are_told_apart(tmp_path):
 
 
 def test_numbers_and_integers_name_the_line_of_the_first_wrong_one(tmp_path):
-    path = put(tmp_path / "t.tsv", "1\t0.5\n\n2x\tmuch\n3\ty\n")
-    found = read_table(path, ("id", "score"))
+    path = put(tmp_path / "t.tsv", "1\t0.5\n\n2x\t0.25\n3\ty\n")
+    with pytest.raises(InputError, match=r':4: a number expected in column "score", found "y"'):
+        read_table(path, ("id", "score"))
     with pytest.raises(InputError, match=r':3: a whole number expected in column "id", found "2x"'):
-        integers(found, "id", path=path)
-    with pytest.raises(InputError, match=r':3: a number expected in column "score", found "much"'):
-        numbers(found, "score", path=path)
-    assert integers(found.head(1), "id", path=path)["id"].to_list() == [1]
-    assert numbers(found.head(1), "score", path=path)["score"].to_list() == [0.5]
+        read_table(path, ("id", "name"), integers=("id",))
+    found = read_table(put(path, "1\t0.5\n"), ("id", "score"), integers=("id",))
+    assert found.rows() == [(1, 0.5, 1)]
 
 
 @given(st.text(max_size=300))

@@ -103,10 +103,8 @@ def _is_alive(process: str) -> bool:
         return _is_alive_on_windows(int(process))
     try:
         os.kill(int(process), 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # it runs, for another user
-        return True
+    except OSError as error:  # if it is another one, it runs, for another user
+        return not isinstance(error, ProcessLookupError)
     return True
 
 

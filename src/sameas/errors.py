@@ -19,7 +19,6 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
-from typing import Any
 
 
 class SameasError(Exception):
@@ -32,26 +31,19 @@ class InputError(SameasError):
     def __init__(
         self,
         path: str | PathLike[str],
-        message: str,
+        message: str = "",
         *,
         line: int | None = None,
         column: int | None = None,
         row: int | None = None,
     ) -> None:
-        """Make the message ``path:line:column: message``, or ``path: row N: message``."""
+        """Make the message ``path:line:column: message``, or ``path: row N: message``.
+
+        One argument is a whole message: so are errors made again that another process sent.
+        """
         place = ":".join(str(part) for part in (path, line, column) if part is not None)
-        text = f"{place}: row {row}: {message}" if row is not None else f"{place}: {message}"
-        super().__init__(printable(text))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Workers of a cluster send errors too: the message is made already."""
-        return _remade, (type(self), str(self))
-
-
-def _remade(kind: type[Exception], message: str) -> Exception:
-    error = kind.__new__(kind)
-    Exception.__init__(error, message)
-    return error
+        parts = (place, "" if row is None else f"row {row}", message)
+        super().__init__(printable(": ".join(filter(None, parts))))
 
 
 class OptionError(SameasError, ValueError):
@@ -84,9 +76,21 @@ def refusing(path: str | PathLike[str], problem: str, remedy: str) -> Iterator[N
         if (reason := system_reason(error)) is not None:
             raise InputError(path, f"cannot be read ({reason})") from None
         why = "nested too deeply" if isinstance(error, RecursionError) else first_line(error)
-        why = shortened(getattr(error, "msg", why))
-        line = getattr(error, "lineno", None)
+        why = shortened(getattr(error, "msg", None) or getattr(error, "problem", None) or why)
+        mark = getattr(error, "problem_mark", None)  # of YAML, from 0
+        line = getattr(error, "lineno", None) if mark is None else mark.line + 1
         raise InputError(path, f"{problem} ({why}); {remedy}", line=line) from None
+
+
+@contextmanager
+def reading_from(path: str | PathLike[str]) -> Iterator[None]:
+    """What the system refuses in the block is an InputError: ``path: cannot be read (why)``."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise InputError(path, "no such file; check the path") from None
+    except OSError as error:
+        raise InputError(path, f"cannot be read ({system_reason(error)})") from None
 
 
 @contextmanager

@@ -16,19 +16,24 @@ import select
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from operator import attrgetter
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 import zstandard
 
-from sameas.errors import InputError, first_line
+from sameas.errors import InputError, first_line, reading_from
 
 StrPath = str | os.PathLike[str]
 Progress = Callable[[float], None]
+Fetch = Callable[[int], bytes]
+"""Gives up to so many bytes; none at the end."""
 
 STANDARD_INPUT = "-"
 ADDRESS = re.compile(r"(?!sparql\+)([a-z][a-z0-9+.-]+):/{1,2}(.+)")
@@ -124,7 +129,7 @@ def elsewhere(address: str) -> tuple[Any, str]:
 def files_at(address: str) -> list[str]:
     """The addresses of the files that a pattern fits or that a folder holds; else itself."""
     system, path = elsewhere(address)
-    try:
+    with reading_from(address):
         if glob.has_magic(address):
             paths = system.glob(path)
             if not paths:
@@ -133,23 +138,7 @@ def files_at(address: str) -> list[str]:
             paths = [one["name"] for one in system.ls(path, detail=True) if one["type"] == "file"]
         else:
             return [address]
-    except OSError as error:
-        raise InputError(address, f"cannot be read ({first_line(error)})") from None
     return [system.unstrip_protocol(one) for one in sorted(paths)]
-
-
-@contextmanager
-def _open_elsewhere(address: str, most: int, progress: Progress | None) -> Iterator[Stream]:
-    system, path = elsewhere(address)
-    try:
-        with system.open(path, "rb") as file:
-            stream = _opened(_Source(address, file, most, system.size(path), progress))
-            _refuse_wrong_suffix(Path(path), stream)
-            yield stream
-    except FileNotFoundError:
-        raise InputError(address, "no such file; check the address") from None
-    except OSError as error:
-        raise InputError(address, f"cannot be read ({first_line(error)})") from None
 
 
 def require_file(path: Path) -> None:
@@ -160,13 +149,6 @@ def require_file(path: Path) -> None:
         raise InputError(path, "is a folder where a file is expected")
     if not path.exists():
         raise InputError(path, "no such file; check the path")
-
-
-class Readable(Protocol):
-    """Anything with bytes to read."""
-
-    def read(self, size: int, /) -> bytes:
-        """Up to so many bytes; none at the end."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +168,7 @@ class Stream:
 
 
 @contextmanager
-def limited(max_bytes: int | None, *, memory: int | None = None) -> Iterator[None]:
+def limited(max_bytes: int | None, memory: int | None = None) -> Iterator[None]:
     """A context in which no file may hold more than so many bytes, once it is unpacked.
 
     The innermost number counts, None does not. Without any, a plain file may have any size that
@@ -228,40 +210,32 @@ def open_stream(
     if str(path) == STANDARD_INPUT:
         if sys.stdin is None:
             raise InputError("standard input", "is closed; send the graph there, or give a file")
-        yield stream_of("standard input", sys.stdin.buffer, most)
-        return
-    if address := address_of(path):
-        with _open_elsewhere(address, most, progress) as stream:
-            yield stream
-        return
-    path = Path(path)
-    require_file(path)
-    try:
+        yield stream_of("standard input", sys.stdin.buffer.read, most)
+    elif address := address_of(path):
+        system, inside = elsewhere(address)
+        with reading_from(address), system.open(inside, "rb") as file:
+            source = _Counted(address, file.read, system.size(inside), progress)
+            yield _named_rightly(Path(inside), _opened(source, most))
+    else:
+        path = Path(path)
+        require_file(path)
         # Otherwise, opening a pipe would wait until somebody writes to it.
-        number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", getattr(os, "O_BINARY", 0)))
-        with os.fdopen(number, "rb", buffering=0) as file:
-            before = os.fstat(number)
-            if not stat.S_ISREG(before.st_mode):
-                if not stat.S_ISFIFO(before.st_mode):
-                    raise InputError(path, "is a device, neither a file nor a pipe; give a file")
-                yield stream_of(str(path), _Pipe(path, file), most)
-                return
-            try:
-                stream = _opened(_Source(str(path), file, most, before.st_size, progress))
-                _refuse_wrong_suffix(path, stream)
-                yield stream
-            except InputError:
-                _refuse_changed(before, path, number)  # which may be the cause
-                raise
-            _refuse_changed(before, path, number)
-    except OSError as error:
-        reason = error.strerror or first_line(error)
-        raise InputError(path, f"cannot be read ({reason})") from None
+        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", getattr(os, "O_BINARY", 0))
+        with reading_from(path), os.fdopen(os.open(path, flags), "rb", buffering=0) as file:
+            state = os.fstat(file.fileno())
+            if stat.S_ISFIFO(state.st_mode):
+                yield stream_of(str(path), partial(_read_pipe, path, file), most)
+            elif stat.S_ISREG(state.st_mode):
+                with _unchanged(path, file, state):
+                    source = _Counted(str(path), file.read, state.st_size, progress)
+                    yield _named_rightly(path, _opened(source, most))
+            else:
+                raise InputError(path, "is a device, neither a file nor a pipe; give a file")
 
 
-def stream_of(place: str, file: Readable, most: int) -> Stream:
-    """The bytes of an open source, at most so many, unpacked, without a byte order mark."""
-    return _opened(_Source(place, file, most))
+def stream_of(place: str, fetch: Fetch, most: int) -> Stream:
+    """The bytes that a function fetches, at most so many, unpacked, without a byte order mark."""
+    return _opened(_Counted(place, fetch), most)
 
 
 def read_bytes(path: StrPath) -> bytes:
@@ -285,135 +259,123 @@ def read_text(path: StrPath) -> str:
     return decoded(read_bytes(path), path)
 
 
-def decoded(content: bytes, place: StrPath) -> str:
-    """The text of UTF-8 bytes; others are an InputError that says in which line."""
+def decoded(content: bytes, place: StrPath, *, line: int = 1) -> str:
+    """The text of UTF-8 bytes that begin in a line; others are an InputError with its line."""
     try:
         return content.decode()
     except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
+        line += content[: error.start].count(b"\n")
         raise InputError(place, "not UTF-8 text; convert the file to UTF-8", line=line) from None
 
 
-def _opened(source: _Source) -> Stream:
-    file = io.BufferedReader(source, 2**16)
+def _opened(source: _Counted, most: int) -> Stream:
+    """The unpacked bytes of a source; ``most`` limits those that may expand or have no end."""
+    packed = b""
+    while len(packed) < HEAD_BYTES and (piece := source.read(HEAD_BYTES)):
+        packed += piece
+    compression = next((one for one in COMPRESSIONS.values() if one.magic.match(packed)), None)
+    size = PIECE_BYTES if compression is None else PACKED_BYTES
+    pieces: Iterator[bytes] = chain([packed], iter(lambda: source.read(size), b""))
+    if compression is not None:
+        pieces = _unpacked(source.place, pieces, compression)
+    limit = most if compression is not None or source.size is None else _limits.get()[0]
+    file = io.BufferedReader(_Pieces(source.place, pieces, limit), 2**16)
     if file.peek(1).startswith(BYTE_ORDER_MARK):
         file.read(len(BYTE_ORDER_MARK))
     head = file.peek(1)[:HEAD_BYTES]
     for name, magic in STILL_PACKED.items():
         if magic.match(head):
-            what = f"with {name}, which is not read" if source.compression is None else "twice"
+            what = f"with {name}, which is not read" if compression is None else "twice"
             raise InputError(source.place, f"is compressed {what}; unpack it once")
-    return Stream(source.place, file, head, source.compression)
+    return Stream(source.place, file, head, compression)
 
 
-@dataclass(frozen=True)
-class _Pipe:
-    """A pipe that was opened without waiting; it is waited for, but not for ever."""
+def _read_pipe(path: Path, file: IO[bytes], size: int) -> bytes:
+    """Up to so many bytes of a pipe as soon as there are any; none at the end.
 
-    place: Path
-    file: IO[bytes]
+    It was opened without waiting. It is waited for, but not for ever.
+    """
+    for seconds in (WRITER_SECONDS, SILENT_SECONDS):
+        ready = select.select([file], [], [], seconds)[0]
+        found: bytes | None = file.read(size)  # none at all if it has a writer that waits
+        if found or (ready and found is not None):
+            return found
+        if found is not None:
+            break
+    raise InputError(
+        path,
+        f"is a pipe to which nothing was written for {seconds} seconds; start what writes to "
+        "it first, or give a file",
+    )
+
+
+@dataclass
+class _Counted:
+    """An open file whose bytes are counted; one that has another size than it had is refused."""
+
+    place: str
+    fetch: Fetch
+    size: int | None = None
+    progress: Progress | None = None
+    count: int = 0
 
     def read(self, size: int) -> bytes:
-        """Up to so many bytes as soon as there are any; none at the end."""
-        for seconds in (WRITER_SECONDS, SILENT_SECONDS):
-            ready = select.select([self.file], [], [], seconds)[0]
-            found: bytes | None = self.file.read(size)  # none at all if it has a writer that waits
-            if found or (ready and found is not None):
-                return found
-            if found is not None:
-                break
-        raise InputError(
-            self.place,
-            f"is a pipe to which nothing was written for {seconds} seconds; start what writes to "
-            "it first, or give a file",
-        )
+        """Up to so many bytes; none at the end."""
+        try:
+            found = self.fetch(size)
+        except OSError as error:
+            raise _damaged(self.place, first_line(error)) from None
+        self.count += len(found)
+        if self.size is not None:
+            if self.count > self.size or (not found and self.count < self.size):
+                raise InputError(self.place, CHANGED)
+            if self.progress:
+                self.progress(self.count / max(self.size, 1))
+        return found
 
 
-class _Source(io.RawIOBase):
-    """The unpacked bytes of a file that may be compressed, counted as they are read."""
+def _unpacked(place: str, pieces: Iterable[bytes], compression: Compression) -> Iterator[bytes]:
+    """The content of a compressed file, which may have several frames."""
+    frame = None
+    for packed in pieces:
+        while packed:
+            if frame is None:
+                packed = packed.lstrip(b"\0")  # archives may be padded between frames
+                if not packed:
+                    break
+                frame = compression.decompressor()
+            try:
+                yield frame.decompress(packed)
+            except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
+                raise _damaged(place, first_line(error)) from None
+            packed = frame.unused_data if frame.eof else b""
+            frame = None if frame.eof else frame
+    if frame is not None:
+        raise _damaged(place, "it is cut off")
 
-    def __init__(
-        self,
-        place: str,
-        file: Readable,
-        most: int,
-        size: int | None = None,
-        progress: Progress | None = None,
-    ) -> None:
-        self.place = place
-        self._file = file
-        self._size = size
-        self._progress = progress
-        self._fetched, self._unpacked = 0, 0
+
+class _Pieces(io.RawIOBase):
+    """Pieces of bytes as a file, which may hold at most so many."""
+
+    def __init__(self, place: str, pieces: Iterator[bytes], most: int | None) -> None:
+        self._place, self._pieces, self._most = place, pieces, most
+        self._count = 0
         self._ready = memoryview(b"")
-        """Unpacked bytes that were not handed out yet."""
-        self._frame: Any = None
-        """The decompressor of the frame that has been begun."""
-        self._packed = b""
-        while len(self._packed) < HEAD_BYTES and (piece := self._fetch(HEAD_BYTES)):
-            self._packed += piece
-        self.compression = next(
-            (one for one in COMPRESSIONS.values() if one.magic.match(self._packed)), None
-        )
-        endless = self.compression is not None or size is None
-        self._most = most if endless else _limits.get()[0]
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        # Small frames are joined, so that the first bytes are enough to guess the format from.
-        while len(self._ready) < HEAD_BYTES and (self._packed or self._refill(len(buffer))):
-            piece = self._unpack()
-            self._count(len(piece))
+        # Small pieces are joined, so that the first bytes are enough to guess the format from.
+        while len(self._ready) < HEAD_BYTES and (piece := next(self._pieces, None)) is not None:
+            self._count += len(piece)
+            if self._most is not None and self._count > self._most:
+                raise too_large(self._place, self._most)
             self._ready = memoryview(bytes(self._ready) + piece)
         found = self._ready[: len(buffer)]
         self._ready = self._ready[len(buffer) :]
         buffer[: len(found)] = found
         return len(found)
-
-    def _refill(self, size: int) -> bool:
-        """Fetch more packed bytes; False at the end."""
-        self._packed = self._fetch(PACKED_BYTES if self.compression else size)
-        if not self._packed and self._frame is not None:
-            raise _damaged(self.place, "it is cut off")
-        return bool(self._packed)
-
-    def _fetch(self, size: int) -> bytes:
-        try:
-            found = self._file.read(size)
-        except OSError as error:
-            raise _damaged(self.place, first_line(error)) from None
-        self._fetched += len(found)
-        if self._size is not None:
-            if self._fetched > self._size or (not found and self._fetched < self._size):
-                raise InputError(self.place, CHANGED)
-            if self._progress:
-                self._progress(self._fetched / max(self._size, 1))
-        return found
-
-    def _unpack(self) -> bytes:
-        packed, self._packed = self._packed, b""
-        if self.compression is None:
-            return packed
-        if self._frame is None:
-            packed = packed.lstrip(b"\0")  # archives may be padded between frames
-            if not packed:
-                return b""
-            self._frame = self.compression.decompressor()
-        try:
-            found: bytes = self._frame.decompress(packed)
-        except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
-            raise _damaged(self.place, first_line(error)) from None
-        if self._frame.eof:
-            self._packed = self._frame.unused_data
-            self._frame = None
-        return found
-
-    def _count(self, size: int) -> None:
-        self._unpacked += size
-        if self._most is not None and self._unpacked > self._most:
-            raise too_large(self.place, self._most)
 
 
 def too_large(place: str, most: int) -> InputError:
@@ -429,33 +391,39 @@ def _damaged(place: str, reason: str) -> InputError:
     return InputError(place, f"cannot be read ({reason}); is the file whole?")
 
 
-def _refuse_wrong_suffix(path: Path, stream: Stream) -> None:
-    expected = COMPRESSIONS.get(path.suffix.lower())
+def _named_rightly(path: Path, stream: Stream) -> Stream:
+    """The stream; it is refused if the suffix of its path names another compression."""
+    suffix = path.suffix.lower()
+    expected = COMPRESSIONS.get(suffix)
     if expected is None or stream.compression is expected:
-        return
+        return stream
     if not stream.head:
         raise _damaged(stream.place, "it is empty")
     if stream.compression is None:
-        suffix = path.suffix.lower()
-        raise InputError(
-            path, f"is not compressed with {expected.name}; leave {suffix} off its name"
-        )
-    suffix = next(name for name, one in COMPRESSIONS.items() if one is stream.compression)
-    raise InputError(
-        path, f"is compressed with {stream.compression.name}; let its name end in {suffix}"
-    )
+        problem = f"is not compressed with {expected.name}; leave {suffix} off its name"
+    else:
+        right = next(name for name, one in COMPRESSIONS.items() if one is stream.compression)
+        problem = f"is compressed with {stream.compression.name}; let its name end in {right}"
+    raise InputError(path, problem)
 
 
-def _refuse_changed(before: os.stat_result, path: Path, number: int) -> None:
+@contextmanager
+def _unchanged(path: Path, file: IO[bytes], before: os.stat_result) -> Iterator[None]:
     """Raise an InputError if the open file, or what its path now leads to, is not as before."""
+    what = attrgetter("st_size", "st_mtime_ns", "st_ino", "st_dev")
+    error = None
     try:
-        states = os.fstat(number), path.stat()
+        yield
+    except InputError as found:
+        error = found  # of which a change may be the cause
+    try:
+        same = what(before) == what(os.fstat(file.fileno())) == what(path.stat())
     except FileNotFoundError:
-        raise InputError(path, CHANGED) from None
-    for after in states:
-        for what in ("st_size", "st_mtime_ns", "st_ino", "st_dev"):
-            if getattr(before, what) != getattr(after, what):
-                raise InputError(path, CHANGED)
+        same = False
+    if not same:
+        raise InputError(path, CHANGED)
+    if error is not None:
+        raise error
 
 
 def _memory_size() -> int:

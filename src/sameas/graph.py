@@ -331,10 +331,11 @@ def positions_of(wanted: pl.Series, among: pl.Series) -> Positions:
 
 def _names(given: Any, entities: pl.Series) -> tuple[pl.Series, int]:
     """The name of each entity, and how many of them were given."""
-    is_table = hasattr(given, "columns") or hasattr(given, "column_names")
     if isinstance(given, Mapping):
         given = list(given.items())
-    elif not is_table and not _has_pairs(given):
+    is_list = isinstance(given, list | tuple)
+    has_pairs = is_list and (not given or isinstance(given[0], list | tuple))
+    if not (has_pairs or hasattr(given, "columns") or hasattr(given, "column_names")):
         names = as_series(given, argument="names").rename("name")
         if len(names) != len(entities):
             raise OptionError(
@@ -344,11 +345,6 @@ def _names(given: Any, entities: pl.Series) -> tuple[pl.Series, int]:
         return names, int((names != "").sum())
     table = as_table(given, tuple(ALTERNATIVE_SCHEMA), argument="names", may_be_empty=("name",))
     return choose_names(entities, table.drop_nulls())
-
-
-def _has_pairs(given: Any) -> bool:
-    """Whether a value is a list of tuples; an empty one can be."""
-    return isinstance(given, list | tuple) and (not given or isinstance(given[0], list | tuple))
 
 
 def _texts(values: Iterable[Any]) -> list[str]:

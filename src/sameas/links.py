@@ -60,6 +60,11 @@ class LinkSet:
         return [name for name in self.links.columns if name not in (*LINK_COLUMNS, "predicate")]
 
 
+def left_out(counts: Mapping[str, int]) -> tuple[str, ...]:
+    """What a reader left out, in sentences, from what was counted."""
+    return tuple(f"{what}: {count}" for what, count in counts.items() if count)
+
+
 def predicate_iri(text: str) -> str:
     """The IRI of a predicate from its name or from itself.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 import polars as pl
@@ -52,9 +53,7 @@ def as_table(
     """
     try:
         table = _polars(data, [*columns, *optional])
-        return wanted_columns(
-            table, columns, optional=optional, filled=[c for c in columns if c not in may_be_empty]
-        )
+        return wanted_columns(table, columns, optional=optional, may_be_empty=may_be_empty)
     except TableError as error:
         place = "" if error.row is None else f" in row {error.row}"
         raise OptionError(
@@ -73,9 +72,13 @@ def wanted_columns(
     columns: Sequence[str],
     *,
     optional: Sequence[str] = (),
-    filled: Sequence[str] = (),
+    may_be_empty: Sequence[str] = (),
+    integers: Sequence[str] = (),
 ) -> pl.DataFrame:
-    """The wanted columns of a polars table, none of the ``filled`` ones with an empty field."""
+    """The wanted columns of a polars table as text, scores and confidences as numbers.
+
+    No field may be empty except in ``optional`` columns and those that ``may_be_empty``.
+    """
     names = column_names(table.columns, columns)
     if names is None and all(_is_number(name) for name in table.columns):
         names = [*columns, *optional][: len(table.columns)]
@@ -87,21 +90,31 @@ def wanted_columns(
     for name, kind in table.schema.items():
         if _is_strange(kind) or (name in NUMBERS and kind.is_temporal()):
             raise TableError(f'text or numbers expected in column "{name}", found {kind}')
-        if name not in NUMBERS:
-            table = table.with_columns(pl.col(name).cast(pl.String))
-            continue
-        values = table[name].cast(pl.Float64, strict=False)
-        wrong = values.is_null() & table[name].is_not_null()
-        if wrong.any():
-            row = int(wrong.arg_max() or 0)
-            found = shortened(str(table[name][row]))
-            raise TableError(f'a number expected in column "{name}", found "{found}"', row + 1)
-        table = table.with_columns(values)
-    hole = (pl.col(filled).is_null() | (pl.col(filled) == "")) if filled else pl.lit(False)
-    holes = table.select(pl.any_horizontal(hole)).to_series()
-    if holes.any():
-        row = int(holes.arg_max() or 0)
-        raise TableError("a value is missing; fill it or leave the row out", row + 1)
+    table = as_numbers(as_numbers(table, NUMBERS), integers, pl.Int64)
+    table = table.with_columns(pl.exclude(*NUMBERS, *integers).cast(pl.String))
+    filled = [name for name in columns if name not in may_be_empty]
+    empty = {name: table[name].is_null() | (table[name].cast(pl.String) == "") for name in filled}
+    holes = [(int(found.arg_max() or 0), name) for name, found in empty.items() if found.any()]
+    if holes:
+        row, name = min(holes, key=itemgetter(0))
+        raise TableError(f'column "{name}" is empty; fill it or leave the row out', row + 1)
+    return table
+
+
+def as_numbers(
+    table: pl.DataFrame, columns: Sequence[str], kind: type[pl.DataType] = pl.Float64
+) -> pl.DataFrame:
+    """The table with those columns, where it has them, as numbers; others are a TableError."""
+    for name in columns:
+        if name in table.columns:
+            values = table[name].cast(kind, strict=False)
+            wrong = values.is_null() & table[name].is_not_null()
+            if wrong.any():
+                what = "a whole number" if kind == pl.Int64 else "a number"
+                row = int(wrong.arg_max() or 0)
+                found = shortened(str(table[name][row]))
+                raise TableError(f'{what} expected in column "{name}", found "{found}"', row + 1)
+            table = table.with_columns(values)
     return table
 
 
@@ -148,18 +161,24 @@ def _polars(data: Any, names: Sequence[str]) -> pl.DataFrame:
         return data.collect()
     if isinstance(data, pl.DataFrame):
         return data
+    columns: dict[Any, list[Any]]
     if hasattr(data, "columns") and hasattr(data, "itertuples"):  # pandas, also without pyarrow
-        return _of_columns({name: data[name].tolist() for name in data.columns})
-    if hasattr(data, "__arrow_c_stream__"):
+        columns = {name: data[name].tolist() for name in data.columns}
+    elif hasattr(data, "__arrow_c_stream__"):
         return pl.DataFrame(data)
-    if isinstance(data, Mapping):
-        return _of_columns({name: list(column) for name, column in data.items()})
-    if isinstance(data, str | bytes) or not isinstance(data, Iterable):
+    elif isinstance(data, Mapping):
+        columns = {name: list(column) for name, column in data.items()}
+    elif isinstance(data, Iterable) and not isinstance(data, str | bytes):
+        columns = dict(enumerate(_transposed(list(data), names)))
+    else:
         raise TableError(f"a table or an iterable of tuples expected, found {_described(data)}")
-    return _of_rows(list(data), names)
+    if len({len(column) for column in columns.values()}) > 1:
+        raise TableError("columns of the same length expected")
+    return pl.DataFrame({str(name): _column(column) for name, column in columns.items()})
 
 
-def _of_rows(rows: list[Any], names: Sequence[str]) -> pl.DataFrame:
+def _transposed(rows: list[Any], names: Sequence[str]) -> list[list[Any]]:
+    """The columns of rows, which must be tuples of one length and have names for all values."""
     width = None
     for number, row in enumerate(rows, start=1):
         if isinstance(row, str) or not isinstance(row, Sequence):
@@ -167,14 +186,7 @@ def _of_rows(rows: list[Any], names: Sequence[str]) -> pl.DataFrame:
         width = width or len(row)
         if len(row) != width or width > len(names):
             raise TableError(f"{width} values expected, found {len(row)}", number)
-    columns = zip(*rows, strict=True) if rows else [()] * len(names)
-    return _of_columns({str(place): list(column) for place, column in enumerate(columns)})
-
-
-def _of_columns(columns: Mapping[Any, list[Any]]) -> pl.DataFrame:
-    if len({len(column) for column in columns.values()}) > 1:
-        raise TableError("columns of the same length expected")
-    return pl.DataFrame({str(name): _column(column) for name, column in columns.items()})
+    return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in names]
 
 
 def _column(values: list[Any]) -> pl.Series:

@@ -87,17 +87,14 @@ def from_canonical(content: bytes, blank: BlankNames) -> pl.DataFrame:
 
 def _with_blank_names(table: pl.DataFrame, names: BlankNames) -> pl.DataFrame:
     """The table with lasting names of blank nodes, numbered in order of appearance."""
-    columns = ("head", "tail", "graph")
-    blank = {name: table[name].str.starts_with("_:").fill_null(value=False) for name in columns}
-    rows = table.filter(pl.any_horizontal(*blank.values()))
-    terms = rows.select(pl.concat_list(columns).explode()).to_series().drop_nulls()
-    old = terms.filter(terms.str.starts_with("_:")).unique(maintain_order=True)
-    new = pl.Series([names.name(term) for term in old.to_list()], dtype=pl.String)
-    if not new.equals(old):
-        for name, where in blank.items():
-            renamed = table[name].filter(where).replace(old, new)
-            table = table.with_columns(table[name].scatter(where.arg_true(), renamed))
-    return table
+    terms = pl.col("head", "tail", "graph")
+    rows = table.filter(pl.any_horizontal(terms.str.starts_with("_:")))
+    if not len(rows):
+        return table
+    found = rows.select(pl.concat_list(terms).explode()).to_series()
+    old = found.filter(found.str.starts_with("_:")).unique(maintain_order=True)
+    new = pl.Series([names.name(term) for term in old], dtype=pl.String)
+    return table.with_columns(terms.replace(old, new))
 
 
 def _unescaped(text: str) -> str:

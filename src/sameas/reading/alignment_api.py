@@ -12,8 +12,10 @@ import polars as pl
 from sameas.errors import InputError, refusing, shortened
 from sameas.files import open_stream
 from sameas.iri import RDF, XML, is_iri
-from sameas.links import LINK_SCHEMA, LinkSet, between_ids
-from sameas.reading.xml import LOST, XmlStream
+from sameas.links import LinkSet, between_ids, left_out
+from sameas.reading.guards import LOST, XmlStream
+from sameas.reading.tables import errors_of
+from sameas.tabular import as_numbers
 
 ALIGN = "http://knowledgeweb.semanticweb.org/heterogeneity/alignment"
 """The format's namespace; some files leave out the ``#`` that follows it."""
@@ -79,19 +81,18 @@ def _value(element: Element) -> str:
 
 
 def _links(path: Path, cells: list[dict[str, str]], metadata: dict[str, str]) -> LinkSet:
-    rows = []
-    others = 0
-    for number, cell in enumerate(cells, start=1):
-        if "entity1" not in cell or "entity2" not in cell:
+    table = pl.DataFrame(cells, schema=dict.fromkeys(CELL, pl.String))
+    for number, ends in enumerate(table.select("entity1", "entity2").iter_rows(), start=1):
+        if None in ends:
             raise InputError(path, "a cell without entity1 or entity2; both are needed", row=number)
-        if cell.get("relation", "=").strip() not in RELATIONS:
-            others += 1
-            continue
-        numbers = [_number(path, number, cell, name) for name in ("score", "measure")]
-        rows.append((cell["entity1"], cell["entity2"], *numbers))
-    table = pl.DataFrame(rows, schema=LINK_SCHEMA, orient="row")
-    skipped = (f'cells whose relation is not "=": {others}',) if others else ()
-    return LinkSet(links=between_ids(table), metadata=metadata, skipped=skipped)
+    is_same = pl.col("relation").fill_null("=").str.strip_chars().is_in(RELATIONS)
+    counted = pl.when(is_same).then(pl.col("score", "measure"))
+    with errors_of(path):
+        table = as_numbers(table.with_columns(counted), ("score", "measure"))
+    same = table.filter(is_same)
+    links = same.select(left="entity1", right="entity2", score="score", confidence="measure")
+    skipped = left_out({'cells whose relation is not "="': len(table) - len(same)})
+    return LinkSet(links=between_ids(links), metadata=metadata, skipped=skipped)
 
 
 def _term(iri: str) -> str:
@@ -99,13 +100,3 @@ def _term(iri: str) -> str:
     if iri == SCORE:
         return "score"
     return iri[len(ALIGN) :].removeprefix("#") if iri.startswith(ALIGN) else ""
-
-
-def _number(path: Path, row: int, cell: dict[str, str], name: str) -> float | None:
-    if name not in cell:
-        return None
-    try:
-        return float(cell[name])
-    except ValueError:
-        found = shortened(cell[name])
-        raise InputError(path, f'a number expected in {name}, found "{found}"', row=row) from None

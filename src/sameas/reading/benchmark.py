@@ -19,7 +19,7 @@ from sameas.graph import Graph, Positions, positions_of
 from sameas.naming import choose_names
 from sameas.reading.links import read_gold_links, without_duplicates
 from sameas.reading.names import read_names
-from sameas.reading.tables import integers, read_table
+from sameas.reading.tables import read_table
 
 Layout = Literal["dbp15k", "openea"]
 MARKS: dict[Layout, str] = {"dbp15k": "triples_1", "openea": "rel_triples_1"}
@@ -88,7 +88,7 @@ def _dbp15k_gold(folder: Path, entities: list[pl.DataFrame]) -> pl.DataFrame | N
     files = [folder / name for name in ("ref_ent_ids", "sup_ent_ids") if (folder / name).exists()]
     tables = []
     for file in files:
-        table = read_table(file, ("left", "right"), kind=".tsv")
+        table = read_table(file, ("left", "right"), integers=("left", "right"), kind=".tsv")
         for number, column in enumerate(("left", "right"), start=1):
             known = entities[number - 1]
             rows = _known(table, column, known["id"], path=file, what=f"ent_ids_{number}")
@@ -106,7 +106,7 @@ def _dbp15k_side(
     folder: Path, number: int, entities: pl.DataFrame, names: pl.DataFrame | None
 ) -> Side:
     file = folder / f"triples_{number}"
-    triples = integers(read_table(file, TRIPLE, kind=".tsv"), "relation", path=file)
+    triples = read_table(file, TRIPLE, integers=TRIPLE, kind=".tsv")
     relations = _relations(folder, number, triples)
     known = (("ent_ids", entities), ("rel_ids", relations), ("ent_ids", entities))
     columns = [
@@ -146,7 +146,7 @@ def _relations(folder: Path, number: int, triples: pl.DataFrame) -> pl.DataFrame
 
 def _ids(file: Path, *, distinct: Sequence[str] = ("id",)) -> pl.DataFrame:
     """A file of ids and URIs, in which some columns are distinct."""
-    table = integers(read_table(file, ("id", "uri"), kind=".tsv"), "id", path=file)
+    table = read_table(file, ("id", "uri"), integers=("id",), kind=".tsv")
     for column in distinct:
         repeated = table.filter(~table[column].is_first_distinct())
         if len(repeated):
@@ -160,7 +160,6 @@ def _ids(file: Path, *, distinct: Sequence[str] = ("id",)) -> pl.DataFrame:
 
 def _known(table: pl.DataFrame, column: str, ids: pl.Series, *, path: Path, what: str) -> Positions:
     """Positions of a column's ids; the first that is not known is an InputError."""
-    table = integers(table, column, path=path)
     rows = positions_of(table[column], ids)
     if (rows < 0).any():
         wrong = table.row(int(np.argmax(rows < 0)), named=True)

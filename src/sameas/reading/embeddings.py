@@ -28,7 +28,15 @@ def read_embeddings(path: Path, entities: pl.Series) -> Rows:
     file gets a row of zeros.
     """
     if path.suffix == ".npy":
-        vectors = _checked(path, read_array(path), len(entities))
+        array, count = read_array(path), len(entities)
+        is_matrix = array.ndim == 2 and len(array) == count and array.shape[1] > 0
+        if not is_matrix or array.dtype.kind not in "fiu":
+            raise InputError(
+                path,
+                f"numbers of shape ({count}, d) expected, one row per entity, left then right; "
+                f"found {array.dtype} of shape {array.shape}",
+            )
+        vectors = single_precision(array)
     elif path.suffix == ".parquet":
         vectors = _read_parquet(path, entities)
     else:
@@ -46,17 +54,6 @@ def read_array(path: Path) -> NDArray[Any]:
         return np.lib.format.read_array(stream, allow_pickle=False)
 
 
-def _checked(path: Path, vectors: NDArray[Any], count: int) -> Matrix:
-    right_shape = vectors.ndim == 2 and len(vectors) == count and vectors.shape[1] > 0
-    if not right_shape or vectors.dtype.kind not in "fiu":
-        raise InputError(
-            path,
-            f"numbers of shape ({count}, d) expected, one row per entity, left then right; "
-            f"found {vectors.dtype} of shape {vectors.shape}",
-        )
-    return single_precision(vectors)
-
-
 def _read_parquet(path: Path, entities: pl.Series) -> Matrix:
     table = read_parquet(path)
     columns = [name for name in table.columns if name != "entity"]
@@ -68,7 +65,11 @@ def _read_parquet(path: Path, entities: pl.Series) -> Matrix:
     if len(repeated):
         raise InputError(path, f'entity "{repeated["entity"][0]}" was given before')
     try:
-        vectors = single_precision(_matrix(table.select(columns)))
+        first = table[columns[0]]
+        if len(columns) == 1 and isinstance(first.dtype, pl.List | pl.Array):
+            vectors = single_precision(np.stack(list(first.to_numpy())))
+        else:
+            vectors = single_precision(table.select(columns).cast(pl.Float64).to_numpy())
         if vectors.ndim != 2 or not vectors.shape[1]:
             raise ValueError("no numbers")
     except (ValueError, TypeError, pl.exceptions.PolarsError):
@@ -81,16 +82,3 @@ def _read_parquet(path: Path, entities: pl.Series) -> Matrix:
     if missing and np.isfinite(found).all():
         log.warning("%d of %d entities have no row in %s", missing, len(entities), path.name)
     return found
-
-
-def _matrix(table: pl.DataFrame) -> NDArray[Any]:
-    """One column of lists of numbers, all of one length, or columns of numbers, as a matrix."""
-    first = table.to_series(0)
-    if table.width > 1 or not isinstance(first.dtype, pl.List | pl.Array):
-        return table.cast(pl.Float64).to_numpy()
-    if isinstance(first.dtype, pl.List):
-        lengths = first.list.len().unique()
-        if len(lengths) != 1 or first.null_count():
-            raise ValueError("lists of different lengths")
-        first = first.list.to_array(int(lengths[0]))
-    return first.to_numpy().astype(np.float64)

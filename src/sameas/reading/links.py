@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -18,7 +18,8 @@ from sameas.reading.names import SURROGATES
 from sameas.reading.same_as import read_same_as
 from sameas.reading.sssom import read_sssom
 from sameas.reading.syntax import head_text, looks_like_rdf
-from sameas.reading.tables import TABLE_SUFFIXES, numbers, read_table
+from sameas.reading.tables import TABLE_SUFFIXES, read_table
+from sameas.tabular import NUMBERS
 
 log = logging.getLogger(__name__)
 
@@ -95,56 +96,42 @@ def _reader(path: Path) -> Callable[[Path, str | None], LinkSet]:
 
 
 def _read_link_table(path: Path, predicate: str | None) -> LinkSet:
-    table = read_table(path, ("left", "right"), optional=("score", "confidence"))
-    for column in ("score", "confidence"):
-        if column in table.columns:
-            table = numbers(table, column, path=path)
+    table = read_table(path, ("left", "right"), optional=NUMBERS)
     return LinkSet(links=with_numbers(table).select(LINK_COLUMNS))
 
 
 def _read_json_lines(path: Path, predicate: str | None) -> LinkSet:
     """The links of a JSON Lines file: an object a line."""
-    rows = [
-        _json_row(path, number, line)
-        for number, line in enumerate(read_text(path).split("\n"), start=1)
-        if line.strip()
-    ]
+    rows = []
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            entry = json.loads(line)
+        except (ValueError, RecursionError):
+            entry = None
+        if not isinstance(entry, dict):
+            raise InputError(path, f'{SHAPE}, found "{shortened(line)}"', line=number)
+        for name in LINK_COLUMNS:
+            if not (_is_number if name in NUMBERS else _is_text)(entry.get(name)):
+                what = "a number" if name in NUMBERS else "text"
+                found = "nothing" if name not in entry else shortened(json.dumps(entry[name]))
+                raise InputError(path, f'{what} expected in "{name}", found {found}', line=number)
+        numbers = (None if entry.get(name) is None else float(entry[name]) for name in NUMBERS)
+        rows.append((str(entry["left"]), str(entry["right"]), *numbers))
     return LinkSet(links=pl.DataFrame(rows, schema=LINK_SCHEMA, orient="row"))
 
 
-def _json_row(path: Path, number: int, line: str) -> list[str | float | None]:
-    try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError):
-        entry = None
-    if not isinstance(entry, dict):
-        raise InputError(path, f'{SHAPE}, found "{shortened(line)}"', line=number)
-    row = []
-    for name in LINK_COLUMNS:
-        numeric = LINK_SCHEMA[name] == pl.Float64
-        try:
-            row.append(_number(entry.get(name)) if numeric else _text(entry.get(name)))
-        except (ValueError, OverflowError):
-            what = "a number" if numeric else "text"
-            found = "nothing" if name not in entry else shortened(json.dumps(entry[name]))
-            raise InputError(
-                path, f'{what} expected in "{name}", found {found}', line=number
-            ) from None
-    return row
-
-
-def _number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float | None):
-        raise ValueError("not a number")
-    return None if value is None else float(value)
-
-
-def _text(value: Any) -> str:
+def _is_number(value: object) -> bool:
     if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if not isinstance(value, str) or not value or SURROGATES.search(value):
-        raise ValueError("not text")
-    return value
+        return abs(value) <= sys.float_info.max
+    return value is None or isinstance(value, float)
+
+
+def _is_text(value: object) -> bool:
+    if isinstance(value, str):
+        return value != "" and not SURROGATES.search(value)
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 READERS: dict[str, Callable[[Path, str | None], LinkSet]] = {

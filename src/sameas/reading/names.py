@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -49,9 +47,6 @@ def _read_json_names(path: Path) -> pl.DataFrame:
     rows = list(content.items()) if isinstance(content, dict) else content
     if not isinstance(rows, list) or not rows:
         raise InputError(path, f"holds no list of names; {SHAPE}")
-    table = _plain_names(rows)
-    if table is not None:
-        return table
     names = []
     for number, row in enumerate(rows, start=1):
         name = _name_of(row)
@@ -60,21 +55,6 @@ def _read_json_names(path: Path) -> pl.DataFrame:
             raise InputError(path, f"{SHAPE}, found {found}", row=number)
         names.append((str(row[0]), name))
     return pl.DataFrame(names, schema=["entity", "name"], orient="row")
-
-
-def _plain_names(rows: list[Any]) -> pl.DataFrame | None:
-    """The names where all rows are [entity, [word, ...]]; None if one has another shape."""
-    if {*map(type, rows)} != {list} or {*map(len, rows)} != {2}:
-        return None
-    entities, words = zip(*rows, strict=True)
-    if not {*map(type, entities)} <= {str, int} or {*map(type, words)} != {list}:
-        return None
-    if not {*map(type, chain.from_iterable(words))} <= {str}:
-        return None
-    texts, names = [*map(str, entities)], [*map(" ".join, words)]
-    if SURROGATES.search("".join(chain(texts, names))):
-        return None
-    return pl.DataFrame({"entity": texts, "name": names})
 
 
 def _name_of(row: object) -> str | None:

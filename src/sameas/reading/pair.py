@@ -19,7 +19,7 @@ from sameas.rdf.rules import Reading
 from sameas.reading.benchmark import MARKS, Side, read_benchmark, read_benchmark_gold
 from sameas.reading.links import read_gold_links
 from sameas.reading.names import read_names
-from sameas.reading.rdf import SUFFIXES, Place, describe, expanded, is_rdf, read_rdf
+from sameas.reading.rdf import SUFFIXES, Place, describe, expanded, read_rdf
 from sameas.reading.tables import TABLE_SUFFIXES, read_table
 from sameas.understanding import understand
 
@@ -38,35 +38,30 @@ def read_pair(
     ``names`` is a names file for both sides, two files (left, right), or "uri" to make all names
     from the URIs. Without it, names are those the input brings, else made from the URIs.
     """
-    with limited(reading.max_bytes if reading else None):
-        return _read_pair(left, right, names, reading or Reading())
-
-
-def _read_pair(
-    left: Place, right: Place | None, names: StrPath | Sequence[StrPath] | None, reading: Reading
-) -> GraphPair:
-    gold = None
-    if right is None:
-        if not isinstance(left, str | PathLike):
+    reading, gold = reading or Reading(), None
+    with limited(reading.max_bytes):
+        if right is not None:
+            if STANDARD_INPUT in (left, right) and left == right:
+                raise OptionError("one side at most can be standard input, got both")
+            sides = [_side(left, reading, 0), _side(right, reading, 1)]
+        elif isinstance(left, str | PathLike):
+            sides, gold = read_benchmark(Path(left))
+        else:
             raise OptionError("two sides expected, got several files of one")
-        sides, gold = read_benchmark(Path(left))
-    else:
-        if STANDARD_INPUT in (left, right) and left == right:
-            raise OptionError("one side at most can be standard input, got both")
-        sides = [_side(left, reading, 0), _side(right, reading, 1)]
-    for side in sides:
-        _refuse_empty(side)
-    pair = understand(GraphPair(left=sides[0].graph, right=sides[1].graph))
-    if names is not None:
-        graphs = _with_names(sides, (pair.left, pair.right), names)
-        pair = replace(pair, left=graphs[0], right=graphs[1])
+        for side in sides:
+            _refuse_empty(side)
+        pair = understand(GraphPair(left=sides[0].graph, right=sides[1].graph))
+        if names is not None:
+            graphs = _with_names(sides, (pair.left, pair.right), names)
+            pair = replace(pair, left=graphs[0], right=graphs[1])
     return pair if gold is None else replace(pair, gold=_checked_gold(pair, gold))
 
 
 def read_graph(place: Place, *, reading: Reading | None = None) -> Graph:
     """One graph from a table of triples or from RDF, with the names it brings, else from URIs."""
-    with limited(reading.max_bytes if reading else None):
-        side = _side(place, reading or Reading(), 0)
+    reading = reading or Reading()
+    with limited(reading.max_bytes):
+        side = _side(place, reading, 0)
     _refuse_empty(side)
     return side.graph
 
@@ -78,8 +73,9 @@ def read_understood(
 
     Statements about one resource alone are enough. ``names`` is a names file, or "uri".
     """
-    with limited(reading.max_bytes if reading else None):
-        side = _side(place, reading or Reading(), 0)
+    reading = reading or Reading()
+    with limited(reading.max_bytes):
+        side = _side(place, reading, 0)
         if not len(side.graph.entities):
             raise InputError(side.file, "holds no triples; a graph needs at least one")
         graph = understand(GraphPair(left=side.graph, right=side.graph)).right
@@ -109,9 +105,10 @@ def _side(place: Place, reading: Reading, number: int) -> Side:
     """One of two sides, the first having the number 0."""
     if isinstance(place, str | PathLike) and is_pair(place):
         raise InputError(place, "is a folder of two graphs; give it alone, or two files of triples")
-    if is_rdf(place, reading):
-        query = reading.query[min(number, len(reading.query) - 1)] if reading.query else None
-        return Side(graph=read_rdf(place, reading, query=query), file=describe(place))
+    query = reading.query[min(number, len(reading.query) - 1)] if reading.query else None
+    graph = read_rdf(place, reading, query=query)
+    if graph is not None:
+        return Side(graph=graph, file=describe(place))
     parts = [Path(part) for part in expanded(cast(StrPath, place))]
     for path in parts:
         require_file(path)
@@ -129,7 +126,7 @@ def _side(place: Place, reading: Reading, number: int) -> Side:
 
 def _read_part(path: str, given: tuple[int | None, int | None]) -> pl.DataFrame:
     """The triples of one of the files of a table."""
-    with limited(given[0], memory=given[1]):
+    with limited(*given):
         return read_table(Path(path), ("head", "relation", "tail"))
 
 

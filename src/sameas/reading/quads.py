@@ -25,9 +25,8 @@ from sameas.files import Stream
 from sameas.iri import SIMPLE
 from sameas.rdf.rules import LANGUAGE, RdfKind, Reading
 from sameas.rdf.statements import BlankNames, from_canonical, statements_of
-from sameas.reading.nesting import JsonStream, TurtleStream, refuse_deep_lines, too_deep
+from sameas.reading.guards import LOST, TurtleStream, guarded, refuse_deep_lines, too_deep
 from sameas.reading.syntax import FORMATS, kind_of_content
-from sameas.reading.xml import LOST, XmlStream
 
 log = logging.getLogger(__name__)
 
@@ -59,65 +58,55 @@ def well_formed() -> re.Pattern[str]:
 class Faults:
     """Malformed statements of one stream: left out and counted, or refused."""
 
-    stream: Stream
+    place: str
     kind: RdfKind
     reading: Reading
-    tally: Counter[str] | None
-    """Where they are counted besides; None for links, of which syntax errors are not skipped."""
+    are_skippable: bool
+    """Whether syntax errors could be skipped, with `lenient`; not in files of links."""
     counts: Counter[str] = field(default_factory=Counter)
     first: str = ""
 
     def valid(self, quads: Iterable[ox.Quad], line: Callable[[], int | None]) -> Iterator[ox.Quad]:
         """The quads whose IRIs and language tags are well-formed; ``line`` says where one is."""
         for quad in quads:
-            if not well_formed().fullmatch(str(quad)) and (found := _bad_term(quad)):
-                self._bad_term(*found, line())
-            else:
+            if well_formed().fullmatch(str(quad)) or not (found := _bad_term(quad)):
                 yield quad
-
-    def _bad_term(self, kind: str, text: str, line: int | None) -> None:
-        """Count a statement with a malformed IRI or language tag; refuse it if strict."""
-        what = f'{kind} "{shortened(text)}"'
-        if self.reading.strict:
-            remedy = "mend it, or leave out such statements by reading without `strict`"
-            raise InputError(self.stream.place, f"malformed {what}; {remedy}", line=line)
-        self._count(f"bad_{kind.lower().replace(' ', '_')}s", f"the {what}", line)
+                continue
+            kind, text = found
+            what = f'{kind} "{shortened(text)}"'
+            if self.reading.strict:
+                remedy = "mend it, or leave out such statements by reading without `strict`"
+                raise InputError(self.place, f"malformed {what}; {remedy}", line=line())
+            self._count(f"bad_{kind.lower().replace(' ', '_')}s", f"the {what}", line())
 
     def syntax_error(self, error: SyntaxError, line: int | None) -> None:
         """Count a statement with a syntax error if lenient, where the parser can go on."""
         can_go_on = self.kind not in ("rdf", "jsonld")
         message = re.sub(r"^Parser error [^:]*: ", "", str(error.msg))
-        if self.reading.lenient and can_go_on and self.tally is not None:
+        if self.reading.lenient and can_go_on and self.are_skippable:
             self._count("syntax_errors", f"a syntax error ({shortened(message)})", line)
             return
         if "LoadDocumentCallback" in message:
-            raise InputError(self.stream.place, REMOTE_CONTEXT)
-        remedy = "mend it, or skip what is malformed with `lenient`" if can_go_on else LOST
-        if self.tally is None:
-            remedy = "mend it"
+            raise InputError(self.place, REMOTE_CONTEXT)
+        remedy = "mend it"
+        if self.are_skippable:
+            remedy = "mend it, or skip what is malformed with `lenient`" if can_go_on else LOST
         if "Invalid UTF-8" in message:
             message, remedy = "not UTF-8 text", "convert the file to UTF-8"
         message, column = f"{shortened(message, 200)}; {remedy}", error.offset or None
-        raise InputError(self.stream.place, message, line=line, column=column)
+        raise InputError(self.place, message, line=line, column=column)
 
     def _count(self, kind: str, what: str, line: int | None) -> None:
         self.first = self.first or what + (f" in line {line}" if line else "")
         self.counts[kind] += 1
-        if self.tally is not None:
-            self.tally[kind] += 1
-            self.tally["malformed"] += 1
 
-    def warn(self) -> None:
-        """Log how many statements were left out, and why the first was."""
-        if self.counts:
+    def report(self, tally: Counter[str]) -> None:
+        """Log how many statements were left out, and why the first was; add the counts."""
+        if count := self.counts.total():
             kinds = ", ".join(f"{kind.replace('_', ' ')} {n}" for kind, n in self.counts.items())
-            log.warning(
-                "%s: malformed statements were left out: %d (%s); the first has %s",
-                self.stream.place,
-                self.counts.total(),
-                kinds,
-                self.first,
-            )
+            message = "%s: malformed statements were left out: %d (%s); the first has %s"
+            log.warning(message, self.place, count, kinds, self.first)
+            tally.update(self.counts, malformed=count)
 
 
 def read_stream(
@@ -131,61 +120,48 @@ def read_stream(
     """The statements of one stream in the format that its name says, None if it says nothing.
 
     A stream that clearly holds another format is read as that. Malformed statements are counted
-    in ``tally``.
+    in ``tally``; without one, as for links, syntax errors are never skipped.
     """
     kind = kind_of_content(stream, kind)
+    faults = Faults(stream.place, kind, reading, are_skippable=tally is not None)
     if kind in ("nt", "nq"):
         blank = BlankNames(tag)
-        for content in _canonical_blocks(stream, kind, reading, tally):
+        for content in _canonical_blocks(stream, faults):
             yield from_canonical(content, blank)
-    else:
-        yield from statements_of(read_quads(stream, kind, reading, tally), tag)
+    elif kind != "jsonld" or stream.head.strip():  # nothing is no JSON, but no error elsewhere
+        yield from statements_of(_quads(stream, faults), tag)
+    faults.report(Counter() if tally is None else tally)
 
 
-def read_quads(
-    stream: Stream,
-    kind: RdfKind,
-    reading: Reading,
-    tally: Counter[str] | None = None,
-) -> Iterator[ox.Quad]:
-    """The quads of one stream."""
-    if kind == "jsonld" and not stream.head.strip():
-        return  # nothing is no JSON, but in no other format is it an error
-    faults = Faults(stream, kind, reading, tally)
-    source = guarded(stream, kind)
-    base = reading.base or f"file:///{quote(_file_name(stream))}"
+def _quads(stream: Stream, faults: Faults) -> Iterator[ox.Quad]:
+    """The valid quads of a stream in any format."""
+    name = NO_NAME if stream.place == "standard input" else Path(stream.place).name
+    base = faults.reading.base or f"file:///{quote(name)}"
     try:
-        parser = ox.parse(
-            input=cast(IO[bytes], source), format=FORMATS[kind], base_iri=base, lenient=True
-        )
+        source, parser = parsed(stream, faults.kind, base_iri=base, lenient=True)
     except ValueError as error:  # the base is none
         raise InputError(stream.place, f"{error}; is `base` a whole IRI?") from None
     while True:
-        found = source.statements(parser) if isinstance(source, TurtleStream) else parser
         try:
-            yield from faults.valid(found, lambda: getattr(source, "line", None))
-            break
+            yield from faults.valid(parser, lambda: getattr(source, "line", None))
+            return
         except SyntaxError as error:
-            line = source.line if isinstance(source, XmlStream) else error.lineno
-            faults.syntax_error(error, line)
+            faults.syntax_error(error, getattr(source, "line", error.lineno))
         except MemoryError:
             raise InputError(stream.place, TOO_LONG) from None
         except RecursionError:  # triples in RDF/XML
             raise too_deep(stream.place) from None
-    faults.warn()
 
 
-def guarded(stream: Stream, kind: RdfKind | None) -> Stream | XmlStream | JsonStream | TurtleStream:
-    """A stream behind the guard that the parser of its format needs."""
-    if kind == "rdf" and stream.head:
-        return XmlStream(stream)
-    if kind in ("ttl", "trig", "nt", "nq"):
-        return TurtleStream(stream)
-    return JsonStream(stream) if kind == "jsonld" else stream
-
-
-def _file_name(stream: Stream) -> str:
-    return Path(stream.place).name if stream.place != "standard input" else NO_NAME
+def parsed(
+    stream: Stream, kind: RdfKind, *, base_iri: str | None = None, lenient: bool = False
+) -> tuple[object, Iterator[ox.Quad]]:
+    """What the parser reads from, and its quads, which may go on after an error."""
+    source = guarded(stream, kind)
+    parser: Iterator[ox.Quad] = ox.parse(
+        input=cast(IO[bytes], source), format=FORMATS[kind], base_iri=base_iri, lenient=lenient
+    )
+    return source, map(source.ended, parser) if isinstance(source, TurtleStream) else parser
 
 
 def _bad_term(statement: ox.Quad | ox.Triple) -> tuple[str, str] | None:
@@ -217,26 +193,22 @@ def _is_iri(text: str) -> bool:
     return True
 
 
-def _canonical_blocks(
-    stream: Stream, kind: RdfKind, reading: Reading, tally: Counter[str] | None
-) -> Iterator[bytes]:
+def _canonical_blocks(stream: Stream, faults: Faults) -> Iterator[bytes]:
     """N-Triples or N-Quads in canonical form, some megabytes at a time.
 
     A block with an error is parsed line by line, so that a malformed line costs no other line.
     """
-    faults = Faults(stream, kind, reading, tally)
     line = 1
     for block in _blocks(stream):
         refuse_deep_lines(block, stream.place)
         try:
-            content = _canonical(block, kind)
+            content = _canonical(block, faults.kind)
         except (SyntaxError, MemoryError):
             lines = enumerate(block.split(b"\n"), start=line)
             content = b"".join(_canonical_line(text, faults, number) for number, text in lines)
         if content:
             yield content
         line += block.count(b"\n") + 1
-    faults.warn()
 
 
 def _canonical(content: bytes, kind: RdfKind) -> bytes:
@@ -249,7 +221,7 @@ def _canonical_line(text: bytes, faults: Faults, number: int) -> bytes:
     try:
         return _canonical(text, faults.kind)
     except MemoryError:
-        raise InputError(faults.stream.place, TOO_LONG, line=number) from None
+        raise InputError(faults.place, TOO_LONG, line=number) from None
     except SyntaxError:
         parser = ox.parse(input=text, format=FORMATS[faults.kind], lenient=True)
     try:

@@ -29,7 +29,7 @@ from sameas.rdf.assembly import assemble
 from sameas.rdf.rules import RdfKind, Reading
 from sameas.reading.quads import read_stream
 from sameas.reading.sparql import endpoint_of, read_endpoint
-from sameas.reading.syntax import looks_like_rdf
+from sameas.reading.syntax import FORMATS, looks_like_rdf
 from sameas.reading.tables import TABLE_SUFFIXES
 
 log = logging.getLogger(__name__)
@@ -39,34 +39,22 @@ Place = StrPath | Sequence[StrPath]
 RdfFile = tuple[StrPath, RdfKind | None]
 """A file, and the format that its name says."""
 
-SUFFIXES: dict[str, RdfKind] = {
-    ".nt": "nt",
-    ".nq": "nq",
-    ".ttl": "ttl",
-    ".trig": "trig",
-    ".rdf": "rdf",
+SUFFIXES: dict[str, RdfKind] = {f".{kind}": kind for kind in FORMATS} | {
     ".owl": "rdf",
     ".xml": "rdf",
-    ".jsonld": "jsonld",
 }
 
 
-def is_rdf(place: Place, reading: Reading) -> bool:
-    """Whether a place is for the RDF reader: by suffix, by content, or as several files."""
-    if not isinstance(place, str | PathLike):
-        return True
-    if str(place) == STANDARD_INPUT or endpoint_of(place) or Path(place).is_dir():
-        return True
-    return any(rdf_kind(path, reading) or _holds_rdf(path) for path in expanded(place))
-
-
-def read_rdf(place: Place, reading: Reading, *, query: Path | None) -> Graph:
-    """The graph of one side that is given as RDF."""
+def read_rdf(place: Place, reading: Reading, *, query: Path | None) -> Graph | None:
+    """The graph of one side that is given as RDF; None if it is a table of triples."""
     tally = Counter[str]()
     if isinstance(place, str | PathLike) and (endpoint := endpoint_of(place)):
         batches = read_endpoint(endpoint, query, tally)
     else:
-        batches = _read_files(_files(place, reading), reading, tally)
+        files = _files(place, reading)
+        if files is None:
+            return None
+        batches = _read_files(files, reading, tally)
     graph = Graph.from_parts(assemble(batches, reading, tally, describe(place)), reading)
     if tally["quoted"]:
         log.warning(
@@ -96,36 +84,38 @@ def rdf_kind(path: StrPath, reading: Reading) -> RdfKind | None:
     return reading.format if kind not in TABLE_SUFFIXES else None
 
 
+def _files(place: Place, reading: Reading) -> list[RdfFile] | None:
+    """The files of a side, by suffix or content; None if it is one place without any RDF."""
+    is_one = isinstance(place, str | PathLike)
+    places = [place] if isinstance(place, str | PathLike) else place
+    found: list[RdfFile] = []
+    others: list[StrPath] = []
+    for path in (part for one in places for part in expanded(one)):
+        kind = rdf_kind(path, reading)
+        if Path(path).is_dir():
+            found += _in_folder(Path(path), reading)
+        elif str(path) == STANDARD_INPUT or kind or _holds_rdf(path):
+            found.append((path, kind))
+        else:
+            others.append(path)
+    if others and (found or not is_one):
+        require_file(Path(others[0]))
+        raise InputError(
+            others[0],
+            f"its suffix is none of RDF ({', '.join(SUFFIXES)}, plain, .gz, .bz2 or "
+            ".zst); rename it, or say what it holds with `format`",
+        )
+    if not found and not is_one:
+        raise OptionError("a side must be at least one file, got none")
+    return found or None
+
+
 def _holds_rdf(path: StrPath) -> bool:
     """Whether a file begins like RDF, though its suffix says nothing."""
     if kind_of(path) in TABLE_SUFFIXES or not (Path(path).is_file() or address_of(path)):
         return False
     with open_stream(path) as stream:
         return looks_like_rdf(stream.head)
-
-
-def _files(place: Place, reading: Reading) -> list[RdfFile]:
-    """The files of a side."""
-    paths = [place] if isinstance(place, str | PathLike) else list(place)
-    found: list[RdfFile] = []
-    for path in (part for one in paths for part in expanded(one)):
-        kind = rdf_kind(path, reading)
-        if str(path) == STANDARD_INPUT:
-            found.append((path, kind))
-        elif Path(path).is_dir():
-            found += _in_folder(Path(path), reading)
-        else:
-            require_file(Path(path))
-            if kind is None and not _holds_rdf(path):
-                raise InputError(
-                    path,
-                    f"its suffix is none of RDF ({', '.join(SUFFIXES)}, plain, .gz, .bz2 or "
-                    ".zst); rename it, or say what it holds with `format`",
-                )
-            found.append((path, kind))
-    if not found:
-        raise OptionError("a side must be at least one file, got none")
-    return found
 
 
 def expanded(place: StrPath) -> list[StrPath]:
@@ -175,16 +165,15 @@ def _read_files(
                 yield from read_stream(stream, kind, reading, tally, tag=tag)
         return
     parts = list(enumerate(files, start=1))
-    for _, (batches, counts) in map_blocks(_read_file, parts, tuple, (reading, limits())):
+    for _, (batches, counts) in map_blocks(_read_file, parts, tuple, reading, limits()):
         tally.update(counts)
         yield from batches
 
 
 def _read_file(
-    numbered: tuple[int, RdfFile], given: tuple[Reading, tuple[int | None, int | None]]
+    numbered: tuple[int, RdfFile], reading: Reading, given: tuple[int | None, int | None]
 ) -> tuple[list[pl.DataFrame], Counter[str]]:
     """The statements of one of several files, and what was counted."""
-    (number, (path, kind)), (reading, (most, memory)) = numbered, given
-    tally = Counter[str]()
-    with limited(most, memory=memory), open_stream(path) as stream:
+    (number, (path, kind)), tally = numbered, Counter[str]()
+    with limited(*given), open_stream(path) as stream:
         return list(read_stream(stream, kind, reading, tally, tag=f"{number}.")), tally

@@ -9,7 +9,7 @@ import polars as pl
 from sameas.errors import InputError
 from sameas.files import kind_of, open_stream
 from sameas.iri import BLANK
-from sameas.links import IDENTITY, SAME_AS, LinkSet, between_ids
+from sameas.links import IDENTITY, SAME_AS, LinkSet, between_ids, left_out
 from sameas.rdf.rules import Reading
 from sameas.rdf.statements import STATEMENTS
 from sameas.reading.quads import read_stream
@@ -39,12 +39,9 @@ def read_same_as(path: Path, predicate: str | None = None) -> LinkSet:
             f"holds no links: none of its {others} triples has a predicate such as owl:sameAs, "
             "skos:exactMatch or schema:sameAs",
         )
-    skipped = []
-    if others:
-        skipped.append(f"triples that say something else than that two things are one: {others}")
-    if ends:
-        skipped.append(f"links with a blank node or a literal at an end: {ends}")
-    return LinkSet(
-        links=between_ids(links.select(left="head", right="tail", predicate="relation")),
-        skipped=tuple(skipped),
-    )
+    skipped = {
+        "triples that say something else than that two things are one": others,
+        "links with a blank node or a literal at an end": ends,
+    }
+    table = links.select(left="head", right="tail", predicate="relation")
+    return LinkSet(links=between_ids(table), skipped=left_out(skipped))

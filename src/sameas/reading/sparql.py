@@ -10,6 +10,7 @@ import urllib.parse
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from http.client import HTTPException
 from os import PathLike
@@ -21,10 +22,11 @@ import polars as pl
 import pyoxigraph as ox
 
 from sameas.errors import InputError, first_line, shortened
-from sameas.files import max_bytes, read_text, read_whole, stream_of, too_large
+from sameas.files import Stream, max_bytes, read_text, read_whole, stream_of, too_large
+from sameas.rdf.rules import RdfKind
 from sameas.rdf.statements import statements_of
-from sameas.reading.nesting import TurtleStream
-from sameas.reading.quads import guarded
+from sameas.reading.guards import guarded
+from sameas.reading.quads import parsed
 from sameas.reading.syntax import FORMATS
 
 QUERY = "SELECT ?s ?p ?o WHERE { ?s ?p ?o } ORDER BY ?s ?p ?o"
@@ -34,7 +36,7 @@ PAGE = 10_000
 SECONDS = 120
 """How long to wait for an answer; one of many bytes may take longer, at a rate of at least:"""
 LEAST_RATE = 2**14
-KINDS = {format: kind for kind, format in FORMATS.items()}
+KINDS: dict[ox.RdfFormat | None, RdfKind] = {format: kind for kind, format in FORMATS.items()}
 ACCEPT = "application/sparql-results+json, application/n-triples;q=0.9, text/turtle;q=0.5"
 
 
@@ -86,43 +88,24 @@ def read_endpoint(address: str, query: Path | None, tally: Counter[str]) -> Iter
         offset += len(rows) if selected else PAGE
 
 
-@dataclass
-class _Answer:
-    """What an endpoint has sent so far; fewer bytes than it announces are an InputError."""
-
-    address: str
-    response: Any = None
-    kind: str = ""
-    content: bytes = b""
-    received: int = 0
-    error: Exception | None = None
-
-    def read(self, size: int) -> bytes:
-        """Up to so many bytes; none at the end."""
-        found: bytes = self.response.read(min(size, 2**16))
-        self.received += len(found)
-        announced = self.response.headers.get("Content-Length", "")
-        whole = self.response.chunked or not announced.isdigit()
-        if not found and size and not whole and self.received < int(announced):
-            raise InputError(
-                self.address,
-                f"sent {self.received:,} of the {int(announced):,} bytes of its answer; "
-                "try again later",
-            )
-        return found
-
-
 def _answer(address: str, query: str, most: int) -> tuple[str, bytes]:
     """The media type and the content of the answer to a query.
 
     The answer as a whole has a deadline, however slowly its bytes come. A thread fetches it,
     for no timeout of a socket could tell.
     """
-    answer, begin = _Answer(address), time.monotonic()
-    thread = Thread(target=_fetch, args=(query, most, answer), daemon=True)
-    thread.start()
-    while thread.is_alive():
-        allowed = SECONDS + answer.received / LEAST_RATE
+    answer: Future[tuple[str, bytes]] = Future()
+    received, begin = _Received(), time.monotonic()
+
+    def fetch() -> None:
+        try:
+            answer.set_result(_fetch(address, query, most, received))
+        except Exception as error:
+            answer.set_exception(error)
+
+    Thread(target=fetch, daemon=True).start()
+    while not answer.done():
+        allowed = SECONDS + received.count / LEAST_RATE
         left = begin + allowed - time.monotonic()
         if left <= 0:
             raise InputError(
@@ -130,15 +113,25 @@ def _answer(address: str, query: str, most: int) -> tuple[str, bytes]:
                 f"has not sent its whole answer within {allowed:.0f} seconds; try again later, or "
                 "ask for less with `query`",
             )
-        thread.join(left)
-    if answer.error is not None:
-        raise answer.error
-    return answer.kind, answer.content
+        wait([answer], left)
+    return answer.result()
 
 
-def _fetch(query: str, most: int, answer: _Answer) -> None:
-    """Put what an endpoint answers into ``answer``, or the error."""
-    address = answer.address
+@dataclass
+class _Received:
+    """A response, and how many of its bytes were received so far."""
+
+    response: Any = None
+    count: int = 0
+
+    def fetch(self, size: int) -> bytes:
+        """Up to so many bytes; none at the end."""
+        found: bytes = self.response.read(min(size, 2**16))
+        self.count += len(found)
+        return found
+
+
+def _fetch(address: str, query: str, most: int, received: _Received) -> tuple[str, bytes]:
     try:
         request = urllib.request.Request(
             address,
@@ -146,18 +139,19 @@ def _fetch(query: str, most: int, answer: _Answer) -> None:
             headers={"Accept": ACCEPT, "Content-Type": "application/x-www-form-urlencoded"},
         )
         opener = urllib.request.build_opener(_NoRedirects)
-        with opener.open(request, timeout=SECONDS) as answer.response:
-            answer.kind = answer.response.headers.get_content_type()
-            answer.content = read_whole(stream_of(address, answer, most))
+        with opener.open(request, timeout=SECONDS) as received.response:
+            content = read_whole(stream_of(address, received.fetch, most))
     except urllib.error.HTTPError as error:
         with error:
             said = shortened(" ".join(error.read(2000).decode(errors="replace").split()), 200)
-        answer.error = InputError(address, f"answers {error.code} {error.reason}: {said}")
+        raise InputError(address, f"answers {error.code} {error.reason}: {said}") from None
     except (OSError, HTTPException, ValueError) as error:
         reason = first_line(str(getattr(error, "reason", None) or error))
-        answer.error = InputError(address, f"cannot be asked ({reason}); is the address right?")
-    except Exception as error:  # raised again where the answer is waited for
-        answer.error = error
+        raise InputError(address, f"cannot be asked ({reason}); is the address right?") from None
+    if missing := received.response.length:
+        sent = f"sent {received.count:,} of the {received.count + missing:,} bytes of its answer"
+        raise InputError(address, f"{sent}; try again later")
+    return received.response.headers.get_content_type(), content
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -176,44 +170,42 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 
 def _rows(address: str, kind: str, content: bytes) -> tuple[list[Any], bool]:
-    wrong = "SELECT with subject, predicate, object expected, or a CONSTRUCT"
-    stream = stream_of(address, io.BytesIO(content), len(content))
+    """The statements of an answer as tuples of terms, and whether it is that of a SELECT."""
+    stream = stream_of(address, io.BytesIO(content).read, len(content))
     try:
         if kind.startswith("application/sparql-results"):
-            results = ox.QueryResultsFormat.from_media_type(kind)
-            if results is None:
-                raise ValueError(f"{kind} is not known")
-            source = guarded(stream, "jsonld" if kind.endswith("json") else None)
-            found = ox.parse_query_results(cast(IO[bytes], source), format=results)
-            if not isinstance(found, ox.QuerySolutions) or len(found.variables) != 3:
-                raise InputError(address, f"{wrong}; mend the query")
-            rows = [tuple(solution) for solution in found]
-            for row in rows:
-                if not _is_statement(row):
-                    raise InputError(
-                        address,
-                        f"{wrong}, found a row that is no statement: "
-                        f'"{shortened(" ".join(map(str, row)))}"; mend the query',
-                    )
-            return rows, True
-        format = ox.RdfFormat.from_media_type(kind)
+            return _solutions(stream, kind), True
+        format = KINDS.get(ox.RdfFormat.from_media_type(kind))
         if format is None:
             raise InputError(
                 address, f"answers with {kind or 'nothing'}, which is no RDF; is it an endpoint?"
             )
-        source = guarded(stream, KINDS.get(format))
-        parser = ox.parse(input=cast(IO[bytes], source), format=format)
-        quads = source.statements(parser) if isinstance(source, TurtleStream) else parser
-        return list(quads), False
+        return list(parsed(stream, format)[1]), False
     except (SyntaxError, ValueError, MemoryError) as error:
         reason = shortened(first_line(error), 200)
         raise InputError(address, f"its answer cannot be read ({reason})") from None
 
 
-def _is_statement(row: tuple[Any, ...]) -> bool:
-    subject, predicate, value = row
-    return (
-        isinstance(subject, ox.NamedNode | ox.BlankNode | ox.Triple)
-        and isinstance(predicate, ox.NamedNode)
-        and value is not None
-    )
+def _solutions(stream: Stream, kind: str) -> list[tuple[Any, ...]]:
+    """The rows of a SELECT, which must be statements."""
+    wrong = "SELECT with subject, predicate, object expected, or a CONSTRUCT"
+    results = ox.QueryResultsFormat.from_media_type(kind)
+    if results is None:
+        raise ValueError(f"{kind} is not known")
+    source = guarded(stream, "jsonld") if kind.endswith("json") else stream
+    found = ox.parse_query_results(cast(IO[bytes], source), format=results)
+    if not isinstance(found, ox.QuerySolutions) or len(found.variables) != 3:
+        raise InputError(stream.place, f"{wrong}; mend the query")
+    rows = [tuple(solution) for solution in found]
+    for subject, predicate, value in rows:
+        if (
+            not isinstance(subject, ox.NamedNode | ox.BlankNode | ox.Triple)
+            or not isinstance(predicate, ox.NamedNode)
+            or value is None
+        ):
+            found_row = shortened(f"{subject} {predicate} {value}")
+            raise InputError(
+                stream.place,
+                f'{wrong}, found a row that is no statement: "{found_row}"; mend the query',
+            )
+    return rows

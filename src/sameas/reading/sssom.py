@@ -8,12 +8,12 @@ from typing import Any
 import polars as pl
 import yaml
 
-from sameas.errors import InputError, first_line, shortened
+from sameas.errors import InputError, first_line, refusing, shortened
 from sameas.files import read_text
 from sameas.iri import OWL, RDF, RDFS, SKOS
-from sameas.links import IDENTITY, SAME_AS, LinkSet, between_ids
-from sameas.reading.tables import POLARS_ERRORS, numbers, quoted_rows
-from sameas.tabular import TableError, refuse_repeated
+from sameas.links import IDENTITY, SAME_AS, LinkSet, between_ids, left_out
+from sameas.reading.tables import POLARS_ERRORS, errors_of, quoted_rows
+from sameas.tabular import NUMBERS, TableError, as_numbers, refuse_repeated
 
 BUILT_IN = {
     "owl": OWL,
@@ -24,13 +24,13 @@ BUILT_IN = {
     "sssom": "https://w3id.org/sssom/",
 }
 """Prefixes that need not be declared, and mean nothing else."""
-EXTENSIONS = {
-    "ext_subject_id": "left",
-    "ext_object_id": "right",
-    "ext_score": "score",
-    "ext_confidence": "confidence",
-}
-"""Our own columns, for values that SSSOM's cannot hold, and the column of links that each is."""
+EXTENSIONS = ("ext_subject_id", "ext_object_id", "ext_score", "ext_confidence")
+"""Our own columns, for values that SSSOM's cannot hold."""
+USED = (
+    *("subject_id", "object_id", "predicate_id", "predicate_modifier"),
+    *("similarity_score", "confidence", *EXTENSIONS),
+)
+"""The columns from which those of links are made."""
 NO_TERM = "https://w3id.org/sssom/NoTermFound"
 
 
@@ -43,32 +43,42 @@ def read_sssom(path: Path, predicate: str | None = None) -> LinkSet:
     block, body = _parts(read_text(path))
     metadata = _metadata(path, block)
     prefixes = _prefixes(path, metadata.pop("curie_map", None) or {})
+    if isinstance(extensions := metadata.pop("extension_definitions", None), list):
+        extensions = [one for one in extensions if not _is_ours(one)]
+    if extensions:
+        metadata["extension_definitions"] = extensions
     table = _table(path, body, len(block))
     for name in ("subject_id", "object_id"):
         if name not in table.columns:
             raise InputError(path, f"column {name} expected, found {', '.join(table.columns)}")
     known = {**prefixes, **BUILT_IN}
-    links = table.with_columns(
-        _expanded(table["subject_id"], known).alias("left"),
-        _expanded(table["object_id"], known).alias("right"),
-        _expanded(_column(table, "predicate_id"), known).fill_null(SAME_AS).alias("predicate"),
-        _column(table, "predicate_modifier").fill_null("").alias("predicate_modifier"),
+    made = ("left", "right", "score", "confidence", "predicate", "line")
+    lacking = [pl.lit(None, pl.String).alias(name) for name in USED if name not in table.columns]
+    links = table.with_columns(lacking).select(
+        pl.exclude(*USED, *made),
+        "predicate_modifier",
+        left=pl.coalesce("ext_subject_id", _expanded("subject_id", known)),
+        right=pl.coalesce("ext_object_id", _expanded("object_id", known)),
+        score=pl.coalesce("ext_score", "similarity_score"),
+        confidence=pl.coalesce("ext_confidence", "confidence"),
+        predicate=_expanded("predicate_id", known).fill_null(SAME_AS),
         line=pl.int_range(len(block) + 2, len(block) + pl.len() + 2, dtype=pl.Int64),
     )
     wanted = links.filter(
-        pl.col("predicate").is_in([*IDENTITY, predicate or SAME_AS])
-        & (pl.col("predicate_modifier") != "Not")
-        & ~pl.any_horizontal(pl.col("left", "right").fill_null(NO_TERM).is_in(["", NO_TERM]))
-    ).drop("predicate_modifier")
-    skipped = []
-    if len(wanted) < len(links):
-        count = len(links) - len(wanted)
-        skipped.append(f"mappings that do not say that two entities are the same: {count}")
+        pl.col("predicate").is_in([*IDENTITY, predicate or SAME_AS]),
+        pl.col("predicate_modifier").fill_null("") != "Not",
+        ~pl.any_horizontal(pl.col("left", "right").fill_null(NO_TERM).is_in(["", NO_TERM])),
+    )
+    empty = [each.name for each in wanted if each.null_count() == len(wanted)]
+    with errors_of(path, wanted["line"]):
+        numbers = as_numbers(wanted, NUMBERS)
+    further = pl.exclude(*made, "predicate_modifier", *empty)
+    others = len(links) - len(wanted)
     return LinkSet(
-        links=_link_columns(path, wanted),
-        metadata=_without_our_extensions(metadata),
+        links=between_ids(numbers.select(*made[:-1], further)),
+        metadata=metadata,
         prefixes=prefixes,
-        skipped=tuple(skipped),
+        skipped=left_out({"mappings that do not say that two entities are the same": others}),
     )
 
 
@@ -82,18 +92,9 @@ def _parts(text: str) -> tuple[list[str], str]:
 
 
 def _metadata(path: Path, block: list[str]) -> dict[str, Any]:
-    try:
+    with refusing(path, "the metadata block is not YAML", "mend it"):
         found = yaml.safe_load("\n".join(block))
-    except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as error:  # also bad dates
-        mark = getattr(error, "problem_mark", None)
-        problem = str(getattr(error, "problem", None) or first_line(error))
-        raise InputError(
-            path,
-            f"the metadata block is not YAML ({shortened(problem)})",
-            line=mark.line + 1 if mark else None,
-        ) from None
-    if found is None:
-        return {}
+    found = {} if found is None else found
     if not isinstance(found, dict) or not all(isinstance(name, str) for name in found):
         raise InputError(path, "the metadata block must hold names and values, such as license: x")
     return found
@@ -136,50 +137,13 @@ def _table(path: Path, body: str, above: int) -> pl.DataFrame:
     return table.slice(1).rename(dict(zip(table.columns, cells, strict=True)))
 
 
-def _column(table: pl.DataFrame, name: str) -> pl.Series:
-    """A column, or one without values where the table lacks it."""
-    if name in table.columns:
-        return table[name]
-    return pl.Series(name, [None] * len(table), dtype=pl.String)
-
-
-def _expanded(curies: pl.Series, prefixes: dict[str, str]) -> pl.Series:
-    """IRIs; what has no known prefix stays as it is."""
-    name = curies.str.extract(r"^([^:]*):")
+def _expanded(column: str, prefixes: dict[str, str]) -> pl.Expr:
+    """The IRIs of CURIEs; what has no known prefix stays as it is."""
+    name = pl.col(column).str.extract(r"^([^:]*):")
     known = name.replace_strict(prefixes, default=None, return_dtype=pl.String)
-    rest = curies.str.replace(r"^[^:]*:", "")
-    iris: pl.Series = (known + rest).zip_with(known.is_not_null(), curies)
-    return iris
+    return pl.coalesce(known + pl.col(column).str.replace(r"^[^:]*:", ""), column)
 
 
-def _link_columns(path: Path, table: pl.DataFrame) -> pl.DataFrame:
-    """SSSOM's columns as those of links, and the further ones behind them."""
-    renamed = {"score": "similarity_score", "confidence": "confidence"}
-    columns = []
-    for ext, name in EXTENSIONS.items():
-        given = renamed.get(name, name)
-        ours = [pl.col(source) for source in (ext, given) if source in table.columns]
-        columns.append(pl.coalesce(ours or [pl.lit(None, dtype=pl.String)]).alias(name))
-    used = {*renamed.values(), *EXTENSIONS, "left", "right", "predicate", "score"}
-    used |= {"subject_id", "object_id", "predicate_id", "line"}
-    further = [
-        name for name in table.columns if name not in used and table[name].null_count() < len(table)
-    ]
-    links = table.select(*columns, "predicate", *further, "line")
-    for name in ("score", "confidence"):
-        links = numbers(links, name, path=path)
-    return between_ids(links.drop("line"))
-
-
-def _without_our_extensions(metadata: dict[str, Any]) -> dict[str, Any]:
-    """Metadata without the definitions of our own columns, which are made anew when needed."""
-    found = metadata.get("extension_definitions")
-    if not isinstance(found, list):
-        return metadata
-    others = [
-        entry
-        for entry in found
-        if not (isinstance(entry, dict) and entry.get("slot_name") in EXTENSIONS)
-    ]
-    rest = {name: value for name, value in metadata.items() if name != "extension_definitions"}
-    return {**rest, "extension_definitions": others} if others else rest
+def _is_ours(definition: object) -> bool:
+    """Whether an extension is one of our own columns, which is defined anew when needed."""
+    return isinstance(definition, dict) and definition.get("slot_name") in EXTENSIONS

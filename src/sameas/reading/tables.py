@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import polars as pl
@@ -21,6 +22,7 @@ from sameas.tabular import TableError, column_names, wanted_columns
 TABLE_SUFFIXES = (".tsv", ".csv", ".parquet")
 CELL_BYTES = 8
 """What a cell of a table takes at least."""
+LINE = pl.int_range(1, pl.len() + 1, dtype=pl.Int64)
 POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 """Some damage makes polars panic, which is no Exception."""
 
@@ -31,6 +33,7 @@ def read_table(
     *,
     optional: Sequence[str] = (),
     may_be_empty: Sequence[str] = (),
+    integers: Sequence[str] = (),
     kind: str | None = None,
 ) -> pl.DataFrame:
     """The named columns of a file as text, with a column ``line`` that says where each row stood.
@@ -39,31 +42,57 @@ def read_table(
     a known suffix is tab-separated. A first row that repeats the column names is a header, and
     then further columns may follow, of which the ``optional`` ones are kept; without a header
     there must be just the named columns. Blank lines are passed over. No field may be empty
-    except in ``may_be_empty``. An empty file gives an empty table.
+    except in ``may_be_empty``. Scores and confidences are numbers, ``integers`` whole ones. An
+    empty file gives an empty table.
     """
     kind = kind or kind_of(path)
-    filled = [name for name in columns if name not in may_be_empty]
     if kind == ".parquet":
-        return _parquet_columns(path, columns, optional, filled)
-    separator = "," if kind == ".csv" else "\t"
-    source = read_bytes(path)
+        table, lines = read_parquet(path), None
+    else:
+        filled = [name for name in columns if name not in may_be_empty]
+        table = _read_text(path, columns, filled, "," if kind == ".csv" else "\t")
+        lines = table["line"]
+    with errors_of(path, lines):
+        table = wanted_columns(
+            table, columns, optional=optional, may_be_empty=may_be_empty, integers=integers
+        )
+    line = LINE if lines is None else lines
+    return table.with_columns(pl.col(may_be_empty).fill_null(""), line=line)
+
+
+@contextmanager
+def errors_of(path: Path, lines: pl.Series | None = None) -> Iterator[None]:
+    """What is wrong with a table in the block is an InputError that names the line, or the row."""
     try:
-        header = _header(path, source, columns, separator)
-        table = _csv(source, separator, schema=dict.fromkeys(header or columns, pl.String))
+        yield
+    except TableError as error:
+        if lines is None or error.row is None:
+            raise InputError(path, error.message, row=error.row) from None
+        raise InputError(path, error.message, line=lines[error.row - 1]) from None
+
+
+def _read_text(
+    path: Path, columns: Sequence[str], filled: Sequence[str], separator: str
+) -> pl.DataFrame:
+    """The rows that are not blank, and the line of each."""
+    source = read_bytes(path)
+    table = pl.DataFrame(schema={**dict.fromkeys(columns, pl.String), "line": pl.Int64})
+    try:
+        first = _csv(source, separator, n_rows=1, infer_schema=False, truncate_ragged_lines=True)
+        cells = [str(cell) for cell in first.row(0)] if len(first) else []
+        header = _names(path, 1, cells, columns)
+        rows = _csv(source, separator, schema=dict.fromkeys(header or columns, pl.String))
     except pl.exceptions.NoDataError:
-        return _empty(columns)
+        return table
     except POLARS_ERRORS as error:
-        _raise_diagnosis(path, source, columns, filled, separator, str(error))
-        return _empty(columns)
-    kept = [*columns, *(name for name in optional if name in table.columns)]
-    table = table.select(kept).with_columns(line=pl.int_range(1, pl.len() + 1, dtype=pl.Int64))
-    if header is not None:
-        table = table.slice(1)
-    table = table.filter(~pl.all_horizontal(pl.col(columns).is_null()))
+        _refuse_first_odd_line(path, source, columns, filled, separator, first_line(error))
+        return table
+    rows = rows.with_columns(line=LINE).slice(0 if header is None else 1)
+    rows = rows.filter(~pl.all_horizontal(pl.col(columns).is_null()))
     hole = pl.any_horizontal(pl.col(filled).is_null() | (pl.col(filled) == ""))
-    if table.select(hole.any()).item():
-        _raise_diagnosis(path, source, columns, filled, separator, "a field is empty")
-    return table.with_columns(pl.col(columns).fill_null(""))
+    if rows.select(hole.any()).item():
+        _refuse_first_odd_line(path, source, columns, filled, separator, "a field is empty")
+    return rows
 
 
 def read_parquet(path: Path) -> pl.DataFrame:
@@ -84,34 +113,6 @@ def read_parquet(path: Path) -> pl.DataFrame:
         return table
 
 
-def numbers(table: pl.DataFrame, column: str, *, path: Path) -> pl.DataFrame:
-    """The table with that column as numbers; the first that is none is an InputError."""
-    return _cast(table, column, pl.Float64, "a number", path)
-
-
-def integers(table: pl.DataFrame, column: str, *, path: Path) -> pl.DataFrame:
-    """The table with that column as integers; the first that is none is an InputError."""
-    return _cast(table, column, pl.Int64, "a whole number", path)
-
-
-def _cast(
-    table: pl.DataFrame, column: str, kind: type[pl.DataType], what: str, path: Path
-) -> pl.DataFrame:
-    values = table[column].cast(kind, strict=False)
-    wrong = table.filter(values.is_null() & table[column].is_not_null())
-    if len(wrong):
-        raise InputError(
-            path,
-            f'{what} expected in column "{column}", found "{shortened(wrong[column][0])}"',
-            line=wrong["line"][0],
-        )
-    return table.with_columns(values.alias(column))
-
-
-def _empty(columns: Sequence[str]) -> pl.DataFrame:
-    return pl.DataFrame(schema={**dict.fromkeys(columns, pl.String), "line": pl.Int64})
-
-
 def _csv(source: bytes, separator: str, **options: object) -> pl.DataFrame:
     return pl.read_csv(
         source,
@@ -122,13 +123,6 @@ def _csv(source: bytes, separator: str, **options: object) -> pl.DataFrame:
     )
 
 
-def _header(path: Path, source: bytes, columns: Sequence[str], separator: str) -> list[str] | None:
-    """The column names of the first row if it holds all those wanted, else None."""
-    first = _csv(source, separator, n_rows=1, infer_schema=False, truncate_ragged_lines=True)
-    cells = [str(cell) for cell in first.row(0)] if len(first) else []
-    return _names(path, 1, cells, columns)
-
-
 def _names(path: Path, line: int, cells: Sequence[str], columns: Sequence[str]) -> list[str] | None:
     try:
         return column_names(cells, columns)
@@ -136,19 +130,7 @@ def _names(path: Path, line: int, cells: Sequence[str], columns: Sequence[str]) 
         raise InputError(path, error.message, line=line) from None
 
 
-def _parquet_columns(
-    path: Path, columns: Sequence[str], optional: Sequence[str], filled: Sequence[str]
-) -> pl.DataFrame:
-    try:
-        table = wanted_columns(read_parquet(path), columns, optional=optional, filled=filled)
-    except TableError as error:
-        raise InputError(path, error.message, row=error.row) from None
-    return table.with_columns(
-        pl.col(columns).fill_null(""), line=pl.int_range(1, pl.len() + 1, dtype=pl.Int64)
-    )
-
-
-def _raise_diagnosis(
+def _refuse_first_odd_line(
     path: Path,
     source: bytes,
     columns: Sequence[str],
@@ -159,7 +141,13 @@ def _raise_diagnosis(
     """Raise the error for the first line that cannot be used; return if all lines are blank."""
     expected: Sequence[str] = columns
     blank = True
-    for number, row in _rows(path, decoded(source, path), separator):
+    text = decoded(source, path)
+    if separator == ",":
+        rows = quoted_rows(path, text, separator)
+    else:
+        lines = (line.removesuffix("\r") for line in text.split("\n"))
+        rows = enumerate((line.split("\t") for line in lines), start=1)
+    for number, row in rows:
         if not any(row):
             continue
         if blank:
@@ -177,20 +165,10 @@ def _raise_diagnosis(
             )
         for name in filled:
             if not row[list(expected).index(name)]:
-                raise InputError(
-                    path, f'column "{name}" is empty; fill it or leave the line out', line=number
-                )
+                problem = f'column "{name}" is empty; fill it or leave the line out'
+                raise InputError(path, problem, line=number)
     if not blank:
-        raise InputError(path, f"cannot be read as a table ({shortened(first_line(cause))})")
-
-
-def _rows(path: Path, text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a text, and the line at which each begins."""
-    if separator == ",":
-        yield from quoted_rows(path, text, separator)
-        return
-    for number, line in enumerate(text.split("\n"), start=1):
-        yield number, line.removesuffix("\r").split("\t")
+        raise InputError(path, f"cannot be read as a table ({shortened(cause)})")
 
 
 def quoted_rows(

@@ -11,7 +11,7 @@ import polars as pl
 
 from sameas.errors import InputError, OptionError, shortened
 from sameas.features.words import WordVectors
-from sameas.files import Progress, open_stream
+from sameas.files import Progress, decoded, open_stream
 from sameas.rows import Matrix
 
 LONGEST_LINE = 2**24
@@ -87,14 +87,8 @@ def _fields(path: Path, progress: Progress | None = None) -> Iterator[tuple[int,
                 raise InputError(
                     path, "a line is longer than 16 MiB; is it a text file?", line=number
                 )
-            try:
-                fields = line.decode().rstrip("\r\n ").split(" ")
-            except UnicodeDecodeError:
-                raise InputError(
-                    path, "not UTF-8 text; convert the file to UTF-8", line=number
-                ) from None
-            counts = number == 1 and len(fields) == 2 and all(field.isdigit() for field in fields)
-            if not counts:
+            fields = decoded(line, path, line=number).rstrip("\r\n ").split(" ")
+            if number > 1 or len(fields) != 2 or not all(field.isdigit() for field in fields):
                 yield number, fields
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
-import polars as pl
-
 from sameas.iri import XSD, is_iri
-from sameas.links import LinkSet
+from sameas.links import LINK_COLUMNS, LinkSet
 from sameas.reading.alignment_api import SOURCES
 
 HEAD = """<?xml version="1.0" encoding="utf-8"?>
@@ -20,9 +17,6 @@ HEAD = """<?xml version="1.0" encoding="utf-8"?>
 <Alignment>
   <xml>yes</xml>
   <level>0</level>
-"""
-TAIL = """</Alignment>
-</rdf:RDF>
 """
 
 
@@ -37,20 +31,17 @@ def write_alignment_api(links: LinkSet, path: Path) -> None:
             iri = str(links.metadata.get(slot, ""))
             if is_iri(iri):
                 file.write(f"  <{name}><Ontology rdf:about={quoteattr(iri)}/></{name}>\n")
-        file.writelines(_cells(table))
-        file.write(TAIL)
-
-
-def _cells(table: pl.DataFrame) -> Iterator[str]:
-    for left, right, score, confidence in table["left", "right", "score", "confidence"].iter_rows():
-        yield (
-            "  <map><Cell>\n"
-            f"    <entity1 rdf:resource={quoteattr(left)}/>\n"
-            f"    <entity2 rdf:resource={quoteattr(right)}/>\n"
-            "    <relation>=</relation>\n"
-            f"{_number('measure', 'float', confidence)}{_number('sameas:score', 'double', score)}"
-            "  </Cell></map>\n"
-        )
+        for left, right, score, confidence in table.select(LINK_COLUMNS).iter_rows():
+            file.write(
+                "  <map><Cell>\n"
+                f"    <entity1 rdf:resource={quoteattr(left)}/>\n"
+                f"    <entity2 rdf:resource={quoteattr(right)}/>\n"
+                "    <relation>=</relation>\n"
+                f"{_number('measure', 'float', confidence)}"
+                f"{_number('sameas:score', 'double', score)}"
+                "  </Cell></map>\n"
+            )
+        file.write("</Alignment>\n</rdf:RDF>\n")
 
 
 def _number(tag: str, kind: str, value: float | None) -> str:

@@ -57,25 +57,17 @@ def manual_columns(alignment: Alignment, links: pl.DataFrame) -> pl.DataFrame:
     if decisions is None:
         return links
     said = decisions.select(
-        *(
-            pl.when(pl.col(side) == "").then(pl.lit(NO_TERM)).otherwise(side).alias(side)
-            for side in ("left", "right")
-        ),
+        pl.col("left", "right").replace("", NO_TERM),
         "state",
         reviewer_label="reviewer",
         mapping_date=pl.col("time").str.slice(0, 10),
         mapping_justification=pl.lit(MANUAL),
         predicate_modifier=pl.when(pl.col("state") == "reject").then(pl.lit("Not")),
     ).filter(pl.col("state").is_in(["accept", "reject", "no-match"]))
-    manual = said.filter(pl.col("state") == "accept").drop("state", "predicate_modifier")
-    together = links.join(
-        manual, on=["left", "right"], how="left", maintain_order="left", suffix="_manual"
-    )
-    together = together.with_columns(
-        pl.coalesce("mapping_justification_manual", "mapping_justification").alias(
-            "mapping_justification"
-        )
-    ).drop("mapping_justification_manual")
-    return pl.concat(
-        [together, said.filter(pl.col("state") != "accept").drop("state")], how="diagonal"
-    )
+    accepted = said.filter(pl.col("state") == "accept")
+    manual = accepted.select("left", "right", "reviewer_label", "mapping_date")
+    links = links.join(manual, on=["left", "right"], how="left", maintain_order="left")
+    by_hand = pl.when(pl.col("mapping_date").is_not_null()).then(pl.lit(MANUAL))
+    links = links.with_columns(mapping_justification=pl.coalesce(by_hand, "mapping_justification"))
+    others = said.filter(pl.col("state") != "accept").drop("state")
+    return pl.concat([links, others], how="diagonal")

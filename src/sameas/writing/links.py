@@ -9,24 +9,47 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
 import polars as pl
 
 from sameas.alignment import Alignment
 from sameas.atomic import replacing_file
 from sameas.errors import OutputError, writing_to
 from sameas.files import address_of, elsewhere, kind_of
-from sameas.iri import are_blank, are_iris, is_iri, to_iris
-from sameas.links import LINK_COLUMNS, SAME_AS, LinkSet, predicate_iri, saying, with_numbers
+from sameas.graph import Graph
+from sameas.iri import SKOS, are_blank, are_iris, is_iri, to_iris
+from sameas.links import (
+    LINK_COLUMNS,
+    PREDICATES,
+    SAME_AS,
+    LinkSet,
+    predicate_iri,
+    saying,
+    with_numbers,
+)
+from sameas.rdf.assembly import TYPE
 from sameas.reading.alignment_api import SOURCES
-from sameas.tabular import Table, as_links
+from sameas.tabular import NUMBERS, Table, as_links
+from sameas.understanding import Kind
 from sameas.writing.alignment_api import write_alignment_api
 from sameas.writing.curated import curated
-from sameas.writing.predicates import predicates_of
 from sameas.writing.run import is_run, write_run
 from sameas.writing.same_as import write_same_as
 from sameas.writing.sssom import check_meta, described, write_sssom
 
-NUMBERS = ("score", "confidence")
+TABLES: dict[str, Callable[[pl.DataFrame, Path], object]] = {
+    ".tsv": lambda table, path: table.write_csv(path, separator="\t", quote_style="never"),
+    ".csv": lambda table, path: table.write_csv(path),
+    ".parquet": lambda table, path: table.write_parquet(path),
+}
+"""How a table of any kind is written."""
+BY_KIND = pl.Series(
+    [PREDICATES[name] for name in ("sameAs", "equivalentClass", "equivalentProperty", "exactMatch")]
+)
+"""The predicates of individuals, classes, properties and SKOS concepts."""
+CONCEPT = 3
+OF_CONCEPTS = [f"{SKOS}{name}" for name in ("broader", "narrower", "inScheme")]
+"""Properties that only SKOS concepts have."""
 
 
 def write(
@@ -78,8 +101,8 @@ def prepare(
     path = Path(path)
     suffix = kind_of(path) if path.suffix.lower() == ".tsv" else path.suffix.lower()
     address = address_of(path)
-    remedy = "or no suffix for a run folder" if folder and not address else "plain"
     folder = folder and not address  # a run folder is renamed into its place, which is local
+    remedy = "or no suffix for a run folder" if folder else "plain"
     check_place(path, suffix, {**FORMATS, "": None} if folder else FORMATS, remedy=remedy)
     with writing_to(path):
         empty = path.is_dir() and not any(path.iterdir())
@@ -158,27 +181,23 @@ def write_table(links: LinkSet, path: Path) -> None:
     null in JSON Lines.
     """
     table, suffix = links.links.select(LINK_COLUMNS), path.suffix.lower()
-    if suffix == ".csv":
-        table.write_csv(path)
-    elif suffix == ".parquet":
-        table.write_parquet(path)
-    elif suffix == ".jsonl":
-        numbers = pl.col("score", "confidence")
+    if suffix == ".jsonl":
+        numbers = pl.col(NUMBERS)
         table.with_columns(pl.when(numbers.is_finite()).then(numbers)).write_ndjson(path)
-    else:
-        ids = pl.concat([table["left"], table["right"]])
-        wrong = ids.filter(ids.str.contains(r"[\t\r\n]"))
-        if len(wrong):
-            raise OutputError(
-                f"{path.name}: the entity {wrong[0]!r} has a tab or line break in it, which .tsv "
-                "cannot hold; write .parquet or .csv"
-            )
-        table.write_csv(path, separator="\t", quote_style="never")
+        return
+    ids = pl.concat([table["left"], table["right"]])
+    wrong = ids.filter(ids.str.contains(r"[\t\r\n]"))
+    if suffix == ".tsv" and len(wrong):
+        raise OutputError(
+            f"{path.name}: the entity {wrong[0]!r} has a tab or line break in it, which .tsv "
+            "cannot hold; write .parquet or .csv"
+        )
+    TABLES[suffix](table, path)
 
 
 ANY = {"any id", *NUMBERS, "infinity"}
 FORMATS: dict[str, tuple[Callable[[LinkSet, Path], None], set[str]]] = {
-    **dict.fromkeys((".tsv", ".csv", ".parquet"), (write_table, ANY)),
+    **dict.fromkeys(TABLES, (write_table, ANY)),
     ".jsonl": (write_table, {"any id", *NUMBERS}),
     ".sssom.tsv": (write_sssom, {*NUMBERS, "infinity", "predicate", "columns", "metadata"}),
     ".nt": (write_same_as, {"predicate"}),
@@ -186,6 +205,29 @@ FORMATS: dict[str, tuple[Callable[[LinkSet, Path], None], set[str]]] = {
     ".rdf": (write_alignment_api, {*NUMBERS, "infinity", *SOURCES.values()}),
 }
 """How each format is written, and what it holds besides pairs of IRIs."""
+
+
+def predicates_of(alignment: Alignment, left: pl.Series | None = None) -> pl.Series:
+    """The IRI of each link's predicate, in the order of the links, or of these left entities."""
+    graph = alignment.pair.left
+    concepts = _concepts(graph.raw or graph)
+    places = np.where(graph.entities.is_in(concepts.implode()), CONCEPT, 0)
+    if graph.kinds is not None:
+        places = np.where(np.isin(graph.kinds, (Kind.CLASS, Kind.PROPERTY)), graph.kinds, places)
+    left = alignment.links["left"] if left is None else left
+    predicates: pl.Series = left.replace_strict(
+        graph.entities, BY_KIND.gather(places), default=SAME_AS, return_dtype=pl.String
+    )
+    return predicates.rename("predicate")
+
+
+def _concepts(graph: Graph) -> pl.Series:
+    """The SKOS concepts of a graph, by their type or by properties that only concepts have."""
+    head, relation, tail = graph.triples.T
+    telling = graph.relations.is_in(OF_CONCEPTS).to_numpy()[relation]
+    typed = (graph.relations == TYPE).to_numpy()[relation]
+    typed &= (graph.entities == f"{SKOS}Concept").to_numpy()[tail]
+    return graph.entities.gather(np.unique(head[telling | typed]))
 
 
 def _link_set(table: Table) -> LinkSet:

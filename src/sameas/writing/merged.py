@@ -23,8 +23,7 @@ from sameas.graph import Graph
 from sameas.iri import MINTED, Side, are_blank, are_iris, bracketed, to_iris, to_property_iris
 from sameas.naming import LABELS, names_from_uris
 from sameas.writing.curated import curated
-from sameas.writing.links import check_place
-from sameas.writing.predicates import predicates_of
+from sameas.writing.links import check_place, predicates_of
 from sameas.writing.same_as import write_statements
 
 SUFFIXES = (".nt", ".nq", ".ttl")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
@@ -11,6 +11,7 @@ import polars as pl
 from sameas.atomic import replacing_file
 from sameas.errors import OutputError
 from sameas.graph import GraphPair
+from sameas.writing.links import TABLES
 
 
 def write_names(
@@ -25,24 +26,13 @@ def write_names(
     An entity without a name is left out.
     """
     path = Path(path)
-    if path.suffix not in WRITERS:
-        raise OutputError(f"{path}: names are written as {', '.join(WRITERS)}; change the suffix")
+    if path.suffix not in TABLES:
+        raise OutputError(f"{path}: names are written as {', '.join(TABLES)}; change the suffix")
     graphs = [getattr(pair, side) for side in sides]
     tables = [pl.DataFrame({"entity": one.entities, "name": one.names}) for one in graphs]
     space = pl.all().str.replace_all(r"\s+", " ").str.strip_chars()
     table = pl.concat(tables).with_columns(space).unique("entity", maintain_order=True)
     table = table.filter(pl.all_horizontal(pl.all() != ""))
     with replacing_file(path) as draft:
-        WRITERS[path.suffix](table, draft)
+        TABLES[path.suffix](table, draft)
     return table
-
-
-def _write_tsv(table: pl.DataFrame, path: Path) -> None:
-    table.write_csv(path, separator="\t", quote_style="never")
-
-
-WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
-    ".tsv": _write_tsv,
-    ".csv": lambda table, path: table.write_csv(path),
-    ".parquet": lambda table, path: table.write_parquet(path),
-}

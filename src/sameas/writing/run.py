@@ -1,32 +1,7 @@
 """Run folders: everything about one alignment, so that nothing has to be computed again.
 
-Format 1:
-  run.json              format, version of sameas, options and summary figures
-  links.parquet         left, right, score, confidence
-  candidates.parquet    left, right, rank, score
-  unmatched.parquet     side, entity, reason (a code), candidate, score (of the best candidate)
-  relations.parquet     left, right, inverse, match, edges (which relation matches which)
-  anchors.parquet       left, right, trust (links that refinement learned from)
-  taught.parquet        left, right, trust (links that a dictionary of names was learnt from)
-  prices.parquet        side, entity, price (of the exact solver)
-  gold.parquet          left, right (where gold links were known)
-  gold_ranks.parquet    left, right, rank of the gold links between candidates
-  seeds.parquet, reject.parquet, among.parquet    left, right (where they were given)
-  dictionary.parquet    text, gloss (where a dictionary was given)
-  word_vectors.parquet  word, vector (of the words in names, where they were used)
-  embeddings.npy        rows of all left, then all right entities, where they were given
-  left/, right/         entities.parquet (entity, name), triples.parquet (head, relation, tail),
-                        attributes.parquet (entity, attribute, value); where there are further
-                        names, alternatives.parquet (entity, name); where not all entities may
-                        be linked, linkable.parquet (entity)
-  left/, right/         of RDF, also: entities.parquet has kind (individual, class, ...),
-                        name_paths.parquet (path), naming.parquet (path, entities, likeness,
-                        chosen), and raw/, the same tables of all that was read, blank nodes and
-                        vocabulary included: attributes.parquet has language, datatype and graph,
-                        and where there are named graphs, triples.parquet has graph
-  decisions.sqlite      what reviewers decided (see ``decisions``); kept when the run is made again
-  queue.sqlite          the index of sameas review, made when it is first needed
-Nothing in it depends on the clock but decisions: the same input gives the same bytes.
+docs/formats/run.md says what the files hold, and `COLUMNS` which columns each table must have.
+Nothing in a folder depends on the clock but decisions: the same input gives the same bytes.
 """
 
 from __future__ import annotations
@@ -60,25 +35,22 @@ from sameas.rows import as_rows
 from sameas.understanding import Kind
 
 FORMAT = 1
-GRAPH_TABLES = {
+TEXT_COLUMNS = {
     "entities": "entity name",
     "triples": "head relation tail",
     "attributes": "entity attribute value",
     "alternatives": "entity name",
     "linkable": "entity",
     "name_paths": "path",
+    **dict.fromkeys(("gold", "seeds", "reject", "among"), "left right"),
+    "dictionary": "text gloss",
 }
-LINK_INPUTS = ("seeds", "reject", "among")
-TABLE_INPUTS = (*LINK_INPUTS, "dictionary")
+TABLE_INPUTS = ("seeds", "reject", "among", "dictionary")
 COLUMNS: dict[str, pl.Schema] = {
     **SCHEMAS,
     **{
         name: pl.Schema(dict.fromkeys(columns.split(), pl.String))
-        for name, columns in {
-            **GRAPH_TABLES,
-            **dict.fromkeys(("gold", *LINK_INPUTS), "left right"),
-            "dictionary": "text gloss",
-        }.items()
+        for name, columns in TEXT_COLUMNS.items()
     },
     "word_vectors": pl.Schema([("word", pl.String), ("vector", pl.List(pl.Float32))]),
     "naming": pl.Schema(
@@ -86,9 +58,10 @@ COLUMNS: dict[str, pl.Schema] = {
     ),
 }
 """The columns that each table must have."""
-REQUIRED = ("links", "candidates", "unmatched", "entities", "triples", "attributes")
+REQUIRED = ("links", "candidates", "unmatched")
 KINDS = pl.Series("kind", [kind.name.lower() for kind in Kind])
 AGAIN = "run sameas align again"
+DAMAGED = f"is missing or damaged; {AGAIN}"
 
 EARLIER_REASONS = {
     "no candidate": "no-candidate",
@@ -171,22 +144,22 @@ def read_run(path: str | PathLike[str]) -> Alignment:
     path = Path(path)
     recover(path)
     record, options, diagnostics = _read_record(path)
-    for name in REQUIRED:
-        if name in SCHEMAS and not (path / f"{name}.parquet").is_file():
-            _read_table(path / f"{name}.parquet")  # raises the error about it now
+    for file in (path / f"{name}.parquet" for name in REQUIRED):
+        if not file.is_file():
+            raise InputError(file, DAMAGED)  # now, not when it is asked for
 
     def load(name: str) -> Any:
         if name == "pair":
             left, right = _read_graph(path / "left"), _read_graph(path / "right")
-            return GraphPair(left=left, right=right, gold=_read_table(path / "gold.parquet"))
+            return GraphPair(left=left, right=right, gold=_read_if_there(path / "gold.parquet"))
         if name == "audit":
             with refusing(path / "run.json", "is damaged", AGAIN):
                 return recorded_audit(record.get("audit"))
         if name == "decisions":
             return read_decisions(path)
         if name != "inputs":
-            required = name == "anchors" and diagnostics.anchors is not None
-            return _read_table(path / f"{name}.parquet", required=required)
+            required = name in REQUIRED or (name == "anchors" and diagnostics.anchors is not None)
+            return (_read_table if required else _read_if_there)(path / f"{name}.parquet")
         if "among" in record["options"]:  # an earlier version, which recorded paths
             given = {name: record["options"].get(name) for name in INPUTS}
             unused = without_effect(options, embeddings=given["embeddings"] is not None)
@@ -225,12 +198,12 @@ def _read_record(path: Path) -> tuple[dict[str, Any], Options, Diagnostics]:
 
 
 def _read_inputs(path: Path, diagnostics: Diagnostics) -> Inputs:
-    tables = {name: _read_table(path / f"{name}.parquet") for name in TABLE_INPUTS}
-    rows, had_vectors = path / "embeddings.npy", diagnostics.word_vectors is not None
-    vectors = _read_table(path / "word_vectors.parquet", required=had_vectors)
+    tables = {name: _read_if_there(path / f"{name}.parquet") for name in TABLE_INPUTS}
+    rows, vectors_file = path / "embeddings.npy", path / "word_vectors.parquet"
     word_vectors = embeddings = None
     with refusing(path, "is damaged", AGAIN):
-        if vectors is not None:
+        if diagnostics.word_vectors is not None or vectors_file.exists():
+            vectors = _read_table(vectors_file)
             matrix = np.array(vectors["vector"].to_list(), dtype=np.float32)
             source = (diagnostics.word_vectors or "").rpartition(",")[0]
             word_vectors = WordVectors(vectors["word"], matrix, source)
@@ -240,12 +213,13 @@ def _read_inputs(path: Path, diagnostics: Diagnostics) -> Inputs:
 
 
 def _read_graph(folder: Path) -> Graph:
-    tables = {name: _read_table(folder / f"{name}.parquet") for name in (*GRAPH_TABLES, "naming")}
-    entities, triples, attributes = (tables[name] for name in ("entities", "triples", "attributes"))
-    assert entities is not None
-    assert triples is not None
-    assert attributes is not None
-    linkable, paths = tables["linkable"], tables["name_paths"]
+    entities, triples, attributes = (
+        _read_table(folder / f"{name}.parquet") for name in ("entities", "triples", "attributes")
+    )
+    alternatives, linkable, paths, naming = (
+        _read_if_there(folder / f"{name}.parquet")
+        for name in ("alternatives", "linkable", "name_paths", "naming")
+    )
     # an entity may stand twice, a triple have an unknown one, or a kind be unknown
     with refusing(folder, "is damaged", AGAIN):
         graph = Graph.from_triples(
@@ -253,7 +227,7 @@ def _read_graph(folder: Path) -> Graph:
             entities=entities["entity"],
             names=entities["name"],
             attributes=attributes,
-            alternatives=tables["alternatives"],
+            alternatives=alternatives,
         )
         kinds = None
         if "kind" in entities.columns:
@@ -265,22 +239,24 @@ def _read_graph(folder: Path) -> Graph:
         linkable=None if linkable is None else graph.positions(linkable["entity"]),
         kinds=kinds,
         name_paths=() if paths is None else tuple(paths["path"]),
-        naming=tables["naming"],
+        naming=naming,
         raw=_read_graph(folder / "raw") if (folder / "raw").is_dir() else None,
         triple_graphs=triples["graph"] if "graph" in triples.columns else None,
     )
 
 
-def _read_table(path: Path, *, required: bool = False) -> pl.DataFrame | None:
-    """A table with its columns checked; None if it is not there and need not be."""
-    if not path.exists() and path.stem not in REQUIRED and not required:
-        return None
+def _read_if_there(path: Path) -> pl.DataFrame | None:
+    return _read_table(path) if path.exists() else None
+
+
+def _read_table(path: Path) -> pl.DataFrame:
+    """A table with its columns checked."""
     schema = COLUMNS[path.stem]
     try:
         table = read_parquet(path)
         columns = table.select(list(schema))
     except (InputError, pl.exceptions.PolarsError):
-        raise InputError(path, f"is missing or damaged; {AGAIN}") from None
+        raise InputError(path, DAMAGED) from None
     for column, (name, kind) in zip(columns, schema.items(), strict=True):
         fits = column.dtype == kind
         if kind.is_numeric():

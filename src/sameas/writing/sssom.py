@@ -220,16 +220,11 @@ def _columns(table: pl.DataFrame, curies: Mapping[str, pl.Series]) -> pl.DataFra
         ext_subject_id=pl.when(pl.col("left").str.contains(CHANGED)).then("left"),
         ext_object_id=pl.when(pl.col("right").str.contains(CHANGED)).then("right"),
     )
-    needed = {
-        "ext_confidence": not columns["ext_confidence"].equals(columns["confidence"]),
-        "ext_score": not columns["ext_score"].equals(columns["similarity_score"]),
-        "ext_subject_id": columns["ext_subject_id"].is_not_null().any(),
-        "ext_object_id": columns["ext_object_id"].is_not_null().any(),
-    }
+    held = {"ext_confidence": "confidence", "ext_score": "similarity_score"}
+    unneeded = [ours for ours, theirs in held.items() if columns[ours].equals(columns[theirs])]
+    for name in ("ext_subject_id", "ext_object_id"):
+        if columns[name].null_count() == len(columns):
+            unneeded.append(name)
+    dropped = {"left", "right", "score", "predicate", *unneeded}
     order = dict.fromkeys([*FIRST_COLUMNS, *columns.columns])
-    dropped = {*LINK_COLUMNS, "predicate"} - {"confidence"}
-    return columns.select(
-        name
-        for name in order
-        if name in columns.columns and name not in dropped and needed.get(name, True)
-    )
+    return columns.select(name for name in order if name in columns.columns and name not in dropped)
