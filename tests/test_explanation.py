@@ -92,10 +92,10 @@ def record_of(alignment):
     return alignment._explainer.record
 
 
-def assert_explains(alignment, most=None):
-    """Every listed score is found anew, and its parts add up to it; details of ``most`` pairs."""
+def assert_explains(alignment, most=None, every=1):
+    """Every n-th listed score is found anew, its parts add up to it; details of ``most`` pairs."""
     table = pl.concat([alignment.candidates.drop("rank"), alignment.links.drop("confidence")])
-    table = table.unique(["left", "right"], maintain_order=True)
+    table = table.unique(["left", "right"], maintain_order=True).gather_every(every)
     left, right = (
         graph.positions(table[side]).tolist()
         for graph, side in ((alignment.pair.left, "left"), (alignment.pair.right, "right"))
@@ -139,7 +139,7 @@ def described_pairs(draw):
 
 @pytest.mark.parametrize("preset", ["best", "paper"])
 def test_parts_add_up_to_the_recorded_score(preset):
-    @settings(max_examples=12, deadline=None)
+    @settings(max_examples=8, deadline=None)
     @given(
         described_pairs(),
         st.sampled_from([2, 0, 1, 3]),
@@ -155,7 +155,7 @@ def test_parts_add_up_to_the_recorded_score(preset):
 
 @pytest.mark.parametrize("preset", ["best", "exact"])
 def test_parts_add_up_on_the_demo(demo, preset):
-    assert_explains(demo[preset], most=25)
+    assert_explains(demo[preset], most=25, every=7)
 
 
 def test_parts_add_up_where_some_are_left_out(few):
@@ -436,7 +436,7 @@ def test_hostile_labels_do_no_harm(preset):
     assert {"svg", "pre"} <= set(tags)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(described_pairs(), st.sampled_from(["best", "paper"]))
 def test_any_entity_of_any_graph_can_be_explained(pair, preset):
     alignment = sameas.align(pair, sameas.PRESETS[preset])
