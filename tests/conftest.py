@@ -5,6 +5,7 @@ Property tests look for new examples on a developer's machine, and repeat themse
 
 import importlib.util
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -74,6 +75,21 @@ def part(demo, tmp_path_factory):
     labels = [[(one, LABEL, name) for one, name in names_of(side).items()] for side in sides]
     folder = tmp_path_factory.mktemp("part") / "part"
     return openea(folder, left=left, right=right, gold=small.gold.rows(), attributes=labels)
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory):
+    """A folder with the pair of a few entities, and its run."""
+    folder = tmp_path_factory.mktemp("finished")
+    sameas.write(sameas.align(openea(folder / "pair")), folder / "run")
+    return folder
+
+
+@pytest.fixture
+def a_run(finished, tmp_path):
+    """A copy of that run, beside the pair in the test's folder."""
+    shutil.copytree(finished, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "run"
 
 
 @pytest.fixture(scope="session")
