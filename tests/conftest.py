@@ -5,17 +5,23 @@ Property tests look for new examples on a developer's machine, and repeat themse
 
 import importlib.util
 import os
+import shutil
 import sys
 from pathlib import Path
+
+# One process a core: threads of BLAS that wait for each other would take longer than the work.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import pytest
 from hypothesis import settings
 
 import sameas
+from folders import LABEL, named_triples, names_of, openea
 
-settings.register_profile("local", deadline=None)  # no test depends on how fast the machine is
-settings.register_profile("ci", deadline=None, derandomize=True)
+# No test depends on how fast the machine is.
+settings.register_profile("local", deadline=None, max_examples=50)
+settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 
@@ -44,15 +50,46 @@ def demo():
 @pytest.fixture(scope="session")
 def small(demo):
     """The best connected part of the demo; some entities have no counterpart."""
+    return best_connected(demo)
+
+
+def best_connected(demo, counterparts=250, others=50):
+    """The entities with the most triples, and others that have no counterpart."""
     degrees = np.bincount(demo.right.triples[:, [0, 2]].ravel(), minlength=len(demo.right.entities))
     order = np.argsort(-degrees[demo.right.positions(demo.gold["right"])], kind="stable")
-    gold = demo.gold[order[:250]]
+    gold = demo.gold[order[:counterparts]]
     sides = []
     for side, graph in (("left", demo.left), ("right", demo.right)):
         alone = graph.entities.filter(~graph.entities.is_in(demo.gold[side].implode()))
-        kept = [*gold[side], *alone.head(50)]
+        kept = [*gold[side], *alone.head(others)]
         sides.append(graph.without(graph.entities.filter(~graph.entities.is_in(kept))))
     return sameas.GraphPair(left=sides[0], right=sides[1], gold=gold)
+
+
+@pytest.fixture(scope="session")
+def part(demo, tmp_path_factory):
+    """A smaller part, as a folder for the command line."""
+    small = best_connected(demo, 120, 25)
+    sides = small.left, small.right
+    left, right = (named_triples(side) for side in sides)
+    labels = [[(one, LABEL, name) for one, name in names_of(side).items()] for side in sides]
+    folder = tmp_path_factory.mktemp("part") / "part"
+    return openea(folder, left=left, right=right, gold=small.gold.rows(), attributes=labels)
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory):
+    """A folder with the pair of a few entities, and its run."""
+    folder = tmp_path_factory.mktemp("finished")
+    sameas.write(sameas.align(openea(folder / "pair")), folder / "run")
+    return folder
+
+
+@pytest.fixture
+def a_run(finished, tmp_path):
+    """A copy of that run, beside the pair in the test's folder."""
+    shutil.copytree(finished, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "run"
 
 
 @pytest.fixture(scope="session")

@@ -235,8 +235,8 @@ def test_two_graphs_a_pair_or_files_can_be_aligned(pair, alignment, tmp_path):
     assert links_of(read) == same(NAMES)
 
 
-def test_a_folder_can_be_aligned(align_demo):
-    assert sameas.align(sameas.DEMO).links.equals(align_demo().links)
+def test_a_folder_can_be_aligned(part):
+    assert sameas.align(part).links.equals(sameas.align(sameas.read_pair(part)).links)
 
 
 def test_options_are_keywords_or_an_object(pair):

@@ -1013,13 +1013,6 @@ def test_memory_that_runs_out(tmp_path, monkeypatch):
 # Run folders
 
 
-@pytest.fixture
-def a_run(tmp_path):
-    path = tmp_path / "run"
-    assert invoke("align", openea(tmp_path / "pair"), "-o", path).exit_code == 0
-    return path
-
-
 @pytest.mark.parametrize("text", ["", "{", "[]", "7", "{}", '{"format": 99}', '{"format": null}'])
 def test_a_run_folder_with_a_damaged_record(tmp_path, a_run, text):
     put(a_run / "run.json", text)

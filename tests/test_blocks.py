@@ -305,7 +305,7 @@ def test_names_in_another_script_are_matched_and_explained(foreign, tmp_path):
     alone = sameas.align(foreign, languages="none")
     assert right_links(found, foreign) > right_links(alone, foreign) > 0
     assert alone.diagnostics.languages is None
-    assert_explains(found, most=6)
+    assert_explains(found, most=6, every=3)
     link = found.links.row(0, named=True)
     kinds = {part.kind for part in found.explain(link["left"]).comparison.parts}
     assert kinds >= {"name", "meaning", "embedding", "dictionary"}

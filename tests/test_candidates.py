@@ -16,7 +16,7 @@ import sameas
 import sameas.budget
 import sameas.pipeline.published
 import sameas.pipeline.stages
-from sameas import DEMO, Graph, GraphPair, Options, align, evaluate
+from sameas import Graph, GraphPair, Options, align, evaluate
 from sameas.assignment import certify
 from sameas.budget import Budget
 from sameas.candidates import COMPARED, Candidates, every_pair, find_candidates, from_pairs
@@ -417,11 +417,6 @@ WAYS = ("nearest", "clues")
 
 
 @pytest.fixture(scope="module")
-def demo():
-    return sameas.read_pair(DEMO)
-
-
-@pytest.fixture(scope="module")
 def aligned(demo):
     """The demo aligned with all pairs, with the nearest, and by clues; each once."""
     known = {}
@@ -525,12 +520,12 @@ def test_the_same_input_gives_the_same_links(demo, aligned, monkeypatch, way):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_the_same_input_gives_the_same_links_after_refinement(demo, monkeypatch, way):
+def test_the_same_input_gives_the_same_links_after_refinement(small, monkeypatch, way):
     sparsely(monkeypatch, way)
-    once, again = align(demo), align(demo)
+    once, again = align(small), align(small)
     assert_same(again, once)
     assert (once.diagnostics.search_recall is not None) == (way == "clues")
-    assert evaluate(once, demo.gold).f1 > 0.9
+    assert evaluate(once, small.gold).f1 > 0.9
 
 
 def assert_same(found, expected):

@@ -89,6 +89,14 @@ def demo_run(demo_aligned):
     return demo_aligned[0]
 
 
+@pytest.fixture(scope="module")
+def part_run(part, tmp_path_factory):
+    """A run folder of a part of the demo pair, made with the default options."""
+    path = tmp_path_factory.mktemp("part") / "run"
+    run("align", part, "-o", path)
+    return path
+
+
 @pytest.fixture
 def small(tmp_path):
     """A small benchmark folder with gold links."""
@@ -276,9 +284,10 @@ def linked(path):
     ("preset", "more"),
     [("best", {"refinement_rounds", "anchors", "relation_matches", "threshold"}), ("paper", set())],
 )
-def test_align_prints_one_json_object_with_the_keys_that_scripts_rely_on(tmp_path, preset, more):
-    result = process("align", DEMO, "--preset", preset, "-o", tmp_path / "links.tsv", "--json")
-    assert result.returncode == 0
+def test_align_prints_one_json_object_with_the_keys_that_scripts_rely_on(
+    part, tmp_path, preset, more
+):
+    result = run("align", part, "--preset", preset, "-o", tmp_path / "links.tsv", "--json")
     assert result.stderr == ""
     report = json.loads(result.stdout)
     assert set(report) >= ALIGN_KEYS | more
@@ -441,9 +450,10 @@ def test_an_empty_folder_may_become_a_run(small, tmp_path):
     ("preset", "module", "name"),
     [("best", "refined", "refine"), ("paper", "published", "solve")],
 )
-def test_control_c_leaves_an_earlier_run_as_it_was(tmp_path, demo_run, preset, module, name):
-    out = tmp_path / "run"
-    shutil.copytree(demo_run, out)
+def test_control_c_leaves_an_earlier_run_as_it_was(small, tmp_path, preset, module, name):
+    out, earlier = tmp_path / "run", tmp_path / "earlier"
+    run("align", small, "-o", earlier)
+    shutil.copytree(earlier, out)
     code = (
         f"import sys, sameas.pipeline.{module} as module; from sameas.cli import main\n"
         f"solve = module.{name}\n"
@@ -453,37 +463,38 @@ def test_control_c_leaves_an_earlier_run_as_it_was(tmp_path, demo_run, preset, m
         "        solve(*rest, **more)\n"
         f"module.{name} = announced; main()"
     )
-    command = [sys.executable, "-c", code, "align", DEMO, "--preset", preset, "-o", str(out)]
+    command = [sys.executable, "-c", code, "align", str(small), "--preset", preset, "-o", str(out)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
         assert running.stderr.readline() == "solving\n"
         running.send_signal(signal.SIGINT)
         _, messages = running.communicate(timeout=600)
     assert running.returncode == 130
     assert messages.strip() == "sameas: interrupted; what was there before is as it was"
-    assert contents(out) == contents(demo_run)
+    assert contents(out) == contents(earlier)
     # (On a slow machine there is something to go on from.)
-    assert {path.name for path in tmp_path.iterdir()} - {".run.resume"} == {"run"}
+    left = {path.name for path in tmp_path.iterdir()} - {".run.resume"}
+    assert left == {"pair", "run", "earlier"}
 
 
 def test_control_c_while_writing_leaves_an_earlier_run_as_it_was(small, tmp_path, monkeypatch):
     out = tmp_path / "run"
     run("align", small, "-o", out)
     before = contents(out)
+    monkeypatch.setattr("sameas.pipeline.align", lambda *_, **__: sameas.read_run(out))
     original = pl.DataFrame.write_parquet
-    left = 0
+    for at in range(1, 14):
+        calls = 0
 
-    def interrupted(self, *rest, **more):
-        nonlocal left
-        if not left:
-            raise KeyboardInterrupt
-        left -= 1
-        original(self, *rest, **more)
+        def interrupted(self, *rest, at=at, **more):
+            nonlocal calls
+            calls += 1
+            if calls == at:
+                raise KeyboardInterrupt
+            original(self, *rest, **more)
 
-    monkeypatch.setattr(pl.DataFrame, "write_parquet", interrupted)
-    for tables in range(13):
-        left = tables
+        monkeypatch.setattr(pl.DataFrame, "write_parquet", interrupted)
         result = CliRunner().invoke(main, ["align", str(small), "-o", str(out)])
-        assert result.exit_code == 130
+        assert result.exit_code == 130, at
         assert contents(out) == before
         assert sorted(path.name for path in tmp_path.iterdir()) == ["pair", "run"]
 
@@ -599,15 +610,17 @@ def test_inspect_reads_what_align_reads(tmp_path):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("inspect", DEMO),
-        ("evaluate", "RUN", DEMO),
+        ("inspect", "PAIR"),
+        ("evaluate", "RUN", "PAIR"),
         ("convert", "RUN", "links.csv"),
+        ("align", "PAIR", "-o", "other"),
     ],
     ids=lambda arguments: arguments[0],
 )
-def test_json_is_all_that_is_printed(tmp_path, demo_run, arguments):
-    arguments = [str(demo_run) if argument == "RUN" else argument for argument in arguments]
-    result = process(*arguments, "--json", cwd=tmp_path)
+def test_json_is_all_that_is_printed(part, part_run, tmp_path, arguments):
+    places = {"RUN": part_run, "PAIR": part}
+    words = [str(places.get(argument, argument)) for argument in arguments]
+    result = process(*words, "--json", cwd=tmp_path)
     assert result.returncode == 0
     assert isinstance(json.loads(result.stdout), dict)
     assert result.stderr == ""

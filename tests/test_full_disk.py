@@ -26,13 +26,6 @@ def many_links(tmp_path_factory):
     return put(tmp_path_factory.mktemp("links") / "many.tsv", lines(rows))
 
 
-@pytest.fixture
-def a_run(tmp_path):
-    path = tmp_path / "run"
-    assert invoke("align", openea(tmp_path / "pair"), "-o", path).exit_code == 0
-    return path
-
-
 @pytest.mark.parametrize("suffix", [".tsv", ".parquet", ".sssom.tsv", ".nt", ".rdf"])
 def test_a_disk_that_fills_up_while_links_are_written(tmp_path, many_links, suffix):
     out = put(tmp_path / f"links{suffix}", "earlier")

@@ -335,7 +335,7 @@ def canonical(quads):
     return sorted(str(quad) for quad in dataset)
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=20, suppress_health_check=list(HealthCheck))
 @given(data=st.data(), blank_nodes=st.booleans(), keep=st.sampled_from(["left", "right"]))
 def test_every_statement_of_rdf_is_kept(tmp_path, data, blank_nodes, keep):
     sides = {side: data.draw(datasets(side)) for side in ("left", "right")}

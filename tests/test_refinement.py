@@ -27,7 +27,7 @@ from sameas.weights import Weights
 from strategies import kindred, with_attributes
 
 TRIPLE = {"head": pl.String, "relation": pl.String, "tail": pl.String}
-few = settings(deadline=None, max_examples=15)
+few = settings(deadline=None, max_examples=10)
 
 
 # --- what is known ------------------------------------------------------------------------------
@@ -469,7 +469,7 @@ def test_seeds_help_where_names_say_nothing():
     assert helped == same(keys)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=12)
 @given(kindred(), st.data(), st.sampled_from(["sinkhorn", "hungarian"]))
 def test_seeds_are_always_linked_and_the_rejected_never(pair, data, solver):
     sides = pair.left.entities.to_list(), pair.right.entities.to_list()

@@ -60,11 +60,18 @@ def dataset(small):
 
 
 @pytest.fixture(autouse=True)
-def few(monkeypatch):
-    """Fewer variants than in earnest."""
+def few(request, monkeypatch):
+    """Fewer variants than in earnest, and no plots."""
     monkeypatch.setattr(experiments, "SEEDS", (1, 2))
     monkeypatch.setitem(experiments.VARIED, "temperature", (0.01, 0.02))
     monkeypatch.setitem(experiments.VARIED, "iterations", (1, 10))
+    if "drawn" not in request.fixturenames:  # plots take longer than all else
+        monkeypatch.setattr("sameas.reproduction.report.draw", lambda *_, **__: "<svg></svg>")
+
+
+@pytest.fixture
+def drawn():
+    """For a test with plots."""
 
 
 def scores_of(pair, setup):
@@ -84,7 +91,7 @@ def test_a_folder_without_datasets_is_refused(tmp_path):
         find_datasets(tmp_path / "nowhere")
 
 
-def test_everything_runs_and_a_second_run_finds_all_done(data, tmp_path, monkeypatch):
+def test_everything_runs_and_a_second_run_finds_all_done(data, tmp_path, monkeypatch, drawn):
     monkeypatch.setattr(experiments, "PARTS", ("folding", "votes"))
     monkeypatch.setattr(experiments, "VARIED_OPTIONS", ())
     monkeypatch.setattr(experiments, "SEEDS", (1,))
@@ -93,6 +100,8 @@ def test_everything_runs_and_a_second_run_finds_all_done(data, tmp_path, monkeyp
     first = reproduce(data, report)
     expected = {e.name for e in EXPERIMENTS if not e.real}
     assert {entry["experiment"] for entry in first["results"]} == expected
+    assert (report / "depth.svg").exists()
+    monkeypatch.setattr("sameas.reproduction.report.draw", lambda *_, **__: "<svg></svg>")
     calls = []
     second = reproduce(data, report, progress=lambda done, total, task: calls.append((total, task)))
     assert calls == [(0, "report")]

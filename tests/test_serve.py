@@ -122,7 +122,7 @@ def test_trigrams_of_texts_meet_those_of_names_as_the_formula_has_it(known, text
     np.testing.assert_allclose(products.toarray(), expected, atol=1e-5)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 @given(
     st.lists(st.tuples(st.integers(0, 3), names()), min_size=1, max_size=8),
     st.lists(names(), min_size=1, max_size=3),

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -75,7 +77,7 @@ def one_blas_thread() -> Iterator[None]:
     """
     with _limit:
         if not _limits:
-            _limits.append(threadpool_limits(1))
+            _limits.append(_libraries(len(sys.modules)).limit(limits=1))
         _limits.append(None)
     try:
         yield
@@ -84,6 +86,12 @@ def one_blas_thread() -> Iterator[None]:
             _limits.pop()
             if len(_limits) == 1:
                 _limits.pop().restore_original_limits()
+
+
+@lru_cache(maxsize=1)
+def _libraries(modules: int) -> ThreadpoolController:
+    """The BLAS libraries in use; looked for again only when more modules have been imported."""
+    return ThreadpoolController()
 
 
 class Engine(Protocol):

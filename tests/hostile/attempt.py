@@ -43,7 +43,7 @@ class Attempt:
     name: str
     command: tuple[str, ...]
     promise: Promise = "either"
-    files: Mapping[str, bytes] = field(default_factory=dict)
+    files: Mapping[str, bytes | Callable[[], bytes]] = field(default_factory=dict)
     prepare: Callable[[], object] | None = None
     """Called in the folder before the command, for what is no plain file."""
     inside: Callable[[], object] | None = None
@@ -85,7 +85,7 @@ def tried(attempt: Attempt, folder: Path) -> Outcome:
     (folder / "out").mkdir(parents=True)
     for name, content in attempt.files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content)
+        (folder / name).write_bytes(content() if callable(content) else content)
     if attempt.prepare:
         with _inside(folder):
             attempt.prepare()

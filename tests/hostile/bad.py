@@ -8,6 +8,7 @@ import json
 import struct
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Literal
 
 import zstandard
@@ -82,14 +83,20 @@ def archives(codec: str, content: bytes) -> Iterator[Bad]:
     yield "compressed with another", CODECS[other](content), "refused"
 
 
-def bombs(codec: str, line: bytes) -> Iterator[Bad]:
-    """Archives that hold three gigabytes: the same line, one endless line, zeros."""
+def bombs(codec: str, line: bytes) -> Iterator[tuple[str, Callable[[], bytes], Promise]]:
+    """Archives that hold three gigabytes: the same line, one endless line, zeros.
+
+    They are made when they are called, since a sample of the attempts needs few of them.
+    """
     for name, unit in (("lines", line), ("one line", line.strip() or b"x"), ("zeros", bytes(1))):
-        part = unit * (2**20 // len(unit))
-        frames = MANY // len(part)
-        bomb = _endless_gzip(part) if codec == ".gz" else CODECS[codec](part) * frames
+        bomb = partial(_bomb, codec, unit)
         yield f"bomb of {name}", bomb, "refused"
-    yield "bomb in an archive", CODECS[codec](bomb), "refused"
+    yield "bomb in an archive", lambda: CODECS[codec](bomb()), "refused"
+
+
+def _bomb(codec: str, unit: bytes) -> bytes:
+    part = unit * (2**20 // len(unit))
+    return _endless_gzip(part) if codec == ".gz" else CODECS[codec](part) * (MANY // len(part))
 
 
 def _endless_gzip(part: bytes) -> bytes:

@@ -159,8 +159,8 @@ def parquet_columns() -> dict[str, bytes]:
         entities = pl.Series([f"l:é{n}" for n in range(3)])
         files[f"e-x-{name}"] = pl.DataFrame({"entity": entities, "x": column})
         files[f"e-entity-{name}"] = pl.DataFrame({"entity": column, "x": [1.0, 2.0, 3.0]})
-    long = pl.Series(["x" * 2**20]).new_from_index(0, 3000)
-    short = pl.Series([str(n) for n in range(3000)])
+    long = pl.Series(["x" * 2**20]).new_from_index(0, 1000)  # a gigabyte when it is read
+    short = pl.Series([str(n) for n in range(1000)])
     files["g-bomb"] = pl.DataFrame({"head": short, "relation": long, "tail": long})
     files["k-bomb"] = pl.DataFrame({"left": short, "right": long})
     return {name: _parquet(table) for name, table in files.items()}
