@@ -45,6 +45,9 @@ MOST_LOSSES = 6
 """How often the same part may be lost before the run ends."""
 CONNECT_SECONDS, WORKER_SECONDS, LOST_SECONDS = 15, 300, 0.5
 """How long to wait for a scheduler, for a worker where all are lost, and where one is."""
+NEVER = "1000 days"
+"""When Dask gives up a worker of our own cluster that was lost. It looks once, so long after the
+loss (15 seconds by default), and would close a worker for good that is just being started."""
 
 
 @contextmanager
@@ -78,6 +81,8 @@ def _connected(where: Where, stack: ExitStack) -> Any:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what is lost is told from here
     address: Any = where.scheduler
     if address is None:
+        dask: Any = import_module("dask")
+        stack.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": NEVER}))
         address = stack.enter_context(
             distributed.LocalCluster(
                 n_workers=where.workers or cores(),
@@ -171,10 +176,10 @@ class Dask:
                     "memory, and run again: finished phases are kept"
                 )
             log.warning("a worker was lost; %d blocks are sent out again", len(group))
-            self._held.clear()
-            held.clear()
             time.sleep(LOST_SECONDS)  # until the scheduler knows
             threads = self._threads()
+            held.clear()
+            self._forget_lost()
             halves = [group[half] for half in slices(len(group), -(-len(group) // 2))]
             running.extendleft(start(half) for half in reversed(halves))
 
@@ -191,6 +196,12 @@ class Dask:
             return future
         self._held[key] = reference, future
         return future
+
+    def _forget_lost(self) -> None:
+        """Forget what no worker holds any more; what another one has is not sent again."""
+        for key, (_, future) in list(self._held.items()):
+            if future.status != "finished":
+                self._held.pop(key, None)
 
     def _result(self, task: Any) -> list[Any] | None:
         """What a task gives, None if it was lost with a worker."""
