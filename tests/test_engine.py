@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
@@ -293,6 +294,28 @@ def test_workers_killed_in_every_stage_change_nothing(
         same_alignment(sameas.align(small, no_audit=True, engine=engine), expected)
     stages = ("_first_hop", "_next_hop", "_look", "_meet", "_products", "_votes")
     assert engine.killed >= {f"{stage}-{number}" for stage in stages for number in (0, 1)}
+
+
+def hoard(block, most):
+    """An array of as many bytes as asked for, unless the process has too much by then."""
+    held = np.ones(block, dtype=np.uint8)
+    while psutil.Process().memory_info().rss > most:
+        time.sleep(0.01)  # until Dask has ended this process
+    return held
+
+
+@pytest.mark.slow
+def test_workers_that_run_out_of_memory_get_smaller_blocks(caplog):
+    """Eight results do not fit, and a single one of another map does not fit either."""
+    most = 400 * 2**20
+    where = Where(engine="dask", workers=1, worker_memory=f"{most}")
+    ended = int(0.96 * most)  # Dask ends a worker that has more than 95%
+    with engine_at(where) as engine:
+        found = engine.map(hoard, range(32), lambda part: 50_000_000 + part, ended)
+        assert [len(held) - part for part, held in found] == [50_000_000] * 32
+        assert "a worker was lost; 8 blocks are sent out again" in caplog.text
+        with pytest.raises(ClusterError, match="lost 6 times at the same block; give them more"):
+            list(engine.map(hoard, range(8), lambda part: 500_000_000, ended))
 
 
 RUN = """

@@ -45,9 +45,15 @@ MOST_LOSSES = 6
 """How often the same part may be lost before the run ends."""
 CONNECT_SECONDS, WORKER_SECONDS, LOST_SECONDS = 15, 300, 0.5
 """How long to wait for a scheduler, for a worker where all are lost, and where one is."""
-NEVER = "1000 days"
-"""When Dask gives up a worker of our own cluster that was lost. It looks once, so long after the
-loss (15 seconds by default), and would close a worker for good that is just being started."""
+OWN_CLUSTER = {
+    "distributed.deploy.lost-worker-timeout": "1000 days",
+    "distributed.scheduler.allowed-failures": 0,
+    "distributed.worker.memory.pause": False,
+}
+"""Settings of a cluster of our own. Dask looks for a lost worker once, 15 seconds after the loss,
+and closes it for good if it is just being started again. It gives a task that killed its worker to
+three others before it tells; we make it smaller at once. And it lets a worker pause that has little
+memory left, for ever if nothing can be freed; we want it ended, and its blocks."""
 
 
 @contextmanager
@@ -82,13 +88,14 @@ def _connected(where: Where, stack: ExitStack) -> Any:
     address: Any = where.scheduler
     if address is None:
         dask: Any = import_module("dask")
-        stack.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": NEVER}))
+        stack.enter_context(dask.config.set(OWN_CLUSTER))
         address = stack.enter_context(
             distributed.LocalCluster(
                 n_workers=where.workers or cores(),
                 threads_per_worker=1,
                 memory_limit=where.worker_memory or "auto",
                 dashboard_address="127.0.0.1:0",
+                silence_logs=logging.CRITICAL,  # of the workers
             )
         )
     try:
