@@ -19,6 +19,7 @@ from sameas import evidence, profit, proposals, sketch
 from sameas.cli import main
 from sameas.engine import MOST_LOSSES, Dask, _aligned, _Sent, engine_at
 from sameas.errors import ClusterError, OptionError
+from sameas.features import folding
 from sameas.kernels import PairIndex
 from sameas.options import Where
 from sameas.parallel import THREADS, map_blocks, using
@@ -199,6 +200,7 @@ def test_the_command_line_tells_it_too(monkeypatch, capsys, tmp_path):
 @pytest.fixture
 def tiny_blocks(monkeypatch):
     """Small problems in many parts. Dense products of other parts may round differently."""
+    monkeypatch.setattr(folding, "BLOCK", 3000)
     monkeypatch.setattr(evidence, "PART", 100)
     monkeypatch.setattr(sketch, "BLOCK", 30)
     monkeypatch.setattr(sketch, "PAIRS", 500)
@@ -292,7 +294,10 @@ def test_workers_killed_in_every_stage_change_nothing(
         engine = Killing(cluster.client, few=1, most=2)
         engine.folder, engine.times = tmp_path, 2
         same_alignment(sameas.align(small, no_audit=True, engine=engine), expected)
-    stages = ("_first_hop", "_next_hop", "_look", "_meet", "_products", "_votes")
+    stages = (
+        *("_folded", "_counted", "_first_hop", "_next_hop"),
+        *("_look", "_meet", "_products", "_votes"),
+    )
     assert engine.killed >= {f"{stage}-{number}" for stage in stages for number in (0, 1)}
 
 
