@@ -45,9 +45,9 @@ def test_several_parts_are_a_task_and_results_come_in_order():
 
 def test_a_few_parts_stay_here():
     client = Client()
-    mapped(client, 7)
+    mapped(client, 3)
     assert not client.tasks
-    mapped(client, 8)
+    mapped(client, 4)
     assert client.tasks
 
 

@@ -33,7 +33,7 @@ Result = TypeVar("Result")
 
 log = logging.getLogger(__name__)
 
-FEW = 8
+FEW = 4
 """Fewer parts than this are not worth sending: threads do them here."""
 AHEAD = 2
 """Tasks for each thread of the workers that are sent at once."""
