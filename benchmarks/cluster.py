@@ -9,6 +9,12 @@ The pair is aligned in threads, then by every number of workers with every numbe
 Each run has a process of its own, as have its scheduler and its workers. For every function that is
 mapped over blocks, the processor time in it and the bytes of its blocks, of what they share and of
 its results are counted. Results are kept after each run; runs that are known are not repeated.
+
+A pair in parts (``generate.py --parts``) is read by the workers too. With ``--kill 2``, every
+function kills the worker that calls it, twice in a row; the links must be the same::
+
+    python benchmarks/generate.py 5k /tmp/5k --parts 8
+    python benchmarks/cluster.py /tmp/5k --kill 2 --results /tmp/killed.json
 """
 
 from __future__ import annotations
@@ -16,8 +22,11 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,7 +43,7 @@ from tables import Check
 
 import sameas
 from sameas.budget import peak_memory
-from sameas.engine import Dask
+from sameas.engine import FEW, Dask
 from sameas.parallel import THREADS
 from sameas.reproduction.rendering import Table, count, gib, table_of
 from sameas.reproduction.store import machine
@@ -68,7 +77,7 @@ class Measured:
 
     def map(self, work: Any, parts: Any, take: Any, *shared: Any) -> Iterator[tuple[Any, Any]]:
         """Each part with its result."""
-        stage = self.stages[f"{work.__module__.removeprefix('sameas.')}.{work.__name__}"]
+        stage = self.stages[name_of(work)]
 
         def counted(part: Any) -> Any:
             block = take(part)
@@ -87,6 +96,54 @@ class Measured:
             begin = time.perf_counter()
 
 
+def name_of(work: Any) -> str:
+    """A function's module and name, of a wrapped one too."""
+    work = getattr(work, "work", work)
+    return f"{work.__module__.removeprefix('sameas.')}.{work.__name__}"
+
+
+class Fatal:
+    """A function that kills the processes that call it first, so many."""
+
+    def __init__(self, work: Callable[..., Any], mark: Path, times: int) -> None:
+        """Each death leaves a file whose name begins with ``mark``."""
+        self.work, self.mark, self.times = work, mark, times
+
+    def __call__(self, *given: Any) -> Any:
+        """Its result, in a process that may live."""
+        for number in range(1, self.times + 1):
+            try:
+                Path(f"{self.mark}-{number}").touch(exist_ok=False)
+            except FileExistsError:
+                continue
+            os.kill(os.getpid(), signal.SIGKILL)
+        return self.work(*given)
+
+
+class Killing:
+    """An engine each of whose functions kills workers, so many times."""
+
+    def __init__(self, engine: Any, folder: Path, times: int) -> None:
+        """Keep marks in a folder."""
+        self.engine, self.folder, self.times = engine, folder, times
+
+    @property
+    def width(self) -> int:
+        """That of the engine."""
+        return int(self.engine.width)
+
+    def map(self, work: Any, parts: Any, take: Any, *shared: Any) -> Iterator[tuple[Any, Any]]:
+        """Each part with its result, whoever died meanwhile."""
+        fatal = Fatal(work, self.folder / name_of(work), self.times)
+        return iter(self.engine.map(fatal, parts, take, *shared))
+
+    @property
+    def killed(self) -> dict[str, int]:
+        """How often each function killed a worker."""
+        marks = sorted(self.folder.iterdir())
+        return dict(Counter(mark.name.rpartition("-")[0] for mark in marks))
+
+
 def size_of(value: Any) -> int:
     """The bytes of the arrays in a value."""
     if isinstance(value, np.ndarray):
@@ -100,46 +157,52 @@ def size_of(value: Any) -> int:
 
 def run_once(pair: Path, setting: Settings) -> dict[str, Any]:
     """One run in this process: seconds by phase, costs by function, memory, a hash of the links."""
-    graphs = sameas.read_pair(pair)
     if setting["engine"] == "threads":
-        found = _align(graphs, Measured(THREADS))
-        return {**found, "peak_memory_bytes": {"client": peak_memory()}}
+        return _align(pair, Measured(THREADS))
     from distributed import Client, SubprocessCluster
 
-    workers, limit = setting["workers"], {"memory_limit": setting["worker_memory"]}
+    workers, kill = setting["workers"], setting.get("kill", 0)
     with (
         SubprocessCluster(
             host="127.0.0.1",
             dashboard_address=None,
             n_workers=workers,
             threads_per_worker=1,
-            worker_kwargs=limit,
+            worker_kwargs={"memory_limit": setting["worker_memory"]},
         ) as cluster,
         Client(cluster) as client,
+        tempfile.TemporaryDirectory(prefix="sameas-killed-") as marks,
     ):
         client.wait_for_workers(workers, timeout=120)
-        found = _align(graphs, Measured(Dask(client, most=setting["parts"])))
-        peaks = {"client": peak_memory(), "scheduler": client.run_on_scheduler(peak_memory)}
+        engine = Measured(Dask(client, few=1 if kill else FEW, most=setting["parts"]))
+        killing = Killing(engine, Path(marks), kill)
+        found = _align(pair, engine, killing if kill else None)
+        peaks = found["peak_memory_bytes"]
+        peaks["scheduler"] = client.run_on_scheduler(peak_memory)
         each = enumerate(client.run(peak_memory).values(), start=1)
         peaks |= {f"worker {number}": peak for number, peak in each}
-        return {**found, "peak_memory_bytes": peaks}
+        return found | {"killed": killing.killed}
 
 
-def _align(pair: Any, engine: Measured) -> dict[str, Any]:
+def _align(pair: Path, measured: Measured, engine: Any = None) -> dict[str, Any]:
+    in_parts = (pair / "left").is_dir()
+    given: Any = (pair / "left", pair / "right") if in_parts else (sameas.read_pair(pair),)
     begin, cpu = time.perf_counter(), time.process_time()
-    alignment = sameas.align(pair, engine=engine)
+    alignment = sameas.align(*given, engine=engine or measured)
     content = alignment.links.write_csv().encode()
+    graphs = alignment.pair
     return {
         "total_seconds": round(time.perf_counter() - begin, 3),
         "client_cpu_seconds": round(time.process_time() - cpu, 3),
         "seconds": {phase: round(value, 3) for phase, value in alignment.seconds.items()},
         "stages": {
             name: {figure: round(costs[figure], 3) for figure in FIGURES}
-            for name, costs in engine.stages.items()
+            for name, costs in measured.stages.items()
         },
+        "peak_memory_bytes": {"client": peak_memory()},
         "links": len(alignment.links),
         "hash": hashlib.sha256(content).hexdigest(),
-        "entities": max(len(pair.left.entities), len(pair.right.entities)),
+        "entities": max(len(graphs.left.entities), len(graphs.right.entities)),
     }
 
 
@@ -147,7 +210,8 @@ def label_of(setting: Settings) -> str:
     """A setting in a few words."""
     if setting["engine"] == "threads":
         return "threads"
-    return f"{setting['workers']} workers, {setting['parts']} parts"
+    killed = f"killed {setting['kill']} times: " if setting.get("kill") else ""
+    return f"{killed}{setting['workers']} workers, {setting['parts']} parts"
 
 
 def measure(pair: Path, settings: Sequence[Settings], results: Path) -> dict[str, Any]:
@@ -211,6 +275,11 @@ def checks_of(record: Mapping[str, Any]) -> list[Check]:
     runs = record["runs"]
     same = len({run["hash"] for run in runs.values()}) == 1
     checks = [Check("the same links in all runs", "the same" if same else "not the same", same)]
+    for name, run in runs.items():
+        if run.get("killed"):
+            done = ", ".join(f"{stage} {times}" for stage, times in run["killed"].items())
+            every = run["killed"].keys() == run["stages"].keys()
+            checks.append(Check(f"{name}: in every stage", done, every))
     two = [run for name, run in runs.items() if name.startswith("2 workers")]
     if "threads" in runs and two:
         slower = min(run["total_seconds"] for run in two) / runs["threads"]["total_seconds"]
@@ -229,6 +298,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add("--workers", nargs="+", type=int, default=[1, 2], metavar="N", help="[1 2]")
     add("--parts", nargs="+", type=int, default=[8, 32], metavar="N", help="parts a task [8 32]")
     add("--worker-memory", default="2GiB", metavar="SIZE", help="of each worker [2GiB]")
+    add("--kill", type=int, default=0, metavar="N", help="workers to kill in every stage [0]")
     add("--one", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.one:
@@ -237,7 +307,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     limit = {"engine": "dask", "worker_memory": options.worker_memory}
     settings: list[Settings] = [{"engine": "threads"}]
     settings += [
-        {**limit, "workers": workers, "parts": parts}
+        {**limit, "workers": workers, "parts": parts, "kill": options.kill}
         for workers in options.workers
         for parts in options.parts
     ]

@@ -22,6 +22,7 @@ more facts, hubs are larger, and 40% of the entities have no counterpart.
 from __future__ import annotations
 
 import argparse
+import gzip
 import importlib
 import inspect
 import re
@@ -293,6 +294,28 @@ def write_pair(pair: GraphPair, folder: Path) -> None:
         _write(pl.DataFrame(triples), folder / f"rel_triples_{side}")
         labels = pl.select(entity=graph.entities, attribute=pl.lit(LABEL), value=graph.names)
         _write(labels.filter(pl.col("value") != ""), folder / f"attr_triples_{side}")
+    if pair.gold is not None:
+        _write(pair.gold.select("left", "right"), folder / "ent_links")
+
+
+def write_parts(pair: GraphPair, folder: Path, parts: int) -> None:
+    """Write a pair as so many N-Triples files a side, in the folders left and right."""
+    for side, graph in (("left", pair.left), ("right", pair.right)):
+        (folder / side).mkdir(parents=True, exist_ok=True)
+        node = "<" + graph.entities + ">"
+        label = graph.names.str.replace_all(r'(["\\])', r"\$1")
+        head, relation, tail = graph.triples.T
+        for number, some in enumerate(np.array_split(np.arange(len(node)), parts)):
+            here = (head >= some[0]) & (head <= some[-1])
+            facts = pl.select(
+                node.gather(head[here])
+                + " <" + graph.relations.gather(relation[here]) + "> "
+                + node.gather(tail[here]) + " ."
+            ).to_series()  # fmt: skip
+            named = some[(graph.names.gather(some) != "").to_numpy()]
+            labels = node.gather(named) + f' <{LABEL}> "' + label.gather(named) + '" .'
+            with gzip.open(folder / side / f"part-{number:04}.nt.gz", "wt", 1, "utf8") as file:
+                file.writelines(line + "\n" for line in pl.concat([labels, facts]))
     if pair.gold is not None:
         _write(pair.gold.select("left", "right"), folder / "ent_links")
 
@@ -679,13 +702,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         ("seed", int, "another number gives another pair"),
     ):
         add(f"--{name.replace('_', '-')}", type=kind, default=defaults[name].default, help=text)
+    add("--parts", type=int, help="write so many N-Triples files a side, not an OpenEA folder")
     options = vars(parser.parse_args(arguments))
-    size, folder = options.pop("size"), options.pop("folder")
+    size, folder, parts = (options.pop(name) for name in ("size", "folder", "parts"))
     try:
         pair = generate(size, **options)
     except ValueError as error:
         parser.error(str(error))
-    write_pair(pair, folder)
+    if parts:
+        write_parts(pair, folder, parts)
+    else:
+        write_pair(pair, folder)
     print(f"{folder}: {pair}")
 
 

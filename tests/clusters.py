@@ -1,4 +1,37 @@
-"""A cluster that is none, for tests of engines."""
+"""A cluster that is none, and workers that die, for tests of engines."""
+
+import os
+import signal
+from pathlib import Path
+
+from sameas.engine import Dask
+
+
+class Fatal:
+    """A function that kills the processes that call it first; each leaves a mark."""
+
+    def __init__(self, work, folder, times):
+        self.work, self.mark, self.times = work, f"{folder}/{work.__name__}", times
+
+    def __call__(self, *given):
+        for number in range(self.times):
+            try:
+                Path(f"{self.mark}-{number}").touch(exist_ok=False)
+            except FileExistsError:
+                continue
+            os.kill(os.getpid(), signal.SIGKILL)
+        return self.work(*given)
+
+
+class Killing(Dask):
+    """Kills workers in every stage; ``folder`` gets the marks."""
+
+    def map(self, work, parts, take, *shared):
+        return super().map(Fatal(work, self.folder, self.times), parts, take, *shared)
+
+    @property
+    def killed(self):
+        return {mark.name for mark in self.folder.iterdir()}
 
 
 class Future:

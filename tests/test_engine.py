@@ -1,24 +1,25 @@
 """Engines: the same links wherever blocks are worked on, and whatever happens to workers."""
 
-import os
 import pickle
-import signal
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 
 import sameas
-from clusters import Client
+from clusters import Client, Fatal, Killing
 from sameas import evidence, profit, proposals, sketch
 from sameas.cli import main
 from sameas.engine import MOST_LOSSES, Dask, _aligned, _Sent, engine_at
 from sameas.errors import ClusterError, OptionError
+from sameas.features import folding
 from sameas.kernels import PairIndex
 from sameas.options import Where
 from sameas.parallel import THREADS, map_blocks, using
@@ -44,9 +45,9 @@ def test_several_parts_are_a_task_and_results_come_in_order():
 
 def test_a_few_parts_stay_here():
     client = Client()
-    mapped(client, 7)
+    mapped(client, 3)
     assert not client.tasks
-    mapped(client, 8)
+    mapped(client, 4)
     assert client.tasks
 
 
@@ -199,6 +200,7 @@ def test_the_command_line_tells_it_too(monkeypatch, capsys, tmp_path):
 @pytest.fixture
 def tiny_blocks(monkeypatch):
     """Small problems in many parts. Dense products of other parts may round differently."""
+    monkeypatch.setattr(folding, "BLOCK", 3000)
     monkeypatch.setattr(evidence, "PART", 100)
     monkeypatch.setattr(sketch, "BLOCK", 30)
     monkeypatch.setattr(sketch, "PAIRS", 500)
@@ -249,24 +251,35 @@ def test_a_cluster_of_dask_gives_the_same_links(small, tiny_blocks):
         same_alignment(sameas.align(small, engine=Dask(client, few=1)), expected)
 
 
-class Killing(Dask):
-    """Kills a worker in every stage, when its first results come."""
+def test_a_worker_of_our_own_cluster_is_started_again_each_time(tmp_path):
+    """Also one that is lost while Dask counts the time since an earlier loss."""
+    dask = import_module("dask")
+    with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "1ms"}),
+        engine_at(Where(engine="dask", workers=1)) as engine,
+    ):
+        fatal = Fatal(double, tmp_path, 3)
+        found = list(engine.map(fatal, range(9), lambda part: part, np.ones(2)))
+    assert found == [(part, 2 * part + 1) for part in range(9)]
+    assert len(list(tmp_path.iterdir())) == 3
 
-    def map(self, work, parts, take, *shared):
-        parts = list(parts)
-        found = super().map(work, parts, take, *shared)
-        if work.__name__ in self.killed or len(parts) < 3:
-            yield from found
-            return
-        yield next(found)
-        self.killed.append(work.__name__)
-        process = next(iter(self.client.run(os.getpid).values()))
-        os.kill(process, signal.SIGKILL)
-        yield from found
+
+def test_what_another_worker_holds_is_not_sent_again():
+    client = Client(lose=lambda task: MemoryError() if task == 3 else None)
+    shared = np.ones(1)
+    engine = Dask(client)
+    list(engine.map(double, range(64), lambda part: part, shared))
+    assert sum(broadcast for _, broadcast in client.sent) == 1
+    engine._held[id(shared)][1].status = "lost"
+    engine._forget_lost()
+    assert not engine._held
 
 
 @pytest.mark.slow
-def test_a_worker_killed_in_every_stage_changes_nothing(small, tiny_blocks, monkeypatch):
+@pytest.mark.parametrize("workers", [1, 2])
+def test_workers_killed_in_every_stage_change_nothing(
+    small, tiny_blocks, monkeypatch, tmp_path, workers
+):
     for module, name, value in (
         *((sketch, "BLOCK", 100), (sketch, "PAIRS", 3000), (profit, "PAIRS", 3000)),
         *(
@@ -277,23 +290,37 @@ def test_a_worker_killed_in_every_stage_changes_nothing(small, tiny_blocks, monk
     ):
         monkeypatch.setattr(module, name, value)
     expected = sameas.align(small, no_audit=True)
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0"
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        engine = Killing(client, few=3, most=2)
-        engine.killed = []
+    with engine_at(Where(engine="dask", workers=workers)) as cluster:
+        engine = Killing(cluster.client, few=1, most=2)
+        engine.folder, engine.times = tmp_path, 2
         same_alignment(sameas.align(small, no_audit=True, engine=engine), expected)
-    assert set(engine.killed) == {
-        "_first_hop",
-        "_next_hop",
-        "_look",
-        "_meet",
-        "_products",
-        "_votes",
-    }
+    stages = (
+        *("_folded", "_counted", "_first_hop", "_next_hop"),
+        *("_look", "_meet", "_products", "_votes"),
+    )
+    assert engine.killed >= {f"{stage}-{number}" for stage in stages for number in (0, 1)}
+
+
+def hoard(block, most):
+    """An array of as many bytes as asked for, unless the process has too much by then."""
+    held = np.ones(block, dtype=np.uint8)
+    while psutil.Process().memory_info().rss > most:
+        time.sleep(0.01)  # until Dask has ended this process
+    return held
+
+
+@pytest.mark.slow
+def test_workers_that_run_out_of_memory_get_smaller_blocks(caplog):
+    """Eight results do not fit, and a single one of another map does not fit either."""
+    most = 400 * 2**20
+    where = Where(engine="dask", workers=1, worker_memory=f"{most}")
+    ended = int(0.96 * most)  # Dask ends a worker that has more than 95%
+    with engine_at(where) as engine:
+        found = engine.map(hoard, range(32), lambda part: 50_000_000 + part, ended)
+        assert [len(held) - part for part, held in found] == [50_000_000] * 32
+        assert "a worker was lost; 8 blocks are sent out again" in caplog.text
+        with pytest.raises(ClusterError, match="lost 6 times at the same block; give them more"):
+            list(engine.map(hoard, range(8), lambda part: 500_000_000, ended))
 
 
 RUN = """

@@ -261,3 +261,15 @@ def test_the_command_line_says_what_is_wrong(script, capsys, arguments, message)
 
 def test_sizes_are_read_with_their_unit(script):
     assert [script.parse_size(text) for text in ("250", "15k", "1M")] == [250, 15_000, 1_000_000]
+
+
+def test_a_pair_in_parts_reads_as_the_same_pair(script, tmp_path):
+    pair = script.generate(60)
+    odd = pl.Series("name", ['a "b" \\c', *pair.left.names[1:]])
+    pair = replace(pair, left=replace(pair.left, names=odd))
+    script.write_parts(pair, tmp_path, 3)
+    for side in ("left", "right"):
+        assert len(list((tmp_path / side).iterdir())) == 3
+        graph = sameas.read_graph(tmp_path / side)
+        assert sorted(named_triples(graph)) == sorted(named_triples(getattr(pair, side)))
+        assert names_of(graph) == names_of(getattr(pair, side))

@@ -33,7 +33,7 @@ Result = TypeVar("Result")
 
 log = logging.getLogger(__name__)
 
-FEW = 8
+FEW = 4
 """Fewer parts than this are not worth sending: threads do them here."""
 AHEAD = 2
 """Tasks for each thread of the workers that are sent at once."""
@@ -45,6 +45,15 @@ MOST_LOSSES = 6
 """How often the same part may be lost before the run ends."""
 CONNECT_SECONDS, WORKER_SECONDS, LOST_SECONDS = 15, 300, 0.5
 """How long to wait for a scheduler, for a worker where all are lost, and where one is."""
+OWN_CLUSTER = {
+    "distributed.deploy.lost-worker-timeout": "1000 days",
+    "distributed.scheduler.allowed-failures": 0,
+    "distributed.worker.memory.pause": False,
+}
+"""Settings of a cluster of our own. Dask looks for a lost worker once, 15 seconds after the loss,
+and closes it for good if it is just being started again. It gives a task that killed its worker to
+three others before it tells; we make it smaller at once. And it lets a worker pause that has little
+memory left, for ever if nothing can be freed; we want it ended, and its blocks."""
 
 
 @contextmanager
@@ -78,12 +87,15 @@ def _connected(where: Where, stack: ExitStack) -> Any:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what is lost is told from here
     address: Any = where.scheduler
     if address is None:
+        dask: Any = import_module("dask")
+        stack.enter_context(dask.config.set(OWN_CLUSTER))
         address = stack.enter_context(
             distributed.LocalCluster(
                 n_workers=where.workers or cores(),
                 threads_per_worker=1,
                 memory_limit=where.worker_memory or "auto",
                 dashboard_address="127.0.0.1:0",
+                silence_logs=logging.CRITICAL,  # of the workers
             )
         )
     try:
@@ -171,10 +183,10 @@ class Dask:
                     "memory, and run again: finished phases are kept"
                 )
             log.warning("a worker was lost; %d blocks are sent out again", len(group))
-            self._held.clear()
-            held.clear()
             time.sleep(LOST_SECONDS)  # until the scheduler knows
             threads = self._threads()
+            held.clear()
+            self._forget_lost()
             halves = [group[half] for half in slices(len(group), -(-len(group) // 2))]
             running.extendleft(start(half) for half in reversed(halves))
 
@@ -191,6 +203,12 @@ class Dask:
             return future
         self._held[key] = reference, future
         return future
+
+    def _forget_lost(self) -> None:
+        """Forget what no worker holds any more; what another one has is not sent again."""
+        for key, (_, future) in list(self._held.items()):
+            if future.status != "finished":
+                self._held.pop(key, None)
 
     def _result(self, task: Any) -> list[Any] | None:
         """What a task gives, None if it was lost with a worker."""

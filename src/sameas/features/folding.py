@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from string import ascii_lowercase
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
 
-from sameas.parallel import even_slices
+from sameas.parallel import even_slices, map_blocks
 
-BLOCK = 2**21
-"""Bytes of text that are worked on at once; what is made of them takes up to a hundred times."""
+Made = TypeVar("Made")
+
+BLOCK = 2**18
+"""Bytes of text in a block; what is made of them takes up to a hundred times."""
 
 _CARDINALS = (
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
@@ -50,10 +52,10 @@ def folded(names: pl.Series, *, numbers: bool = True) -> pl.Series:
     >>> folded(pl.Series(["Beyoncé", "Москва", "Henry VIII (play)", "5th Avenue"])).to_list()
     ['beyonce', 'moskva', 'henry 8 play', '5 avenue']
     """
-    return in_blocks(lambda block: _folded(block, numbers=numbers), names)
+    return in_blocks(_folded, names, numbers)
 
 
-def _folded(names: pl.Series, *, numbers: bool) -> pl.Series:
+def _folded(names: pl.Series, numbers: bool) -> pl.Series:
     text = names.fill_null("")
     foreign = text.str.contains(r"[^\x00-\x7f]")
     if foreign.any():
@@ -97,16 +99,23 @@ def _sounded(names: pl.Series) -> pl.Series:
     return text
 
 
-def text_blocks(texts: pl.Series) -> Iterator[pl.Series]:
-    """The texts in parts of about BLOCK bytes, each of at least one text."""
+def text_blocks(texts: pl.Series) -> Iterator[slice]:
+    """Slices of about BLOCK bytes of text, each of at least one text."""
     ends = np.cumsum(texts.str.len_bytes().fill_null(0).cast(pl.Int64).to_numpy() + 1)
-    for part in even_slices(np.append(0, ends), BLOCK):
-        yield texts[part]
+    return even_slices(np.append(0, ends), BLOCK)
 
 
-def in_blocks(work: Callable[[pl.Series], pl.Series], texts: pl.Series) -> pl.Series:
+def by_blocks(work: Callable[..., Made], texts: pl.Series, *given: Any) -> list[Made]:
+    """What the work gives for each block of texts."""
+    parts = list(text_blocks(texts))
+    if len(parts) < 2:  # a few names: no need for an engine
+        return [work(texts, *given) for _ in parts]
+    return [made for _, made in map_blocks(work, parts, texts.__getitem__, *given)]
+
+
+def in_blocks(work: Callable[..., pl.Series], texts: pl.Series, *given: Any) -> pl.Series:
     """What the work gives for texts, each by itself, made block by block."""
-    every: pl.Series = pl.concat([work(block) for block in text_blocks(texts)] or [work(texts)])
+    every: pl.Series = pl.concat(by_blocks(work, texts, *given) or [work(texts, *given)])
     return every
 
 

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
-from sameas.features.folding import text_blocks
+from sameas.features.folding import by_blocks, text_blocks
 from sameas.rows import Rows, Sparse, as_rows, unit
+
+Counted: TypeAlias = tuple[Sparse, NDArray[np.uint32]]
 
 SEPARATOR = ord("\n")
 SPACE = ord(" ")
 TABLE = 2**24
-"""Numbers up to this are looked up in a table, which is much faster than sorting them."""
+"""Numbers up to this are looked up in a table, which is much faster than sorting them, unless
+the table is much larger than they are many."""
+SPARSE = 32
 
 
 def ngram_rows(
@@ -28,7 +33,7 @@ def ngram_rows(
     names, in order of code points. With ``boundaries`` the space before and after a word may
     begin or end an n-gram; with ``rarity`` counts are weighted by ln(names / names that have it).
     """
-    parts = [_counted(block, n, boundaries=boundaries) for block in text_blocks(names)]
+    parts = by_blocks(_counted, names, n, boundaries)
     if not parts:
         return as_rows(csr_array((0, 0), dtype=np.float32))
     blocks, ngrams = zip(*parts, strict=True)
@@ -44,7 +49,7 @@ def ngram_rows(
     return unit(as_rows(counts))
 
 
-def _counted(names: pl.Series, n: int, *, boundaries: bool) -> tuple[Sparse, NDArray[np.uint32]]:
+def _counted(names: pl.Series, n: int, boundaries: bool) -> Counted:
     """Counts of n-grams, and the n-gram of each column as a row of code points."""
     letters, rows = _characters(names, around=" " if boundaries else "")
     if len(letters) < n:
@@ -96,12 +101,12 @@ class Trigrams:
 
         Rows have length one, but trigrams that no name has are left out after that.
         """
-        parts = [self._block(block) for block in text_blocks(texts)]
+        parts = [self._block(texts[block]) for block in text_blocks(texts)]
         empty = csr_array((0, len(self.numbers)), dtype=np.float32)
         return csr_array(vstack(parts or [empty], format="csr"))
 
     def _block(self, texts: pl.Series) -> Sparse:
-        counts, ngrams = _counted(texts, 3, boundaries=True)
+        counts, ngrams = _counted(texts, 3, True)
         numbers = _packed(ngrams)
         columns = np.searchsorted(self.numbers, numbers).astype(np.int32)
         known = np.append(self.numbers, -1)[columns] == numbers
@@ -118,7 +123,7 @@ class Trigrams:
 
 def trigrams_of_all(names: pl.Series) -> Trigrams:
     """The trigrams of names within words, word boundaries included, with how rare each is."""
-    parts = [_counted(block, 3, boundaries=True) for block in text_blocks(names)]
+    parts = by_blocks(_counted, names, 3, True)
     numbers = [_packed(ngrams) for _, ngrams in parts]
     present = [np.bincount(counts.indices, minlength=counts.shape[1]) for counts, _ in parts]
     none = np.zeros(0, dtype=np.int64)
@@ -162,7 +167,7 @@ def _inside(windows: NDArray[np.uint32], *, boundaries: bool) -> NDArray[np.bool
 def _numbered(values: NDArray[np.integer]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """The place of each value among the distinct ones, and those, ascending."""
     most = int(values.max(initial=0)) + 1
-    if most > TABLE:
+    if most > min(TABLE, SPARSE * values.size):
         distinct, places = np.unique(values, return_inverse=True)
         return places.astype(np.int32), distinct.astype(np.int64)
     there = np.zeros(most, dtype=np.bool_)

@@ -81,12 +81,16 @@ def read_spelling(
 ) -> Spelling:
     """The spelling of the names (``texts``) that ``names`` compares."""
     plain = folded(pl.concat(texts))
-    words = pl.element().filter(pl.element().str.contains(MARK)).unique().sort()
-    marks = in_blocks(lambda texts: texts.str.split(" ").list.eval(words).list.join(" "), plain)
-    marks = marks.fill_null("")
+    marks = in_blocks(_marks, plain).fill_null("")
     numbers = marks.rank("dense").cast(pl.Int64).to_numpy().copy()
     numbers[(marks == "").to_numpy()] = 0
     return Spelling(names, numbers, plain.str.replace_all(" ", "", literal=True), rivals)
+
+
+def _marks(texts: pl.Series) -> pl.Series:
+    """The distinct marks of each text, in order."""
+    words = pl.element().filter(pl.element().str.contains(MARK)).unique().sort()
+    return texts.str.split(" ").list.eval(words).list.join(" ")
 
 
 def learn_spelling(spelling: Spelling, left: Positions, right: Positions, trust: Vector) -> Score:
