@@ -29,7 +29,7 @@ from sameas.checkpoint import Checkpoint, fingerprint, from_arrays, to_arrays
 from sameas.features.words import words_of
 from sameas.inputs import Inputs, collect_inputs, make_task
 from sameas.pipeline.phases import Phases
-from sameas.pipeline.refined import refine_material
+from sameas.pipeline.refined import refine_material, task_edges
 from sameas.pipeline.stages import Counts, Material, prepare
 from sameas.profit import StoredProfit, make_profit
 from sameas.rows import Rows, as_rows
@@ -350,7 +350,7 @@ def test_refinements_are_given_back(checkpoint, pair):
     task = make_task(pair, Options(candidates=10), Inputs())
     material = prepare(task, task.everything, Phases())
     assert_given_back(checkpoint, material)
-    refinement = refine_material(task, material)
+    refinement = refine_material(task, task_edges(task), material)
     assert len(refinement.pairs.candidates)
     assert_given_back(checkpoint, refinement)
 

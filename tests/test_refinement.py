@@ -20,7 +20,7 @@ from sameas.evidence import Anchors, edges_of
 from sameas.features import folded, sounded
 from sameas.inputs import Inputs, Known, make_task
 from sameas.pipeline.phases import Phases
-from sameas.pipeline.refined import refine_material
+from sameas.pipeline.refined import refine_material, task_edges
 from sameas.pipeline.stages import prepare
 from sameas.refinement import FEW, MOST_EAGER, SURE, TIE, anchor_thresholds, refine
 from sameas.weights import Weights
@@ -638,7 +638,7 @@ def test_the_more_anchors_there_are_the_less_sure_a_new_one_must_be():
 def test_the_pipeline_refines_as_refine_does():
     task = make_task(uneven(), Options(rounds=3, without=("weights",)), Inputs())
     pair = task.pair  # in order
-    piped = refine_material(task, material_of(pair))
+    piped = refine_material(task, task_edges(task), material_of(pair))
     direct = refine_pair(pair, everyone(pair), rounds=3)
     assert_array_equal(piped.pairs.candidates.values, direct.pairs.candidates.values)
     assert piped.changes == direct.changes

@@ -342,9 +342,13 @@ def _merged(pairs: Pairs, new: Positions, text: Matrix, evidence: Matrix, learne
     is_new = np.zeros(len(old) + count, dtype=np.bool_)
     is_new[place + np.arange(count)] = True
 
+    is_old = ~is_new
+
     def both(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
-        every = np.empty((*first.shape[:-1], len(is_new)), dtype=first.dtype)
-        every[..., ~is_new], every[..., is_new] = first, second
+        if first.ndim > 1:  # masks of single rows are much faster
+            return np.stack([both(*rows) for rows in zip(first, second, strict=True)])
+        every = np.empty(len(is_new), dtype=first.dtype)
+        every[is_old], every[is_new] = first, second
         return every
 
     starts = old.starts + np.searchsorted(new[0], np.arange(len(old.starts)))

@@ -34,8 +34,6 @@ SPARE = 0.01
 """Share of the smaller side that is taken as not linked even if all seem to be."""
 CLIP = 60.0
 """Scores beyond this, either way, are as good as certain."""
-HOPELESS = 20.0
-"""Pairs so far below the threshold do not matter: a thousand of them have a probability of 2e-6."""
 MANY = 1_000_000
 """Pairs beyond which starting threads in each sweep pays."""
 
@@ -89,7 +87,7 @@ def open_plan(
     n, m = candidates.shape
     scores = np.clip(candidates.values, -CLIP, CLIP)
     fixed = threshold is not None
-    sums = _sums_of_odds(candidates, scores, FLOOR if threshold is None else threshold)
+    sums = _sums_of_odds(candidates, scores)
     threshold = _threshold(n, m, min(n, m) / 2, base) if threshold is None else threshold
     alone, steps = np.zeros(n + m), Steps()  # logarithms, left then right
     if start is not None:
@@ -139,17 +137,11 @@ def open_plan(
     return OpenPlan(probability, left, right, float(threshold), sweeps, deviation)
 
 
-def _sums_of_odds(
-    candidates: Candidates, scores: Matrix, threshold: float
-) -> Callable[[Vector, Vector], Vector]:
-    """What gives, for each entity of both sides, the sum of its odds times the others' values.
-
-    Pairs whose odds against the threshold, or a larger one, are next to nothing are left out.
-    """
+def _sums_of_odds(candidates: Candidates, scores: Matrix) -> Callable[[Vector, Vector], Vector]:
+    """What gives, for each entity of both sides, the sum of its odds times the others' values."""
     n, m = candidates.shape
-    chosen = candidates.select(scores > threshold - HOPELESS)
-    chosen = replace(chosen, values=np.exp(np.clip(chosen.values, -CLIP, CLIP)))
-    sides = rows_of(chosen), columns_of(chosen)
+    odds = replace(candidates, values=np.exp(scores))
+    sides = rows_of(odds), columns_of(odds)
     parts = [(side, part) for side in (0, 1) for part in sides[side].parts()]
 
     def sums(left: Vector, right: Vector) -> Vector:
@@ -160,7 +152,7 @@ def _sums_of_odds(
             side, part = work
             weighted_sums(*sides[side], factors[side], part.start, part.stop, ends[side])
 
-        if len(chosen) > MANY:
+        if len(odds) > MANY:
             in_parallel(add, parts)
         else:
             for part in parts:

@@ -28,7 +28,7 @@ from sameas.audit.links import audit_links
 from sameas.audit.record import Audit
 from sameas.budget import plan_memory
 from sameas.candidates import Candidates, from_pairs
-from sameas.evidence import Anchors, Relations, attributes_of, edges_of
+from sameas.evidence import Anchors, Edges, Relations, attributes_of, edges_of
 from sameas.graph import GraphPair, Positions
 from sameas.inputs import Task, make_task
 from sameas.pipeline.phases import Phases, Report
@@ -41,12 +41,15 @@ from sameas.weights import LEARNED, Weights
 
 log = logging.getLogger(__name__)
 
+BothEdges = tuple[Edges, Edges]
+
 
 def align_refined(task: Task, phases: Phases) -> Outcome:
     """Links that are likelier than not."""
     budget = plan_memory(task, task.everything)
-    refinement, counts = _refined(task, phases)
-    return _outcome(task, refinement, counts, phases, asdict(budget))
+    edges = task_edges(task)
+    refinement, counts = _refined(task, edges, phases)
+    return _outcome(task, edges, refinement, counts, phases, asdict(budget))
 
 
 def align_prepared(
@@ -57,13 +60,14 @@ def align_prepared(
     The task's options must agree with those that the material was prepared with in features,
     neighbours and candidates. Given ``weights`` are taken as they are.
     """
-    refinement = refine_material(task, material, weights=weights)
-    return _outcome(task, refinement, material.counts, phases, {})
+    edges = task_edges(task)
+    refinement = refine_material(task, edges, material, weights=weights)
+    return _outcome(task, edges, refinement, material.counts, phases, {})
 
 
 def verify_refined(task: Task, alignment: Alignment) -> Certificate:
     """What the prices of an exact alignment prove, among all its candidates."""
-    refinement, _ = _refined(task, Phases())
+    refinement, _ = _refined(task, task_edges(task), Phases())
     surplus, _ = _surplus(task, refinement)
     # Staying unmatched is worth nothing, not less: a price below that would prove too much.
     left, right = (np.maximum(prices, 0.0) for prices in prices_of(alignment))
@@ -74,14 +78,23 @@ def verify_refined(task: Task, alignment: Alignment) -> Certificate:
 def audit_refined(alignment: Alignment) -> Audit | None:
     """The audit of a finished run, which is refined again for it."""
     task = make_task(alignment.pair, alignment.options, alignment.inputs)
-    refinement, _ = _refined(task, Phases())
+    edges = task_edges(task)
+    refinement, _ = _refined(task, edges, Phases())
     surplus, plan = _surplus(task, refinement)
     places = open_links(surplus, plan, task.options.single)
-    return _audit(task, refinement, surplus, plan, places, calibrated=False)
+    return _audit(task, edges, refinement, surplus, plan, places, calibrated=False)
+
+
+def task_edges(task: Task) -> BothEdges:
+    """The edges that evidence is gathered from."""
+    options = task.options
+    relations = "relations" not in options.without
+    return edges_of(task.pair, hub=weights_of(options).hub, relations=relations)
 
 
 def refine_material(
     task: Task,
+    edges: BothEdges,
     material: Material,
     *,
     weights: Weights | None = None,
@@ -94,7 +107,6 @@ def refine_material(
     """
     options = task.options
     default = weights or weights_of(options)
-    edges = edges_of(task.pair, hub=default.hub, relations="relations" not in options.without)
     learnt = material.counts.languages is not None and material.counts.languages.learnt
 
     def once(material: Material, start: Anchors | None, done: tuple[float, float]) -> Refinement:
@@ -122,11 +134,11 @@ def refine_material(
     return replace(found, taught=anchors)
 
 
-def _refined(task: Task, phases: Phases) -> tuple[Refinement, Counts]:
+def _refined(task: Task, edges: BothEdges, phases: Phases) -> tuple[Refinement, Counts]:
     def make() -> tuple[Refinement, Counts]:
         material = prepare(task, task.everything, phases)
         with phases.timed("refinement") as report:
-            return refine_material(task, material, progress=report), material.counts
+            return refine_material(task, edges, material, progress=report), material.counts
 
     return phases.kept("refinement", tuple[Refinement, Counts], make)
 
@@ -159,6 +171,7 @@ def _surplus(task: Task, refinement: Refinement) -> tuple[Candidates, OpenPlan]:
 
 def _outcome(
     task: Task,
+    edges: BothEdges,
     refinement: Refinement,
     counts: Counts,
     phases: Phases,
@@ -187,7 +200,7 @@ def _outcome(
     audit, level = None, options.min_confidence
     if not options.no_audit:
         with phases.timed("audit"):
-            audit = _audit(task, refinement, surplus, plan, places)
+            audit = _audit(task, edges, refinement, surplus, plan, places)
     confidence = plan.probability[places]
     if audit is not None:
         confidence, level = audit.calibration.confidence(confidence), audit.level
@@ -243,6 +256,7 @@ def _outcome(
 
 def _audit(
     task: Task,
+    edges: BothEdges,
     refinement: Refinement,
     surplus: Candidates,
     plan: OpenPlan,
@@ -255,9 +269,8 @@ def _audit(
     thresholds = refinement.thresholds
     if thresholds is None:
         thresholds = np.full(int(max(side.max(initial=0) for side in kinds)) + 1, plan.threshold)
-    hub, relations = refinement.weights.hub, "relations" not in options.without
     finished = Finished(
-        edges=edges_of(task.pair, hub=hub, relations=relations),
+        edges=edges,
         refinement=refinement,
         thresholds=thresholds,
         known=task.known,
