@@ -111,7 +111,7 @@ def _principal_directions(
         back[split:] = sample.sparse.T @ forth
         return back
 
-    for _ in range(2):  # power iterations
+    for _ in range(3):  # power iterations
         parts = in_parallel(forth_and_back, samples)
         directions = _orthonormal(sum(parts[1:], parts[0]))
     return np.ascontiguousarray(directions[:, :count])
