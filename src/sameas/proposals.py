@@ -185,11 +185,11 @@ def look_through(
 
     The limits are what wanted entries surely exceed.
     """
-    # Entries that are rounded otherwise elsewhere must not be lost here.
     rows, columns = (
         _none_near(limits, most)
         for limits, (most, *_) in zip((row_limits, column_limits), wanted, strict=True)
     )
+    # What is nearly too far is kept: the final cut may see the same entry rounded otherwise.
     loose = tuple((k, first, 1.001 * slack) for k, first, slack in wanted)
     room = np.empty(TILE[0] * TILE[1], np.float32)
     for tile in slices(len(column_limits), TILE[1]):

@@ -134,7 +134,7 @@ def _propose(task: Task, sides: Sides, phases: Phases) -> Positions | None:
     """
     options, size = task.options, max(map(len, sides))
     enough = options.rounds > 0 and task.pair.kinds is None
-    limit = min(CLUES_BEYOND if enough else COMPARE_ALL_UP_TO, COMPARE_ALL_UP_TO)
+    limit = min(CLUES_BEYOND, COMPARE_ALL_UP_TO) if enough else COMPARE_ALL_UP_TO
     if task.inputs.embeddings is not None or size <= limit:
         return None
     many = size > COMPARE_ALL_UP_TO
