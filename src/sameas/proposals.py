@@ -169,8 +169,8 @@ def _largest(
 
 Wanted = tuple[int, int, float]
 """How many partners are kept, how many however far they are, and how far from the best is far."""
-Fill = Callable[[slice, slice, Matrix], None]
-"""Writes the entries of some rows and some columns."""
+Fill = Callable[[slice], Callable[[slice, Matrix], object]]
+"""Given some columns, what writes their entries of some rows."""
 
 
 def shares_of(columns: int, count: int) -> list[slice]:
@@ -193,10 +193,11 @@ def look_through(
     loose = tuple((k, first, 1.001 * slack) for k, first, slack in wanted)
     room = np.empty(TILE[0] * TILE[1], np.float32)
     for tile in slices(len(column_limits), TILE[1]):
+        fill_rows = fill(tile)
         for part in slices(len(row_limits), TILE[0]):
             size = part.stop - part.start, tile.stop - tile.start
             entries = room[: size[0] * size[1]].reshape(size)
-            fill(part, tile, entries)
+            fill_rows(part, entries)
             best_of_tile(entries, part.start, tile.start, rows, columns, *loose)
     return rows, columns
 
@@ -225,10 +226,10 @@ def _look(
 ) -> tuple[Near, Near]:
     """The nearest of some right rows for all left ones, and the other way round."""
     right, right_limits = block
-    turned = np.ascontiguousarray(right.T)
 
-    def fill(rows: slice, columns: slice, out: Matrix) -> None:
-        np.dot(left[rows], turned[:, columns], out=out)
+    def fill(columns: slice) -> Callable[[slice, Matrix], object]:
+        turned = np.ascontiguousarray(right[columns].T)
+        return lambda rows, out: np.dot(left[rows], turned, out=out)
 
     return look_through(fill, limits, right_limits, wanted)
 

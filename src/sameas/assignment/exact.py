@@ -370,10 +370,11 @@ def _best_both_ways(matrix: Matrix) -> Positions:
     limits = [np.full(size, -np.inf, dtype=np.float32) for size in (n, m)]
 
     def look(share: slice) -> tuple[Near, Near]:
-        some, less = matrix[:, share], columns[share]
-
-        def fill(part: slice, tile: slice, out: Matrix) -> None:
-            told_apart(some[part, tile], rows[part], less[tile], noise, shifts[part], out)
+        def fill(tile: slice) -> Callable[[slice, Matrix], object]:
+            some, less = matrix[:, share][:, tile], columns[share][tile]
+            return lambda part, out: told_apart(
+                some[part], rows[part], less, noise, shifts[part], out
+            )
 
         return look_through(fill, limits[0], limits[1][share], wanted)
 
