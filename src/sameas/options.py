@@ -246,7 +246,7 @@ def without_effect(options: Options, *, embeddings: bool = False) -> dict[str, s
 
 PRESETS: dict[Preset, Options] = {
     "best": Options(),
-    "paper": Options(text="plain", rounds=0, min_confidence=0.0, candidates=125),
+    "paper": Options(text="plain", rounds=0, min_confidence=0.0, candidates=200),
 }
 """``best`` is the best we know; ``paper`` is the method as published: everything is matched."""
 
