@@ -190,7 +190,7 @@ def test_the_refusal_says_what_needs_how_much(demo):
     with pytest.raises(MemoryCeilingError) as caught:
         plan_many(demo, paper(memory=2**30), LARGE)
     message = str(caught.value)
-    assert "1,000,000 x 1,000,000 entities with 125 candidates each need about" in message
+    assert "1,000,000 x 1,000,000 entities with 200 candidates each need about" in message
     assert "the ceiling is 1.00 GiB; raise it with `memory`" in message
     with pytest.raises(MemoryCeilingError, match="all 1,000,000,000,000 pairs need about 74"):
         plan_many(demo, paper(candidates=LARGE), LARGE)
