@@ -114,7 +114,21 @@ def open_plan(
             left, right = np.exp(alone[:n]), np.exp(alone[n:])
             if not fixed:
                 threshold = _threshold(n, m, n - float(left.sum()), base)
-    probability = np.exp(scores.astype(np.float64) - threshold)
+    probability, deviation = _probabilities(
+        candidates, scores - np.float64(threshold), left, right, single
+    )
+    return OpenPlan(probability, left, right, float(threshold), sweeps, deviation)
+
+
+def _probabilities(
+    candidates: Candidates,
+    surplus: Vector,
+    left: Vector,
+    right: Vector,
+    single: tuple[bool, bool],
+) -> tuple[Vector, float]:
+    """The probability of each pair, and the largest distance of an entity's sum from one."""
+    probability = np.exp(surplus)
     probability *= left[candidates.left] * right[candidates.right]
     if not any(single):
         probability /= 1 + probability
@@ -134,7 +148,7 @@ def open_plan(
         ),
         default=0.0,
     )
-    return OpenPlan(probability, left, right, float(threshold), sweeps, deviation)
+    return probability, deviation
 
 
 def _sums_of_odds(candidates: Candidates, scores: Matrix) -> Callable[[Vector, Vector], Vector]:
