@@ -41,9 +41,10 @@ def name_table(graph: Graph, other: Graph) -> tuple[pl.Series, Positions]:
         .unique(["entity", "name"], keep="first", maintain_order=True)
     )
     theirs = pl.concat([other.names, other.alternatives["name"].rename(other.names.name)])
-    met = pl.col("name").str.to_lowercase().is_in(theirs.str.to_lowercase().implode())
-    place = (~met).cast(pl.UInt8).rank("ordinal").over("entity")
-    every = every.filter(place <= MOST_NAMES)
+    met = every["name"].str.to_lowercase().is_in(theirs.str.to_lowercase().implode())
+    # A column of its own: within ``over`` the other names would be copied for every entity.
+    every = every.with_columns(unmet=(~met).cast(pl.UInt8))
+    every = every.filter(pl.col("unmet").rank("ordinal").over("entity") <= MOST_NAMES)
     return every["name"], np.searchsorted(every["entity"].to_numpy(), np.arange(size + 1))
 
 
