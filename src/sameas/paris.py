@@ -86,20 +86,24 @@ def paris(
     """
     if iterations < 1:
         raise ValueError(f"iterations must be at least 1, got {iterations} instead")
-    facts = _facts_of_both(left, right)
+    tables = [_literals(graph) for graph in (left, right)]
+    literals = pl.concat([table["value"] for table in tables]).unique().sort()
+    facts = _facts(left, tables[0], literals), _facts(right, tables[1], literals)
     matches: pl.DataFrame | None = None
     best = pl.DataFrame(schema=PAIRS)
-    converged = False
+    equal = _with_literals(best, *facts)
     for done in range(1, iterations + 1):
-        pairs = _equivalences(*facts, _with_literals(best, *facts), matches, memory)
+        pairs = _equivalences(*facts, equal, matches, memory)
         if done > 1:
             pairs = pairs.filter(pl.col("evidence") >= -np.log1p(-THETA) * (1 - ROUNDING))
         before, best = best, _maximal(pairs)
-        matches = _relation_matches(*facts, _with_literals(best, *facts), memory)
+        equal = _with_literals(best, *facts)
+        matches = _relation_matches(*facts, equal, memory)
         if progress is not None:
             progress(done / iterations)
-        changed = _changed_entities(before, best)
-        converged = changed <= SETTLED * (len(left.entities) + len(right.entities))
+        changed = pl.concat([before, best]).filter(pl.struct("left", "right").is_unique())
+        entities = changed["left"].n_unique() + changed["right"].n_unique()
+        converged = entities <= SETTLED * (len(left.entities) + len(right.entities))
         if converged:
             break
     pairs = pairs.sort("left", "evidence", "right", descending=[False, True, False])
@@ -143,13 +147,6 @@ class _Facts:
     """Which entities stand at which door; shape (entities, doors), zeros and ones."""
 
 
-def _facts_of_both(left: Graph, right: Graph) -> tuple[_Facts, _Facts]:
-    """The facts of both graphs, with the same numbers for the same literals."""
-    tables = [_literals(graph) for graph in (left, right)]
-    literals = pl.concat([table["value"] for table in tables]).unique().sort()
-    return _facts(left, tables[0], literals), _facts(right, tables[1], literals)
-
-
 def _literals(graph: Graph) -> pl.DataFrame:
     """entity (position), relation, value: all names, and what attributes say of entities."""
     first = pl.DataFrame({"entity": graph.entities, "name": graph.names})
@@ -174,7 +171,10 @@ def _normalised(names: pl.Series) -> pl.Series:
 
 
 def _facts(graph: Graph, table: pl.DataFrame, literals: pl.Series) -> _Facts:
-    """The facts of a graph, with those about literals, their inverses and their doors."""
+    """The facts of a graph, their inverses and their doors.
+
+    ``table`` holds those about literals, which have their numbers in ``literals``.
+    """
     entities, nodes = len(graph.entities), len(graph.entities) + len(literals)
     attributes = table["relation"].unique().sort()
     relations = pl.concat([graph.relations.rename("relation"), attributes])
@@ -299,15 +299,6 @@ def _with_best(pairs: pl.DataFrame) -> pl.DataFrame:
         (evidence >= evidence.max().over(side) * (1 - ROUNDING)).alias(f"best_{side}")
         for side in ("left", "right")
     )
-
-
-def _changed_entities(before: pl.DataFrame, after: pl.DataFrame) -> int:
-    """How many entities of both sides are in a pair that only one of the two has."""
-    ends = ["left", "right"]
-    changed = [
-        one.join(other, on=ends, how="anti") for one, other in ((before, after), (after, before))
-    ]
-    return sum(pl.concat(changed)[side].n_unique() for side in ends)
 
 
 # --- relations within relations
