@@ -309,27 +309,35 @@ def _relation_matches(
 ) -> pl.DataFrame:
     """The pairs of relations of which one is in the other with a probability of THETA or more.
 
-    relation, relation_right (numbers, inverses included), left_in_right, right_in_left.
+    relation, relation_right (numbers, inverses included), left_in_right, right_in_left. A node is
+    equal to at most one other here, so a fact r(x, y) can be one (x', y') only, and the products
+    over x' and y' have one factor: P(x = x') P(y = y').
     """
     ours, theirs = len(left.relations), len(right.relations)
-    forth = _shares(left, right, equal, memory)
-    back = _shares(right, left, equal.rename({"left": "right", "right": "left"}), memory)
-    # r' in r is r'^-1 in r^-1: count it where the left relation is not an inverse.
-    inverse = pl.col("outer") // ours
-    both = forth.select(relation="inner", relation_right="outer", left_in_right="share").join(
-        back.select(
-            relation=pl.col("outer") % ours,
-            relation_right=pl.col("inner") + theirs * inverse,
-            right_in_left="share",
-        ),
-        on=["relation", "relation_right"],
-        how="full",
-        coalesce=True,
-        suffix="_back",
-    )
-    shares = pl.col("left_in_right", "right_in_left")
-    matches = both.with_columns(shares.fill_null(0.0)).filter(
-        pl.max_horizontal(shares) >= THETA * (1 - ROUNDING)
+    known = _known_facts(left, equal)
+    others = _known_facts(right, equal.rename({"left": "right", "right": "left"}))
+    totals = [
+        np.bincount(table["relation"], table["known"], minlength=count)
+        for table, count in ((known, ours), (others, theirs))
+    ]
+    facts = known.join(right.table.group_by("head", "tail").len(), on=["head", "tail"])
+    _check_memory("facts", float(facts["len"].sum()), memory)
+    table = right.table.with_row_index("fact")
+    met = known.join(table, on=["head", "tail"], maintain_order="left")
+    met = met.with_columns(match=pl.col("relation") * 2 * theirs + pl.col("relation_right"))
+    # r in r' and r' in r share their facts. Each side's are summed in its own order, so that
+    # nothing depends on which graph is the left one.
+    sums = []
+    for table in (met, met.sort(pl.col("fact") % (len(right.table) // 2))):
+        keys, place = np.unique(table["match"], return_inverse=True)
+        sums.append(np.bincount(place, table["known"], minlength=len(keys)))
+    relation, other = np.divmod(keys, 2 * theirs)
+    shares = {
+        "left_in_right": np.minimum(sums[0] / totals[0][relation], 1.0),
+        "right_in_left": np.minimum(sums[1] / totals[1][other % theirs], 1.0),
+    }
+    matches = pl.DataFrame({"relation": relation, "relation_right": other, **shares}).filter(
+        pl.max_horizontal(*shares) >= THETA * (1 - ROUNDING)
     )
     inverses = matches.with_columns(
         pl.col("relation") + ours, (pl.col("relation_right") + theirs) % (2 * theirs)
@@ -337,31 +345,20 @@ def _relation_matches(
     return pl.concat([matches, inverses])
 
 
-def _shares(inner: _Facts, outer: _Facts, equal: pl.DataFrame, memory: float) -> pl.DataFrame:
-    """inner (relations r, no inverses), outer (r', inverses too), share: P(r in r') above 0.
+def _known_facts(facts: _Facts, equal: pl.DataFrame) -> pl.DataFrame:
+    """relation, head, tail, known: the facts, without inverses, between nodes that have equals.
 
-    A node is equal to at most one other here, so a fact r(x, y) can be one (x', y') only, and
-    the products over x' and y' have one factor: P(x = x') P(y = y').
+    Heads and tails are those equals, in the other graph; ``known`` is how likely both are equal.
     """
     heads = equal.select(head="left", other_head="right", first="probability")
     tails = equal.select(tail="left", other_tail="right", second="probability")
-    known = (
-        inner.table.head(len(inner.table) // 2)
+    known = pl.col("first") * pl.col("second")
+    return (
+        facts.table.head(len(facts.table) // 2)
         .join(heads, on="head", maintain_order="left")
         .join(tails, on="tail", maintain_order="left")
-        .with_columns(known=pl.col("first") * pl.col("second"))
+        .select("relation", head="other_head", tail="other_tail", known=known)
     )
-    total = np.bincount(known["relation"], known["known"], minlength=len(inner.relations))
-    ends, others = ["other_head", "other_tail"], ["head", "tail"]
-    facts = known.join(outer.table.group_by(others).len(), left_on=ends, right_on=others)
-    _check_memory("facts", float(facts["len"].sum()), memory)
-    met = known.join(outer.table, left_on=ends, right_on=others, maintain_order="left")
-    width = 2 * len(outer.relations)
-    numbers = met["relation"] * width + met["relation_right"]
-    keys, place = np.unique(numbers, return_inverse=True)
-    shared = np.bincount(place, met["known"], minlength=len(keys))
-    share = np.minimum(shared / total[keys // width], 1.0)
-    return pl.DataFrame({"inner": keys // width, "outer": keys % width, "share": share})
 
 
 def _relation_table(left: _Facts, right: _Facts, matches: pl.DataFrame) -> pl.DataFrame:
