@@ -41,7 +41,7 @@ def test_the_curve_has_the_least_loss(links, wrong, weight):
     links, wrong = np.array(links), np.array(wrong)
     weights = np.full(len(wrong), weight)
     binned = histogram(links)
-    exact = np.repeat(binned.p, binned.count.astype(int))
+    exact = np.repeat(binned[0], binned[1].astype(int))
     curve = fit_curve(binned, wrong, weights)
     found = reference.calibration_loss(curve.a, curve.b, exact, wrong, weights)
     for a, b in ((0.05, 0), (-0.05, 0), (0, 0.05), (0, -0.05), (0.5, 0.5), (-1, 1)):

@@ -25,7 +25,7 @@ from sameas.paris import paris
 from sameas.profit import Profit, StoredProfit
 from sameas.propagation import hop
 from sameas.rows import as_rows, unit
-from sameas.scoring import letter_rows, neighbourhood_rows
+from sameas.scoring import name_features, neighbourhood_rows
 from strategies import paper
 
 LARGE = 1_000_000
@@ -220,14 +220,12 @@ def estimate(pair, some, depth, text):
 def entries(pair, some, depth, text):
     """Of the rows themselves, and of the hops that are kept on the way to them."""
     options = Options(depth=depth, text=text)
-    features = letter_rows(pl.concat([pair.left.names, pair.right.names]), options)
+    features = name_features(pair, options, Inputs()).rows
     total = sum(rows.sparse.nnz for rows in neighbourhood_rows(pair, features, options, some))
-    size = len(pair.left.entities)
-    parts = np.arange(size), np.arange(size, len(features))
-    for matrix, part in zip(
-        adjacency_matrices(pair.left, pair.right, "relational"), parts, strict=True
+    for matrix, side in zip(
+        adjacency_matrices(pair.left, pair.right, "relational"), features, strict=True
     ):
-        rows = unit(features.take(part))
+        rows = unit(side)
         for _ in range(depth - 1):
             rows = hop(matrix, rows)
             total += rows.sparse.nnz

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from sameas import Graph, GraphPair
 from sameas.features import ngram_rows
-from sameas.likeness.attributes import CAP, learn_attributes, read_attributes
+from sameas.likeness.attributes import CAP, read_attributes
 from sameas.likeness.memory import Memory
 from sameas.likeness.names import MOST_NAMES, BestNames, NamesAndHops, name_table
 from sameas.likeness.spelling import CLOSE_AT as MISSPELLED_AT
@@ -24,10 +24,9 @@ from sameas.likeness.spelling import (
     ONE,
     SAME,
     UNALIKE,
-    learn_spelling,
     read_spelling,
 )
-from sameas.likeness.types import MEMBERS, MOST, Types, contradictory, learn_types
+from sameas.likeness.types import MEMBERS, MOST, Types, contradictory
 from sameas.likeness.values import (
     CLOSE,
     CLOSE_AT,
@@ -394,8 +393,8 @@ def test_what_types_say_equals_counting(case):
             together[s, t] = max(np.log(10 / (met[s].sum() + 10)), -MOST)
     priors = slow_prior(a, left, trust)[:, None] + slow_prior(b, right, trust)[None]
     expected = np.clip(priors + a @ together @ b.T, -2 * MOST, MOST)
-    score = learn_types(types, left, right, trust)
-    assert_allclose(score(*every_pair(*expected.shape)), expected.ravel(), atol=1e-9)
+    terms = types.learn(left, right, trust)
+    assert_allclose(terms(*every_pair(*expected.shape))[:, 0], expected.ravel(), atol=1e-9)
 
 
 def test_without_anchors_types_say_nothing():
@@ -403,8 +402,8 @@ def test_without_anchors_types_say_nothing():
     groups = np.zeros(3, dtype=np.int8)
     types = Types(matrix, matrix, pl.Series(["a", "b"]), pl.Series(["c", "d"]), groups, groups)
     nobody = np.zeros(0, dtype=np.int64)
-    score = learn_types(types, nobody, nobody, np.zeros(0))
-    assert_allclose(score(*every_pair(3, 3)), 0.0, atol=1e-9)
+    terms = types.learn(nobody, nobody, np.zeros(0))
+    assert_allclose(terms(*every_pair(3, 3)), 0.0, atol=1e-9)
 
 
 def test_types_that_always_meet_speak_for_a_pair_and_others_against_it():
@@ -420,8 +419,8 @@ def test_types_that_always_meet_speak_for_a_pair_and_others_against_it():
         groups,
     )
     some = np.arange(0, 40, 2)
-    score = learn_types(types, some, some, np.ones(20))
-    alike, other = score(np.array([1, 1]), np.array([3, 39]))
+    terms = types.learn(some, some, np.ones(20))
+    alike, other = terms(np.array([1, 1]), np.array([3, 39]))[:, 0]
     assert alike > 0.3
     assert other < -0.3
 
@@ -527,25 +526,24 @@ def test_without_values_in_common_there_are_no_attributes():
 def test_an_attribute_that_says_nothing_is_worth_nothing_and_a_rare_identifier_much():
     attributes = read_attributes(two_described())
     some = np.arange(100)
-    worths = learn_attributes(attributes, some, some, np.ones(100))
+    terms = attributes.learn(some, some, np.ones(100))
     which = [ours for ours, _ in attributes.pairs]
     code, flag = which.index("code"), which.index("flag")
     pairs = every_pair(120, 120)
-    parts = worths.parts(*pairs)
+    parts = terms(*pairs)
     assert np.abs(parts[:, flag]).max() < 0.7
     same = pairs[0] == pairs[1]
     assert parts[same, code].min() > 3
     assert parts[~same, code].max() < 0
     assert parts.min() >= -CAP
-    assert_allclose(worths.score(*pairs), parts.sum(axis=1))
 
 
 def test_before_there_are_anchors_attributes_are_trusted():
     attributes = read_attributes(two_described())
     nobody = np.zeros(0, dtype=np.int64)
-    worths = learn_attributes(attributes, nobody, nobody, np.zeros(0))
+    terms = attributes.learn(nobody, nobody, np.zeros(0))
     pairs = np.arange(10), np.arange(10)
-    assert worths.score(*pairs).min() > 1
+    assert terms(*pairs).sum(axis=1).min() > 1
 
 
 def test_a_value_that_one_lacks_says_nothing():
@@ -557,8 +555,8 @@ def test_a_value_that_one_lacks_says_nothing():
     levels, _ = attributes.compare(np.array([0, 1]), np.array([0, 1]))
     assert levels.tolist() == [[MISSING], [EQUAL]]
     some = np.arange(1, 30)
-    worths = learn_attributes(attributes, some, some, np.ones(29))
-    assert worths.score(np.array([0]), np.array([0])) == 0
+    terms = attributes.learn(some, some, np.ones(29))
+    assert terms(np.array([0]), np.array([0])) == 0
 
 
 @slow
@@ -634,7 +632,7 @@ def test_numbers_that_differ_speak_against_a_pair_once_links_show_it():
     names = [f"{word} {number}" for word in ("vertebra", "finger", "rib") for number in range(9)]
     spelling = spelling_of(names, names)
     some = np.arange(len(names))
-    score = learn_spelling(spelling, some, some, np.ones(len(names)))
-    same, different = score(np.array([1, 1]), np.array([1, 2]))
+    terms = spelling.learn(some, some, np.ones(len(names)))
+    same, different = terms(np.array([1, 1]), np.array([1, 2]))[:, 0]
     assert different < -1.5
     assert 0 < same <= 1

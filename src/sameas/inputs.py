@@ -182,7 +182,11 @@ def make_task(pair: GraphPair, options: Options, inputs: Inputs) -> Task:
 
     Everything is sorted first, so that links do not depend on the order of statements.
     """
-    pair, inputs = _in_order(pair, inputs)
+    if inputs.embeddings is not None:
+        orders = [graph.entities.arg_sort().to_numpy() for graph in (pair.left, pair.right)]
+        rows = np.concatenate([orders[0], len(orders[0]) + orders[1]], dtype=np.int64)
+        inputs = replace(inputs, embeddings=inputs.embeddings.take(rows))
+    pair = replace(pair, left=pair.left.in_order(), right=pair.right.in_order())
     graphs = pair.left, pair.right
     if inputs.among is None:
         left, right = (
@@ -199,28 +203,15 @@ def make_task(pair: GraphPair, options: Options, inputs: Inputs) -> Task:
     known = Known(seeds, rejected, (inside[0], inside[1]), (kinds[0], kinds[1]), options.single)
     _check_seeds(known)
     if pair.kinds is not None:
-        same = _same_iris(pair)
         from sameas.likeness.types import contradictory, types_of  # with Numba
 
+        # What both graphs call by the same IRI is the same.
+        theirs = pair.right.positions(pair.left.entities)
+        ours = np.flatnonzero((theirs >= 0) & ~are_blank(pair.left.entities).to_numpy())
+        same = np.stack([ours, theirs[ours]], axis=1)
         same = same[known.allows(*same.T) & ~contradictory(types_of(pair), *same.T)]
         known = replace(known, seeds=np.unique(np.concatenate([seeds, same]), axis=0))
     return Task(pair, options, inputs, (left, right), known)
-
-
-def _in_order(pair: GraphPair, inputs: Inputs) -> tuple[GraphPair, Inputs]:
-    """The graphs in order, and the rows of embeddings with them."""
-    if inputs.embeddings is not None:
-        left, right = (graph.entities.arg_sort().to_numpy() for graph in (pair.left, pair.right))
-        rows = inputs.embeddings.take(np.concatenate([left, len(left) + right], dtype=np.int64))
-        inputs = replace(inputs, embeddings=rows)
-    return replace(pair, left=pair.left.in_order(), right=pair.right.in_order()), inputs
-
-
-def _same_iris(pair: GraphPair) -> Positions:
-    """The pairs of entities that both graphs call by the same IRI."""
-    right = pair.right.positions(pair.left.entities)
-    left = np.flatnonzero((right >= 0) & ~are_blank(pair.left.entities).to_numpy())
-    return np.stack([left, right[left]], axis=1)
 
 
 def _check_seeds(known: Known) -> None:

@@ -86,20 +86,24 @@ def paris(
     """
     if iterations < 1:
         raise ValueError(f"iterations must be at least 1, got {iterations} instead")
-    facts = _facts_of_both(left, right)
+    tables = [_literals(graph) for graph in (left, right)]
+    literals = pl.concat([table["value"] for table in tables]).unique().sort()
+    facts = _facts(left, tables[0], literals), _facts(right, tables[1], literals)
     matches: pl.DataFrame | None = None
     best = pl.DataFrame(schema=PAIRS)
-    converged = False
+    equal = _with_literals(best, *facts)
     for done in range(1, iterations + 1):
-        pairs = _equivalences(*facts, _with_literals(best, *facts), matches, memory)
+        pairs = _equivalences(*facts, equal, matches, memory)
         if done > 1:
             pairs = pairs.filter(pl.col("evidence") >= -np.log1p(-THETA) * (1 - ROUNDING))
         before, best = best, _maximal(pairs)
-        matches = _relation_matches(*facts, _with_literals(best, *facts), memory)
+        equal = _with_literals(best, *facts)
+        matches = _relation_matches(*facts, equal, memory)
         if progress is not None:
             progress(done / iterations)
-        changed = _changed_entities(before, best)
-        converged = changed <= SETTLED * (len(left.entities) + len(right.entities))
+        changed = pl.concat([before, best]).filter(pl.struct("left", "right").is_unique())
+        entities = changed["left"].n_unique() + changed["right"].n_unique()
+        converged = entities <= SETTLED * (len(left.entities) + len(right.entities))
         if converged:
             break
     pairs = pairs.sort("left", "evidence", "right", descending=[False, True, False])
@@ -143,13 +147,6 @@ class _Facts:
     """Which entities stand at which door; shape (entities, doors), zeros and ones."""
 
 
-def _facts_of_both(left: Graph, right: Graph) -> tuple[_Facts, _Facts]:
-    """The facts of both graphs, with the same numbers for the same literals."""
-    tables = [_literals(graph) for graph in (left, right)]
-    literals = pl.concat([table["value"] for table in tables]).unique().sort()
-    return _facts(left, tables[0], literals), _facts(right, tables[1], literals)
-
-
 def _literals(graph: Graph) -> pl.DataFrame:
     """entity (position), relation, value: all names, and what attributes say of entities."""
     first = pl.DataFrame({"entity": graph.entities, "name": graph.names})
@@ -174,7 +171,10 @@ def _normalised(names: pl.Series) -> pl.Series:
 
 
 def _facts(graph: Graph, table: pl.DataFrame, literals: pl.Series) -> _Facts:
-    """The facts of a graph, with those about literals, their inverses and their doors."""
+    """The facts of a graph, their inverses and their doors.
+
+    ``table`` holds those about literals, which have their numbers in ``literals``.
+    """
     entities, nodes = len(graph.entities), len(graph.entities) + len(literals)
     attributes = table["relation"].unique().sort()
     relations = pl.concat([graph.relations.rename("relation"), attributes])
@@ -301,15 +301,6 @@ def _with_best(pairs: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _changed_entities(before: pl.DataFrame, after: pl.DataFrame) -> int:
-    """How many entities of both sides are in a pair that only one of the two has."""
-    ends = ["left", "right"]
-    changed = [
-        one.join(other, on=ends, how="anti") for one, other in ((before, after), (after, before))
-    ]
-    return sum(pl.concat(changed)[side].n_unique() for side in ends)
-
-
 # --- relations within relations
 
 
@@ -318,27 +309,35 @@ def _relation_matches(
 ) -> pl.DataFrame:
     """The pairs of relations of which one is in the other with a probability of THETA or more.
 
-    relation, relation_right (numbers, inverses included), left_in_right, right_in_left.
+    relation, relation_right (numbers, inverses included), left_in_right, right_in_left. A node is
+    equal to at most one other here, so a fact r(x, y) can be one (x', y') only, and the products
+    over x' and y' have one factor: P(x = x') P(y = y').
     """
     ours, theirs = len(left.relations), len(right.relations)
-    forth = _shares(left, right, equal, memory)
-    back = _shares(right, left, equal.rename({"left": "right", "right": "left"}), memory)
-    # r' in r is r'^-1 in r^-1: count it where the left relation is not an inverse.
-    inverse = pl.col("outer") // ours
-    both = forth.select(relation="inner", relation_right="outer", left_in_right="share").join(
-        back.select(
-            relation=pl.col("outer") % ours,
-            relation_right=pl.col("inner") + theirs * inverse,
-            right_in_left="share",
-        ),
-        on=["relation", "relation_right"],
-        how="full",
-        coalesce=True,
-        suffix="_back",
-    )
-    shares = pl.col("left_in_right", "right_in_left")
-    matches = both.with_columns(shares.fill_null(0.0)).filter(
-        pl.max_horizontal(shares) >= THETA * (1 - ROUNDING)
+    known = _known_facts(left, equal)
+    others = _known_facts(right, equal.rename({"left": "right", "right": "left"}))
+    totals = [
+        np.bincount(table["relation"], table["known"], minlength=count)
+        for table, count in ((known, ours), (others, theirs))
+    ]
+    facts = known.join(right.table.group_by("head", "tail").len(), on=["head", "tail"])
+    _check_memory("facts", float(facts["len"].sum()), memory)
+    table = right.table.with_row_index("fact")
+    met = known.join(table, on=["head", "tail"], maintain_order="left")
+    met = met.with_columns(match=pl.col("relation") * 2 * theirs + pl.col("relation_right"))
+    # r in r' and r' in r share their facts. Each side's are summed in its own order, so that
+    # nothing depends on which graph is the left one.
+    sums = []
+    for table in (met, met.sort(pl.col("fact") % (len(right.table) // 2))):
+        keys, place = np.unique(table["match"], return_inverse=True)
+        sums.append(np.bincount(place, table["known"], minlength=len(keys)))
+    relation, other = np.divmod(keys, 2 * theirs)
+    shares = {
+        "left_in_right": np.minimum(sums[0] / totals[0][relation], 1.0),
+        "right_in_left": np.minimum(sums[1] / totals[1][other % theirs], 1.0),
+    }
+    matches = pl.DataFrame({"relation": relation, "relation_right": other, **shares}).filter(
+        pl.max_horizontal(*shares) >= THETA * (1 - ROUNDING)
     )
     inverses = matches.with_columns(
         pl.col("relation") + ours, (pl.col("relation_right") + theirs) % (2 * theirs)
@@ -346,31 +345,20 @@ def _relation_matches(
     return pl.concat([matches, inverses])
 
 
-def _shares(inner: _Facts, outer: _Facts, equal: pl.DataFrame, memory: float) -> pl.DataFrame:
-    """inner (relations r, no inverses), outer (r', inverses too), share: P(r in r') above 0.
+def _known_facts(facts: _Facts, equal: pl.DataFrame) -> pl.DataFrame:
+    """relation, head, tail, known: the facts, without inverses, between nodes that have equals.
 
-    A node is equal to at most one other here, so a fact r(x, y) can be one (x', y') only, and
-    the products over x' and y' have one factor: P(x = x') P(y = y').
+    Heads and tails are those equals, in the other graph; ``known`` is how likely both are equal.
     """
     heads = equal.select(head="left", other_head="right", first="probability")
     tails = equal.select(tail="left", other_tail="right", second="probability")
-    known = (
-        inner.table.head(len(inner.table) // 2)
+    known = pl.col("first") * pl.col("second")
+    return (
+        facts.table.head(len(facts.table) // 2)
         .join(heads, on="head", maintain_order="left")
         .join(tails, on="tail", maintain_order="left")
-        .with_columns(known=pl.col("first") * pl.col("second"))
+        .select("relation", head="other_head", tail="other_tail", known=known)
     )
-    total = np.bincount(known["relation"], known["known"], minlength=len(inner.relations))
-    ends, others = ["other_head", "other_tail"], ["head", "tail"]
-    facts = known.join(outer.table.group_by(others).len(), left_on=ends, right_on=others)
-    _check_memory("facts", float(facts["len"].sum()), memory)
-    met = known.join(outer.table, left_on=ends, right_on=others, maintain_order="left")
-    width = 2 * len(outer.relations)
-    numbers = met["relation"] * width + met["relation_right"]
-    keys, place = np.unique(numbers, return_inverse=True)
-    shared = np.bincount(place, met["known"], minlength=len(keys))
-    share = np.minimum(shared / total[keys // width], 1.0)
-    return pl.DataFrame({"inner": keys // width, "outer": keys % width, "share": share})
 
 
 def _relation_table(left: _Facts, right: _Facts, matches: pl.DataFrame) -> pl.DataFrame:

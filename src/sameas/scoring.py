@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from sameas.adjacency import adjacency_matrices
@@ -30,17 +29,20 @@ from sameas.rows import Rows, side_by_side, unit
 from sameas.sketch import Sketch, make_sketch
 from sameas.weights import Weights
 
+BothRows = tuple[Rows, Rows]
+"""Of left and of right entities or names."""
+
 SAME_NAME = 10
 """Partners that each entity gets by name alone, where neighbours are to decide later."""
 
 
 @dataclass(frozen=True, eq=False)
 class NameFeatures:
-    """Feature rows of all left, then all right entities, in one space."""
+    """Feature rows of the left and of the right entities, in one space."""
 
-    rows: Rows
-    blocks: Mapping[str, tuple[Rows, Rows]] = field(default_factory=dict)
-    """By the weight that each has, the unit rows of left and right names; none for ``rows``."""
+    rows: BothRows
+    blocks: Mapping[str, BothRows]
+    """By the weight that each has, the unit rows of left and right names."""
     starts: tuple[Positions, Positions] | None = None
     """Where the names of each entity start, where they may have several."""
     meanings: Meanings | None = None
@@ -48,6 +50,11 @@ class NameFeatures:
     words: int | None = None
     """Distinct words in names, where word vectors are used."""
     words_without_vector: int | None = None
+
+    @property
+    def profits(self) -> dict[str, Profit]:
+        """The profit of names by each block: of entities, or of all their names."""
+        return {name: make_profit(*rows) for name, rows in self.blocks.items()}
 
 
 def name_features(
@@ -58,16 +65,19 @@ def name_features(
     progress: Callable[[float], None] | None = None,
 ) -> NameFeatures:
     """The features of names, or the rows that were given instead of them."""
-    if inputs.embeddings is not None:
-        return NameFeatures(inputs.embeddings)
-    if options.features in ("char", "multilingual"):
+    if inputs.embeddings is None and options.features in ("char", "multilingual"):
         return _features_of_letters(pair, options, aids, inputs.dictionary, progress)
     names = pl.concat([pair.left.names, pair.right.names])
-    assert inputs.word_vectors is not None
-    rows, words, unknown = word_rows(names, inputs.word_vectors)
-    if options.features == "hybrid":
-        rows = unit(side_by_side(rows, letter_rows(names, options)))
-    return NameFeatures(rows, words=words, words_without_vector=unknown)
+    words = unknown = None
+    if inputs.embeddings is not None:
+        rows = inputs.embeddings
+    else:
+        assert inputs.word_vectors is not None
+        rows, words, unknown = word_rows(names, inputs.word_vectors)
+        if options.features == "hybrid":
+            rows = unit(side_by_side(rows, letter_rows(names, options)))
+    both = _by_side(rows, len(pair.left.names))
+    return NameFeatures(both, {"names": both}, words=words, words_without_vector=unknown)
 
 
 def _features_of_letters(
@@ -90,28 +100,20 @@ def _features_of_letters(
     if (table := look_up(left, right, aids, dictionary)) is not None:
         meanings = with_meanings(names, table, lambda texts: letter_rows(texts, options))
     rows = letter_rows(names, options) if meanings is None else meanings.rows
-    blocks = {"names": _split(rows, len(left))}
+    both = _by_side(rows, len(left))
+    blocks = {"names": both}
     if aids.encoder:
         blocks["embedding"] = embedded(left, right, options.encoder, progress)
         rows = unit(side_by_side(rows, shortened(blocks["embedding"])))
+        both = _by_side(rows, len(left))
     if starts is not None:
-        rows = mean_rows(rows, np.append(starts[0], len(left) + starts[1][1:]))
-    elif not aids.encoder:  # the rows are the only block
-        blocks = {}
-    return NameFeatures(rows, blocks, starts, meanings)
+        both = mean_rows(both[0], starts[0]), mean_rows(both[1], starts[1])
+    return NameFeatures(both, blocks, starts, meanings)
 
 
-def name_blocks(features: NameFeatures, pair: GraphPair, sides: Sides) -> dict[str, Profit]:
-    """The profit of names by each block, of these entities or of all their names."""
-    if not features.blocks:
-        left, right = by_side(pair, features.rows)
-        return {"names": make_profit(left.take(sides[0]), right.take(sides[1]))}
-    return {
-        name: make_profit(*rows)
-        if features.starts
-        else make_profit(rows[0].take(sides[0]), rows[1].take(sides[1]))
-        for name, rows in features.blocks.items()
-    }
+def _by_side(rows: Rows, size: int) -> BothRows:
+    """The first rows, and the others."""
+    return rows.part(slice(0, size)), rows.part(slice(size, len(rows)))
 
 
 def best_names(block: Profit, starts: tuple[Positions, Positions] | None) -> Profit | BestNames:
@@ -159,32 +161,22 @@ def spelling(names: pl.Series, options: Options) -> pl.Series:
     return folded(names, numbers="numbers" not in options.without)
 
 
-def by_side(pair: GraphPair, rows: Rows) -> tuple[Rows, Rows]:
-    """The rows of the left and those of the right entities."""
-    return _split(rows, len(pair.left.entities))
-
-
-def _split(rows: Rows, size: int) -> tuple[Rows, Rows]:
-    """The first rows, and the others."""
-    return rows.take(np.arange(size)), rows.take(np.arange(size, len(rows)))
-
-
 def neighbourhood_rows(
-    pair: GraphPair, rows: Rows, options: Options, sides: Sides, *, first: int = 0
-) -> tuple[Rows, Rows]:
+    pair: GraphPair, rows: BothRows, options: Options, sides: Sides, *, first: int = 0
+) -> BothRows:
     """The rows of these entities of each side after first..depth hops."""
     matrices = adjacency_matrices(pair.left, pair.right, options.adjacency)
-    left, right = by_side(pair, rows)
-    return (
-        propagate(matrices[0], left, depth=options.depth, only=sides[0], first=first),
-        propagate(matrices[1], right, depth=options.depth, only=sides[1], first=first),
+    left, right = (
+        propagate(matrix, side, depth=options.depth, only=only, first=first)
+        for matrix, side, only in zip(matrices, rows, sides, strict=True)
     )
+    return left, right
 
 
-def sketched_hops(pair: GraphPair, rows: Rows, options: Options, sides: Sides) -> Sketch:
+def sketched_hops(pair: GraphPair, rows: BothRows, options: Options, sides: Sides) -> Sketch:
     """Short rows of these entities of each side after each hop."""
     matrices = adjacency_matrices(pair.left, pair.right, options.adjacency)
-    return make_sketch(matrices, by_side(pair, rows), depth=options.depth, only=sides)
+    return make_sketch(matrices, rows, depth=options.depth, only=sides)
 
 
 def clues(pair: GraphPair, options: Options, sides: Sides) -> Clues:

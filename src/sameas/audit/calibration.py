@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
+Histogram = tuple[Vector, Vector]
 
 LOWEST = 0.3
 """Links of a lower probability do not count in the fit: decoys are unlike those."""
@@ -62,21 +63,16 @@ class Curve:
         return Curve(min(max(self.a, -MOST), MOST), min(max(self.b, SLOPES[0]), SLOPES[1]))
 
 
-@dataclass(frozen=True, eq=False)
-class Histogram:
-    """Probabilities of links in narrow bins, so that fitting takes no longer for many links."""
-
-    p: Vector
-    count: Vector
-
-
 def histogram(probability: Vector) -> Histogram:
-    """The links that count in the fit, in bins of about the same width in log-odds."""
+    """The links that count in the fit, in bins of about the same width in log-odds.
+
+    Their mean probability and how many they are: fitting takes no longer for many links.
+    """
     p = np.clip(probability[probability > LOWEST], EDGE, 1 - EDGE)
     place = np.round(np.log(p / (1 - p)) * BINS / 20).astype(np.int64)
     _, place = np.unique(place, return_inverse=True)
     count = np.bincount(place).astype(np.float64)
-    return Histogram(np.bincount(place, p) / np.maximum(count, 1), count)
+    return np.bincount(place, p) / np.maximum(count, 1), count
 
 
 def fit_curve(links: Histogram, wrong: Vector, weights: Vector) -> Curve:
@@ -90,20 +86,21 @@ def fit_curve(links: Histogram, wrong: Vector, weights: Vector) -> Curve:
     counted = wrong > LOWEST
     wrong = np.clip(wrong[counted], EDGE, 1 - EDGE)
     total = np.array([weights[counted].sum(), -(weights[counted] * np.log1p(-wrong)).sum()])
-    terms = np.stack([np.ones(len(links.p)), -np.log1p(-links.p)])
-    usual, offset = np.array([0.0, 1.0]), np.log(links.p)
+    p, count = links
+    terms = np.stack([np.ones(len(p)), -np.log1p(-p)])
+    usual, offset = np.array([0.0, 1.0]), np.log(p)
 
     def loss(curve: Vector) -> float:
         log_odds = curve @ terms + offset
         away = ((curve - usual) ** 2).sum() / 2
-        return float(links.count @ np.logaddexp(0, -log_odds) + curve @ total + away)
+        return float(count @ np.logaddexp(0, -log_odds) + curve @ total + away)
 
     curve, value = usual, loss(usual)
     for _ in range(STEPS):
         log_odds = np.clip(curve @ terms + offset, -500, 500)
         doubt = 1 / (1 + np.exp(log_odds))
-        slope = -terms @ (links.count * doubt) + total + curve - usual
-        bend = (terms * (links.count * doubt * (1 - doubt))) @ terms.T + np.eye(2)
+        slope = -terms @ (count * doubt) + total + curve - usual
+        bend = (terms * (count * doubt * (1 - doubt))) @ terms.T + np.eye(2)
         step, room = np.linalg.solve(bend, slope), curve[1] - FLATTEST
         cut = step[1] > room > TINY
         if cut:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -44,9 +44,7 @@ class Fits(NamedTuple):
 
     def select(self, which: Mask | Positions) -> Fits:
         """These of the entities."""
-        return Fits(
-            self.entity[which], self.partner[which], self.probability[which], self.best[which]
-        )
+        return Fits._make(column[which] for column in self)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -118,13 +116,12 @@ def draw_decoys(
         fits = links[side]
         return finished.without(side, fits.partner[drawn]).select(fits.entity[drawn])
 
-    found = list(zip(draws, in_parallel(one, draws), strict=True))
-    return [_joined([fits for (side, _), fits in found if side == each]) for each in links]
-
-
-def _joined(parts: Sequence[Fits]) -> Fits:
-    columns = zip(*parts, strict=True)
-    return Fits(*(np.concatenate(column) for column in columns))
+    found = in_parallel(one, draws)
+    sides = []
+    for side in links:
+        parts = [fits for draw, fits in zip(draws, found, strict=True) if draw[0] == side]
+        sides.append(Fits._make(map(np.concatenate, zip(*parts, strict=True))))
+    return sides
 
 
 def fits_of(

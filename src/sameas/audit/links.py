@@ -247,7 +247,13 @@ def estimate(
         wrong = _wrong_links(sides, weights, alone, curve)
         counts = np.concatenate([*wrong, *more])
         curve = fit_curve(links, np.concatenate(chances), counts).bounded()
-    return Estimate(curve, wrong, _counterparts(sides, weights, curve))
+    # Both sides have the same number of counterparts, at least as many as there are right links.
+    # The side with fewer entities without one tells it better.
+    without = np.array([side.without(each) for side, each in zip(sides, weights, strict=True)])
+    sizes = np.array([len(side.everyone.entity) for side in sides])
+    found = np.average(sizes - without, weights=1 / (without + 1) ** 2)
+    right = curve(sides[0].everyone.probability).sum()
+    return Estimate(curve, wrong, float(max(found, right)))
 
 
 def _wrong_links(
@@ -269,14 +275,3 @@ def _wrong_links(
             share = (1 + curve(chance[partner])) / 2
         found.append(np.where(partner >= 0, share * each * alone[number] / each.sum(), 0.0))
     return found
-
-
-def _counterparts(sides: tuple[Side, ...], weights: tuple[Vector, ...], curve: Curve) -> float:
-    """How many entities have a counterpart, at least as many as there are right links.
-
-    Both sides have the same number. The side with fewer entities without one tells it better.
-    """
-    without = np.array([side.without(each) for side, each in zip(sides, weights, strict=True)])
-    sizes = np.array([len(side.everyone.entity) for side in sides])
-    found = np.average(sizes - without, weights=1 / (without + 1) ** 2)
-    return float(max(found, curve(sides[0].everyone.probability).sum()))

@@ -73,18 +73,17 @@ class Scores:
         record = self.record
         return scoring.name_features(record.pair, record.options, record.inputs, record.aids)
 
-    @cached_property
+    @property
     def rows(self) -> tuple[Rows, Rows]:
         """The unit feature rows of the left and of the right entities."""
-        return scoring.by_side(self.record.pair, self.features.rows)
+        return self.features.rows
 
     @cached_property
     def blocks(self) -> dict[str, Profit | BestNames]:
         """The cosine of names by each block, under the name of its weight."""
         pair, starts = self.record.pair, self.features.starts
-        everything = np.arange(len(pair.left.entities)), np.arange(len(pair.right.entities))
-        found = scoring.name_blocks(self.features, pair, everything)
-        blocks = {name: scoring.best_names(block, starts) for name, block in found.items()}
+        found = self.features.profits.items()
+        blocks = {name: scoring.best_names(block, starts) for name, block in found}
         if self.record.taught is not None:
             links = self.record.positions(self.record.taught)
             blocks["dictionary"] = Profit(
@@ -285,7 +284,7 @@ class Scores:
             return _texts([], np.zeros(0))
         if self.features.meanings is not None:
             return _texts(["spelling"], np.array([cosine]))
-        every = self.features.blocks.get("names", self.rows)
+        every = self.features.blocks["names"]
         rows = [side.take(np.array([place])) for side, place in zip(every, places, strict=True)]
         names = [side[place] for side, place in zip(self._names, places, strict=True)]
         left, right = (row.dense[0].astype(np.float64) for row in rows)
@@ -458,13 +457,14 @@ class Scores:
         if self.worths is None:
             return []
         ends = np.array([pair[0]]), np.array([pair[1]])
-        parts = [Part(kind="types", score=float(self.worths.types(*ends)[0]))]
-        if (worths := self.worths.attributes) is not None:
-            said, describe = worths.parts(*ends)[0], partial(_attribute, worths.attributes, pair)
-            described = (said, describe) if details else None
-            parts.append(_part("attributes", 1.0, said.sum(), described))
-        if (spelling := self.worths.spelling) is not None:
-            parts.append(Part(kind="spelling", score=float(spelling(*ends)[0])))
+        said = {trait: terms(*ends)[0] for trait, terms in self.worths.terms.items()}
+        parts = [Part(kind="types", score=float(said["types"][0]))]
+        if (attributes := self.worths.traits.attributes) is not None:
+            described = said["attributes"], partial(_attribute, attributes, pair)
+            amount = said["attributes"].sum()
+            parts.append(_part("attributes", 1.0, amount, described if details else None))
+        if "spelling" in said:
+            parts.append(Part(kind="spelling", score=float(said["spelling"][0])))
         return parts
 
     # --- what is missing ---

@@ -157,9 +157,17 @@ def encode(names: pl.Series, encoder: Encoder, *, progress: Progress | None = No
     """
     texts = names.fill_null("")
     distinct = texts.filter(texts != "").unique().sort()
-    file = _cached(distinct, encoder)
-    vectors = _read(file, len(distinct))
-    if vectors is None:
+    digest = hashlib.sha256(encoder.name.encode())
+    for text in distinct:
+        digest.update(b"\0" + text.encode("utf8", "replace"))
+    file = cache_folder() / "encodings" / f"{digest.hexdigest()[:40]}.npy"
+    try:
+        vectors: Halves = np.load(file, allow_pickle=False)
+        file.touch()
+        found = vectors.ndim == 2 and len(vectors) == len(distinct)
+    except Exception:  # not there, or damaged, which can make NumPy raise nearly anything
+        found = False
+    if not found:
         vectors = _encoded(distinct.to_list(), encoder, progress)
         _keep(file, vectors)
     rows = np.zeros((len(names), vectors.shape[1]), dtype=np.float32)
@@ -194,23 +202,6 @@ def cache_folder() -> Path:
     return Path(base) / "sameas"
 
 
-def _cached(texts: pl.Series, encoder: Encoder) -> Path:
-    digest = hashlib.sha256(encoder.name.encode())
-    for text in texts:
-        digest.update(b"\0" + text.encode("utf8", "replace"))
-    return cache_folder() / "encodings" / f"{digest.hexdigest()[:40]}.npy"
-
-
-def _read(file: Path, size: int) -> Halves | None:
-    """The vectors in the cache; None if they are not there or damaged."""
-    try:
-        vectors: Halves = np.load(file, allow_pickle=False)
-        file.touch()
-    except Exception:  # a damaged file can make NumPy raise nearly anything
-        return None
-    return vectors if vectors.ndim == 2 and len(vectors) == size else None
-
-
 def _keep(file: Path, vectors: Halves) -> None:
     """Add to the cache, if it can be written; and remove the oldest of what is too much."""
     try:
@@ -221,9 +212,8 @@ def _keep(file: Path, vectors: Halves) -> None:
         log.warning("encoded names are not kept (%s); SAMEAS_CACHE names another folder", error)
         return
     with suppress(OSError):
-        ages = sorted(file.parent.glob("*.npy"), key=lambda each: -each.stat().st_mtime)
         total = 0
-        for each in ages:
+        for each in sorted(file.parent.glob("*.npy"), key=lambda each: -each.stat().st_mtime):
             total += each.stat().st_size
             if total > CACHE_BYTES:
                 each.unlink()

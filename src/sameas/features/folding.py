@@ -59,7 +59,10 @@ def _folded(names: pl.Series, numbers: bool) -> pl.Series:
     text = names.fill_null("")
     foreign = text.str.contains(r"[^\x00-\x7f]")
     if foreign.any():
-        text = text.scatter(foreign.arg_true(), _transliterated(text.filter(foreign)))
+        from anyascii import anyascii  # its tables take a while to load
+
+        latin = [anyascii(name) for name in text.filter(foreign).to_list()]
+        text = text.scatter(foreign.arg_true(), pl.Series(latin, dtype=pl.String))
     plain = (
         text.str.to_lowercase()
         .str.replace_all(r"['.`]", "")
@@ -117,9 +120,3 @@ def in_blocks(work: Callable[..., pl.Series], texts: pl.Series, *given: Any) -> 
     """What the work gives for texts, each by itself, made block by block."""
     every: pl.Series = pl.concat(by_blocks(work, texts, *given) or [work(texts, *given)])
     return every
-
-
-def _transliterated(names: pl.Series) -> pl.Series:
-    from anyascii import anyascii  # its tables take a while to load
-
-    return pl.Series([anyascii(name) for name in names.to_list()], dtype=pl.String)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 import polars as pl
@@ -12,8 +11,6 @@ from scipy.sparse import csr_array, vstack
 
 from sameas.features.folding import by_blocks, text_blocks
 from sameas.rows import Rows, Sparse, as_rows, unit
-
-Counted: TypeAlias = tuple[Sparse, NDArray[np.uint32]]
 
 SEPARATOR = ord("\n")
 SPACE = ord(" ")
@@ -37,8 +34,9 @@ def ngram_rows(
     if not parts:
         return as_rows(csr_array((0, 0), dtype=np.float32))
     blocks, ngrams = zip(*parts, strict=True)
-    places, width = _places(np.concatenate(ngrams))
-    ends = np.cumsum([block.shape[1] for block in blocks])
+    digits, alphabet = _numbered(np.concatenate(ngrams))
+    places, distinct = _numbered(_keys(digits, len(alphabet)))
+    width, ends = len(distinct), np.cumsum([block.shape[1] for block in blocks])
     for block, own in zip(blocks, np.split(places, ends[:-1]), strict=True):
         block.indices = own[block.indices]
         block.resize((block.shape[0], width))
@@ -49,13 +47,18 @@ def ngram_rows(
     return unit(as_rows(counts))
 
 
-def _counted(names: pl.Series, n: int, boundaries: bool) -> Counted:
-    """Counts of n-grams, and the n-gram of each column as a row of code points."""
-    letters, rows = _characters(names, around=" " if boundaries else "")
+def _counted(names: pl.Series, n: int, boundaries: bool) -> tuple[Sparse, NDArray[np.uint32]]:
+    """Counts of n-grams, and the n-gram of each column, ascending, as a row of code points."""
+    letters, rows = _characters(names, " " if boundaries else "")
     if len(letters) < n:
         return csr_array((len(names), 0), dtype=np.float32), np.zeros((0, n), dtype=np.uint32)
     windows = np.lib.stride_tricks.sliding_window_view(letters, n)
-    inside = _inside(windows, boundaries=boundaries)
+    in_word = (windows != SPACE) & (windows != SEPARATOR)
+    if boundaries:  # a space may be at either end
+        inside = in_word[:, 1:-1].all(axis=1) & in_word.any(axis=1)
+        inside &= (windows[:, 0] != SEPARATOR) & (windows[:, -1] != SEPARATOR)
+    else:
+        inside = in_word.all(axis=1)
     digits, alphabet = _numbered(letters)
     keys = _keys(np.lib.stride_tricks.sliding_window_view(digits, n), len(alphabet))
     columns, distinct = _numbered(keys[inside])
@@ -67,13 +70,6 @@ def _counted(names: pl.Series, n: int, boundaries: bool) -> Counted:
     powers = [len(alphabet) ** (n - 1 - place) for place in range(n)]
     ngrams = [alphabet[distinct // power % len(alphabet)] for power in powers]
     return counts, np.stack(ngrams, axis=1).astype(np.uint32)
-
-
-def _places(ngrams: NDArray[np.uint32]) -> tuple[NDArray[np.int32], int]:
-    """The place of each n-gram among the distinct ones in order, and how many those are."""
-    digits, alphabet = _numbered(ngrams)
-    places, distinct = _numbered(_keys(digits, len(alphabet)))
-    return places, len(distinct)
 
 
 def _keys(digits: NDArray[np.int32], base: int) -> NDArray[np.int64]:
@@ -146,22 +142,8 @@ def ngrams_of(name: str, *, n: int = 2, boundaries: bool = False) -> list[str]:
     >>> ngrams_of("Ann a", n=3, boundaries=True)
     [' a ', ' an', 'ann', 'nn ']
     """
-    letters, _ = _characters(pl.Series([name]), around=" " if boundaries else "")
-    if len(letters) < n:
-        return []
-    windows = np.lib.stride_tricks.sliding_window_view(letters, n)
-    chosen = windows[_inside(windows, boundaries=boundaries)]
-    return ["".join(map(chr, window)) for window in sorted(set(map(tuple, chosen.tolist())))]
-
-
-def _inside(windows: NDArray[np.uint32], *, boundaries: bool) -> NDArray[np.bool_]:
-    """Which windows are n-grams: all letters, or letters with a space at either end."""
-    letters = (windows != SPACE) & (windows != SEPARATOR)
-    inside: NDArray[np.bool_] = letters.all(axis=1)
-    if boundaries:
-        ends = (windows[:, 0] != SEPARATOR) & (windows[:, -1] != SEPARATOR)
-        inside = letters[:, 1:-1].all(axis=1) & letters.any(axis=1) & ends
-    return inside
+    _, ngrams = _counted(pl.Series([name]), n, boundaries)
+    return ["".join(map(chr, ngram)) for ngram in ngrams.tolist()]
 
 
 def _numbered(values: NDArray[np.integer]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -176,9 +158,7 @@ def _numbered(values: NDArray[np.integer]) -> tuple[NDArray[np.int32], NDArray[n
     return table[values], np.flatnonzero(there)
 
 
-def _characters(
-    names: pl.Series, *, around: str = ""
-) -> tuple[NDArray[np.uint32], NDArray[np.int32]]:
+def _characters(names: pl.Series, around: str) -> tuple[NDArray[np.uint32], NDArray[np.int32]]:
     """The code points of all names, each closed by a separator; and the row of each of them.
 
     ``around`` is put before and after each name.
@@ -188,5 +168,4 @@ def _characters(
     text = f"{around}{plain.str.join(between).item() or ''}{around}\n"
     letters = np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32)
     ends = letters == SEPARATOR
-    rows = np.cumsum(ends, dtype=np.int32) - ends
-    return letters, rows
+    return letters, np.cumsum(ends, dtype=np.int32) - ends

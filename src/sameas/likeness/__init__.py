@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from sameas.graph import Positions
-from sameas.likeness.attributes import Attributes, AttributeWorths, learn_attributes
-from sameas.likeness.memory import Numbers, Score, Vector
-from sameas.likeness.spelling import Spelling, learn_spelling
-from sameas.likeness.types import Types, learn_types
+from sameas.likeness.attributes import Attributes
+from sameas.likeness.memory import Numbers, Terms, Vector
+from sameas.likeness.spelling import Spelling
+from sameas.likeness.types import Types
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,27 +27,20 @@ class Traits:
 
     def learn(self, left: Positions, right: Positions, trust: Vector) -> Worths:
         """What the anchors (left, right, trust) tell about the worth of each likeness."""
+        known = {name: trait for name, trait in vars(self).items() if trait is not None}
         anchors = left, right, trust
-        return Worths(
-            learn_types(self.types, *anchors),
-            None if self.attributes is None else learn_attributes(self.attributes, *anchors),
-            None if self.spelling is None else learn_spelling(self.spelling, *anchors),
-        )
+        return Worths(self, {name: trait.learn(*anchors) for name, trait in known.items()})
 
 
 @dataclass(frozen=True, eq=False)
 class Worths:
-    """What likeness in types, attributes and spelling is worth, in log-odds."""
+    """What likeness is worth, in log-odds."""
 
-    types: Score
-    attributes: AttributeWorths | None
-    spelling: Score | None
+    traits: Traits
+    terms: dict[str, Terms]
+    """What each trait says."""
 
     def score(self, left: Numbers, right: Numbers) -> Vector:
-        """What they say about pairs together."""
-        total = self.types(left, right)
-        if self.attributes is not None:
-            total = total + self.attributes.score(left, right)
-        if self.spelling is not None:
-            total = total + self.spelling(left, right)
-        return total
+        """What all traits say about pairs together."""
+        said = [terms(left, right).sum(axis=1) for terms in self.terms.values()]
+        return np.asarray(sum(said))

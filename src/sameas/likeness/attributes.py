@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sameas.features import ngram_rows
 from sameas.graph import Graph, GraphPair, Positions
 from sameas.joins import bounded_join
-from sameas.likeness.memory import Memory, Numbers, Vector
+from sameas.likeness.memory import Memory, Numbers, Terms, Vector
 from sameas.likeness.values import EQUAL, LONG, MISSING, Values, canonical
 from sameas.proposals import alike
 from sameas.understanding import SEPARATOR
@@ -110,26 +110,31 @@ class Attributes:
         best = self._best(place, np.array([left]), np.array([right])).row(0, named=True)
         return self.values.texts[best["value"]], self.values.texts[best["value_right"]]
 
+    def learn(self, left: Positions, right: Positions, trust: Vector) -> Terms:
+        """What the anchors (left, right, trust) tell of each attribute; without any, a guess."""
+        generator = np.random.default_rng(0)
+        ours, theirs = (
+            generator.choice(table["entity"].unique().sort().to_numpy(), RANDOM)
+            for table in self.tables
+        )
+        chance, levels = (self.compare(*pairs)[0] for pairs in ((ours, theirs), (left, right)))
+        hits = np.stack([np.bincount(column, trust, minlength=5)[:4] for column in levels.T])
+        misses = np.stack([np.bincount(column, minlength=5)[:4] for column in chance.T])
+        unlikely = (misses + 4 * CHANCE) / (misses.sum(axis=1, keepdims=True) + 4)
+        # An attribute tells nothing until anchors show it; to find the first ones, it is trusted.
+        guess = unlikely if len(left) else FIRST
+        likely = (hits + WORTH * guess) / (hits.sum(axis=1, keepdims=True) + WORTH)
+        weights = np.zeros((len(self.pairs), 5))  # of a value that one lacks: nothing
+        weights[:, :4] = np.log(likely / unlikely)
+        weights[:, EQUAL] = np.log(likely[:, EQUAL])  # besides the rarity of the value
 
-@dataclass(frozen=True, eq=False)
-class AttributeWorths:
-    """What likeness in each corresponding attribute is worth, in log-odds."""
+        def terms(left: Numbers, right: Numbers) -> Vector:
+            levels, rarity = self.compare(left, right)
+            found = weights[np.arange(len(weights)), levels]
+            found = found + np.where(levels == EQUAL, rarity, 0.0)
+            return np.asarray(np.clip(found, -CAP, 2 * CAP))
 
-    attributes: Attributes
-    weights: NDArray[np.float64]
-    """(attributes, levels): of EQUAL, what it says besides the rarity of the value."""
-
-    def parts(self, left: Numbers, right: Numbers) -> NDArray[np.float64]:
-        """What each attribute says about pairs, (pairs, attributes)."""
-        levels, rarity = self.attributes.compare(left, right)
-        found = self.weights[np.arange(len(self.weights)), levels]
-        found = np.clip(found + np.where(levels == EQUAL, rarity, 0.0), -CAP, 2 * CAP)
-        return np.asarray(found)
-
-    def score(self, left: Numbers, right: Numbers) -> Vector:
-        """What all attributes say about pairs."""
-        total: Vector = self.parts(left, right).sum(axis=1)
-        return total
+        return terms
 
 
 def read_attributes(pair: GraphPair) -> Attributes | None:
@@ -174,9 +179,8 @@ def _texts(table: pl.DataFrame, size: int) -> pl.Series:
     )
     short = short.unique(["entity", "value"], maintain_order=True)
     joined = short.group_by("entity", maintain_order=True).agg(pl.col("value").str.join(" "))
-    texts = np.full(size, "", dtype=object)
-    texts[joined["entity"].to_numpy()] = joined["value"].to_numpy()
-    return pl.Series(texts, dtype=pl.String)
+    every = pl.DataFrame({"entity": np.arange(size)})
+    return every.join(joined, on="entity", how="left", maintain_order="left")["value"].fill_null("")
 
 
 def _numbered(table: pl.DataFrame, every: pl.Series) -> pl.DataFrame:
@@ -228,26 +232,3 @@ def _corresponding(left: pl.DataFrame, right: pl.DataFrame) -> list[tuple[str, s
         if one not in chosen and other not in chosen.values():
             chosen[one] = other
     return list(chosen.items())[:MOST_PAIRS]
-
-
-def learn_attributes(
-    attributes: Attributes, left: Positions, right: Positions, trust: Vector
-) -> AttributeWorths:
-    """What the anchors (left, right, trust) tell; without any, a guess."""
-    generator = np.random.default_rng(0)
-    ours, theirs = (
-        generator.choice(table["entity"].unique().sort().to_numpy(), RANDOM)
-        for table in attributes.tables
-    )
-    chance, levels = (attributes.compare(*pairs)[0] for pairs in ((ours, theirs), (left, right)))
-    count = len(attributes.pairs)
-    weights = np.zeros((count, 5))  # of a value that one lacks: nothing
-    hits = np.stack([np.bincount(column, trust, minlength=5)[:4] for column in levels.T])
-    misses = np.stack([np.bincount(column, minlength=5)[:4] for column in chance.T])
-    unlikely = (misses + 4 * CHANCE) / (misses.sum(axis=1, keepdims=True) + 4)
-    # An attribute tells nothing until anchors show it; to find the first ones, it is trusted.
-    guess = unlikely if len(left) else np.tile(FIRST, (count, 1))
-    likely = (hits + WORTH * guess) / (hits.sum(axis=1, keepdims=True) + WORTH)
-    weights[:, :4] = np.log(likely / unlikely)
-    weights[:, EQUAL] = np.log(likely[:, EQUAL])
-    return AttributeWorths(attributes, weights)

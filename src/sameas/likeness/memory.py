@@ -13,8 +13,8 @@ from sameas.graph import Positions
 
 Numbers = NDArray[np.integer]
 Vector = NDArray[np.float64]
-Score = Callable[[Numbers, Numbers], Vector]
-"""Gives the log-odds of pairs (left, right)."""
+Terms = Callable[[Numbers, Numbers], Vector]
+"""Gives the log-odds of pairs (left, right) in one or more terms, shape (pairs, terms)."""
 Compare = Callable[[Positions, Positions], tuple[NDArray[Any], ...]]
 
 AT_ONCE = 200_000

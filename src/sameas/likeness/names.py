@@ -14,7 +14,7 @@ from sameas.likeness.memory import Numbers
 from sameas.parallel import even_slices
 from sameas.profit import Profit
 from sameas.proposals import alike
-from sameas.rows import Matrix, Rows, unit
+from sameas.rows import Matrix, Rows, in_rows, unit
 from sameas.sketch import Sketch
 
 MOST_NAMES = 20
@@ -136,28 +136,20 @@ class NamesAndHops:
         """The number of left and of right entities."""
         return self.sketch.shape
 
-    @property
-    def depth(self) -> int:
-        """The number of hops."""
-        return int(self.sketch.left.shape[1]) - 1
-
     def rows(self, side: int, which: Positions | slice) -> Rows:
         """Rows of a side whose products are near the profits."""
         return self.sketch.rows(side, which)
 
     def of(self, left: Positions, right: Positions) -> Matrix:
         """The profits of pairs."""
-        names = [block.of(left, right) for block in self.names]
-        return self._mean(names, self.hops.of(left, right))
+        return in_rows(self.partners, self.shape[0], left, right)
 
     def partners(
         self, starts: Positions, right: Numbers, progress: Progress | None = None
     ) -> Matrix:
         """The profits of left entity i with right[starts[i]:starts[i + 1]], for every i."""
         names = [block.partners(starts, right, progress) for block in self.names]
-        return self._mean(names, self.hops.partners(starts, right))
-
-    def _mean(self, names: list[Matrix], hops: Matrix) -> Matrix:
         first: Matrix = sum(names[1:], names[0]) / np.float32(len(names))
-        mean: Matrix = (first + np.float32(self.depth) * hops) / np.float32(self.depth + 1)
+        hops = np.float32(self.sketch.left.shape[1])  # those of the names included
+        mean: Matrix = (first + (hops - 1) * self.hops.partners(starts, right)) / hops
         return mean

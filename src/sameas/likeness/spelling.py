@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sameas.features import folded, in_blocks
 from sameas.graph import Positions
-from sameas.likeness.memory import Memory, Numbers, Score, Vector
+from sameas.likeness.memory import Memory, Numbers, Terms, Vector
 from sameas.likeness.names import BestNames
 from sameas.likeness.values import LONG, spelled_alike
 
@@ -75,6 +75,31 @@ class Spelling:
         close[near[tried]] = likeness >= CLOSE_AT
         return levels, close
 
+    def learn(self, left: Positions, right: Positions, trust: Vector) -> Terms:
+        """What the anchors (left, right, trust), held against their rivals, tell about pairs.
+
+        Spelling says nothing where names are not alike anyway.
+        """
+        partner = np.full(self.names.shape[0], -1, dtype=np.int64)
+        partner[left] = right
+        one, other = np.divmod(self.rivals, max(self.names.shape[1], 1))
+        rival = (partner[one] >= 0) & (partner[one] != other)
+        found, against = self.compare(left, right), self.compare(one[rival], other[rival])
+        hits = np.bincount(found[0], trust, minlength=5)[:4]
+        misses = np.bincount(against[0], minlength=5)[:4]
+        chance = (misses + 1) / (misses.sum() + 4)
+        likely = (hits + WORTH * chance) / (hits.sum() + WORTH)
+        often = (trust[found[1]].sum() + WORTH * MISSPELLED) / (trust.sum() + WORTH)
+        seldom = (against[1].sum() + 0.5) / (len(against[1]) + 1)
+        weights = np.append(np.clip(np.log(likely / chance), -MOST, 1.0), 0.0)
+        misspelled = float(np.clip(np.log(often / seldom), 0.0, MOST))
+
+        def terms(left: Numbers, right: Numbers) -> Vector:
+            levels, close = self.compare(left, right)
+            return np.asarray(weights[levels] + misspelled * close)[:, None]
+
+        return terms
+
 
 def read_spelling(
     texts: tuple[pl.Series, pl.Series], names: BestNames, rivals: Positions
@@ -91,32 +116,3 @@ def _marks(texts: pl.Series) -> pl.Series:
     """The distinct marks of each text, in order."""
     words = pl.element().filter(pl.element().str.contains(MARK)).unique().sort()
     return texts.str.split(" ").list.eval(words).list.join(" ")
-
-
-def learn_spelling(spelling: Spelling, left: Positions, right: Positions, trust: Vector) -> Score:
-    """What the anchors (left, right, trust), held against their rivals, tell about pairs.
-
-    Spelling says nothing where names are not alike anyway.
-    """
-    width = np.int64(max(spelling.names.shape[1], 1))
-    partner = np.full(spelling.names.shape[0], -1, dtype=np.int64)
-    partner[left] = right
-    others = np.divmod(spelling.rivals, width)
-    rival = (partner[others[0]] >= 0) & (partner[others[0]] != others[1])
-    found = spelling.compare(left, right)
-    against = spelling.compare(others[0][rival], others[1][rival])
-    hits = np.bincount(found[0], trust, minlength=5)[:4]
-    misses = np.bincount(against[0], minlength=5)[:4]
-    chance = (misses + 1) / (misses.sum() + 4)
-    likely = (hits + WORTH * chance) / (hits.sum() + WORTH)
-    often = (trust[found[1]].sum() + WORTH * MISSPELLED) / (trust.sum() + WORTH)
-    seldom = (against[1].sum() + 0.5) / (len(against[1]) + 1)
-    weights = np.zeros(5)
-    weights[:4] = np.clip(np.log(likely / chance), -MOST, 1.0)
-    misspelled = float(np.clip(np.log(often / seldom), 0.0, MOST))
-
-    def score(left: Numbers, right: Numbers) -> Vector:
-        levels, close = spelling.compare(left, right)
-        return np.asarray(weights[levels] + misspelled * close)
-
-    return score

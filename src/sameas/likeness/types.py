@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, diags_array
 
 from sameas.graph import Graph, GraphPair, Positions, positions_of
-from sameas.likeness.memory import AT_ONCE, Numbers, Score, Vector
+from sameas.likeness.memory import AT_ONCE, Numbers, Terms, Vector
 from sameas.parallel import slices
 from sameas.rdf.assembly import TYPE
 
@@ -41,6 +41,33 @@ class Types:
     left_groups: NDArray[np.int8]
     right_groups: NDArray[np.int8]
 
+    def learn(self, left: Positions, right: Positions, trust: Vector) -> Terms:
+        """What the anchors (left, right, trust) tell about pairs by their types."""
+        ours, theirs = self.left, self.right
+        together = coo_array(ours[left].T @ csr_array(diags_array(trust) @ theirs[right]))
+        totals = np.asarray(together.sum(axis=1)).ravel(), np.asarray(together.sum(axis=0)).ravel()
+        share = totals[1] / max(totals[1].sum(), 1e-9)
+        # Seen together so often, against how often chance would have it.
+        apart = np.maximum(np.log(PRIOR / (totals[0] + PRIOR)), -MOST)
+        row, column = together.coords
+        seen = (together.data + PRIOR * share[column]) / (totals[0][row] + PRIOR)
+        worth = np.clip(np.log(seen / share[column]), -MOST, MOST) - apart[row]
+        left_prior = _prior(ours, left, trust, self.left_groups)
+        right_prior = _prior(theirs, right, trust, self.right_groups)
+        # What it says to meet a type that was not met, if that was seen to meet any.
+        strange, met = ours @ apart, theirs @ (share > 0).astype(np.float64)
+        reach = csr_array(ours @ csr_array((worth, (row, column)), shape=together.shape))
+
+        def terms(left: Numbers, right: Numbers) -> Vector:
+            found: Vector = left_prior[left] + right_prior[right]
+            found += strange[left] * met[right]
+            for part in slices(len(left), AT_ONCE):
+                common = reach[left[part]].multiply(theirs[right[part]])
+                found[part] += np.asarray(common.sum(axis=1)).ravel()
+            return np.clip(found, -2 * MOST, MOST)[:, None]
+
+        return terms
+
 
 def types_of(pair: GraphPair) -> Types:
     """The types of both graphs' entities, which must have kinds."""
@@ -60,34 +87,6 @@ def _types(graph: Graph) -> tuple[csr_array, pl.Series]:
     share = 1.0 / np.bincount(rows, minlength=size)[rows]
     matrix = csr_array((share, (rows, columns)), shape=(size, len(distinct) + 1))
     return matrix, graph.entities.gather(distinct)
-
-
-def learn_types(types: Types, left: Positions, right: Positions, trust: Vector) -> Score:
-    """What the anchors (left, right, trust) tell about pairs by their types, in log-odds."""
-    ours, theirs = types.left, types.right
-    together = coo_array(ours[left].T @ csr_array(diags_array(trust) @ theirs[right]))
-    totals = np.asarray(together.sum(axis=1)).ravel(), np.asarray(together.sum(axis=0)).ravel()
-    share = totals[1] / max(totals[1].sum(), 1e-9)
-    # Seen together so often, against how often chance would have it.
-    apart = np.maximum(np.log(PRIOR / (totals[0] + PRIOR)), -MOST)
-    row, column = together.coords
-    seen = (together.data + PRIOR * share[column]) / (totals[0][row] + PRIOR)
-    worth = np.clip(np.log(seen / share[column]), -MOST, MOST) - apart[row]
-    left_prior = _prior(ours, left, trust, types.left_groups)
-    right_prior = _prior(theirs, right, trust, types.right_groups)
-    # What it says to meet a type that was not met, if that was seen to meet any.
-    strange, met = ours @ apart, theirs @ (share > 0).astype(np.float64)
-    reach = csr_array(ours @ csr_array((worth, (row, column)), shape=together.shape))
-
-    def score(left: Numbers, right: Numbers) -> Vector:
-        found: Vector = left_prior[left] + right_prior[right]
-        found += strange[left] * met[right]
-        for part in slices(len(left), AT_ONCE):
-            common = reach[left[part]].multiply(theirs[right[part]])
-            found[part] += np.asarray(common.sum(axis=1)).ravel()
-        return np.clip(found, -2 * MOST, MOST)
-
-    return score
 
 
 def _prior(matrix: csr_array, anchored: Positions, trust: Vector, groups: Numbers) -> Vector:

@@ -22,7 +22,6 @@ from sameas.scoring import (
     SAME_NAME,
     clues,
     make_traits,
-    name_blocks,
     name_features,
     neighbourhood_rows,
     sketched_hops,
@@ -164,10 +163,10 @@ def _make_profits(task: Task, sides: Sides, phases: Phases) -> Material:
                     pair, features.rows, options, sides, first=int(options.rounds > 0)
                 )
                 exact = make_profit(*hops)
-        empty = int((features.rows.norms() == 0).sum())
+        empty = sum(int((rows.norms() == 0).sum()) for rows in features.rows)
         counts = Counts(empty, features.words, features.words_without_vector)
         counts = replace(counts, languages=aids if aids.matter else None)
-        blocks = name_blocks(features, pair, sides)
+        blocks = features.profits
         left_starts, right_starts = features.starts or (None, None)
         return Material(
             blocks["names"],
