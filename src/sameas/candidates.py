@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 
 from sameas.compression import multiply
 from sameas.graph import Positions
+from sameas.kernels import find_places
 from sameas.likeness.names import NamesAndHops
 from sameas.parallel import THREADS, slices
 from sameas.profit import Above, Profit
@@ -63,7 +64,7 @@ class Candidates:
         """The same pairs with left and right exchanged."""
         return from_pairs(self.shape[::-1], self.right, self.left, self.values)
 
-    @cached_property
+    @property
     def keys(self) -> Positions:
         """The number left * len(right) + right of each pair, ascending."""
         keys: Positions = self.left * np.int64(self.shape[1]) + self.right
@@ -71,12 +72,16 @@ class Candidates:
 
     def find(self, left: Positions, right: Positions) -> Positions:
         """The place of each of these pairs, -1 where it is not there."""
-        keys = self.keys
-        wanted = left * np.int64(self.shape[1]) + right
-        places = np.searchsorted(keys, wanted)
-        here = places < len(keys)
-        here[here] = keys[places[here]] == wanted[here]
+        places = self.places_for(left, right)
+        here = places < self.starts[left + 1]
+        here[here] = self.right[places[here]] == right[here]
         return np.where(here, places, -1)
+
+    def places_for(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> Positions:
+        """Where each of these pairs is in the order of the pairs, or would have to be put."""
+        places = np.empty(len(left), dtype=np.int64)
+        find_places(self.starts, self.right, left, right, places)
+        return places
 
     @property
     def ceiling(self) -> float:

@@ -76,33 +76,52 @@ class RowArrays(NamedTuple):
     starts: Array
     columns: Array
     values: Array
+    width: int
+    """The number of sparse columns."""
 
 
 @partial(kernel, summing=True)
 def pair_products(
-    starts: Array, partners: Array, left: RowArrays, right: RowArrays, width: int, out: Array
+    starts: Array,
+    partners: Array,
+    left: RowArrays,
+    left_starts: Array,
+    right: RowArrays,
+    right_starts: Array,
+    out: Array,
+    places: Array,
 ) -> None:
-    """Dot products of left row i with the right rows partners[starts[i]:starts[i + 1]].
+    """The largest product of left entity i with each of partners[starts[i]:starts[i + 1]].
 
-    A left row, sparse of ``width`` columns, is spread out once for all its partners. Dense columns
-    are summed in single precision.
+    The rows of left entity i are left_starts[i]:left_starts[i + 1], likewise on the right; 0 where
+    one has none. A left row is spread out once for all partners. Dense columns are summed in
+    single precision. The two rows are written to ``places``, shape (2, pairs), if it has columns.
     """
-    spread = np.zeros(width, dtype=np.float32)
+    spread = np.zeros(left.width, dtype=np.float32)
+    told = places.shape[1] > 0
     for i in range(len(starts) - 1):
-        if starts[i] == starts[i + 1]:
-            continue
-        for e in range(left.starts[i], left.starts[i + 1]):
-            spread[left.columns[e]] = left.values[e]
+        out[starts[i] : starts[i + 1]] = -np.inf
+        for a in range(left_starts[i], left_starts[i + 1]):
+            for e in range(left.starts[a], left.starts[a + 1]):
+                spread[left.columns[e]] = left.values[e]
+            for pair in range(starts[i], starts[i + 1]):
+                j = partners[pair]
+                for b in range(right_starts[j], right_starts[j + 1]):
+                    total, dense = 0.0, np.float32(0)
+                    for e in range(right.starts[b], right.starts[b + 1]):
+                        total += np.float64(spread[right.columns[e]]) * np.float64(right.values[e])
+                    for c in range(left.dense.shape[1]):
+                        dense += left.dense[a, c] * right.dense[b, c]
+                    value = np.float32(total + dense)
+                    if value > out[pair]:
+                        out[pair] = value
+                        if told:
+                            places[0, pair], places[1, pair] = a, b
+            for e in range(left.starts[a], left.starts[a + 1]):
+                spread[left.columns[e]] = 0.0
         for pair in range(starts[i], starts[i + 1]):
-            j = partners[pair]
-            total, dense = 0.0, np.float32(0)
-            for e in range(right.starts[j], right.starts[j + 1]):
-                total += np.float64(spread[right.columns[e]]) * np.float64(right.values[e])
-            for c in range(left.dense.shape[1]):
-                dense += left.dense[i, c] * right.dense[j, c]
-            out[pair] = total + dense
-        for e in range(left.starts[i], left.starts[i + 1]):
-            spread[left.columns[e]] = 0.0
+            if out[pair] == -np.inf:
+                out[pair] = 0
 
 
 @kernel
@@ -113,16 +132,14 @@ def sketch_products(
     left_scales: Array,
     right: Array,
     right_scales: Array,
-    first: int,
-    last: int,
     out: Array,
 ) -> None:
-    """Sums over hops 1.. of products of sketched rows first..last with those of their partners."""
-    for i in range(first, last):
+    """Sums over hops of products of sketched rows with those of their partners."""
+    for i in range(len(starts) - 1):
         for pair in range(starts[i], starts[i + 1]):
             j = partners[pair]
             total = np.float32(0)
-            for h in range(1, left.shape[1]):
+            for h in range(left.shape[1]):
                 product = np.int32(0)
                 for c in range(left.shape[2]):
                     product += np.int32(left[i, h, c]) * np.int32(right[j, h, c])
@@ -169,6 +186,20 @@ def offer(best: Best, line: int, value: float, partner: int) -> None:
         place = child
     worth[line, place], partners[line, place] = value, partner
     best.least[line] = worth[line, 0]
+
+
+@kernel
+def find_places(starts: Array, right: Array, lines: Array, wanted: Array, out: Array) -> None:
+    """For each wanted entry of a line, the first place of the line with no smaller entry."""
+    for w in range(len(wanted)):
+        low, high = starts[lines[w]], starts[lines[w] + 1]
+        while low < high:
+            middle = (low + high) // 2
+            if right[middle] < wanted[w]:
+                low = middle + 1
+            else:
+                high = middle
+        out[w] = low
 
 
 @kernel

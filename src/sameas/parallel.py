@@ -101,6 +101,10 @@ class Engine(Protocol):
     def width(self) -> int:
         """Into how many blocks to share out work that suffers from being cut up."""
 
+    @property
+    def room(self) -> int:
+        """How many bytes to share at once."""
+
     def map(
         self,
         work: Callable[..., Result],
@@ -118,7 +122,7 @@ class Engine(Protocol):
 class Threads:
     """The engine of one process."""
 
-    width = WORKERS
+    width, room = WORKERS, sys.maxsize
 
     def map(
         self,
@@ -161,6 +165,11 @@ def map_blocks(
 def width() -> int:
     """Into how many blocks to share out work for the engine in use."""
     return _engine.get().width
+
+
+def room() -> int:
+    """How many bytes to share at once among the blocks of the engine in use."""
+    return _engine.get().room
 
 
 def slices(length: int, size: int) -> Iterator[slice]:

@@ -13,8 +13,9 @@ from scipy.sparse import csr_array
 from sameas.compression import Compressed, compress
 from sameas.graph import Positions
 from sameas.kernels import RowArrays, add_products, pair_products, places_above
-from sameas.parallel import even_slices, in_parallel, in_turn, map_blocks, slices
-from sameas.rows import Matrix, Rows, in_rows, starts_in
+from sameas.pairwise import Block, NamedRows, values_of_partners
+from sameas.parallel import in_parallel, in_turn, slices
+from sameas.rows import Matrix, Rows, in_rows
 
 BUSY = 0.02
 """Columns filled on both sides to a share product above this are multiplied as dense ones.
@@ -27,8 +28,6 @@ LONG = 100
 BLOCK_BYTES = 64 * 2**20
 BOUND_COLUMNS = 384
 """Principal columns that bound a profit: on DBP15K, all but one pair in a hundred is out."""
-PAIRS = 200_000
-"""Pairs whose profits are computed at once."""
 ROUNDING = 4e-6
 """More than the error of a sum of float32 products of unit rows."""
 
@@ -117,6 +116,12 @@ class Profit:
             return self.left, self.right
         return _split(self.left, self.right)
 
+    @cached_property
+    def sides(self) -> tuple[NamedRows, NamedRows]:
+        """The packed rows, one for each entity."""
+        left, right = (NamedRows(side, np.arange(len(side) + 1)) for side in self.packed)
+        return left, right
+
     def rows(self, side: int, which: Positions | slice) -> Rows:
         """These rows of a side."""
         rows = (self.left, self.right)[side]
@@ -138,19 +143,7 @@ class Profit:
 
         The profit of a pair is the same to the digit wherever it is asked for.
         """
-        values = np.empty(len(right), dtype=np.float32)
-
-        def take(rows: slice) -> tuple[slice, Positions, NDArray[np.integer]]:
-            ends, pairs = starts_in(starts, rows)
-            return rows, ends, right[pairs]
-
-        parts = even_slices(starts, PAIRS)
-        for rows, some in map_blocks(_products, parts, take, *self.packed):
-            pairs = starts_in(starts, rows)[1]
-            values[pairs] = some
-            if progress:
-                progress(pairs.stop / max(len(right), 1))
-        return values
+        return values_of_partners(products, *self.sides, starts, right, progress)
 
     def above(self, left: Vector, right: Vector) -> Above:
         """Rows, and the pairs in them whose profit exceeds the sum of their two prices.
@@ -198,15 +191,22 @@ class Profit:
         return matrix
 
 
-def _products(
-    block: tuple[slice, Positions, NDArray[np.integer]], left: Rows, right: Rows
+def products(
+    block: Block, left: NamedRows, right: NamedRows, places: Positions | None = None
 ) -> Matrix:
-    """The profits of the pairs of some left rows."""
-    rows, starts, partners = block
-    values, width = np.empty(len(partners), dtype=np.float32), left.sparse.shape[1]
-    ours = _arrays(left)
-    ours = ours._replace(dense=ours.dense[rows], starts=ours.starts[rows.start : rows.stop + 1])
-    pair_products(starts, partners, ours, _arrays(right), width, values)
+    """The largest products of the rows of pairs of entities; 0 where one has none.
+
+    The two rows of each pair are written to ``places``, shape (2, pairs).
+    """
+    entities, starts, partners = block
+    values = np.empty(len(partners), dtype=np.float32)
+    pair_products(
+        *(starts, partners),
+        *(_arrays(left.rows), left.starts[entities.start : entities.stop + 1]),
+        *(_arrays(right.rows), right.starts),
+        values,
+        np.empty((2, 0), dtype=np.int64) if places is None else places,
+    )
     return values
 
 
@@ -229,7 +229,8 @@ def _slack(ceiling: float, left: Vector, right: Vector) -> float:
 
 
 def _arrays(rows: Rows) -> RowArrays:
-    return RowArrays(rows.dense, rows.sparse.indptr, rows.sparse.indices, rows.sparse.data)
+    sparse = rows.sparse
+    return RowArrays(rows.dense, sparse.indptr, sparse.indices, sparse.data, sparse.shape[1])
 
 
 def _split(left: Rows, right: Rows) -> tuple[Rows, Rows]:

@@ -338,7 +338,7 @@ def _with_evidence(pairs: Pairs, anchors: Anchors, relations: Relations, context
 def _merged(pairs: Pairs, new: Positions, text: Matrix, evidence: Matrix, learned: Vector) -> Pairs:
     """The old pairs and new ones, not scored yet; both are sorted."""
     old, count = pairs.candidates, len(new[0])
-    place = np.searchsorted(old.keys, new[0] * np.int64(old.shape[1]) + new[1])
+    place = old.places_for(*new)
     is_new = np.zeros(len(old) + count, dtype=np.bool_)
     is_new[place + np.arange(count)] = True
 

@@ -39,6 +39,12 @@ class Rows:
         """The number of entities."""
         return int(self.dense.shape[0])
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all arrays."""
+        parts = self.dense, self.sparse.data, self.sparse.indices, self.sparse.indptr
+        return sum(part.nbytes for part in parts)
+
     def toarray(self) -> Matrix:
         """All columns as one dense matrix (n, d + m); for small data and tests."""
         return np.hstack([self.dense, self.sparse.toarray()])

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from sameas.compression import directions_of, times
 from sameas.graph import Positions
 from sameas.kernels import sketch_products
-from sameas.parallel import even_slices, map_blocks, slices
+from sameas.pairwise import Block, values_of_partners
+from sameas.parallel import map_blocks, slices
 from sameas.propagation import hop, hop_rows, surroundings
-from sameas.rows import Matrix, Rows, Sparse, as_rows, in_rows, rows_of, starts_in, unit
+from sameas.rows import Matrix, Rows, Sparse, as_rows, in_rows, rows_of, unit
 
 PRINCIPAL, RANDOM = 96, 288
 """Directions that the rows of each hop are projected on: more random ones are more exact."""
@@ -22,29 +23,54 @@ SAMPLE = 500
 """Entities a side whose hops the principal directions are learnt from."""
 BLOCK = 4000
 """Rows that are made at once."""
-PAIRS = 200_000
-"""Pairs whose products are computed at once."""
 
 Small = NDArray[np.int8]
 
 
 @dataclass(frozen=True, eq=False)
+class SketchedRows:
+    """Rows of some hops: whole numbers, (n, hops, columns), times a scale each, (n, hops)."""
+
+    values: Small
+    scales: Matrix
+
+    def __len__(self) -> int:
+        """The number of entities."""
+        return len(self.values)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of both arrays."""
+        return self.values.nbytes + self.scales.nbytes
+
+    def part(self, which: Positions | slice) -> SketchedRows:
+        """Those of some entities."""
+        return SketchedRows(self.values[which], self.scales[which])
+
+
+@dataclass(frozen=True, eq=False)
 class Sketch:
-    """Rows of hops 0..depth of both sides: whole numbers, (n, hops, columns), times a scale each.
+    """Sketched rows of hops 1..depth of both sides, and of hop 0 as long as it is needed.
 
     The dot product of two sketched rows is near that of the rows: within about .03 where they
     have little in common, and nearer where they have much.
     """
 
-    left: Small
-    right: Small
-    left_scales: Matrix
-    right_scales: Matrix
+    left: SketchedRows
+    right: SketchedRows
+    left_names: SketchedRows | None = None
+    """Hop 0, which partners are searched by; names themselves are compared exactly."""
+    right_names: SketchedRows | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
         """The number of left and of right entities."""
         return len(self.left), len(self.right)
+
+    @property
+    def depth(self) -> int:
+        """The number of hops."""
+        return int(self.left.values.shape[1])
 
     def of(self, left: Positions, right: Positions) -> Matrix:
         """For each pair the mean of its cosines over all hops but hop 0, the names."""
@@ -52,37 +78,34 @@ class Sketch:
 
     def partners(self, starts: Positions, right: NDArray[np.integer]) -> Matrix:
         """The means of left entity i with right[starts[i]:starts[i + 1]], for every i."""
-        values = np.empty(len(right), dtype=np.float32)
-        shared = self.left, self.left_scales, self.right, self.right_scales
-
-        def take(rows: slice) -> tuple[slice, Positions, NDArray[np.integer]]:
-            ends, pairs = starts_in(starts, rows)
-            return rows, ends, right[pairs]
-
-        for rows, some in map_blocks(_products, even_slices(starts, PAIRS), take, *shared):
-            values[starts_in(starts, rows)[1]] = some
-        values /= np.float32(max(self.left.shape[1] - 1, 1))
+        values = values_of_partners(_products, self.left, self.right, starts, right)
+        values /= np.float32(max(self.depth, 1))
         return values
 
     def rows(self, side: int, which: Positions | slice) -> Rows:
         """The rows of all hops side by side; their products are the means over hops."""
-        values, scales = ((self.left, self.left_scales), (self.right, self.right_scales))[side]
-        scaled = values[which] * (scales[which] * np.float32(values.shape[1] ** -0.5))[:, :, None]
-        return as_rows(scaled.reshape(len(scaled), values.shape[1] * values.shape[2]))
+        names, hops = ((self.left_names, self.left), (self.right_names, self.right))[side]
+        assert names is not None, "hop 0 is needed for this"
+        factor = np.float32((self.depth + 1) ** -0.5)
+        scaled = []
+        for part in (names.part(which), hops.part(which)):
+            rows = part.values * (part.scales * factor)[:, :, None]
+            scaled.append(rows.reshape(len(rows), rows.shape[1] * rows.shape[2]))
+        return as_rows(np.hstack(scaled))
+
+    def without_names(self) -> Sketch:
+        """The same without hop 0."""
+        return Sketch(self.left, self.right)
 
 
-def _products(
-    block: tuple[slice, Positions, NDArray[np.integer]],
-    left: Small,
-    left_scales: Matrix,
-    right: Small,
-    right_scales: Matrix,
-) -> Matrix:
+def _products(block: Block, left: SketchedRows, right: SketchedRows) -> Matrix:
     """The sums over hops of the pairs of some left rows."""
     rows, starts, partners = block
     values = np.empty(len(partners), dtype=np.float32)
-    given = left[rows], left_scales[rows], right, right_scales
-    sketch_products(starts, partners, *given, 0, len(starts) - 1, values)
+    ours = left.part(rows)
+    sketch_products(
+        starts, partners, ours.values, ours.scales, right.values, right.scales, values
+    )
     return values
 
 
@@ -106,32 +129,38 @@ def make_sketch(
         directions = directions_of(samples, principal=PRINCIPAL, random=RANDOM, rng=rng)
     sides = []
     for matrix, side, wanted in zip(adjacency, names, only, strict=True):
-        values, scales = _sketch(matrix, side, directions, depth)
+        made = _sketch(matrix, side, directions, depth)
         everyone = len(wanted) == len(side)
-        sides.append((values, scales) if everyone else (values[wanted], scales[wanted]))
-    (left, left_scales), (right, right_scales) = sides
-    return Sketch(left, right, left_scales, right_scales)
+        sides.append(made if everyone else tuple(rows.part(wanted) for rows in made))
+    (left_names, left), (right_names, right) = sides
+    return Sketch(left, right, left_names, right_names)
 
 
 def _sketch(
     adjacency: Sparse, names: Rows, directions: Matrix | None, depth: int
-) -> tuple[Small, Matrix]:
-    """The rows after each hop as small integers, and their scales; each hop from the last one."""
-    width = names.dense.shape[1] + names.sparse.shape[1]
+) -> tuple[SketchedRows, SketchedRows]:
+    """The rows of names, and after each hop; each hop is made from the last one."""
+    size, width = len(names), names.dense.shape[1] + names.sparse.shape[1]
     columns = width if directions is None else directions.shape[1]
-    values = np.empty((len(names), depth + 1, columns), dtype=np.int8)
-    scales = np.empty((len(names), depth + 1), dtype=np.float32)
-
-    for number in range(depth + 1):
-        parts = slices(len(names), BLOCK)
+    first, hops = (
+        SketchedRows(
+            np.empty((size, count, columns), dtype=np.int8),
+            np.empty((size, count), dtype=np.float32),
+        )
+        for count in (1, depth)
+    )
+    places = [(first, 0), *((hops, number) for number in range(depth))]
+    for number, (rows, place) in enumerate(places):
+        parts = slices(size, BLOCK)
         if number:
-            last = values[:, number - 1].copy(), scales[:, number - 1].copy()
-            made = map_blocks(_next_hop, parts, partial(rows_of, adjacency), *last)
+            before, last = places[number - 1]
+            shared = before.values[:, last].copy(), before.scales[:, last].copy()
+            made = map_blocks(_next_hop, parts, partial(rows_of, adjacency), *shared)
         else:
             made = map_blocks(_first_hop, parts, names.part, directions)
-        for part, (some, scale) in made:
-            values[part, number], scales[part, number] = some, scale
-    return values, scales
+        for part, (values, scales) in made:
+            rows.values[part, place], rows.scales[part, place] = values, scales
+    return first, hops
 
 
 def _first_hop(names: Rows, directions: Matrix | None) -> tuple[Small, Matrix]:

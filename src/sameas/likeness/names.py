@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -11,16 +12,14 @@ from scipy.sparse import csr_array
 
 from sameas.graph import Graph, Positions
 from sameas.likeness.memory import Numbers
-from sameas.parallel import even_slices
-from sameas.profit import Profit
+from sameas.pairwise import NamedRows, values_of_partners
+from sameas.profit import Profit, products
 from sameas.proposals import alike
 from sameas.rows import Matrix, Rows, in_rows, unit
 from sameas.sketch import Sketch
 
 MOST_NAMES = 20
 """Names of an entity that are compared."""
-AT_ONCE = 4_000_000
-"""Pairs of names that are compared at once."""
 
 Progress = Callable[[float], None]
 
@@ -75,33 +74,29 @@ class BestNames:
 
     def of(self, left: Numbers, right: Numbers) -> Matrix:
         """The cosines of pairs; 0 where one has no name."""
-        return self.best(left, right)[0]
+        return in_rows(self.partners, self.shape[0], left, right)
 
     def best(self, left: Numbers, right: Numbers) -> tuple[Matrix, Positions, Positions]:
         """The cosines of pairs and the places of the two names, -1 where there is none."""
-        ours, theirs = np.diff(self.left_starts)[left], np.diff(self.right_starts)[right]
-        combinations = ours * theirs
-        ends = np.concatenate([[0], np.cumsum(combinations)])
-        values = np.zeros(len(left), dtype=np.float32)
-        names = np.full((2, len(left)), -1, dtype=np.int64)
-        for part in even_slices(ends, AT_ONCE):
-            some = np.arange(part.start, part.stop)
-            pair = np.repeat(some, combinations[some])
-            nth = np.arange(ends[part.start], ends[part.stop]) - ends[pair]
-            a = self.left_starts[left[pair]] + nth // theirs[pair]
-            b = self.right_starts[right[pair]] + nth % theirs[pair]
-            cosines = self.rows.of(a, b)
-            order = np.lexsort((nth, -cosines, pair))
-            first = order[np.flatnonzero(np.diff(pair[order], prepend=-1))]
-            chosen = pair[first]
-            values[chosen], names[0, chosen], names[1, chosen] = cosines[first], a[first], b[first]
-        return values, names[0], names[1]
+        order = np.argsort(left, kind="stable")
+        starts = np.searchsorted(left[order], np.arange(self.shape[0] + 1))
+        places = np.full((2, len(left)), -1, dtype=np.int64)
+        block = slice(0, self.shape[0]), starts, right[order]
+        values = products(block, *self.sides, places)
+        back = np.argsort(order)
+        return values[back], places[0, back], places[1, back]
 
     def partners(
         self, starts: Positions, right: Numbers, progress: Progress | None = None
     ) -> Matrix:
         """The cosines of left entity i with right[starts[i]:starts[i + 1]], for every i."""
-        return self.of(np.repeat(np.arange(len(starts) - 1), np.diff(starts)), right)
+        return values_of_partners(products, *self.sides, starts, right, progress)
+
+    @cached_property
+    def sides(self) -> tuple[NamedRows, NamedRows]:
+        """The packed rows, by entity."""
+        left, right = self.rows.packed
+        return NamedRows(left, self.left_starts), NamedRows(right, self.right_starts)
 
     def alike(self, k: int) -> Positions:
         """Pairs of entities one of whose names is among the k most similar of another's.
@@ -150,6 +145,6 @@ class NamesAndHops:
         """The profits of left entity i with right[starts[i]:starts[i + 1]], for every i."""
         names = [block.partners(starts, right, progress) for block in self.names]
         first: Matrix = sum(names[1:], names[0]) / np.float32(len(names))
-        hops = np.float32(self.sketch.left.shape[1])  # those of the names included
+        hops = np.float32(self.sketch.depth + 1)  # that of the names included
         mean: Matrix = (first + (hops - 1) * self.hops.partners(starts, right)) / hops
         return mean

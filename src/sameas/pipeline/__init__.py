@@ -99,6 +99,7 @@ def align(
                 progress=report,
             )
             task = make_task(pair, options, inputs)
+            del pair  # the task has its own, in order
             if checkpoint is not None:
                 phases.checkpoint = Checkpoint(Path(checkpoint), fingerprint(task))
         return make_alignment(task, _method(options)(task, phases), phases)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -78,12 +79,12 @@ class Material:
     dictionary: Profit | None = None
     """The profit of names translated by a learnt dictionary, of entities."""
 
-    @property
+    @cached_property
     def names(self) -> Profit | BestNames:
         """The cosine of the names of entities as spelled, of those that fit best."""
         return self._best(self.name_rows)
 
-    @property
+    @cached_property
     def blocks(self) -> dict[str, Profit | BestNames]:
         """The cosine of names by each block, under the name of its weight."""
         found = {"names": self.names}
@@ -122,7 +123,8 @@ def prepare(task: Task, sides: Sides, phases: Phases, *, complete: bool = False)
         material = replace(material, traits=traits)
     found = _choose_candidates(task, material, proposed, phases)
     counts = replace(material.counts, candidate_pairs=len(found), search_recall=found.recall)
-    return replace(material, candidates=found, counts=counts)
+    sketch = material.sketch and material.sketch.without_names()
+    return replace(material, candidates=found, counts=counts, sketch=sketch)
 
 
 def _propose(task: Task, sides: Sides, phases: Phases) -> Positions | None:
