@@ -163,7 +163,7 @@ def test_links_are_wrong_as_often_as_decoys_are_linked(linked):
         everyone.probability[:linked] = rng.beta(20, 1, linked)
         sides.append(Side(everyone, alone(500)))
     chances = sides[0].everyone.probability
-    found = estimate(tuple(sides), (np.ones(500), np.ones(500)), histogram(chances))
+    found = estimate(tuple(sides), histogram(chances))
     made = chances > 0.5
     expected = made[:linked].sum() / made.sum()
     # Calibration goes only so far: links that are all wrong keep some confidence.

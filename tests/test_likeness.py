@@ -523,6 +523,15 @@ def test_without_values_in_common_there_are_no_attributes():
     assert read_attributes(GraphPair(left=left, right=right)) is None
 
 
+def test_attributes_that_fit_equally_well_go_by_their_names():
+    numbers = [str(1000 + number) for number in range(40) for _ in range(1 + number % 7)]
+    half = [None] * len(numbers)
+    columns = {"home": numbers + half, "work": half + numbers}
+    sides = [described(2 * len(numbers), columns, side) for side in "lr"]
+    pairs = read_attributes(GraphPair(left=sides[0], right=sides[1])).pairs
+    assert pairs == [("home", "home"), ("work", "work")]
+
+
 def test_an_attribute_that_says_nothing_is_worth_nothing_and_a_rare_identifier_much():
     attributes = read_attributes(two_described())
     some = np.arange(100)

@@ -60,13 +60,13 @@ def audit_links(
     sides = tuple(map(Side, free, decoys_of))
     found = free[0].probability[free[0].partner >= 0]
     binned, made = histogram(found), found[found > MADE]
-    best = estimate(sides, tuple(np.ones(len(side.decoys.entity)) for side in sides), binned)
+    best = estimate(sides, binned)
     level = min_confidence
     if max_error is not None:
         level = max(level, level_for(best.curve(found), max_error))
     kept = found[(best.curve.confidence(found) if calibrated else found) >= level]
     counts = [int(finished.free(side).sum()) for side in (0, 1)]
-    samples = [_resampled(sides, binned, made, rng) for _ in range(SAMPLES)]
+    samples = [estimate(sides, binned, made=made, rng=rng) for _ in range(SAMPLES)]
     lucks = rng.standard_normal(SAMPLES).tolist()
     decoys = {number: len(side.decoys.entity) for number, side in zip(numbers, sides, strict=True)}
     graph = (pair.left, pair.right)[numbers[0]]
@@ -89,18 +89,6 @@ def audit_links(
             for group in _groups(by, labels, sides, best, level)
         ),
     )
-
-
-def _resampled(
-    sides: tuple[Side, ...], links: Histogram, made: Vector, rng: np.random.Generator
-) -> Estimate:
-    """The estimate with random weights of the decoys (the Bayesian bootstrap).
-
-    One more decoy of each side has a link, with the probability of a random link that was made:
-    that no decoy was linked does not mean that none ever is.
-    """
-    weights = tuple(rng.exponential(size=len(side.decoys.entity)) for side in sides)
-    return estimate(sides, weights, links, extra=rng.choice(made, len(sides)))
 
 
 def _with_intervals(figures: dict[str, float], samples: list[dict[str, float]]) -> dict[str, float]:
@@ -227,20 +215,24 @@ class Estimate:
 
 def estimate(
     sides: tuple[Side, ...],
-    weights: tuple[Vector, ...],
     links: Histogram,
     *,
-    extra: Vector | None = None,
+    made: Vector | None = None,
+    rng: np.random.Generator | None = None,
 ) -> Estimate:
-    """The calibration and the number of counterparts, with these weights of the decoys.
+    """The calibration and the number of counterparts.
 
-    ``extra`` are the probabilities of one more wrong link for each side.
+    With ``rng``, decoys have random weights (the Bayesian bootstrap), and one more of each side
+    has a link, with the probability of a random link that was ``made``: that no decoy was linked
+    does not mean that none ever is.
     """
+    sizes = [len(side.decoys.entity) for side in sides]
+    weights = [np.ones(size) if rng is None else rng.exponential(size=size) for size in sizes]
     alone = [side.like_decoys(each) for side, each in zip(sides, weights, strict=True)]
     chances = [side.decoys.probability for side in sides]
     more = []
-    if extra is not None:
-        chances.append(extra)
+    if rng is not None and made is not None:
+        chances.append(rng.choice(made, len(sides)))
         more.append(np.array(alone) / [each.sum() for each in weights])
     curve = Curve()
     for _ in range(TURNS):
@@ -250,14 +242,14 @@ def estimate(
     # Both sides have the same number of counterparts, at least as many as there are right links.
     # The side with fewer entities without one tells it better.
     without = np.array([side.without(each) for side, each in zip(sides, weights, strict=True)])
-    sizes = np.array([len(side.everyone.entity) for side in sides])
-    found = np.average(sizes - without, weights=1 / (without + 1) ** 2)
+    every = np.array([len(side.everyone.entity) for side in sides])
+    found = np.average(every - without, weights=1 / (without + 1) ** 2)
     right = curve(sides[0].everyone.probability).sum()
     return Estimate(curve, wrong, float(max(found, right)))
 
 
 def _wrong_links(
-    sides: tuple[Side, ...], weights: tuple[Vector, ...], alone: list[float], curve: Curve
+    sides: tuple[Side, ...], weights: list[Vector], alone: list[float], curve: Curve
 ) -> list[Vector]:
     """By side, for how many wrong links the link of each decoy stands.
 

@@ -222,7 +222,8 @@ def _corresponding(left: pl.DataFrame, right: pl.DataFrame) -> list[tuple[str, s
         .filter(pl.col("shared") >= LEAST_SHARED)
     )
     rows = sorted(
-        (-weight / np.sqrt(sizes[0][one] * sizes[1][other]), one, other)
+        # Rounded: sums depend on the order of terms, and equals are to go by their names.
+        (round(-weight / np.sqrt(sizes[0][one] * sizes[1][other]), 9), one, other)
         for one, other, _, weight in met.iter_rows()
         # Two relations are compared by whom they lead to, not by what these are called.
         if not (one.endswith(NAMED) and other.endswith(NAMED))
