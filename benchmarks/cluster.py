@@ -75,6 +75,11 @@ class Measured:
         """That of the engine."""
         return int(self.engine.width)
 
+    @property
+    def room(self) -> int:
+        """That of the engine."""
+        return int(self.engine.room)
+
     def map(self, work: Any, parts: Any, take: Any, *shared: Any) -> Iterator[tuple[Any, Any]]:
         """Each part with its result."""
         stage = self.stages[name_of(work)]
@@ -131,6 +136,11 @@ class Killing:
     def width(self) -> int:
         """That of the engine."""
         return int(self.engine.width)
+
+    @property
+    def room(self) -> int:
+        """That of the engine."""
+        return int(self.engine.room)
 
     def map(self, work: Any, parts: Any, take: Any, *shared: Any) -> Iterator[tuple[Any, Any]]:
         """Each part with its result, whoever died meanwhile."""

@@ -33,7 +33,7 @@ from sameas.pipeline.refined import refine_material, task_edges
 from sameas.pipeline.stages import Counts, Material, prepare
 from sameas.profit import StoredProfit, make_profit
 from sameas.rows import Rows, as_rows
-from sameas.sketch import Sketch
+from sameas.sketch import Sketch, SketchedRows
 from strategies import paper
 
 
@@ -318,8 +318,8 @@ def test_rows_are_given_back(checkpoint, rows):
     names, exact = make_profit(rows, other), make_profit(other, rows)
     assert_given_back(checkpoint, Material(names, Counts(3, words=2), exact))
     starts, small = np.array([0, len(rows)]), np.ones((len(rows), 3, 2), dtype=np.int8)
-    scales = np.ones((len(rows), 3), dtype=np.float32)
-    sketch = Sketch(small, -small, scales, scales)
+    side = SketchedRows(small, np.ones((len(rows), 3), dtype=np.float32))
+    sketch = Sketch(side, side, left_names=side)
     several = Material(names, Counts(3), sketch=sketch, left_starts=starts, right_starts=starts)
     assert_given_back(checkpoint, several)
 

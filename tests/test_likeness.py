@@ -41,7 +41,7 @@ from sameas.likeness.values import (
 )
 from sameas.profit import make_profit
 from sameas.rows import as_rows
-from sameas.sketch import Sketch
+from sameas.sketch import Sketch, SketchedRows
 
 few = settings(deadline=None, max_examples=40)
 slow = settings(deadline=None, max_examples=15)
@@ -219,9 +219,11 @@ def test_names_and_hops_are_the_mean_over_hops_with_the_best_names_first(names, 
     n, m = names.shape
     further = [unit_rows(rng.random((size, 3 * depth)), depth) for size in (n, m)]
     hops = make_profit(*(as_rows(side / max(depth, 1) ** 0.5) for side in further))
-    nothing = (np.zeros((size, depth + 1, 1), dtype=np.int8) for size in (n, m))
-    scales = (np.zeros((size, depth + 1), dtype=np.float32) for size in (n, m))
-    profit = NamesAndHops((names,), Sketch(*nothing, *scales), hops)
+    nothing = (
+        SketchedRows(np.zeros((size, depth, 1), dtype=np.int8), np.zeros((size, depth), np.float32))
+        for size in (n, m)
+    )
+    profit = NamesAndHops((names,), Sketch(*nothing), hops)
     left, right = every_pair(n, m)
     expected = [
         (best_of(names, i, j)[0] + further[0][i] @ further[1][j]) / (depth + 1)

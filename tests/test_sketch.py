@@ -78,11 +78,12 @@ def test_long_rows_are_sketched_without_bias_and_only_those_asked_for():
         error = found.of(left, right) - exact.ravel()
         errors[random] = np.sqrt((error**2).mean())
         assert abs(error.mean()) < 0.01
-        assert_array_equal(few.left, found.left[some[0]])
-        assert_array_equal(few.right_scales, found.right_scales[some[1]])
+        assert_array_equal(few.left.values, found.left.values[some[0]])
+        assert_array_equal(few.right_names.scales, found.right_names.scales[some[1]])
     assert errors[288] < 0.01
     assert errors[288] < errors[32] / 2
-    assert found.left.nbytes == 80 * 3 * 304
+    assert found.left.values.nbytes == 80 * 2 * 304
+    assert found.left_names.values.nbytes == 80 * 304
 
 
 def with_stored_zeros(dense):

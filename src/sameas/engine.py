@@ -8,6 +8,7 @@ halves, since too little memory may be why it was lost.
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 import time
 import weakref
@@ -41,6 +42,9 @@ SHARES = 4
 """Tasks for each thread, if there are enough parts: a worker that is lost costs little."""
 MOST_PARTS = 32
 """Parts of one task."""
+SHARE = 4
+"""The part of a worker's memory that blocks share: Dask may hold it twice while it arrives, and
+what the last blocks shared may still be there."""
 MOST_LOSSES = 6
 """How often the same part may be lost before the run ends."""
 CONNECT_SECONDS, WORKER_SECONDS, LOST_SECONDS = 15, 300, 0.5
@@ -132,6 +136,14 @@ class Dask:
     def width(self) -> int:
         """Into how many blocks to share out work that suffers from being cut up."""
         return SHARES * self._threads()
+
+    @property
+    def room(self) -> int:
+        """How many bytes to share at once: a quarter of the smallest worker's memory."""
+        self._threads()
+        workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
+        limits = [worker["memory_limit"] for worker in workers if worker["memory_limit"]]
+        return int(min(limits, default=sys.maxsize)) // SHARE
 
     def map(
         self,

@@ -12,9 +12,10 @@ import numpy as np
 
 from sameas.graph import Positions
 from sameas.likeness.attributes import Attributes
-from sameas.likeness.memory import Numbers, Terms, Vector
+from sameas.likeness.memory import AT_ONCE, Numbers, Terms, Vector
 from sameas.likeness.spelling import Spelling
 from sameas.likeness.types import Types
+from sameas.parallel import slices
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,13 @@ class Traits:
         anchors = left, right, trust
         return Worths(self, {name: trait.learn(*anchors) for name, trait in known.items()})
 
+    def remember(self, left: Numbers, right: Numbers) -> None:
+        """Compare those of these pairs that are new, all at once."""
+        if self.attributes is not None:
+            self.attributes.remember(left, right)
+        if self.spelling is not None:
+            self.spelling.compare.remember(left, right)
+
 
 @dataclass(frozen=True, eq=False)
 class Worths:
@@ -42,5 +50,9 @@ class Worths:
 
     def score(self, left: Numbers, right: Numbers) -> Vector:
         """What all traits say about pairs together."""
-        said = [terms(left, right).sum(axis=1) for terms in self.terms.values()]
-        return np.asarray(sum(said))
+        self.traits.remember(left, right)
+        total = np.zeros(len(left))
+        for part in slices(len(left), AT_ONCE):
+            for terms in self.terms.values():
+                total[part] += terms(left[part], right[part]).sum(axis=1)
+        return total

@@ -66,12 +66,40 @@ class Attributes:
         rows = ngram_rows(pl.concat(self.texts), n=3, boundaries=True, rarity=True).sparse
         return alike(rows[:size], rows[size:], k)
 
-    @cached_property
-    def compare(self) -> Memory:
+    def compare(
+        self, left: Numbers, right: Numbers
+    ) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
         """How alike pairs are in each corresponding attribute, and how rare equal values are.
 
         Shapes (pairs, attributes): levels, and -ln of the share of entities with that value.
         """
+        levels = np.full((len(left), len(self.pairs)), MISSING, dtype=np.uint8)
+        rarity = np.zeros(levels.shape, dtype=np.float32)
+        some = self._comparable(left, right)
+        levels[some], rarity[some] = self._memory(left[some], right[some])
+        return levels, rarity
+
+    def remember(self, left: Numbers, right: Numbers) -> None:
+        """Compare those of these pairs that are new."""
+        some = self._comparable(left, right)
+        self._memory.remember(left[some], right[some])
+
+    def _comparable(self, left: Numbers, right: Numbers) -> Positions:
+        """Which pairs have a corresponding attribute; of most, there is nothing to remember."""
+        return np.flatnonzero(self._held[0][left] & self._held[1][right])
+
+    @cached_property
+    def _held(self) -> list[NDArray[np.uint32]]:
+        """A bit for each corresponding attribute that an entity has, of both sides."""
+        held = [np.zeros(len(texts), dtype=np.uint32) for texts in self.texts]
+        for place, names in enumerate(self.pairs):
+            for bits, table, name in zip(held, self.tables, names, strict=True):
+                having = table.filter(pl.col("attribute") == name)["entity"].unique()
+                bits[having.to_numpy()] |= np.uint32(1 << place)
+        return held
+
+    @cached_property
+    def _memory(self) -> Memory:
         return Memory(self._compared, len(self.texts[1]))
 
     def _compared(

@@ -32,8 +32,8 @@ class Memory:
     """The pairs that were compared, ascending, and a last number that no pair has."""
     _found: tuple[NDArray[Any], ...] = ()
 
-    def __call__(self, left: Numbers, right: Numbers) -> tuple[NDArray[Any], ...]:
-        """The rows of these pairs; only new ones are compared."""
+    def remember(self, left: Numbers, right: Numbers) -> Positions:
+        """Compare those of these pairs that are new; gives the numbers of all."""
         wanted = left * np.int64(self.width) + right
         # Keys are sorted, so that this is faster than set operations.
         new = np.unique(wanted[self._keys[np.searchsorted(self._keys, wanted)] != wanted])
@@ -45,5 +45,10 @@ class Memory:
             every = zip(*parts, *([self._found] if self._found else []), strict=True)
             self._found = tuple(np.concatenate(arrays)[order[:-1]] for arrays in every)
             self._keys = keys[order]
+        return wanted
+
+    def __call__(self, left: Numbers, right: Numbers) -> tuple[NDArray[Any], ...]:
+        """The rows of these pairs; only new ones are compared."""
+        wanted = self.remember(left, right)
         places = np.searchsorted(self._keys, wanted)
         return tuple(array[places] for array in self._found)

@@ -61,9 +61,7 @@ class Types:
         def terms(left: Numbers, right: Numbers) -> Vector:
             found: Vector = left_prior[left] + right_prior[right]
             found += strange[left] * met[right]
-            for part in slices(len(left), AT_ONCE):
-                common = reach[left[part]].multiply(theirs[right[part]])
-                found[part] += np.asarray(common.sum(axis=1)).ravel()
+            found += np.asarray(reach[left].multiply(theirs[right]).sum(axis=1)).ravel()
             return np.clip(found, -2 * MOST, MOST)[:, None]
 
         return terms
