@@ -579,7 +579,7 @@ def test_the_command_refuses_what_cannot_work(run, tmp_path):
 
 
 def test_without_the_extra_the_command_says_how_to_install_it(run, monkeypatch):
-    monkeypatch.setattr("sameas.cli.server.find_spec", lambda name: None)
+    monkeypatch.setattr("sameas.cli.servers.find_spec", lambda name: None)
     found = CliRunner().invoke(main, ["review", str(run)])
     assert found.exit_code == 2
     assert 'pip install "sameas[web]"' in found.output

@@ -6,7 +6,9 @@ Checks (`check`) and the flags of the command line (`declared`) are made from th
 from __future__ import annotations
 
 import math
+import operator
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from os import PathLike
 from pathlib import Path
@@ -15,6 +17,15 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from sameas.errors import OptionError
 
+LIMITS: dict[str, tuple[str, Callable[[float, float], bool]]] = {
+    "least": ("from", operator.ge),
+    "above": ("above", operator.gt),
+    "most": ("to", operator.le),
+    "below": ("below", operator.lt),
+}
+"""The limits that numbers can have: how they are told, and how a value is compared with them."""
+UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Declared:
@@ -22,46 +33,44 @@ class Declared:
 
     default: Any
     help: str
-    choices: tuple[str, ...] | None = None
-    """What a value must be one of; by default those of the field's ``Literal`` type."""
-    least: float | None = None
-    most: float | None = None
-    above: float | None = None
-    """Like ``least``, without the limit itself."""
-    below: float | None = None
+    limits: Mapping[str, float] = field(default_factory=dict)
+    """By the names of LIMITS."""
     metavar: str | None = None
     name: str = ""
     type: type = str
     """bool, int, float, str or Path; for a tuple, the type of its items."""
+    choices: tuple[str, ...] = ()
+    """What a value must be one of, where the type is a ``Literal``."""
     several: bool = False
     """Whether the value is a tuple of any length."""
     optional: bool = False
     """Whether the value can be None."""
 
 
-def option(default: Any, **rules: Any) -> Any:
-    """A dataclass field that declares an option; ``rules`` are help to metavar of Declared."""
-    return field(default=default, metadata={"option": Declared(default=default, **rules)})
+def option(default: Any, *, help: str, metavar: str | None = None, **limits: float) -> Any:
+    """A dataclass field that declares an option; ``limits`` are least, above, most and below."""
+    one = Declared(default=default, help=help, metavar=metavar, limits=limits)
+    return field(default=default, metadata={"option": one})
 
 
 def declared(cls: type) -> list[Declared]:
     """The options of a dataclass, in the order of its fields."""
-    hints, found = get_type_hints(cls), []
-    for each in fields(cls):
-        if "option" not in each.metadata:
-            continue
-        one, hint = each.metadata["option"], hints[each.name]
-        optional = NoneType in get_args(hint)
-        if optional:
-            hint = next(kind for kind in get_args(hint) if kind is not NoneType)
-        several = get_origin(hint) is tuple
-        if several:
-            hint = get_args(hint)[0]
-        if get_origin(hint) is Literal:
-            one = replace(one, choices=one.choices or get_args(hint))
-            hint = str
-        found.append(replace(one, name=each.name, type=hint, several=several, optional=optional))
-    return found
+    hints = get_type_hints(cls)
+    options = {each.name: each.metadata.get("option") for each in fields(cls)}
+    return [typed(one, name, hints[name]) for name, one in options.items() if one is not None]
+
+
+def typed(one: Declared, name: str, hint: Any) -> Declared:
+    """The option with its name, and what its type says."""
+    optional = NoneType in get_args(hint)
+    if optional:
+        hint = next(kind for kind in get_args(hint) if kind is not NoneType)
+    several = get_origin(hint) is tuple
+    if several:
+        hint = get_args(hint)[0]
+    choices = get_args(hint) if get_origin(hint) is Literal else ()
+    kind = str if choices else hint
+    return replace(one, name=name, type=kind, choices=choices, several=several, optional=optional)
 
 
 def check(instance: Any) -> None:
@@ -93,40 +102,29 @@ def _checked(one: Declared, value: Any) -> Any:
         return Path(value)
     if one.metavar == "SIZE" and isinstance(value, str):
         return parse_size(value, one.name)
-    if one.choices is not None:
-        if not isinstance(value, str) or value not in one.choices:
-            which = "among" if one.several else "one of"
-            raise wrong(one.name, f"{which} {', '.join(one.choices)}", value)
-        return value
-    fits = isinstance(value, int | float if one.type is float else one.type)
-    if isinstance(value, bool) and one.type is not bool:
-        fits = False
-    if not fits or (one.type in (int, float) and not _within(one, value)):
-        raise wrong(one.name, _expected(one), value)
+    if one.choices:
+        fits = isinstance(value, str) and value in one.choices
+        which = "among" if one.several else "one of"
+        expected = f"{which} {', '.join(one.choices)}"
+    else:
+        fits = isinstance(value, int | float if one.type is float else one.type)
+        fits &= one.type is bool or not isinstance(value, bool)
+        if fits and one.type in (int, float):
+            within = (LIMITS[name][1](value, limit) for name, limit in one.limits.items())
+            fits = math.isfinite(value) and all(within)
+        expected = _expected(one)
+    if not fits:
+        raise wrong(one.name, expected, value)
     return value
-
-
-def _within(one: Declared, value: float) -> bool:
-    return (
-        math.isfinite(value)
-        and (one.least is None or value >= one.least)
-        and (one.most is None or value <= one.most)
-        and (one.above is None or value > one.above)
-        and (one.below is None or value < one.below)
-    )
 
 
 def _expected(one: Declared) -> str:
     """What a value must be, in words: "a whole number from 0 to 20"."""
     kinds = {bool: "True or False", int: "a whole number", float: "a number", str: "a text"}
-    limits = {"from": one.least, "above": one.above, "to": one.most, "below": one.below}
-    words = [f"{word} {limit}" for word, limit in limits.items() if limit is not None]
-    if words == [f"from {one.least}"]:
-        words = [f"of at least {one.least}"]
+    words = [f"{LIMITS[name][0]} {one.limits[name]}" for name in LIMITS if name in one.limits]
+    if list(one.limits) == ["least"]:
+        words = [f"of at least {one.limits['least']}"]
     return " ".join([kinds.get(one.type, "a path"), *words])
-
-
-_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
 def parse_size(text: str, name: str = "memory") -> int:
@@ -136,6 +134,6 @@ def parse_size(text: str, name: str = "memory") -> int:
     True
     """
     match = re.fullmatch(r"\s*(\d{1,12}(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
-    if not match or not (size := int(float(match[1]) * _UNITS[match[2].upper()])):
+    if not match or not (size := int(float(match[1]) * UNITS[match[2].upper()])):
         raise wrong(name, "a size such as 4G or 512M", text)
     return size
