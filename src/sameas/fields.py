@@ -1,130 +1,163 @@
-"""Options as dataclass fields: each is declared once, with its help, choices and limits.
+"""Options: each is declared once, with its type, default, limits and help.
 
-Checks (`check`) and the flags of the command line (`declared`) are made from the declaration.
+The fields of a dataclass are options, and so are the keyword-only parameters of a function. The
+docstring explains them under "Options:", as ``name METAVAR: help``. Checks (`check`) and the flags
+of the command line (`declared`) are made from that.
 """
 
 from __future__ import annotations
 
+import inspect
 import math
-import operator
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable
+from dataclasses import dataclass, is_dataclass
+from functools import cache
 from os import PathLike
 from pathlib import Path
 from types import NoneType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from sameas.errors import OptionError
 
-LIMITS: dict[str, tuple[str, Callable[[float, float], bool]]] = {
-    "least": ("from", operator.ge),
-    "above": ("above", operator.gt),
-    "most": ("to", operator.le),
-    "below": ("below", operator.lt),
-}
-"""The limits that numbers can have: how they are told, and how a value is compared with them."""
+EXPLAINED = r"(?m)^  ([a-z_]+) ?(\S*): (.+(?:\n    .+)*)"
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Declared:
-    """One option, as its field declares it."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Limits:
+    """What a number must be, as part of its type: ``Annotated[int, Limits(least=1)]``."""
 
+    least: float | None = None
+    above: float | None = None
+    """Like ``least``, without the limit itself."""
+    most: float | None = None
+    below: float | None = None
+    is_size: bool = False
+    """Whether it is a number of bytes, which can be given as a text such as "4G"."""
+
+    def allow(self, value: float) -> bool:
+        """Whether a number is within the limits."""
+        return (
+            math.isfinite(value)
+            and (self.least is None or value >= self.least)
+            and (self.above is None or value > self.above)
+            and (self.most is None or value <= self.most)
+            and (self.below is None or value < self.below)
+        )
+
+    def __str__(self) -> str:
+        """In words: " from 0 to 20"."""
+        limits = {"from": self.least, "above": self.above, "to": self.most, "below": self.below}
+        words = [f" {word} {limit}" for word, limit in limits.items() if limit is not None]
+        return f" of at least {self.least}" if words == [f" from {self.least}"] else "".join(words)
+
+
+Share = Annotated[float, Limits(least=0.0, most=1.0)]
+Size = Annotated[int, Limits(least=1, is_size=True)]
+
+
+@dataclass(frozen=True)
+class Declared:
+    """One option."""
+
+    name: str
     default: Any
+    """``Parameter.empty`` of inspect, if a value must be given."""
+    metavar: str | None
     help: str
-    limits: Mapping[str, float] = field(default_factory=dict)
-    """By the names of LIMITS."""
-    metavar: str | None = None
-    name: str = ""
-    type: type = str
+    type: type
     """bool, int, float, str or Path; for a tuple, the type of its items."""
-    choices: tuple[str, ...] = ()
+    limits: Limits
+    choices: tuple[str, ...]
     """What a value must be one of, where the type is a ``Literal``."""
-    several: bool = False
+    several: bool
     """Whether the value is a tuple of any length."""
-    optional: bool = False
+    optional: bool
     """Whether the value can be None."""
 
 
-def option(default: Any, *, help: str, metavar: str | None = None, **limits: float) -> Any:
-    """A dataclass field that declares an option; ``limits`` are least, above, most and below."""
-    one = Declared(default=default, help=help, metavar=metavar, limits=limits)
-    return field(default=default, metadata={"option": one})
+@cache
+def declared(owner: Callable[..., Any]) -> tuple[Declared, ...]:
+    """The options of a dataclass or a function, in their order.
+
+    One that is only explained, and has no parameter, is a text that can be None.
+    """
+    hints = get_type_hints(owner, include_extras=True)
+    text = inspect.cleandoc(owner.__doc__ or "").partition("Options:\n")[2]
+    explained = {name: rest for name, *rest in re.findall(EXPLAINED, text.partition("\n\n")[0])}
+    parameters = inspect.signature(owner).parameters.values()
+    defaults = {
+        each.name: each.default
+        for each in parameters
+        if each.kind is each.KEYWORD_ONLY and not is_dataclass(hints[each.name])
+    }
+    found = []
+    for name in dict.fromkeys([*defaults, *explained]):
+        metavar, help = explained.get(name, ("", ""))
+        hint = hints.get(name, str)
+        optional = NoneType in get_args(hint)
+        if optional:
+            hint = next(kind for kind in get_args(hint) if kind is not NoneType)
+        several = get_origin(hint) is tuple
+        if several:
+            hint = get_args(hint)[0]
+        limits = Limits()
+        if get_origin(hint) is Annotated:
+            hint, limits = get_args(hint)
+        choices = get_args(hint) if get_origin(hint) is Literal else ()
+        kind, told = str if choices else hint, " ".join(help.split())
+        default = defaults.get(name)
+        found.append(
+            Declared(name, default, metavar or None, told, kind, limits, choices, several, optional)
+        )
+    return tuple(found)
 
 
-def declared(cls: type) -> list[Declared]:
-    """The options of a dataclass, in the order of its fields."""
-    hints = get_type_hints(cls)
-    options = {each.name: each.metadata.get("option") for each in fields(cls)}
-    return [typed(one, name, hints[name]) for name, one in options.items() if one is not None]
+def check(instance: object) -> None:
+    """Set the fields of a frozen dataclass to what `checked` makes of them."""
+    for one in declared(type(instance)):  # type: ignore[arg-type]
+        object.__setattr__(instance, one.name, checked(one, getattr(instance, one.name)))
 
 
-def typed(one: Declared, name: str, hint: Any) -> Declared:
-    """The option with its name, and what its type says."""
-    optional = NoneType in get_args(hint)
-    if optional:
-        hint = next(kind for kind in get_args(hint) if kind is not NoneType)
-    several = get_origin(hint) is tuple
-    if several:
-        hint = get_args(hint)[0]
-    choices = get_args(hint) if get_origin(hint) is Literal else ()
-    kind = str if choices else hint
-    return replace(one, name=name, type=kind, choices=choices, several=several, optional=optional)
+def checked(one: Declared, value: Any) -> Any:
+    """The value of an option, of the declared type; an OptionError if it cannot be used.
 
-
-def check(instance: Any) -> None:
-    """Raise an OptionError for the first option with a value that cannot be used.
-
-    The fields of a frozen dataclass are set to the declared type where that loses nothing: a
-    single value or a list where several are allowed becomes a tuple, a text where a path is
+    A single value or a list where several are allowed becomes a tuple, a text where a path is
     expected becomes a Path, and a size such as "4G" a number of bytes.
     """
-    for one in declared(type(instance)):
-        value = getattr(instance, one.name)
-        if value is None and one.optional:
-            continue
-        if one.several:
-            single = isinstance(value, str | PathLike) or not hasattr(value, "__iter__")
-            value = tuple(_checked(one, item) for item in ((value,) if single else value))
-        else:
-            value = _checked(one, value)
-        object.__setattr__(instance, one.name, value)
-
-
-def wrong(name: str, expected: str, found: object) -> OptionError:
-    """The error about an option with a value that cannot be used."""
-    return OptionError(f"`{name}` must be {expected}, got {found!r} instead")
+    if value is None and one.optional:
+        return None
+    if not one.several:
+        return _checked(one, value)
+    single = isinstance(value, str | PathLike) or not hasattr(value, "__iter__")
+    return tuple(_checked(one, item) for item in ((value,) if single else value))
 
 
 def _checked(one: Declared, value: Any) -> Any:
+    """One value, or one of several."""
     if one.type is Path and isinstance(value, str | PathLike):
         return Path(value)
-    if one.metavar == "SIZE" and isinstance(value, str):
+    if one.limits.is_size and isinstance(value, str):
         return parse_size(value, one.name)
     if one.choices:
         fits = isinstance(value, str) and value in one.choices
-        which = "among" if one.several else "one of"
-        expected = f"{which} {', '.join(one.choices)}"
+        expected = f"{'among' if one.several else 'one of'} {', '.join(one.choices)}"
     else:
+        kinds = {bool: "True or False", int: "a whole number", float: "a number", str: "a text"}
+        expected = f"{kinds.get(one.type, 'a path')}{one.limits}"
         fits = isinstance(value, int | float if one.type is float else one.type)
         fits &= one.type is bool or not isinstance(value, bool)
         if fits and one.type in (int, float):
-            within = (LIMITS[name][1](value, limit) for name, limit in one.limits.items())
-            fits = math.isfinite(value) and all(within)
-        expected = _expected(one)
+            fits = one.limits.allow(value)
     if not fits:
         raise wrong(one.name, expected, value)
     return value
 
 
-def _expected(one: Declared) -> str:
-    """What a value must be, in words: "a whole number from 0 to 20"."""
-    kinds = {bool: "True or False", int: "a whole number", float: "a number", str: "a text"}
-    words = [f"{LIMITS[name][0]} {one.limits[name]}" for name in LIMITS if name in one.limits]
-    if list(one.limits) == ["least"]:
-        words = [f"of at least {one.limits['least']}"]
-    return " ".join([kinds.get(one.type, "a path"), *words])
+def wrong(name: str, expected: str, found: object) -> OptionError:
+    """The error about an option with a value that cannot be used."""
+    return OptionError(f"`{name}` must be {expected}, got {found!r} instead")
 
 
 def parse_size(text: str, name: str = "memory") -> int:

@@ -9,10 +9,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Literal, cast, get_args
+from typing import Annotated, Any, Literal, cast, get_args
 
 from sameas.errors import OptionError
-from sameas.fields import check, option, wrong
+from sameas.fields import Limits, Share, Size, check, wrong
 
 Cardinality = Literal["one-to-one", "one-to-many", "many-to-one", "many-to-many"]
 Adjacency = Literal["relational", "plain", "random-walk", "laplacian"]
@@ -35,101 +35,63 @@ PARIS_OPTIONS = frozenset({"method", "iterations", "top", "memory", "min_confide
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How to align. The defaults are the preset "best"."""
+    """How to align. The defaults are the preset "best".
 
-    method: Method = option(
-        "seu",
-        help="Names spread over the graph (seu), or a second opinion: PARIS.",
-    )
-    features: Features = option(
-        "char",
-        help="What names are turned into: character n-grams, word vectors, or both; or n-grams "
-        "with all that is installed for other languages, whatever the names look like.",
-    )
-    languages: Languages = option(
-        "auto",
-        help="If the two graphs' names are in different languages, use what is installed for them "
-        "(auto), or compare spelling alone (none).",
-    )
-    encoder: Path | None = option(
-        None,
-        help="Compare names by this sentence encoder too: a folder with an ONNX model and its "
-        "tokenizer.json, or with a model of sentence-transformers.",
-        metavar="DIR",
-    )
-    text: Text = option(
-        "weighted",
-        help="N-grams: folded trigrams weighted by rarity, or plain bigrams as published.",
-    )
-    adjacency: Adjacency = option("relational", help="How neighbours are weighted.")
-    depth: int = option(
-        2, help="How many hops features are spread over the graph.", least=0, most=20
-    )
-    exact_hops: bool = option(
-        False, help="Compare neighbours by exact rows instead of sketches; needs much more memory."
-    )
-    solver: Solver = option("sinkhorn", help="Soft assignment, or the exact one.")
-    iterations: int = option(10, help="Rounds of Sinkhorn, or of PARIS.", least=0, most=10_000)
-    temperature: float = option(0.02, help="How soft Sinkhorn's plan is.", above=0.0)
-    rounds: int = option(
-        4, help="Rounds of refinement by linked neighbours; 0 for none.", least=0, most=1000
-    )
-    without: tuple[Part, ...] = option(
-        (),
-        help="Leave out a part of the preset best, to see what it contributes: "
-        f"{', '.join(get_args(Part))}; can be repeated.",
-        metavar="PART",
-    )
-    cardinality: Cardinality = option(
-        "one-to-one",
-        help="How many partners a left and a right entity may have: one-to-many if the right "
-        "graph holds things twice.",
-    )
-    candidates: int = option(
-        50,
-        help="Partners considered for each entity, from both sides; small problems take all.",
-        least=1,
-        metavar="K",
-    )
-    gap: float = option(
-        0.0,
-        help="Let the exact solver stop once proven to be within this share of the optimum.",
-        least=0.0,
-        below=1.0,
-    )
-    time_limit: float | None = option(
-        None,
-        help="Stop the exact solver after so many seconds, with what it has proven by then.",
-        above=0.0,
-        metavar="SECONDS",
-    )
-    top: int = option(
-        10, help="Ranked candidates kept for each left entity.", least=1, most=1000, metavar="N"
-    )
-    memory: int = option(
-        4 * 2**30,
-        help="Memory ceiling, such as 4G or 512M; what does not fit is refused at the start.",
-        least=1,
-        metavar="SIZE",
-    )
-    min_confidence: float = option(
-        0.5,
-        help="Links less certain than this are dropped; the preset paper keeps all.",
-        least=0.0,
-        most=1.0,
-    )
-    max_error: float | None = option(
-        None,
-        help="Keep only so many of the surest links that no larger share of them is expected to "
-        "be wrong, such as 0.01.",
-        above=0.0,
-        below=1.0,
-        metavar="SHARE",
-    )
-    no_audit: bool = option(
-        False,
-        help="Leave out the audit by decoys: no estimates of errors, confidence as in the plan.",
-    )
+    Options:
+      method: Names spread over the graph (seu), or a second opinion: PARIS.
+      features: What names are turned into: character n-grams, word vectors, or both; or n-grams
+        with all that is installed for other languages, whatever the names look like.
+      languages: If the two graphs' names are in different languages, use what is installed for
+        them (auto), or compare spelling alone (none).
+      encoder DIR: Compare names by this sentence encoder too: a folder with an ONNX model and its
+        tokenizer.json, or with a model of sentence-transformers.
+      text: N-grams: folded trigrams weighted by rarity, or plain bigrams as published.
+      adjacency: How neighbours are weighted.
+      depth: How many hops features are spread over the graph.
+      exact_hops: Compare neighbours by exact rows instead of sketches; needs much more memory.
+      solver: Soft assignment, or the exact one.
+      iterations: Rounds of Sinkhorn, or of PARIS.
+      temperature: How soft Sinkhorn's plan is.
+      rounds: Rounds of refinement by linked neighbours; 0 for none.
+      without PART: Leave out a part of the preset best, to see what it contributes: folding,
+        numbers, sounds, boundaries, rarity, namesakes, votes, lacking, relations, weights, glosses,
+        encoder, dictionary; can be repeated.
+      cardinality: How many partners a left and a right entity may have: one-to-many if the right
+        graph holds things twice.
+      candidates K: Partners considered for each entity, from both sides; small problems take all.
+      gap: Let the exact solver stop once proven to be within this share of the optimum.
+      time_limit SECONDS: Stop the exact solver after so many seconds, with what it has proven by
+        then.
+      top N: Ranked candidates kept for each left entity.
+      memory SIZE: Memory ceiling, such as 4G or 512M; what does not fit is refused at the start.
+      min_confidence: Links less certain than this are dropped; the preset paper keeps all.
+      max_error SHARE: Keep only so many of the surest links that no larger share of them is
+        expected to be wrong, such as 0.01.
+      no_audit: Leave out the audit by decoys: no estimates of errors, confidence as in the plan.
+    """
+
+    method: Method = "seu"
+    features: Features = "char"
+    languages: Languages = "auto"
+    encoder: Path | None = None
+    text: Text = "weighted"
+    adjacency: Adjacency = "relational"
+    depth: Annotated[int, Limits(least=0, most=20)] = 2
+    exact_hops: bool = False
+    solver: Solver = "sinkhorn"
+    iterations: Annotated[int, Limits(least=0, most=10_000)] = 10
+    temperature: Annotated[float, Limits(above=0.0)] = 0.02
+    rounds: Annotated[int, Limits(least=0, most=1000)] = 4
+    without: tuple[Part, ...] = ()
+    cardinality: Cardinality = "one-to-one"
+    candidates: Annotated[int, Limits(least=1)] = 50
+    gap: Annotated[float, Limits(least=0.0, below=1.0)] = 0.0
+    time_limit: Annotated[float, Limits(above=0.0)] | None = None
+    top: Annotated[int, Limits(least=1, most=1000)] = 10
+    memory: Size = 4 * 2**30
+    min_confidence: Share = 0.5
+    max_error: Annotated[float, Limits(above=0.0, below=1.0)] | None = None
+    no_audit: bool = False
 
     def __post_init__(self) -> None:
         """Refuse values that cannot be used, and options that have no effect with the others."""
@@ -157,20 +119,19 @@ class Options:
 
 @dataclass(frozen=True, kw_only=True)
 class Where:
-    """Where the work is done."""
+    """Where the work is done.
 
-    engine: Literal["threads", "dask"] = option(
-        "threads", help="Work in threads of one process, or on a Dask cluster (sameas[dask])."
-    )
-    scheduler: str | None = option(
-        None, help="The Dask cluster to use, such as tcp://host:8786; else one is started here."
-    )
-    workers: int | None = option(
-        None, help="Worker processes of the cluster started here; one a core.", least=1, metavar="N"
-    )
-    worker_memory: int | None = option(
-        None, help="Memory of each of these workers, such as 2G.", least=2**20, metavar="SIZE"
-    )
+    Options:
+      engine: Work in threads of one process, or on a Dask cluster (sameas[dask]).
+      scheduler: The Dask cluster to use, such as tcp://host:8786; else one is started here.
+      workers N: Worker processes of the cluster started here; one a core.
+      worker_memory SIZE: Memory of each of these workers, such as 2G.
+    """
+
+    engine: Literal["threads", "dask"] = "threads"
+    scheduler: str | None = None
+    workers: Annotated[int, Limits(least=1)] | None = None
+    worker_memory: Annotated[int, Limits(least=2**20, is_size=True)] | None = None
 
     def __post_init__(self) -> None:
         """Refuse values that cannot be used, and options that have no effect with the others."""

@@ -20,7 +20,7 @@ from sameas.cli.command import (
     progress_display,
     say,
 )
-from sameas.cli.results import audit_lines
+from sameas.cli.results import audit_lines, note_not_held
 from sameas.files import address_of, limited
 from sameas.options import INPUTS, Options, Preset, Where, make_options, refuse_unused
 from sameas.rdf.rules import Reading
@@ -56,21 +56,21 @@ def align(
     standard input, or sparql+http://... for an endpoint), or tables of triples (head, relation,
     tail: .tsv, .csv, .parquet); PAIR is a benchmark folder in the DBP15K or OpenEA layout.
 
-    Flags:
-      --out OUT: Where the links go: .tsv, .csv, .parquet, .jsonl, .sssom.tsv, .nt, .ttl or .rdf; no
+    Options:
+      out OUT: Where the links go: .tsv, .csv, .parquet, .jsonl, .sssom.tsv, .nt, .ttl or .rdf; no
         suffix for a run folder.
-      --predicate NAME|IRI: What RDF and SSSOM say of a link: sameAs, exactMatch, schema:sameAs or
+      predicate NAME|IRI: What RDF and SSSOM say of a link: sameAs, exactMatch, schema:sameAs or
         an IRI; else what fits its left entity.
-      --preset: The best we know, or the method exactly as published.
-      --names FILE|uri: Names of entities: a file for both sides, two files, or from the URIs.
-      --word-vectors FILE: GloVe or word2vec text file; else the vectors of the extra sameas[glove].
-      --embeddings FILE: Feature rows to use instead of names: .npy or .parquet.
-      --seeds FILE|RUN: Links that are known: two columns (left, right), or a run folder, for those
+      preset: The best we know, or the method exactly as published.
+      names FILE|uri: Names of entities: a file for both sides, two files, or from the URIs.
+      word_vectors FILE: GloVe or word2vec text file; else the vectors of the extra sameas[glove].
+      embeddings FILE: Feature rows to use instead of names: .npy or .parquet.
+      seeds FILE|RUN: Links that are known: two columns (left, right), or a run folder, for those
         accepted in it.
-      --reject FILE|RUN: Pairs that are known not to be links: two columns, or a run folder, for
+      reject FILE|RUN: Pairs that are known not to be links: two columns, or a run folder, for
         those rejected in it.
-      --dictionary FILE: What texts in names mean in the other graph's language (two columns).
-      --among FILE|gold: Only entities of these links are candidates (the paper protocol).
+      dictionary FILE: What texts in names mean in the other graph's language (two columns).
+      among FILE|gold: Only entities of these links are candidates (the paper protocol).
 
     Examples:
       sameas align zh_en -o links.tsv
@@ -132,8 +132,7 @@ def align(
         "not_held": list(not_held),
         **({"changed": changed} if changed else {}),
     }
-    for sentence in not_held:
-        note(f"{out}: cannot hold {sentence}")
+    note_not_held(out, not_held)
     _show(alignment, values)
     next_step = ""
     if pair.gold is not None and len(inputs) == 1:
@@ -150,8 +149,9 @@ def _show(alignment: Alignment, values: dict[str, Any]) -> None:
         text = f"went on from an interrupted run, whose finished phases were used: {phases}"
         note(text, always=False)
     print_table(_summary(alignment, values))
-    header = ("left relation", "right relation", "match", "edges")
-    print_table(_relation_matches(alignment), header=header)
+    print_table(
+        _relation_matches(alignment), header=("left relation", "right relation", "match", "edges")
+    )
     used = alignment.diagnostics.languages
     for sentence in (*(used.notes if used else ()), *_doubles(alignment)):
         note(sentence, always=False)

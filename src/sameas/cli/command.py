@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 import click
 
 from sameas.errors import OptionError, printable, writing_to
-from sameas.fields import Declared, declared, parse_size, typed
+from sameas.fields import Declared, checked, declared
 from sameas.files import limited
 from sameas.rdf.rules import Reading
 
@@ -38,8 +38,6 @@ JSON = "sameas.json"
 NUMBER = r"[\d,.]*\d[\d,.]*( |$)|[\W\d_]*$"
 """Cells that are aligned right: "12", "12 of 20", and those without letters."""
 MAX_BYTES = next(one for one in declared(Reading) if one.name == "max_bytes")
-FLAG = r"(?m)^  --([a-z-]+) ?(\S*): (.+(?:\n    .+)*)"
-"""A flag in a docstring: its name, what it takes, and what it does."""
 
 
 class Command(click.Command):
@@ -64,30 +62,34 @@ class _Notes(logging.Handler):
 def command(choices: type | None = None) -> Callable[[Callable[..., Any]], click.Command]:
     """Make a command of a function that prints for people and returns what --json prints instead.
 
-    The docstring explains the flags under "Flags:"; the signature has their types and defaults,
-    and one that is not in it is a text. Further flags are the options of ``choices``, and those
-    of parameters whose type is a dataclass of options. The function gets the flags that were
-    given. All commands take --json, and --max-bytes, which limits every file that they read. The
-    docstring ends with examples, which are shown after the options.
+    Its flags are the options that the function declares, those of ``choices``, and those of
+    parameters whose type is a dataclass of options. The function gets those that were given. All
+    commands take --json, and --max-bytes, which limits every file that they read. The docstring
+    ends with examples, which are shown after the options.
     """
 
     def make(function: Callable[..., Any]) -> click.Command:
-        text, _, examples = inspect.cleandoc(function.__doc__ or "").partition("Examples:\n")
-        text, _, flags = text.partition("Flags:\n")
         hints = get_type_hints(function).items()
         groups: dict[str, Any] = {name: kind for name, kind in hints if is_dataclass(kind)}
-        kinds = [kind for kind in (choices, *groups.values()) if kind is not None]
-        options = [*_explained(flags, function), *(one for kind in kinds for one in declared(kind))]
-        is_limited = any(one.name == MAX_BYTES.name for one in options)
+        owners = [each for each in (function, choices, *groups.values()) if each is not None]
+        options = {one.name: one for owner in owners for one in declared(owner)}
+        takes_limit = MAX_BYTES.name in options
+        options |= {MAX_BYTES.name: MAX_BYTES}
 
         @wraps(function)
-        def run(*, as_json: bool, max_bytes: str | None, **values: Any) -> None:
+        def run(*, as_json: bool, **values: Any) -> None:
             click.get_current_context().meta[JSON] = as_json
             logging.getLogger("sameas").handlers = [_Notes(logging.WARNING)]
-            limit = None if max_bytes is None else parse_size(max_bytes, "max_bytes")
-            with limited(limit):
-                given = {"max_bytes": limit} if is_limited and limit else {}
-                given |= _given(options, values)
+            given = {}
+            for name, one in options.items():
+                value = values.pop(name)
+                if value and (one.metavar or "").endswith(",..."):
+                    value = [part.strip() for text in value for part in text.split(",")]
+                if value not in (None, ()):
+                    given[name] = checked(one, value)
+            with limited(given.get(MAX_BYTES.name)):
+                if not takes_limit:
+                    given.pop(MAX_BYTES.name, None)
                 for name, kind in groups.items():
                     own = [one.name for one in declared(kind) if one.name in given]
                     values[name] = kind(**{one: given.pop(one) for one in own})
@@ -98,25 +100,15 @@ def command(choices: type | None = None) -> Callable[[Callable[..., Any]], click
                 escaped = sys.stdout.encoding.lower() not in ("utf-8", "utf8")
                 say(json.dumps(plain, indent=2, ensure_ascii=escaped), always=True)
 
+        text, _, examples = inspect.cleandoc(function.__doc__ or "").partition("Examples:\n")
+        text = text.partition("Options:\n")[0]
         made = click.command(cls=Command, help=text, epilog=f"\b\nExamples:\n{examples}")(run)
         note = "Print one JSON object on standard output, nothing else."
-        made.params += map(_flag, options)
+        made.params += map(_flag, options.values())
         made.params.append(click.Option(["--json", "as_json"], is_flag=True, help=note))
-        if not is_limited:
-            made.params.append(_flag(MAX_BYTES))
         return made
 
     return make
-
-
-def _explained(text: str, function: Callable[..., Any]) -> Iterator[Declared]:
-    """The flags that a docstring explains."""
-    hints, parameters = get_type_hints(function), inspect.signature(function).parameters
-    for flag, metavar, help in re.findall(FLAG, text):
-        name = flag.replace("-", "_")
-        default = parameters[name].default if name in parameters else None
-        one = Declared(default=default, metavar=metavar or None, help=" ".join(help.split()))
-        yield typed(one, name, hints.get(name, str))
 
 
 def _flag(one: Declared) -> click.Option:
@@ -124,7 +116,7 @@ def _flag(one: Declared) -> click.Option:
     names, help = [f"--{one.name.replace('_', '-')}"], one.help
     if one.type is bool:
         return click.Option(names, is_flag=True, default=None, help=help)
-    is_size, required = one.metavar == "SIZE", one.default is inspect.Parameter.empty
+    is_size, required = one.limits.is_size, one.default is inspect.Parameter.empty
     if required:
         names.insert(0, f"-{one.name[0]}")
     elif one.default not in (None, ()):
@@ -138,18 +130,6 @@ def _flag(one: Declared) -> click.Option:
         required=required,
         help=help,
     )
-
-
-def _given(options: Iterable[Declared], values: dict[str, Any]) -> dict[str, Any]:
-    """The options that were given as flags; they are taken out of ``values``."""
-    given = {}
-    for one in options:
-        value = values.pop(one.name, None)
-        if value and (one.metavar or "").endswith(",..."):
-            value = tuple(part.strip() for text in value for part in text.split(","))
-        if value not in (None, ()):
-            given[one.name] = value
-    return given
 
 
 def _at_most_two(context: click.Context, argument: click.Parameter, paths: Any) -> Any:

@@ -207,10 +207,10 @@ def names(
     The file has two columns, entity and name. Translate the second one, and give the file to
     sameas align with --names.
 
-    Flags:
-      --out OUT: Where the names go: .tsv, .csv or .parquet.
-      --side: Names of one graph only; of both by default.
-      --names FILE|uri: Names of entities: a file, or from the URIs.
+    Options:
+      out OUT: Where the names go: .tsv, .csv or .parquet.
+      side: Names of one graph only; of both by default.
+      names FILE|uri: Names of entities: a file, or from the URIs.
 
     Examples:
       sameas names zh_en --names uri --side left -o names.tsv

@@ -55,10 +55,9 @@ class Commands(Command, click.Group):
             code = super().main(args, **rest)
             with to_standard_output():
                 sys.stdout.flush()
-        except InputError as error:  # it may quote a file, which is left as it is
-            _fail(str(error), 2)
         except SameasError as error:
-            _fail(as_flags(str(error)), 2)
+            quoting = isinstance(error, InputError)  # it may quote a file, which is left as it is
+            _fail(str(error) if quoting else as_flags(str(error)), 2)
         except click.exceptions.NoArgsIsHelpError as error:
             say(error.format_message(), err=True, always=True)
             sys.exit(2)

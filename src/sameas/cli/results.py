@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
@@ -20,11 +20,12 @@ from sameas.cli.command import (
     say,
 )
 from sameas.errors import OptionError
-from sameas.fields import wrong
+from sameas.fields import Limits
 
 if TYPE_CHECKING:
     from sameas.audit.record import Audit
 
+Links = Annotated[int, Limits(least=0, most=1000)]
 WORST = 3
 """Groups that the summary of a run names."""
 WORSE = 0.02
@@ -95,9 +96,9 @@ def evaluate(
     judged links is from the share of them that is right. With --no-match, unmatched recall is the
     share of those entities that have no link. Gold that does not fit the graphs is pointed out.
 
-    Flags:
-      --no-match FILE: Entities known to have no counterpart, one a line; any link of them is wrong.
-      --complete: Gold has all links of the kinds of entities (individuals, classes, properties)
+    Options:
+      no_match FILE: Entities known to have no counterpart, one a line; any link of them is wrong.
+      complete: Gold has all links of the kinds of entities (individuals, classes, properties)
         that it mentions: any other link of these kinds is wrong.
 
     Examples:
@@ -137,9 +138,9 @@ def explain(
     RUN is a run folder that sameas align wrote. Entities are given by URI, or by a name (or the
     last part of the URI) that only they have. The score is taken apart: the parts add up to it.
 
-    Flags:
-      --side: The graph that ENTITY is from.  [left, else right]
-      --drawing FILE: Also draw both neighbourhoods side by side: .svg, or .html with the text.
+    Options:
+      side: The graph that ENTITY is from.  [left, else right]
+      drawing FILE: Also draw both neighbourhoods side by side: .svg, or .html with the text.
 
     Examples:
       sameas explain run http://fr.dbpedia.org/resource/Londres
@@ -177,10 +178,10 @@ def convert(
     suffixes of IN and OUT decide: .tsv, .csv, .parquet, .jsonl, .sssom.tsv, .nt, .ttl or .rdf
     (Alignment API). What OUT cannot hold is said on standard error.
 
-    Flags:
-      --predicate NAME|IRI: What RDF and SSSOM say of a link: sameAs, exactMatch, schema:sameAs or
+    Options:
+      predicate NAME|IRI: What RDF and SSSOM say of a link: sameAs, exactMatch, schema:sameAs or
         an IRI; else what IN says; of a run, what fits the left entity.
-      --meta NAME=VALUE: Metadata of SSSOM: license, mapping_set_id, subject_source, mapping_date,
+      meta NAME=VALUE: Metadata of SSSOM: license, mapping_set_id, subject_source, mapping_date,
         ...
 
     Examples:
@@ -227,9 +228,9 @@ def merge(run: Path, *, out: Path, keep: Side = "left") -> dict[str, Any]:
     there to the IRI that was replaced. RDF is written as it was read. In N-Quads (.nq) every triple
     is in its own named graph, or in one that says which graph it came from.
 
-    Flags:
-      --out OUT: Where the graph goes: .nt, .ttl or .nq, plain, .gz or .zst.
-      --keep: Whose IRI a linked entity has.
+    Options:
+      out OUT: Where the graph goes: .nt, .ttl or .nq, plain, .gz or .zst.
+      keep: Whose IRI a linked entity has.
 
     Examples:
       sameas merge run -o merged.nt
@@ -248,15 +249,15 @@ def merge(run: Path, *, out: Path, keep: Side = "left") -> dict[str, Any]:
 
 @command()
 @run_argument
-def report(run: Path, *, out: Path, links: int = 25) -> dict[str, Any]:
+def report(run: Path, *, out: Path, links: Links = 25) -> dict[str, Any]:
     """Write a run as one HTML file that needs nothing else, to be mailed.
 
     It holds counts, confidences, relation matches, how the run was made, and the least certain
     links with how their scores come about.
 
-    Flags:
-      --out OUT: The file to write: .html.
-      --links N: How many of the least certain links are in it, at most 1000.
+    Options:
+      out OUT: The file to write: .html.
+      links N: How many of the least certain links are in it.
 
     Examples:
       sameas report run -o report.html
@@ -264,8 +265,6 @@ def report(run: Path, *, out: Path, links: int = 25) -> dict[str, Any]:
     """
     from sameas.review.report import write_report
 
-    if not 0 <= links <= 1000:
-        raise wrong("links", "a whole number from 0 to 1000", links)
     shown = write_report(run, out, count=links)
     say(f"Written to {out}, with {shown} links.")
     return {"output": str(out), "links": shown}
@@ -288,10 +287,10 @@ def reproduce(
     and gold.tsv) for the section on real RDF. What is in the report already is not run again
     unless data, settings or code have changed, so an interrupted run goes on where it stopped.
 
-    Flags:
-      --report DIR: Where tables, plots and results.json go.
-      --only NAME,...: Experiments or datasets to run, separated by commas or given one by one.
-      --word-vectors FILE: GloVe or word2vec text file; else the vectors of the extra sameas[glove].
+    Options:
+      report DIR: Where tables, plots and results.json go.
+      only NAME,...: Experiments or datasets to run, separated by commas or given one by one.
+      word_vectors FILE: GloVe or word2vec text file; else the vectors of the extra sameas[glove].
 
     Examples:
       sameas reproduce data

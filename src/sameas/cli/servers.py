@@ -12,13 +12,14 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Timer
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote
 
 import click
 
 from sameas.cli.command import Side, command, note, progress_display, run_argument, say
-from sameas.errors import InputError, OptionError, system_reason
+from sameas.errors import OptionError, system_reason
+from sameas.fields import Limits
 from sameas.rdf.rules import Reading
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from sameas.graph import Graph
 
+Port = Annotated[int, Limits(least=0, most=65535)]
 HERE = "127.0.0.1"
 """Where to listen for requests of this machine alone."""
 REVIEW_PORT = 8765
@@ -40,7 +42,7 @@ TOKEN = r"[A-Za-z0-9_-]{16,200}"
 def review(
     run: Path,
     *,
-    port: int | None = None,
+    port: Port | None = None,
     host: str = HERE,
     token: str | None = None,
     reviewer: str | None = None,
@@ -52,12 +54,12 @@ def review(
     decided and when. sameas convert honours them, and sameas align --seeds RUN --reject RUN
     learns from them. The page needs the extra sameas[web].
 
-    Flags:
-      --port N: The port of the page.  [8765, or any that is free]
-      --host ADDRESS: The address to listen on; others than this machine need --token.
-      --token TEXT: What opens the page, instead of a random text.
-      --reviewer NAME: Who decides, unless the page is told otherwise.  [your login]
-      --no-browser: Do not open the browser.
+    Options:
+      port N: The port of the page.  [8765, or any that is free]
+      host ADDRESS: The address to listen on; others than this machine need --token.
+      token TEXT: What opens the page, instead of a random text.
+      reviewer NAME: Who decides, unless the page is told otherwise.  [your login]
+      no_browser: Do not open the browser.
 
     Examples:
       sameas review run
@@ -67,12 +69,9 @@ def review(
     require_web()
     from sameas.review.app import make_app
     from sameas.review.folder import Review
-    from sameas.writing import is_run
+    from sameas.writing import read_run
 
-    if not is_run(run):
-        raise InputError(
-            run, "is not a run folder (no run.json in it); make one with: sameas align"
-        )
+    read_run(run)  # which refuses what is no run folder
     local = is_loopback(host)
     if not local and (token is None or len(token) < SHORTEST):
         raise OptionError(
@@ -112,7 +111,7 @@ def serve(
     side: Side = "right",
     names: str | None = None,
     host: str = HERE,
-    port: int = 8000,
+    port: Port = 8000,
     token: str | None = None,
     reading: Reading,
 ) -> dict[str, Any]:
@@ -122,12 +121,12 @@ def serve(
     of which the right graph is served. The service speaks the Reconciliation Service API 0.2 and
     changes nothing. It ends with Ctrl-C.
 
-    Flags:
-      --side: Which graph of a run or benchmark folder.
-      --names FILE|uri: Names of entities: a file, or from the URIs.
-      --host ADDRESS: Where to listen; beyond this machine only with --token.
-      --port NUMBER: Where to listen; 0 for any that is free.
-      --token TEXT: A secret that the address begins with: 16 or more letters and digits.
+    Options:
+      side: Which graph of a run or benchmark folder.
+      names FILE|uri: Names of entities: a file, or from the URIs.
+      host ADDRESS: Where to listen; beyond this machine only with --token.
+      port NUMBER: Where to listen; 0 for any that is free.
+      token TEXT: A secret that the address begins with: 16 or more letters and digits.
 
     Examples:
       sameas serve things.ttl
@@ -135,10 +134,16 @@ def serve(
       sameas serve things.nt.gz --host 0.0.0.0 --token "$TOKEN"
     """
     require_web()
-    _check(host, token)
     from sameas.serve.app import make_app
     from sameas.serve.service import make_service
 
+    if token is not None and not re.fullmatch(TOKEN, token):
+        raise OptionError("`token` must be 16 to 200 letters, digits, - and _, got another text")
+    if not is_loopback(host) and token is None:
+        raise OptionError(
+            f"`host` {host} lets other machines read the graph; give a secret with `token`, "
+            "which the address of the service then begins with, or leave `host` out"
+        )
     context = click.get_current_context()
     listening = context.with_resource(listen(host, port))
     with progress_display() as progress:
@@ -157,16 +162,6 @@ def serve(
         f"  {address}\n\nCtrl-C ends the service."
     )
     return {"address": address, "entities": entities, "types": len(types)}
-
-
-def _check(host: str, token: str | None) -> None:
-    if token is not None and not re.fullmatch(TOKEN, token):
-        raise OptionError("`token` must be 16 to 200 letters, digits, - and _, got another text")
-    if not is_loopback(host) and token is None:
-        raise OptionError(
-            f"`host` {host} lets other machines read the graph; give a secret with `token`, "
-            "which the address of the service then begins with, or leave `host` out"
-        )
 
 
 def _read(place: str, side: Side, names: str | None, reading: Reading) -> Graph:
@@ -203,8 +198,8 @@ def listen(host: str, *ports: int) -> socket.socket:
     for port in ports:
         try:
             return socket.create_server((host, port), family=family)
-        except (OSError, UnicodeError, OverflowError) as error:
-            reason = system_reason(error) or str(error)
+        except (OSError, UnicodeError) as error:
+            reason = system_reason(error) or "no such host"
     raise OptionError(
         f"cannot listen at {host}, port {port} ({reason}); give another `port` or `host`"
     )
