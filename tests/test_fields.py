@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import pytest
 
 from sameas import OptionError
-from sameas.fields import Limits, Size, check, declared
+from sameas.fields import Size, check, declared
 
 Fruit = Literal["apple", "pear"]
 
@@ -26,10 +26,10 @@ class Basket:
     """
 
     fruit: Fruit = "apple"
-    count: Annotated[int, Limits(least=0, most=20)] = 2
-    least: Annotated[int, Limits(least=1)] = 1
-    share: Annotated[float, Limits(least=0, below=1)] = 0.5
-    seconds: Annotated[float, Limits(above=0)] | None = None
+    count: Annotated[int, "from 0 to 20"] = 2
+    least: Annotated[int, "of at least 1"] = 1
+    share: Annotated[float, "from 0 below 1"] = 0.5
+    seconds: Annotated[float, "above 0"] | None = None
     others: tuple[Fruit, ...] = ()
     files: tuple[Path, ...] = ()
     size: Size = 1
@@ -45,6 +45,7 @@ class Basket:
         ({"fruit": "plum"}, "`fruit` must be one of apple, pear, got 'plum' instead"),
         ({"fruit": ["apple"]}, r"`fruit` must be one of apple, pear, got \['apple'\] instead"),
         ({"count": 21}, "`count` must be a whole number from 0 to 20, got 21 instead"),
+        ({"count": 10**400}, "`count` must be a whole number from 0 to 20, got 1000"),
         ({"count": 1.0}, "`count` must be a whole number from 0 to 20, got 1.0 instead"),
         ({"count": True}, "`count` must be a whole number from 0 to 20, got True instead"),
         ({"least": 0}, "`least` must be a whole number of at least 1, got 0 instead"),
@@ -76,13 +77,13 @@ def test_the_declaration_says_all_that_a_flag_needs():
     assert found["fruit"].choices == ("apple", "pear")
     assert (found["seconds"].type, found["seconds"].optional) == (float, True)
     assert (found["files"].type, found["files"].several) == (Path, True)
-    assert (found["size"].metavar, found["size"].limits.is_size) == ("SIZE", True)
+    assert (found["size"].metavar, found["size"].is_size) == ("SIZE", True)
     assert (found["count"].metavar, found["count"].help) == ("N", "How many: at most twenty.")
     assert (found["fruit"].default, found["fruit"].help) == ("apple", "Which fruit.")
 
 
 def test_a_function_declares_options_in_the_same_way():
-    def buy(shop: str, *, fruit: Fruit, count: Annotated[int, Limits(least=1)] = 3, **more: str):
+    def buy(shop: str, *, fruit: Fruit, count: Annotated[int, "of at least 1"] = 3, **more: str):
         """Buy fruit.
 
         Options:

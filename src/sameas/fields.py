@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, is_dataclass
 from functools import cache
+from operator import ge, gt, le, lt
 from os import PathLike
 from pathlib import Path
 from types import NoneType
@@ -21,43 +22,15 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 from sameas.errors import OptionError
 
 EXPLAINED = r"(?m)^  ([a-z_]+) ?(\S*): (.+(?:\n    .+)*)"
+COMPARISONS = {"of at least": ge, "from": ge, "above": gt, "to": le, "below": lt}
+"""What the words of limits mean, such as those of ``Annotated[int, "from 0 to 20"]``."""
+BYTES = "bytes"
+"""Part of the type of a number of bytes, which can be given as a text such as "4G"."""
+Size = Annotated[int, "of at least 1", BYTES]
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Limits:
-    """What a number must be, as part of its type: ``Annotated[int, Limits(least=1)]``."""
-
-    least: float | None = None
-    above: float | None = None
-    """Like ``least``, without the limit itself."""
-    most: float | None = None
-    below: float | None = None
-    is_size: bool = False
-    """Whether it is a number of bytes, which can be given as a text such as "4G"."""
-
-    def allow(self, value: float) -> bool:
-        """Whether a number is within the limits."""
-        return (
-            math.isfinite(value)
-            and (self.least is None or value >= self.least)
-            and (self.above is None or value > self.above)
-            and (self.most is None or value <= self.most)
-            and (self.below is None or value < self.below)
-        )
-
-    def __str__(self) -> str:
-        """In words: " from 0 to 20"."""
-        limits = {"from": self.least, "above": self.above, "to": self.most, "below": self.below}
-        words = [f" {word} {limit}" for word, limit in limits.items() if limit is not None]
-        return f" of at least {self.least}" if words == [f" from {self.least}"] else "".join(words)
-
-
-Share = Annotated[float, Limits(least=0.0, most=1.0)]
-Size = Annotated[int, Limits(least=1, is_size=True)]
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Declared:
     """One option."""
 
@@ -68,7 +41,9 @@ class Declared:
     help: str
     type: type
     """bool, int, float, str or Path; for a tuple, the type of its items."""
-    limits: Limits
+    limits: str
+    """What a number must be, in words; "" if it can be any."""
+    is_size: bool
     choices: tuple[str, ...]
     """What a value must be one of, where the type is a ``Literal``."""
     several: bool
@@ -102,14 +77,21 @@ def declared(owner: Callable[..., Any]) -> tuple[Declared, ...]:
         several = get_origin(hint) is tuple
         if several:
             hint = get_args(hint)[0]
-        limits = Limits()
-        if get_origin(hint) is Annotated:
-            hint, limits = get_args(hint)
+        hint, *limits = get_args(hint) if get_origin(hint) is Annotated else [hint]
         choices = get_args(hint) if get_origin(hint) is Literal else ()
-        kind, told = str if choices else hint, " ".join(help.split())
-        default = defaults.get(name)
         found.append(
-            Declared(name, default, metavar or None, told, kind, limits, choices, several, optional)
+            Declared(
+                name=name,
+                default=defaults.get(name),
+                metavar=metavar or None,
+                help=" ".join(help.split()),
+                type=str if choices else hint,
+                limits=limits[0] if limits else "",
+                is_size=BYTES in limits,
+                choices=choices,
+                several=several,
+                optional=optional,
+            )
         )
     return tuple(found)
 
@@ -138,18 +120,20 @@ def _checked(one: Declared, value: Any) -> Any:
     """One value, or one of several."""
     if one.type is Path and isinstance(value, str | PathLike):
         return Path(value)
-    if one.limits.is_size and isinstance(value, str):
+    if one.is_size and isinstance(value, str):
         return parse_size(value, one.name)
     if one.choices:
         fits = isinstance(value, str) and value in one.choices
         expected = f"{'among' if one.several else 'one of'} {', '.join(one.choices)}"
     else:
         kinds = {bool: "True or False", int: "a whole number", float: "a number", str: "a text"}
-        expected = f"{kinds.get(one.type, 'a path')}{one.limits}"
+        expected = f"{kinds.get(one.type, 'a path')} {one.limits}".rstrip()
         fits = isinstance(value, int | float if one.type is float else one.type)
         fits &= one.type is bool or not isinstance(value, bool)
         if fits and one.type in (int, float):
-            fits = one.limits.allow(value)
+            limits = re.findall(r"([a-z ]*[a-z]) (\S+)", one.limits)
+            within = (COMPARISONS[words.strip()](value, float(limit)) for words, limit in limits)
+            fits = -math.inf < value < math.inf and all(within)
     if not fits:
         raise wrong(one.name, expected, value)
     return value

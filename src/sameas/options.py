@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Annotated, Any, Literal, cast, get_args
 
 from sameas.errors import OptionError
-from sameas.fields import Limits, Share, Size, check, wrong
+from sameas.fields import BYTES, Size, check, wrong
 
 Cardinality = Literal["one-to-one", "one-to-many", "many-to-one", "many-to-many"]
 Adjacency = Literal["relational", "plain", "random-walk", "laplacian"]
@@ -76,21 +76,21 @@ class Options:
     encoder: Path | None = None
     text: Text = "weighted"
     adjacency: Adjacency = "relational"
-    depth: Annotated[int, Limits(least=0, most=20)] = 2
+    depth: Annotated[int, "from 0 to 20"] = 2
     exact_hops: bool = False
     solver: Solver = "sinkhorn"
-    iterations: Annotated[int, Limits(least=0, most=10_000)] = 10
-    temperature: Annotated[float, Limits(above=0.0)] = 0.02
-    rounds: Annotated[int, Limits(least=0, most=1000)] = 4
+    iterations: Annotated[int, "from 0 to 10000"] = 10
+    temperature: Annotated[float, "above 0.0"] = 0.02
+    rounds: Annotated[int, "from 0 to 1000"] = 4
     without: tuple[Part, ...] = ()
     cardinality: Cardinality = "one-to-one"
-    candidates: Annotated[int, Limits(least=1)] = 50
-    gap: Annotated[float, Limits(least=0.0, below=1.0)] = 0.0
-    time_limit: Annotated[float, Limits(above=0.0)] | None = None
-    top: Annotated[int, Limits(least=1, most=1000)] = 10
+    candidates: Annotated[int, "of at least 1"] = 50
+    gap: Annotated[float, "from 0.0 below 1.0"] = 0.0
+    time_limit: Annotated[float, "above 0.0"] | None = None
+    top: Annotated[int, "from 1 to 1000"] = 10
     memory: Size = 4 * 2**30
-    min_confidence: Share = 0.5
-    max_error: Annotated[float, Limits(above=0.0, below=1.0)] | None = None
+    min_confidence: Annotated[float, "from 0.0 to 1.0"] = 0.5
+    max_error: Annotated[float, "above 0.0 below 1.0"] | None = None
     no_audit: bool = False
 
     def __post_init__(self) -> None:
@@ -130,8 +130,8 @@ class Where:
 
     engine: Literal["threads", "dask"] = "threads"
     scheduler: str | None = None
-    workers: Annotated[int, Limits(least=1)] | None = None
-    worker_memory: Annotated[int, Limits(least=2**20, is_size=True)] | None = None
+    workers: Annotated[int, "of at least 1"] | None = None
+    worker_memory: Annotated[int, f"of at least {2**20}", BYTES] | None = None
 
     def __post_init__(self) -> None:
         """Refuse values that cannot be used, and options that have no effect with the others."""

@@ -116,7 +116,7 @@ def _flag(one: Declared) -> click.Option:
     names, help = [f"--{one.name.replace('_', '-')}"], one.help
     if one.type is bool:
         return click.Option(names, is_flag=True, default=None, help=help)
-    is_size, required = one.limits.is_size, one.default is inspect.Parameter.empty
+    is_size, required = one.is_size, one.default is inspect.Parameter.empty
     if required:
         names.insert(0, f"-{one.name[0]}")
     elif one.default not in (None, ()):

@@ -20,12 +20,11 @@ from sameas.cli.command import (
     say,
 )
 from sameas.errors import OptionError
-from sameas.fields import Limits
 
 if TYPE_CHECKING:
     from sameas.audit.record import Audit
 
-Links = Annotated[int, Limits(least=0, most=1000)]
+Links = Annotated[int, "from 0 to 1000"]
 WORST = 3
 """Groups that the summary of a run names."""
 WORSE = 0.02

@@ -19,7 +19,6 @@ import click
 
 from sameas.cli.command import Side, command, note, progress_display, run_argument, say
 from sameas.errors import OptionError, system_reason
-from sameas.fields import Limits
 from sameas.rdf.rules import Reading
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
     from sameas.graph import Graph
 
-Port = Annotated[int, Limits(least=0, most=65535)]
+Port = Annotated[int, "from 0 to 65535"]
 HERE = "127.0.0.1"
 """Where to listen for requests of this machine alone."""
 REVIEW_PORT = 8765
