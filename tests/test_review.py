@@ -572,7 +572,7 @@ def test_the_command_refuses_what_cannot_work(run, tmp_path):
         ([str(run), "--host", "0.0.0.0"], "--token must be given"),
         ([str(run), "--host", "0.0.0.0", "--token", "short"], "at least 12 characters"),
         ([str(run), "--token", "ключ ключ ключ"], "must consist of ASCII"),
-        ([str(run), "--port", "99999"], "not in the range"),
+        ([str(run), "--port", "99999"], "--port must be a whole number from 0 to 65535"),
     ):
         found = CliRunner().invoke(main, ["review", *arguments, "--no-browser"])
         assert (found.exit_code, text in found.output) == (2, True), found.output

@@ -5,7 +5,7 @@ The flags of the command line are made from these fields.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -96,9 +96,7 @@ class Options:
     def __post_init__(self) -> None:
         """Refuse values that cannot be used, and options that have no effect with the others."""
         check(self)
-        changed = [
-            field.name for field in fields(self) if getattr(self, field.name) != field.default
-        ]
+        changed = (name for name, value in DEFAULTS.items() if getattr(self, name) != value)
         refuse_unused(self, changed)
         if self.features == "multilingual" and not compares_languages(self):
             raise OptionError(
@@ -115,6 +113,9 @@ class Options:
         """The options as plain values that JSON can hold."""
         encoder = None if self.encoder is None else str(self.encoder.absolute())
         return {**asdict(self), "without": list(self.without), "encoder": encoder}
+
+
+DEFAULTS = {field.name: field.default for field in fields(Options)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,7 +154,7 @@ def compares_languages(options: Options) -> bool:
     return ngrams and options.rounds > 0 and options.method == "seu"
 
 
-def refuse_unused(options: Options, given: Collection[str], *, embeddings: bool = False) -> None:
+def refuse_unused(options: Options, given: Iterable[str], *, embeddings: bool = False) -> None:
     """Raise an OptionError if one of the options and inputs ``given`` has no effect.
 
     ``embeddings`` says that feature rows were given, which take the place of names.
@@ -167,7 +168,7 @@ def refuse_unused(options: Options, given: Collection[str], *, embeddings: bool 
 def without_effect(options: Options, *, embeddings: bool = False) -> dict[str, str]:
     """The options and inputs that these options make no use of, and why."""
     if options.method == "paris":
-        others = {*(field.name for field in fields(Options)), *INPUTS} - PARIS_OPTIONS
+        others = {*DEFAULTS, *INPUTS} - PARIS_OPTIONS
         return dict.fromkeys(others, "method 'paris' does not use it")
     unused: dict[str, str] = {}
     if options.solver != "hungarian":
@@ -216,17 +217,17 @@ def make_options(preset: Preset = "best", **choices: Any) -> Options:
     """The options of a preset with these changes; an option without effect is refused."""
     if preset not in PRESETS:
         raise wrong("preset", f"one of {', '.join(PRESETS)}", preset)
-    known = {field.name for field in fields(Options)}
     for name in choices:
-        if name not in known:
-            raise OptionError(f"{name!r} is not an option; options are {', '.join(sorted(known))}")
+        if name not in DEFAULTS:
+            known = ", ".join(sorted(DEFAULTS))
+            raise OptionError(f"{name!r} is not an option; options are {known}")
     base = PRESETS[preset]
     if choices.get("method") == "paris":
         base = Options(min_confidence=base.min_confidence)
     if choices.get("features") == "word" and "text" not in choices:
         base = replace(base, text="weighted")
     options = replace(base, **choices)
-    refuse_unused(options, list(choices))
+    refuse_unused(options, choices)
     return options
 
 
@@ -235,7 +236,6 @@ def recorded_options(values: Mapping[str, Any]) -> Options:
 
     Earlier versions let such options pass, and recorded more than is an option today.
     """
-    defaults = {field.name: field.default for field in fields(Options)}
-    values = {name: value for name, value in values.items() if name in defaults}
-    unused = without_effect(cast(Options, SimpleNamespace(**{**defaults, **values})))
+    values = {name: value for name, value in values.items() if name in DEFAULTS}
+    unused = without_effect(cast(Options, SimpleNamespace(**{**DEFAULTS, **values})))
     return Options(**{name: value for name, value in values.items() if name not in unused})

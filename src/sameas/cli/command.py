@@ -73,7 +73,6 @@ def command(choices: type | None = None) -> Callable[[Callable[..., Any]], click
         groups: dict[str, Any] = {name: kind for name, kind in hints if is_dataclass(kind)}
         owners = [each for each in (function, choices, *groups.values()) if each is not None]
         options = {one.name: one for owner in owners for one in declared(owner)}
-        takes_limit = MAX_BYTES.name in options
         options |= {MAX_BYTES.name: MAX_BYTES}
 
         @wraps(function)
@@ -87,9 +86,7 @@ def command(choices: type | None = None) -> Callable[[Callable[..., Any]], click
                     value = [part.strip() for text in value for part in text.split(",")]
                 if value not in (None, ()):
                     given[name] = checked(one, value)
-            with limited(given.get(MAX_BYTES.name)):
-                if not takes_limit:
-                    given.pop(MAX_BYTES.name, None)
+            with limited(given.pop(MAX_BYTES.name, None)):
                 for name, kind in groups.items():
                     own = [one.name for one in declared(kind) if one.name in given]
                     values[name] = kind(**{one: given.pop(one) for one in own})
