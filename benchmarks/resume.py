@@ -140,7 +140,7 @@ def _killed(job: Job, phase: str, how: str, after: float) -> dict[str, Any] | No
         "stop_seconds": round(time.perf_counter() - killed, 3),
         "exit_code": code,
         "output": state(job.out, job.reference),
-        "kept": sorted(file.parent.name for file in kept.glob("*/phase.json")),
+        "kept": sorted(file.stem for file in kept.glob("*.npz") if "." not in file.stem),
     }
 
 

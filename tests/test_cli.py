@@ -126,6 +126,12 @@ def test_every_command_is_listed_and_takes_json():
         assert any("--json" in option.opts for option in command.params), name
 
 
+def test_every_flag_says_what_it_does():
+    for command in main.commands.values():
+        for option in command.params:
+            assert option.param_type_name == "argument" or option.help.strip(), option.opts
+
+
 def test_without_a_command_the_help_is_shown_line_by_line():
     result = CliRunner().invoke(main, [])
     assert "\nCommands:\n" in result.output

@@ -4,27 +4,36 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import pytest
 
 from sameas import OptionError
-from sameas.fields import check, declared, option
+from sameas.fields import Size, check, declared
 
 Fruit = Literal["apple", "pear"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Basket:
-    fruit: Fruit = option("apple", help="Which fruit.")
-    count: int = option(2, help="How many.", least=0, most=20)
-    least: int = option(1, help="At least.", least=1)
-    share: float = option(0.5, help="Share.", least=0, below=1)
-    seconds: float | None = option(None, help="Time.", above=0)
-    others: tuple[Fruit, ...] = option((), help="Others.")
-    files: tuple[Path, ...] = option((), help="Files.")
-    size: int = option(1, help="Size.", least=1, metavar="SIZE")
-    ripe: bool = option(False, help="Ripe.")
+    """What is bought.
+
+    Options:
+      fruit: Which fruit.
+      count N: How many: at
+        most twenty.
+      size SIZE: How large.
+    """
+
+    fruit: Fruit = "apple"
+    count: Annotated[int, "from 0 to 20"] = 2
+    least: Annotated[int, "of at least 1"] = 1
+    share: Annotated[float, "from 0 below 1"] = 0.5
+    seconds: Annotated[float, "above 0"] | None = None
+    others: tuple[Fruit, ...] = ()
+    files: tuple[Path, ...] = ()
+    size: Size = 1
+    ripe: bool = False
 
     def __post_init__(self):
         check(self)
@@ -36,6 +45,7 @@ class Basket:
         ({"fruit": "plum"}, "`fruit` must be one of apple, pear, got 'plum' instead"),
         ({"fruit": ["apple"]}, r"`fruit` must be one of apple, pear, got \['apple'\] instead"),
         ({"count": 21}, "`count` must be a whole number from 0 to 20, got 21 instead"),
+        ({"count": 10**400}, "`count` must be a whole number from 0 to 20, got 1000"),
         ({"count": 1.0}, "`count` must be a whole number from 0 to 20, got 1.0 instead"),
         ({"count": True}, "`count` must be a whole number from 0 to 20, got True instead"),
         ({"least": 0}, "`least` must be a whole number of at least 1, got 0 instead"),
@@ -67,4 +77,28 @@ def test_the_declaration_says_all_that_a_flag_needs():
     assert found["fruit"].choices == ("apple", "pear")
     assert (found["seconds"].type, found["seconds"].optional) == (float, True)
     assert (found["files"].type, found["files"].several) == (Path, True)
-    assert found["size"].metavar == "SIZE"
+    assert (found["size"].metavar, found["size"].is_size) == ("SIZE", True)
+    assert (found["count"].metavar, found["count"].help) == ("N", "How many: at most twenty.")
+    assert (found["fruit"].default, found["fruit"].help) == ("apple", "Which fruit.")
+
+
+def test_a_function_declares_options_in_the_same_way():
+    def buy(shop: str, *, fruit: Fruit, count: Annotated[int, "of at least 1"] = 3, **more: str):
+        """Buy fruit.
+
+        Options:
+          fruit: Which fruit.
+          bag FILE: Where it goes.
+
+        Examples:
+          buy here: now
+        """
+
+    fruit, count, bag = declared(buy)
+    assert (fruit.choices, fruit.help, count.default, count.help) == (
+        ("apple", "pear"),
+        "Which fruit.",
+        3,
+        "",
+    )
+    assert (bag.name, bag.type, bag.metavar, bag.default) == ("bag", str, "FILE", None)

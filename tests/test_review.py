@@ -572,14 +572,14 @@ def test_the_command_refuses_what_cannot_work(run, tmp_path):
         ([str(run), "--host", "0.0.0.0"], "--token must be given"),
         ([str(run), "--host", "0.0.0.0", "--token", "short"], "at least 12 characters"),
         ([str(run), "--token", "ключ ключ ключ"], "must consist of ASCII"),
-        ([str(run), "--port", "99999"], "not in the range"),
+        ([str(run), "--port", "99999"], "--port must be a whole number from 0 to 65535"),
     ):
         found = CliRunner().invoke(main, ["review", *arguments, "--no-browser"])
         assert (found.exit_code, text in found.output) == (2, True), found.output
 
 
 def test_without_the_extra_the_command_says_how_to_install_it(run, monkeypatch):
-    monkeypatch.setattr("sameas.cli.server.find_spec", lambda name: None)
+    monkeypatch.setattr("sameas.cli.servers.find_spec", lambda name: None)
     found = CliRunner().invoke(main, ["review", str(run)])
     assert found.exit_code == 2
     assert 'pip install "sameas[web]"' in found.output

@@ -603,7 +603,7 @@ def test_what_cannot_be_served_is_one_sentence(tmp_path, capsys, monkeypatch):
     assert "no such" in failed(capsys, tmp_path / "nothing.ttl", "--port", 0).lower()
     empty = put(tmp_path / "empty.nt", "")
     assert "holds no triples" in failed(capsys, empty, "--port", 0)
-    monkeypatch.setattr("sameas.cli.server.find_spec", lambda name: None)
+    monkeypatch.setattr("sameas.cli.servers.find_spec", lambda name: None)
     assert 'pip install "sameas[web]"' in failed(capsys, file)
 
 

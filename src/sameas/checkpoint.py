@@ -1,16 +1,14 @@
 """Results of finished phases of a long run, kept so that an interrupted run can go on.
 
-A checkpoint is a folder with one folder per phase: its arrays (.npy) and phase.json with their
-checksums and the fingerprint of the run they belong to. A phase is there whole or not at all,
-and what belongs to another input, other options or another version is never used.
+A checkpoint is a folder with one file of arrays per phase (.npz, which has checksums), among them
+the fingerprint of the run it belongs to. A phase is there whole or not at all, and what belongs
+to another input, other options or another version is never used.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import shutil
-import zlib
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from types import NoneType
@@ -45,51 +43,37 @@ class Checkpoint:
         """Keep the result of a phase (a dataclass of arrays), if it took long enough."""
         if self.folder is None or seconds < WORTH_SECONDS:
             return
-        draft = self.folder / f"{phase}.draft"
-        arrays = to_arrays(result)
+        arrays = to_arrays(result, "result")
+        arrays |= to_arrays(self.fingerprint, "fingerprint") | to_arrays(seconds, "seconds")
+        draft = self.folder / f"{phase}.draft.npz"
         with writing_to(self.folder, f"cannot keep the phase {phase}"):
-            shutil.rmtree(draft, ignore_errors=True)
-            draft.mkdir(parents=True)
-            for name, array in arrays.items():
-                np.save(draft / f"{name}.npy", array, allow_pickle=False)
-            record = {
-                "fingerprint": self.fingerprint,
-                "seconds": seconds,
-                "arrays": {name: _checksum(array) for name, array in arrays.items()},
-            }
-            (draft / "phase.json").write_text(json.dumps(record), encoding="utf8")
-            shutil.rmtree(self.folder / phase, ignore_errors=True)
-            draft.rename(self.folder / phase)
+            self.folder.mkdir(parents=True, exist_ok=True)
+            np.savez(draft, **arrays)  # type: ignore[arg-type]
+            draft.replace(self.folder / f"{phase}.npz")
 
     def load(self, phase: str, kind: type[T]) -> tuple[T, float] | None:
         """The result of a phase of the same run, and its seconds; None if it was not kept."""
-        if self.folder is None or not (self.folder / phase / "phase.json").is_file():
+        if self.folder is None:
             return None
         try:
-            record = json.loads((self.folder / phase / "phase.json").read_text(encoding="utf8"))
-            if record["fingerprint"] != self.fingerprint:
-                return None
-            arrays = {}
-            for name, checksum in record["arrays"].items():
-                arrays[name] = np.load(self.folder / phase / f"{name}.npy", allow_pickle=False)
-                if _checksum(arrays[name]) != checksum:
+            file = self.folder / f"{phase}.npz"
+            with file.open("rb") as stream, np.load(stream, allow_pickle=False) as kept:
+                if kept["fingerprint"].item() != self.fingerprint:
                     return None
-            return from_arrays(kind, arrays), record["seconds"]
+                arrays = dict(kept)
+            return from_arrays(kind, arrays, "result"), arrays["seconds"].item()
         except Exception:  # a damaged file can make NumPy raise nearly anything
             return None
 
 
-def to_arrays(value: Any, name: str = "") -> Arrays:
+def to_arrays(value: Any, name: str) -> Arrays:
     """A dataclass of arrays, numbers, texts, sparse arrays and such dataclasses, as flat arrays."""
     if value is None:
         return {}
-    parts = _parts(value)
-    if parts is None:
+    if (parts := _parts(value)) is None:
         return {name: np.asarray(value)}
-    arrays: Arrays = {}
-    for part, content in parts.items():
-        arrays |= to_arrays(content, f"{name}.{part}" if name else part)
-    return arrays
+    inner = (to_arrays(content, f"{name}.{part}") for part, content in parts.items())
+    return {key: array for arrays in inner for key, array in arrays.items()}
 
 
 def _parts(value: Any) -> dict[str, Any] | None:
@@ -103,23 +87,22 @@ def _parts(value: Any) -> dict[str, Any] | None:
     return None
 
 
-def from_arrays(kind: Any, arrays: Arrays, name: str = "") -> Any:
+def from_arrays(kind: Any, arrays: Arrays, name: str) -> Any:
     """The value that ``to_arrays`` was given, from its type."""
-    inner = f"{name}." if name else ""
     if NoneType in get_args(kind):
-        if name not in arrays and not any(key.startswith(inner) for key in arrays):
+        if not any(key == name or key.startswith(f"{name}.") for key in arrays):
             return None
         kind = next(each for each in get_args(kind) if each is not NoneType)
     if kind is csr_array:
-        data, indices, indptr, shape = (arrays[f"{inner}{part}"] for part in OF_SPARSE)
+        data, indices, indptr, shape = (arrays[f"{name}.{part}"] for part in OF_SPARSE)
         return csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
     if isinstance(kind, type) and is_dataclass(kind):
         hints = get_type_hints(kind)
         names = [each.name for each in fields(kind)]
-        return kind(**{part: from_arrays(hints[part], arrays, f"{inner}{part}") for part in names})
+        return kind(**{part: from_arrays(hints[part], arrays, f"{name}.{part}") for part in names})
     if get_origin(kind) is tuple and any(map(is_dataclass, get_args(kind))):
         parts = enumerate(get_args(kind))
-        return tuple(from_arrays(each, arrays, f"{inner}{number}") for number, each in parts)
+        return tuple(from_arrays(each, arrays, f"{name}.{number}") for number, each in parts)
     array = arrays[name]
     if get_origin(kind) is tuple:
         return tuple(array.tolist())
@@ -137,12 +120,11 @@ def fingerprint(task: Task) -> str:
 
 def _update(digest: Any, content: Any) -> None:
     """Add a table, an array or a dataclass of these to a hash."""
+    if isinstance(content, pl.Series):
+        content = content.to_frame()
     if isinstance(content, pl.DataFrame):
         digest.update(f"{content.shape} {content.columns} ".encode())
         digest.update(content.hash_rows(0).to_numpy().tobytes() if len(content) else b"")
-    elif isinstance(content, pl.Series):
-        digest.update(f"{len(content)} ".encode())
-        digest.update(np.ascontiguousarray(content.hash(0).to_numpy()))
     elif isinstance(content, np.ndarray):
         digest.update(f"{content.dtype.str} {content.shape} ".encode())
         digest.update(np.ascontiguousarray(content))
@@ -151,8 +133,3 @@ def _update(digest: Any, content: Any) -> None:
             _update(digest, part)
     else:
         digest.update(repr(content).encode())
-
-
-def _checksum(array: NDArray[Any]) -> str:
-    content = zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
-    return f"{array.dtype.str} {array.shape} {content}"

@@ -83,8 +83,8 @@ def evaluate(
     pair = found.pair if isinstance(found, Alignment) else None
     if isinstance(found, Alignment) and ranked is None:
         ranked = found.ranked
-    links, gold = _distinct_links(found), as_links(gold, "gold")
-    judged = links.filter(_judged(pair, gold, no_match, complete=complete))
+    gold = as_links(gold, "gold")
+    links, judged = _links(found, gold, no_match, complete=complete)
     right = len(links.join(gold, on=PAIR, how="semi"))
     precision = right / len(judged) if len(judged) else None
     strict_precision = right / len(links) if len(links) else None
@@ -169,9 +169,8 @@ def calibration(
     mentions; with ``complete``, all links of the kinds of entities that gold mentions. Links
     without a confidence are left out.
     """
-    pair = found.pair if complete and isinstance(found, Alignment) else None
-    links, gold = _distinct_links(found), as_links(gold, "gold")
-    return _calibration(links.filter(_judged(pair, gold, no_match, complete=complete)), gold)
+    gold = as_links(gold, "gold")
+    return _calibration(_links(found, gold, no_match, complete=complete)[1], gold)
 
 
 def _calibration(judged: pl.DataFrame, gold: pl.DataFrame) -> Calibration:
@@ -190,12 +189,6 @@ def _calibration(judged: pl.DataFrame, gold: pl.DataFrame) -> Calibration:
         .sort("place")
     )
     return Calibration(tuple(Bin(place / BINS, *row) for place, *row in table.iter_rows()))
-
-
-def _distinct_links(found: Alignment | Table) -> pl.DataFrame:
-    """The links of a result or a table, each once."""
-    links = as_links(found.links if isinstance(found, Alignment) else found, "found")
-    return links.unique(PAIR, keep="first", maintain_order=True)
 
 
 def hide_half(pair: GraphPair, *, seed: int) -> tuple[GraphPair, pl.Series]:
@@ -218,24 +211,24 @@ def hide_half(pair: GraphPair, *, seed: int) -> tuple[GraphPair, pl.Series]:
     return smaller, alone["left"].unique(maintain_order=True)
 
 
-def _judged(
-    pair: GraphPair | None, gold: pl.DataFrame, no_match: pl.Series | None, *, complete: bool
-) -> pl.Expr:
-    """Whether something is known about a link's left or right entity."""
-    known = {side: [gold[side]] for side in PAIR}
-    for side, columns in known.items():
-        if no_match is not None:
-            columns.append(no_match)
+def _links(
+    found: Alignment | Table, gold: pl.DataFrame, no_match: pl.Series | None, *, complete: bool
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The links, each once, and those of them of whose left or right entity something is known."""
+    table = found.links if isinstance(found, Alignment) else found
+    links = as_links(table, "found").unique(PAIR, keep="first", maintain_order=True)
+    known = []
+    for side in PAIR:
+        columns = [gold[side]] if no_match is None else [gold[side], no_match.rename(side)]
         if complete:
-            graph = None if pair is None else pair.left if side == "left" else pair.right
+            graph = getattr(found.pair, side) if isinstance(found, Alignment) else None
             if graph is None or (kinds := graph.kinds) is None:
-                return pl.lit(True)
+                return links, links
             places = graph.positions(gold[side])
-            columns.append(graph.entities.filter(np.isin(kinds, kinds[places[places >= 0]])))
-    return pl.any_horizontal(
-        pl.col(side).is_in(pl.concat([column.rename(side) for column in columns]).implode())
-        for side, columns in known.items()
-    )
+            alike = graph.entities.filter(np.isin(kinds, kinds[places[places >= 0]]))
+            columns.append(alike.rename(side))
+        known.append(pl.col(side).is_in(pl.concat(columns).implode()))
+    return links, links.filter(pl.any_horizontal(known))
 
 
 def _warnings(links: pl.DataFrame, gold: pl.DataFrame, pair: GraphPair | None) -> Iterator[str]:

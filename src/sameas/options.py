@@ -5,14 +5,14 @@ The flags of the command line are made from these fields.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Literal, cast, get_args
+from typing import Annotated, Any, Literal, cast, get_args
 
 from sameas.errors import OptionError
-from sameas.fields import check, option, wrong
+from sameas.fields import BYTES, Size, check, wrong
 
 Cardinality = Literal["one-to-one", "one-to-many", "many-to-one", "many-to-many"]
 Adjacency = Literal["relational", "plain", "random-walk", "laplacian"]
@@ -35,108 +35,68 @@ PARIS_OPTIONS = frozenset({"method", "iterations", "top", "memory", "min_confide
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How to align. The defaults are the preset "best"."""
+    """How to align. The defaults are the preset "best".
 
-    method: Method = option(
-        "seu",
-        help="Names spread over the graph (seu), or a second opinion: PARIS.",
-    )
-    features: Features = option(
-        "char",
-        help="What names are turned into: character n-grams, word vectors, or both; or n-grams "
-        "with all that is installed for other languages, whatever the names look like.",
-    )
-    languages: Languages = option(
-        "auto",
-        help="If the two graphs' names are in different languages, use what is installed for them "
-        "(auto), or compare spelling alone (none).",
-    )
-    encoder: Path | None = option(
-        None,
-        help="Compare names by this sentence encoder too: a folder with an ONNX model and its "
-        "tokenizer.json, or with a model of sentence-transformers.",
-        metavar="DIR",
-    )
-    text: Text = option(
-        "weighted",
-        help="N-grams: folded trigrams weighted by rarity, or plain bigrams as published.",
-    )
-    adjacency: Adjacency = option("relational", help="How neighbours are weighted.")
-    depth: int = option(
-        2, help="How many hops features are spread over the graph.", least=0, most=20
-    )
-    exact_hops: bool = option(
-        False, help="Compare neighbours by exact rows instead of sketches; needs much more memory."
-    )
-    solver: Solver = option("sinkhorn", help="Soft assignment, or the exact one.")
-    iterations: int = option(10, help="Rounds of Sinkhorn, or of PARIS.", least=0, most=10_000)
-    temperature: float = option(0.02, help="How soft Sinkhorn's plan is.", above=0.0)
-    rounds: int = option(
-        4, help="Rounds of refinement by linked neighbours; 0 for none.", least=0, most=1000
-    )
-    without: tuple[Part, ...] = option(
-        (),
-        help="Leave out a part of the preset best, to see what it contributes: "
-        f"{', '.join(get_args(Part))}; can be repeated.",
-        metavar="PART",
-    )
-    cardinality: Cardinality = option(
-        "one-to-one",
-        help="How many partners a left and a right entity may have: one-to-many if the right "
-        "graph holds things twice.",
-    )
-    candidates: int = option(
-        50,
-        help="Partners considered for each entity, from both sides; small problems take all.",
-        least=1,
-        metavar="K",
-    )
-    gap: float = option(
-        0.0,
-        help="Let the exact solver stop once proven to be within this share of the optimum.",
-        least=0.0,
-        below=1.0,
-    )
-    time_limit: float | None = option(
-        None,
-        help="Stop the exact solver after so many seconds, with what it has proven by then.",
-        above=0.0,
-        metavar="SECONDS",
-    )
-    top: int = option(
-        10, help="Ranked candidates kept for each left entity.", least=1, most=1000, metavar="N"
-    )
-    memory: int = option(
-        4 * 2**30,
-        help="Memory ceiling, such as 4G or 512M; what does not fit is refused at the start.",
-        least=1,
-        metavar="SIZE",
-    )
-    min_confidence: float = option(
-        0.5,
-        help="Links less certain than this are dropped; the preset paper keeps all.",
-        least=0.0,
-        most=1.0,
-    )
-    max_error: float | None = option(
-        None,
-        help="Keep only so many of the surest links that no larger share of them is expected to "
-        "be wrong, such as 0.01.",
-        above=0.0,
-        below=1.0,
-        metavar="SHARE",
-    )
-    no_audit: bool = option(
-        False,
-        help="Leave out the audit by decoys: no estimates of errors, confidence as in the plan.",
-    )
+    Options:
+      method: Names spread over the graph (seu), or a second opinion: PARIS.
+      features: What names are turned into: character n-grams, word vectors, or both; or n-grams
+        with all that is installed for other languages, whatever the names look like.
+      languages: If the two graphs' names are in different languages, use what is installed for
+        them (auto), or compare spelling alone (none).
+      encoder DIR: Compare names by this sentence encoder too: a folder with an ONNX model and its
+        tokenizer.json, or with a model of sentence-transformers.
+      text: N-grams: folded trigrams weighted by rarity, or plain bigrams as published.
+      adjacency: How neighbours are weighted.
+      depth: How many hops features are spread over the graph.
+      exact_hops: Compare neighbours by exact rows instead of sketches; needs much more memory.
+      solver: Soft assignment, or the exact one.
+      iterations: Rounds of Sinkhorn, or of PARIS.
+      temperature: How soft Sinkhorn's plan is.
+      rounds: Rounds of refinement by linked neighbours; 0 for none.
+      without PART: Leave out a part of the preset best, to see what it contributes: folding,
+        numbers, sounds, boundaries, rarity, namesakes, votes, lacking, relations, weights, glosses,
+        encoder, dictionary; can be repeated.
+      cardinality: How many partners a left and a right entity may have: one-to-many if the right
+        graph holds things twice.
+      candidates K: Partners considered for each entity, from both sides; small problems take all.
+      gap: Let the exact solver stop once proven to be within this share of the optimum.
+      time_limit SECONDS: Stop the exact solver after so many seconds, with what it has proven by
+        then.
+      top N: Ranked candidates kept for each left entity.
+      memory SIZE: Memory ceiling, such as 4G or 512M; what does not fit is refused at the start.
+      min_confidence: Links less certain than this are dropped; the preset paper keeps all.
+      max_error SHARE: Keep only so many of the surest links that no larger share of them is
+        expected to be wrong, such as 0.01.
+      no_audit: Leave out the audit by decoys: no estimates of errors, confidence as in the plan.
+    """
+
+    method: Method = "seu"
+    features: Features = "char"
+    languages: Languages = "auto"
+    encoder: Path | None = None
+    text: Text = "weighted"
+    adjacency: Adjacency = "relational"
+    depth: Annotated[int, "from 0 to 20"] = 2
+    exact_hops: bool = False
+    solver: Solver = "sinkhorn"
+    iterations: Annotated[int, "from 0 to 10000"] = 10
+    temperature: Annotated[float, "above 0.0"] = 0.02
+    rounds: Annotated[int, "from 0 to 1000"] = 4
+    without: tuple[Part, ...] = ()
+    cardinality: Cardinality = "one-to-one"
+    candidates: Annotated[int, "of at least 1"] = 50
+    gap: Annotated[float, "from 0.0 below 1.0"] = 0.0
+    time_limit: Annotated[float, "above 0.0"] | None = None
+    top: Annotated[int, "from 1 to 1000"] = 10
+    memory: Size = 4 * 2**30
+    min_confidence: Annotated[float, "from 0.0 to 1.0"] = 0.5
+    max_error: Annotated[float, "above 0.0 below 1.0"] | None = None
+    no_audit: bool = False
 
     def __post_init__(self) -> None:
         """Refuse values that cannot be used, and options that have no effect with the others."""
         check(self)
-        changed = [
-            field.name for field in fields(self) if getattr(self, field.name) != field.default
-        ]
+        changed = (name for name, value in DEFAULTS.items() if getattr(self, name) != value)
         refuse_unused(self, changed)
         if self.features == "multilingual" and not compares_languages(self):
             raise OptionError(
@@ -155,22 +115,24 @@ class Options:
         return {**asdict(self), "without": list(self.without), "encoder": encoder}
 
 
+DEFAULTS = {field.name: field.default for field in fields(Options)}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Where:
-    """Where the work is done."""
+    """Where the work is done.
 
-    engine: Literal["threads", "dask"] = option(
-        "threads", help="Work in threads of one process, or on a Dask cluster (sameas[dask])."
-    )
-    scheduler: str | None = option(
-        None, help="The Dask cluster to use, such as tcp://host:8786; else one is started here."
-    )
-    workers: int | None = option(
-        None, help="Worker processes of the cluster started here; one a core.", least=1, metavar="N"
-    )
-    worker_memory: int | None = option(
-        None, help="Memory of each of these workers, such as 2G.", least=2**20, metavar="SIZE"
-    )
+    Options:
+      engine: Work in threads of one process, or on a Dask cluster (sameas[dask]).
+      scheduler: The Dask cluster to use, such as tcp://host:8786; else one is started here.
+      workers N: Worker processes of the cluster started here; one a core.
+      worker_memory SIZE: Memory of each of these workers, such as 2G.
+    """
+
+    engine: Literal["threads", "dask"] = "threads"
+    scheduler: str | None = None
+    workers: Annotated[int, "of at least 1"] | None = None
+    worker_memory: Annotated[int, f"of at least {2**20}", BYTES] | None = None
 
     def __post_init__(self) -> None:
         """Refuse values that cannot be used, and options that have no effect with the others."""
@@ -192,7 +154,7 @@ def compares_languages(options: Options) -> bool:
     return ngrams and options.rounds > 0 and options.method == "seu"
 
 
-def refuse_unused(options: Options, given: Collection[str], *, embeddings: bool = False) -> None:
+def refuse_unused(options: Options, given: Iterable[str], *, embeddings: bool = False) -> None:
     """Raise an OptionError if one of the options and inputs ``given`` has no effect.
 
     ``embeddings`` says that feature rows were given, which take the place of names.
@@ -206,7 +168,7 @@ def refuse_unused(options: Options, given: Collection[str], *, embeddings: bool 
 def without_effect(options: Options, *, embeddings: bool = False) -> dict[str, str]:
     """The options and inputs that these options make no use of, and why."""
     if options.method == "paris":
-        others = {*(field.name for field in fields(Options)), *INPUTS} - PARIS_OPTIONS
+        others = {*DEFAULTS, *INPUTS} - PARIS_OPTIONS
         return dict.fromkeys(others, "method 'paris' does not use it")
     unused: dict[str, str] = {}
     if options.solver != "hungarian":
@@ -255,17 +217,17 @@ def make_options(preset: Preset = "best", **choices: Any) -> Options:
     """The options of a preset with these changes; an option without effect is refused."""
     if preset not in PRESETS:
         raise wrong("preset", f"one of {', '.join(PRESETS)}", preset)
-    known = {field.name for field in fields(Options)}
     for name in choices:
-        if name not in known:
-            raise OptionError(f"{name!r} is not an option; options are {', '.join(sorted(known))}")
+        if name not in DEFAULTS:
+            known = ", ".join(sorted(DEFAULTS))
+            raise OptionError(f"{name!r} is not an option; options are {known}")
     base = PRESETS[preset]
     if choices.get("method") == "paris":
         base = Options(min_confidence=base.min_confidence)
     if choices.get("features") == "word" and "text" not in choices:
         base = replace(base, text="weighted")
     options = replace(base, **choices)
-    refuse_unused(options, list(choices))
+    refuse_unused(options, choices)
     return options
 
 
@@ -274,7 +236,6 @@ def recorded_options(values: Mapping[str, Any]) -> Options:
 
     Earlier versions let such options pass, and recorded more than is an option today.
     """
-    defaults = {field.name: field.default for field in fields(Options)}
-    values = {name: value for name, value in values.items() if name in defaults}
-    unused = without_effect(cast(Options, SimpleNamespace(**{**defaults, **values})))
+    values = {name: value for name, value in values.items() if name in DEFAULTS}
+    unused = without_effect(cast(Options, SimpleNamespace(**{**DEFAULTS, **values})))
     return Options(**{name: value for name, value in values.items() if name not in unused})

@@ -9,33 +9,26 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
-import click
-
-from sameas.cli.audit import audit_lines
 from sameas.cli.command import (
     START,
-    Command,
-    flag,
-    flags,
-    given,
+    command,
     note,
+    pair_argument,
     print_table,
     progress_display,
     say,
-    word_vectors_flag,
 )
-from sameas.errors import OptionError
+from sameas.cli.results import audit_lines, note_not_held
 from sameas.files import address_of, limited
-from sameas.options import Options, Preset, Where, make_options, refuse_unused
+from sameas.options import INPUTS, Options, Preset, Where, make_options, refuse_unused
 from sameas.rdf.rules import Reading
 
 if TYPE_CHECKING:
     from sameas.alignment import Alignment
     from sameas.blocks import Aids
 
-PRESET = click.Choice(get_args(Preset))
 MANY, FEW, NEARLY = 0.1, 10, 5.0
 """Further partners are worth a note if they are more than this share of the links and than so
 many, and score nearly as much as the partner."""
@@ -43,54 +36,18 @@ MATCHES_SHOWN = 5
 """Relation matches in the summary; all are in the run folder."""
 
 
-@click.command(cls=Command)
-@click.argument("inputs", nargs=-1, required=True, metavar="LEFT RIGHT | PAIR")
-@flag(
-    "-o/--out",
-    "OUT",
-    "Where the links go: .tsv, .csv, .parquet, .jsonl, .sssom.tsv, .nt, .ttl or .rdf; "
-    "no suffix for a run folder.",
-    required=True,
-)
-@flag(
-    "--predicate",
-    "NAME|IRI",
-    "What RDF and SSSOM say of a link: sameAs, exactMatch, schema:sameAs or an IRI; else what "
-    "fits its left entity.",
-)
-@flag("--preset", PRESET, "The best we know, or the method exactly as published.", default="best")
-@flag(
-    "--names",
-    "FILE|uri",
-    "Names of entities: a file for both sides, two files, or from the URIs.",
-    multiple=True,
-)
-@word_vectors_flag
-@flag("--embeddings", "FILE", "Feature rows to use instead of names: .npy or .parquet.")
-@flag(
-    "--seeds",
-    "FILE|RUN",
-    "Links that are known: two columns (left, right), or a run folder, for those accepted in it.",
-)
-@flag(
-    "--reject",
-    "FILE|RUN",
-    "Pairs that are known not to be links: two columns, or a run folder, for those rejected in it.",
-)
-@flag(
-    "--dictionary", "FILE", "What texts in names mean in the other graph's language (two columns)."
-)
-@flag("--among", "FILE|gold", "Only entities of these links are candidates (the paper protocol).")
-@flags(Options)
-@flags(Reading)
-@flags(Where)
+@command(choices=Options)
+@pair_argument
 def align(
     inputs: tuple[str, ...],
+    *,
     out: Path,
-    predicate: str | None,
-    preset: Preset,
-    names: tuple[str, ...],
-    **chosen: Any,
+    predicate: str | None = None,
+    preset: Preset = "best",
+    names: tuple[str, ...] = (),
+    reading: Reading,
+    where: Where,
+    **choices: Any,
 ) -> dict[str, Any]:
     r"""Link the entities of two graphs.
 
@@ -98,6 +55,22 @@ def align(
     or .zst; a folder of such files, a pattern in quotes, files with commas between them, - for
     standard input, or sparql+http://... for an endpoint), or tables of triples (head, relation,
     tail: .tsv, .csv, .parquet); PAIR is a benchmark folder in the DBP15K or OpenEA layout.
+
+    Options:
+      out OUT: Where the links go: .tsv, .csv, .parquet, .jsonl, .sssom.tsv, .nt, .ttl or .rdf; no
+        suffix for a run folder.
+      predicate NAME|IRI: What RDF and SSSOM say of a link: sameAs, exactMatch, schema:sameAs or
+        an IRI; else what fits its left entity.
+      preset: The best we know, or the method exactly as published.
+      names FILE|uri: Names of entities: a file for both sides, two files, or from the URIs.
+      word_vectors FILE: GloVe or word2vec text file; else the vectors of the extra sameas[glove].
+      embeddings FILE: Feature rows to use instead of names: .npy or .parquet.
+      seeds FILE|RUN: Links that are known: two columns (left, right), or a run folder, for those
+        accepted in it.
+      reject FILE|RUN: Pairs that are known not to be links: two columns, or a run folder, for
+        those rejected in it.
+      dictionary FILE: What texts in names mean in the other graph's language (two columns).
+      among FILE|gold: Only entities of these links are candidates (the paper protocol).
 
     Examples:
       sameas align zh_en -o links.tsv
@@ -112,14 +85,9 @@ def align(
     from sameas.reading import read_pair
     from sameas.writing import prepare
 
-    reading = Reading(**given(Reading, chosen))
-    where = Where(**given(Where, chosen))
-    choices = given(Options, chosen)
+    files = {name: choices.pop(name) for name in INPUTS if name in choices}
     options = make_options(preset, **choices)
-    files = {name: file for name, file in chosen.items() if file is not None}
     refuse_unused(options, [*choices, *files], embeddings="embeddings" in files)
-    if len(inputs) > 2:
-        raise OptionError(f"one PAIR or LEFT and RIGHT expected, got {len(inputs)} paths instead")
     names_given = names[0] if len(names) == 1 else names or None
     write_out = prepare(out, predicate=predicate, folder=True)
     seconds = {}
@@ -164,8 +132,7 @@ def align(
         "not_held": list(not_held),
         **({"changed": changed} if changed else {}),
     }
-    for sentence in not_held:
-        note(f"{out}: cannot hold {sentence}")
+    note_not_held(out, not_held)
     _show(alignment, values)
     next_step = ""
     if pair.gold is not None and len(inputs) == 1:
@@ -182,8 +149,9 @@ def _show(alignment: Alignment, values: dict[str, Any]) -> None:
         text = f"went on from an interrupted run, whose finished phases were used: {phases}"
         note(text, always=False)
     print_table(_summary(alignment, values))
-    header = ("left relation", "right relation", "match", "edges")
-    print_table(_relation_matches(alignment), header=header)
+    print_table(
+        _relation_matches(alignment), header=("left relation", "right relation", "match", "edges")
+    )
     used = alignment.diagnostics.languages
     for sentence in (*(used.notes if used else ()), *_doubles(alignment)):
         note(sentence, always=False)

@@ -1,10 +1,11 @@
-"""What all commands share: flags, --json, and printing.
+"""What all commands share: how they are made of functions, and printing.
 
 Results go to standard output, as text or as JSON; notes and progress go to standard error.
 """
 
 from __future__ import annotations
 
+import inspect
 import json
 import logging
 import os
@@ -13,65 +14,39 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from inspect import cleandoc
+from dataclasses import is_dataclass
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 import click
 
-from sameas.errors import printable, writing_to
-from sameas.fields import declared, parse_size
+from sameas.errors import OptionError, printable, writing_to
+from sameas.fields import Declared, checked, declared
 from sameas.files import limited
 from sameas.rdf.rules import Reading
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Side = Literal["left", "right"]
 START = time.perf_counter()
 """When the command was started, or nearly so."""
 FILE = click.Path(path_type=Path)
-SIDE = click.Choice(["left", "right"])
 JSON = "sameas.json"
 """The key of click's context that says whether --json was given."""
 NUMBER = r"[\d,.]*\d[\d,.]*( |$)|[\W\d_]*$"
 """Cells that are aligned right: "12", "12 of 20", and those without letters."""
+MAX_BYTES = next(one for one in declared(Reading) if one.name == "max_bytes")
 
 
 class Command(click.Command):
-    """A command whose function prints for people and returns what --json prints instead.
-
-    All take --max-bytes, which limits every file that they read. The docstring of the function
-    ends with examples, which are shown after the options.
-    """
-
-    def __init__(self, *, help: str, **rest: Any) -> None:
-        """Add --json and --max-bytes, and put the examples last."""
-        text, _, examples = cleandoc(help).partition("Examples:\n")
-        super().__init__(help=text, epilog=f"\b\nExamples:\n{examples}", **rest)
-        note = "Print one JSON object on standard output, nothing else."
-        self.params.append(click.Option(["--json", "as_json"], is_flag=True, help=note))
-        self.takes_limit = any(one.name == "max_bytes" for one in self.params)
-        if not self.takes_limit:
-            limit = next(one for one in declared(Reading) if one.name == "max_bytes")
-            self.params.append(click.Option(["--max-bytes"], metavar="SIZE", help=limit.help))
+    """A command, or the group of all; errors of printing its help are ours."""
 
     def make_context(self, *rest: Any, **more: Any) -> click.Context:
-        """Read the arguments; --help is printed here."""
+        """Read the arguments; --help and --version are printed here."""
         with to_standard_output():
             return super().make_context(*rest, **more)
-
-    def invoke(self, ctx: click.Context) -> None:
-        """Run the function; with --json, print what it returns, null for numbers not finite."""
-        logging.getLogger("sameas").handlers = [_Notes(logging.WARNING)]
-        ctx.meta[JSON] = ctx.params.pop("as_json")
-        limit = ctx.params["max_bytes"] if self.takes_limit else ctx.params.pop("max_bytes")
-        with limited(None if limit is None else parse_size(limit, "max_bytes")):
-            values = super().invoke(ctx)
-        if ctx.meta[JSON]:
-            plain = json.loads(json.dumps(values, default=str), parse_constant=lambda name: None)
-            escaped = sys.stdout.encoding.lower() not in ("utf-8", "utf8")
-            say(json.dumps(plain, indent=2, ensure_ascii=escaped), always=True)
 
 
 class _Notes(logging.Handler):
@@ -84,59 +59,86 @@ class _Notes(logging.Handler):
 # --- flags
 
 
-def flag(
-    name: str, kind: str | click.Choice[str], help: str, **rest: Any
-) -> Callable[[Function], Function]:
-    """An option of a command; ``kind`` is what it takes: FILE, DIR, OUT, another text, a choice."""
-    if isinstance(kind, str):
-        rest = {"metavar": kind, "type": FILE if kind in ("FILE", "DIR", "OUT") else None, **rest}
-    else:
-        rest["type"] = kind
-    return click.option(*name.split("/"), help=help, show_default=True, **rest)
+def command(choices: type | None = None) -> Callable[[Callable[..., Any]], click.Command]:
+    """Make a command of a function that prints for people and returns what --json prints instead.
+
+    Its flags are the options that the function declares, those of ``choices``, and those of
+    parameters whose type is a dataclass of options. The function gets those that were given. All
+    commands take --json, and --max-bytes, which limits every file that they read. The docstring
+    ends with examples, which are shown after the options.
+    """
+
+    def make(function: Callable[..., Any]) -> click.Command:
+        hints = get_type_hints(function).items()
+        groups: dict[str, Any] = {name: kind for name, kind in hints if is_dataclass(kind)}
+        owners = [each for each in (function, choices, *groups.values()) if each is not None]
+        options = {one.name: one for owner in owners for one in declared(owner)}
+        options |= {MAX_BYTES.name: MAX_BYTES}
+
+        @wraps(function)
+        def run(*, as_json: bool, **values: Any) -> None:
+            click.get_current_context().meta[JSON] = as_json
+            logging.getLogger("sameas").handlers = [_Notes(logging.WARNING)]
+            given = {}
+            for name, one in options.items():
+                value = values.pop(name)
+                if value and (one.metavar or "").endswith(",..."):
+                    value = [part.strip() for text in value for part in text.split(",")]
+                if value not in (None, ()):
+                    given[name] = checked(one, value)
+            with limited(given.pop(MAX_BYTES.name, None)):
+                for name, kind in groups.items():
+                    own = [one.name for one in declared(kind) if one.name in given]
+                    values[name] = kind(**{one: given.pop(one) for one in own})
+                result = function(**values, **given)
+            if as_json:  # null stands for numbers that are not finite
+                plain = json.dumps(result, default=str)
+                plain = json.loads(plain, parse_constant=lambda name: None)
+                escaped = sys.stdout.encoding.lower() not in ("utf-8", "utf8")
+                say(json.dumps(plain, indent=2, ensure_ascii=escaped), always=True)
+
+        text, _, examples = inspect.cleandoc(function.__doc__ or "").partition("Examples:\n")
+        text = text.partition("Options:\n")[0]
+        made = click.command(cls=Command, help=text, epilog=f"\b\nExamples:\n{examples}")(run)
+        note = "Print one JSON object on standard output, nothing else."
+        made.params += map(_flag, options.values())
+        made.params.append(click.Option(["--json", "as_json"], is_flag=True, help=note))
+        return made
+
+    return make
 
 
-word_vectors_flag: Callable[[Function], Function] = flag(
-    "--word-vectors",
-    "FILE",
-    "GloVe or word2vec text file; else the vectors of the extra sameas[glove].",
+def _flag(one: Declared) -> click.Option:
+    """The flag of an option; one that must be given has a short form, too."""
+    names, help = [f"--{one.name.replace('_', '-')}"], one.help
+    if one.type is bool:
+        return click.Option(names, is_flag=True, default=None, help=help)
+    is_size, required = one.is_size, one.default is inspect.Parameter.empty
+    if required:
+        names.insert(0, f"-{one.name[0]}")
+    elif one.default not in (None, ()):
+        help += f"  [{one.default >> 30}G]" if is_size else f"  [{one.default}]"
+    kind = click.Choice(one.choices) if one.choices else str if is_size else one.type
+    return click.Option(
+        names,
+        type=FILE if kind is Path else kind,
+        multiple=one.several,
+        metavar=one.metavar,
+        required=required,
+        help=help,
+    )
+
+
+def _at_most_two(context: click.Context, argument: click.Parameter, paths: Any) -> Any:
+    if len(paths) > 2:
+        raise OptionError(f"one PAIR or LEFT and RIGHT expected, got {len(paths)} paths instead")
+    return paths
+
+
+pair_argument = click.argument(
+    "inputs", nargs=-1, required=True, metavar="LEFT RIGHT | PAIR", callback=_at_most_two
 )
-
-
-def flags(options: type) -> Callable[[Function], Function]:
-    """One flag for each option that a dataclass declares."""
-
-    def add(function: Function) -> Function:
-        for one in reversed(declared(options)):
-            name, help = f"--{one.name.replace('_', '-')}", one.help
-            if one.type is bool:
-                function = click.option(name, is_flag=True, default=None, help=help)(function)
-                continue
-            is_size = one.metavar == "SIZE"
-            kind = click.Choice(one.choices) if one.choices else str if is_size else one.type
-            if one.default not in (None, ()):
-                help += f"  [{one.default >> 30}G]" if is_size else f"  [{one.default}]"
-            function = click.option(
-                name,
-                type=FILE if kind is Path else kind,
-                multiple=one.several,
-                metavar=one.metavar,
-                help=help,
-            )(function)
-        return function
-
-    return add
-
-
-def given(options: type, chosen: dict[str, Any]) -> dict[str, Any]:
-    """The options of a dataclass that were given as flags; they are taken out of ``chosen``."""
-    values = {}
-    for one in declared(options):
-        value = chosen.pop(one.name)
-        if value and (one.metavar or "").endswith(",..."):
-            value = tuple(part.strip() for text in value for part in text.split(","))
-        if value not in (None, ()):
-            values[one.name] = value
-    return values
+run_argument = click.argument("run", type=FILE)
 
 
 def as_flags(message: str) -> str:

@@ -13,19 +13,10 @@ import click
 
 from sameas._version import __version__
 from sameas.cli.align import align
-from sameas.cli.audit import audit
-from sameas.cli.command import OutputClosedError, as_flags, say, to_standard_output
-from sameas.cli.convert import convert
-from sameas.cli.demo import demo
-from sameas.cli.evaluate import evaluate
-from sameas.cli.explain import explain
-from sameas.cli.inspect import inspect
-from sameas.cli.merge import merge
-from sameas.cli.names import names
-from sameas.cli.report import report
-from sameas.cli.reproduce import reproduce
-from sameas.cli.review import review
-from sameas.cli.serve import serve
+from sameas.cli.command import Command, OutputClosedError, as_flags, say, to_standard_output
+from sameas.cli.graphs import demo, inspect, names
+from sameas.cli.results import audit, convert, evaluate, explain, merge, report, reproduce
+from sameas.cli.servers import review, serve
 from sameas.errors import (
     InputError,
     OptionError,
@@ -49,7 +40,7 @@ Examples:
 """
 
 
-class Commands(click.Group):
+class Commands(Command, click.Group):
     """The group of commands; every error ends as one line and an exit code."""
 
     def main(self, args: Sequence[str] | None = None, **rest: Any) -> NoReturn:  # type: ignore[override]
@@ -64,10 +55,9 @@ class Commands(click.Group):
             code = super().main(args, **rest)
             with to_standard_output():
                 sys.stdout.flush()
-        except InputError as error:  # it may quote a file, which is left as it is
-            _fail(str(error), 2)
         except SameasError as error:
-            _fail(as_flags(str(error)), 2)
+            quoting = isinstance(error, InputError)  # it may quote a file, which is left as it is
+            _fail(str(error) if quoting else as_flags(str(error)), 2)
         except click.exceptions.NoArgsIsHelpError as error:
             say(error.format_message(), err=True, always=True)
             sys.exit(2)
@@ -90,11 +80,6 @@ class Commands(click.Group):
             kind = type(error).__name__
             _fail(f"internal fault ({kind}: {error}); set SAMEAS_DEBUG=1 to see where", 1)
         sys.exit(code if isinstance(code, int) else 0)
-
-    def make_context(self, *rest: Any, **more: Any) -> click.Context:
-        """Read the arguments; --help and --version are printed here."""
-        with to_standard_output():
-            return super().make_context(*rest, **more)
 
 
 def _check_streams() -> None:
@@ -145,18 +130,18 @@ def _fail(message: str, code: int) -> NoReturn:
     sys.exit(code)
 
 
-@click.group(cls=Commands, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Commands,
+    commands=[
+        *(align, audit, convert, demo, evaluate, explain, inspect, merge, names),
+        *(report, reproduce, review, serve),
+    ],
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="sameas", message="%(prog)s %(version)s")
 def main() -> None:
     """Find which entity in one knowledge graph is which entity in another.
 
     No training data, deterministic, on an ordinary machine. Every command takes --json.
     """
-
-
-COMMANDS = (
-    *(demo, inspect, align, audit, evaluate, explain, convert, merge, names),
-    *(review, report, serve, reproduce),
-)
-for command in COMMANDS:
-    main.add_command(command)

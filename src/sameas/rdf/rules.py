@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from sameas.fields import check, option, wrong
+from sameas.fields import Size, check, wrong
 
 RdfKind = Literal["nt", "nq", "ttl", "trig", "rdf", "jsonld"]
 """N-Triples, N-Quads, Turtle, TriG, RDF/XML, JSON-LD."""
@@ -22,46 +22,35 @@ class Reading:
 
     >>> Reading(language=("en", "de"), exclude=("http://www.w3.org/ns/prov#*",)).lenient
     False
+
+    Options:
+      label IRI: RDF: a property that holds names, preferred to the usual ones.
+      language TAG,...: RDF: preferred languages of names, as in en,de.
+      include IRI: RDF: read only these predicates, link only these classes (* at the end: any).
+      exclude IRI: RDF: leave out these predicates, and members of these classes.
+      blank_nodes: RDF: blank nodes may be linked too.
+      link: RDF: link things alone, or also nodes that only hold a value, and equal IRIs.
+      lenient: RDF: skip syntax errors, and count them.
+      strict: RDF: refuse malformed IRIs and language tags.
+      max_bytes SIZE: How much a file or endpoint may hold, once it is unpacked; else what fits in
+        memory.
+      format: RDF: what standard input holds, and files without a known suffix.
+      base IRI: RDF: what relative IRIs are resolved against.
+      query FILE: SPARQL: a file with the query, for both sides or one a side.
     """
 
-    label: tuple[str, ...] = option(
-        (), metavar="IRI", help="RDF: a property that holds names, preferred to the usual ones."
-    )
-    language: tuple[str, ...] = option(
-        (), metavar="TAG,...", help="RDF: preferred languages of names, as in en,de."
-    )
-    include: tuple[str, ...] = option(
-        (),
-        metavar="IRI",
-        help="RDF: read only these predicates, link only these classes (* at the end: any).",
-    )
-    exclude: tuple[str, ...] = option(
-        (),
-        metavar="IRI",
-        help="RDF: leave out these predicates, and members of these classes.",
-    )
-    blank_nodes: bool = option(False, help="RDF: blank nodes may be linked too.")
-    link: Literal["things", "all"] = option(
-        "things",
-        help="RDF: link things alone, or also nodes that only hold a value, and equal IRIs.",
-    )
-    lenient: bool = option(False, help="RDF: skip syntax errors, and count them.")
-    strict: bool = option(False, help="RDF: refuse malformed IRIs and language tags.")
-    max_bytes: int | None = option(
-        None,
-        least=1,
-        metavar="SIZE",
-        help="How much a file or endpoint may hold, once it is unpacked; else what fits in memory.",
-    )
-    format: RdfKind | None = option(
-        None, help="RDF: what standard input holds, and files without a known suffix."
-    )
-    base: str | None = option(
-        None, metavar="IRI", help="RDF: what relative IRIs are resolved against."
-    )
-    query: tuple[Path, ...] = option(
-        (), metavar="FILE", help="SPARQL: a file with the query, for both sides or one a side."
-    )
+    label: tuple[str, ...] = ()
+    language: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    blank_nodes: bool = False
+    link: Literal["things", "all"] = "things"
+    lenient: bool = False
+    strict: bool = False
+    max_bytes: Size | None = None
+    format: RdfKind | None = None
+    base: str | None = None
+    query: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse values that cannot be used."""

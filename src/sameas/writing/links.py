@@ -104,14 +104,6 @@ def prepare(
     folder = folder and not address  # a run folder is renamed into its place, which is local
     remedy = "or no suffix for a run folder" if folder else "plain"
     check_place(path, suffix, {**FORMATS, "": None} if folder else FORMATS, remedy=remedy)
-    with writing_to(path):
-        empty = path.is_dir() and not any(path.iterdir())
-        there = path.exists() or path.is_symlink()  # a link may lead nowhere, or to itself
-        taken = not suffix and there and not empty and not is_run(path)
-    if taken:
-        raise OutputError(
-            f"{path}: exists and is not a run folder; choose another name, or a suffix such as .tsv"
-        )
     iri = None if predicate is None else predicate_iri(predicate)
     metadata = check_meta(meta or {})
 
@@ -151,9 +143,14 @@ def sent_to(address: str) -> Iterator[Path]:
 
 
 def check_place(path: Path, suffix: str, known: Collection[str], *, remedy: str) -> None:
-    """Raise an OutputError unless a file with a known suffix can be made there."""
+    """Raise an OutputError unless a file, or a run folder, can be made there.
+
+    ``known`` has the suffixes that are allowed, "" for a run folder.
+    """
     with writing_to(path, remedy="; choose another place"):
         parent, is_folder = path.absolute().parent, path.is_dir()
+        there = path.exists() or path.is_symlink()  # a link may lead nowhere, or to itself
+        taken = there and not is_run(path) and not (is_folder and not any(path.iterdir()))
     if path.name in ("", ".."):
         problem = "is the folder itself; give it a name"
     elif suffix not in known:
@@ -169,6 +166,8 @@ def check_place(path: Path, suffix: str, known: Collection[str], *, remedy: str)
         problem = f"the folder {parent} cannot be written to; choose another place"
     elif path.suffix and is_folder:
         problem = "is a folder; choose another name"
+    elif not suffix and taken:
+        problem = "exists and is not a run folder; choose another name, or a suffix such as .tsv"
     else:
         return
     raise OutputError(f"{path}: {problem}")

@@ -118,16 +118,16 @@ def _write_graph(graph: Graph, folder: Path) -> None:
     }
     if graph.triple_graphs is not None:
         triples["graph"] = graph.triple_graphs
-    linkable = None if graph.linkable is None else graph.entities.gather(graph.linkable)
     tables = {
         "entities": pl.DataFrame(entities),
         "triples": pl.DataFrame(triples),
         "attributes": graph.attributes,
         "alternatives": graph.alternatives if len(graph.alternatives) else None,
-        "linkable": None if linkable is None else linkable.to_frame("entity"),
         "name_paths": pl.DataFrame({"path": graph.name_paths}) if graph.name_paths else None,
         "naming": graph.naming,
     }
+    if graph.linkable is not None:
+        tables["linkable"] = graph.entities.gather(graph.linkable).to_frame("entity")
     folder.mkdir()
     _write_tables(tables, folder)
     if graph.raw is not None:

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from itertools import count
 from os.path import commonprefix
 from pathlib import Path
+from textwrap import indent
 from urllib.parse import quote
 
 import polars as pl
@@ -23,6 +24,7 @@ import yaml
 
 from sameas.alignment import Alignment
 from sameas.errors import OptionError
+from sameas.graph import Graph
 from sameas.iri import XSD, is_iri
 from sameas.links import LINK_COLUMNS, LinkSet
 from sameas.reading.sssom import BUILT_IN, EXTENSIONS, NO_TERM
@@ -80,16 +82,15 @@ def check_meta(meta: Mapping[str, str]) -> Mapping[str, str]:
 
 def described(alignment: Alignment) -> LinkSet:
     """The links of an alignment with the names of their entities and how they were found."""
-    labels = {
-        label: pl.col(side).replace_strict(graph.entities, graph.names, default=None)
-        for label, side, graph in (
-            ("subject_label", "left", alignment.pair.left),
-            ("object_label", "right", alignment.pair.right),
-        )
-    }
+
+    def label(side: str, graph: Graph) -> pl.Expr:
+        name = pl.col(side).replace_strict(graph.entities, graph.names, default=None)
+        return pl.when(name != "").then(name)
+
     table = alignment.links.select(
         *LINK_COLUMNS,
-        **{label: pl.when(name != "").then(name) for label, name in labels.items()},
+        subject_label=label("left", alignment.pair.left),
+        object_label=label("right", alignment.pair.right),
         mapping_justification=pl.lit("semapv:CompositeMatching"),
     )
     table = manual_columns(alignment, table)
@@ -126,14 +127,11 @@ def write_sssom(links: LinkSet, path: Path) -> None:
     ]
     if definitions:
         stated = metadata.get("extension_definitions")
-        metadata["extension_definitions"] = [
-            *(stated if isinstance(stated, list) else []),
-            *definitions,
-        ]
+        earlier = stated if isinstance(stated, list) else []
+        metadata["extension_definitions"] = [*earlier, *definitions]
     block = {"curie_map": dict(sorted(prefixes.items())), **metadata}
-    text = yaml.safe_dump(block, sort_keys=False, width=2**30).removesuffix("\n")
-    comment = "".join(f"#{line}\n" for line in text.split("\n"))
-    path.write_bytes(comment.encode() + body)
+    text = yaml.safe_dump(block, sort_keys=False, width=2**30)
+    path.write_bytes(indent(text, "#", lambda line: True).encode() + body)
 
 
 def _ascii(iris: pl.Series) -> pl.Series:
