@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from sameas import pairwise
-from sameas.parallel import Threads, using
 from sameas.pairwise import NamedRows, values_of_partners
+from sameas.parallel import Threads, using
 from sameas.profit import products
 from sameas.rows import as_rows
 

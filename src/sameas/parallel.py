@@ -65,26 +65,31 @@ def in_turn(work: Callable[[Part], Result], parts: Iterable[Part]) -> Iterator[R
 
 
 _limit = Lock()
+_contexts: list[Any] = []
+"""The libraries that each context in which BLAS is limited has found."""
 _limits: list[Any] = []
-"""The limit of BLAS, and then one entry for each context that needs it."""
+"""What lifts these limits, the last one first."""
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Dense products by one thread each, so that rounding does not depend on how many there are.
 
-    The limit holds for the whole process: the first context sets it, the last one lifts it.
+    A whole run is in this context: sums of many numbers depend on it, too. The limit holds for the
+    whole process: the first context sets it, inner ones do so for libraries that were loaded since,
+    and the last one lifts it.
     """
     with _limit:
-        if not _limits:
-            _limits.append(_libraries(len(sys.modules)).limit(limits=1))
-        _limits.append(None)
+        libraries = _libraries(len(sys.modules))
+        if libraries not in _contexts:
+            _limits.append(libraries.limit(limits=1))
+        _contexts.append(libraries)
     try:
         yield
     finally:
         with _limit:
-            _limits.pop()
-            if len(_limits) == 1:
+            _contexts.pop()
+            while _limits and not _contexts:
                 _limits.pop().restore_original_limits()
 
 

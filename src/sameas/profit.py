@@ -14,7 +14,7 @@ from sameas.compression import Compressed, compress
 from sameas.graph import Positions
 from sameas.kernels import RowArrays, add_products, pair_products, places_above
 from sameas.pairwise import Block, NamedRows, values_of_partners
-from sameas.parallel import in_parallel, in_turn, slices
+from sameas.parallel import in_turn, one_blas_thread, slices
 from sameas.rows import Matrix, Rows, in_rows
 
 BUSY = 0.02
@@ -155,12 +155,15 @@ class Profit:
         theirs = np.column_stack(
             [short.right, short.right_rest, np.ones(len(self.right)), -right]
         ).astype(np.float32)
-        for rows in row_blocks(self.shape, BLOCK_BYTES // 8):
+
+        def over_bound(rows: slice) -> tuple[slice, Positions]:
             limits = slack - left[rows]
             ours = np.column_stack(
                 [short.left[rows], short.left_rest[rows], limits, np.ones_like(limits)]
             ).astype(np.float32)
-            over = np.flatnonzero(ours @ theirs.T > 0)
+            return rows, np.flatnonzero(ours @ theirs.T > 0)
+
+        for rows, over in in_turn(over_bound, row_blocks(self.shape, BLOCK_BYTES // 8)):
             above, columns = np.divmod(over, max(self.shape[1], 1))
             above += rows.start
             values = self.of(above, columns)
@@ -172,22 +175,21 @@ class Profit:
         left, right = _split(self.left, self.right)
         transposed = csr_array(right.sparse.T)
         matrix = np.empty(self.shape, dtype=np.float32)
-        for rows in row_blocks(self.shape, BLOCK_BYTES):
-            np.dot(left.dense[rows], right.dense.T, out=matrix[rows])
-            if progress:
-                progress(0.8 * rows.stop / len(matrix))
 
-        def add(rows: slice) -> None:
+        def fill(rows: slice) -> int:
+            np.dot(left.dense[rows], right.dense.T, out=matrix[rows])
             starts = left.sparse.indptr[rows.start : rows.stop + 1]
             add_products(
                 *(starts, left.sparse.indices, left.sparse.data),
                 *(transposed.indptr, transposed.indices, transposed.data),
                 matrix[rows],
             )
+            return int(rows.stop)
 
-        in_parallel(add, row_blocks(self.shape, BLOCK_BYTES // 8))
-        if progress:
-            progress(1.0)
+        with one_blas_thread():  # blocks are shared out, not the products in them
+            for done in in_turn(fill, row_blocks(self.shape, BLOCK_BYTES // 8)):
+                if progress:
+                    progress(done / len(matrix))
         return matrix
 
 

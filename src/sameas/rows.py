@@ -83,7 +83,10 @@ def rows_of(matrix: Sparse, which: slice) -> Sparse:
 
 
 def in_rows(
-    partners: Callable[[Positions, Positions], Matrix], size: int, left: Positions, right: Positions
+    partners: Callable[[Positions, NDArray[np.integer]], Matrix],
+    size: int,
+    left: NDArray[np.integer],
+    right: NDArray[np.integer],
 ) -> Matrix:
     """The values of pairs in any order, from what gives those of left rows one after the other.
 

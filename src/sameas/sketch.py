@@ -103,9 +103,7 @@ def _products(block: Block, left: SketchedRows, right: SketchedRows) -> Matrix:
     rows, starts, partners = block
     values = np.empty(len(partners), dtype=np.float32)
     ours = left.part(rows)
-    sketch_products(
-        starts, partners, ours.values, ours.scales, right.values, right.scales, values
-    )
+    sketch_products(starts, partners, ours.values, ours.scales, right.values, right.scales, values)
     return values
 
 

@@ -34,7 +34,7 @@ class Memory:
 
     def remember(self, left: Numbers, right: Numbers) -> Positions:
         """Compare those of these pairs that are new; gives the numbers of all."""
-        wanted = left * np.int64(self.width) + right
+        wanted: Positions = left * np.int64(self.width) + right
         # Keys are sorted, so that this is faster than set operations.
         new = np.unique(wanted[self._keys[np.searchsorted(self._keys, wanted)] != wanted])
         if len(new) or not self._found:

@@ -19,7 +19,7 @@ from sameas.files import limited
 from sameas.graph import Graph, GraphPair
 from sameas.inputs import Task, collect_inputs, make_task
 from sameas.options import Options, Preset, make_options, refuse_unused
-from sameas.parallel import THREADS, using
+from sameas.parallel import THREADS, one_blas_thread, using
 from sameas.pipeline.by_paris import align_by_paris
 from sameas.pipeline.phases import Phases, Progress
 from sameas.pipeline.published import align_published, verify_published
@@ -81,7 +81,12 @@ def align(
     elif choices or preset is not None:
         name = next(iter(choices), "preset")
         raise OptionError(f"`{name}` was given beside an Options object; put it into that")
-    with engine_at(engine) as found, using(found), limited(None, memory=options.memory):
+    with (
+        engine_at(engine) as found,
+        using(found),
+        one_blas_thread(),
+        limited(None, memory=options.memory),
+    ):
         if options.method == "paris" and found is not THREADS:
             raise OptionError("`engine` has no effect here: method 'paris' does not use it")
         pair = _pair(left, right)
