@@ -20,9 +20,9 @@ from sameas.compression import compress
 from sameas.errors import OptionError
 from sameas.features import folded
 from sameas.features.encoders import encode, find_encoder
-from sameas.graph import Graph, GraphPair
+from sameas.graph import GraphPair
 from sameas.inputs import Inputs
-from sameas.languages import Language, detect, glosses, resources, word_shares
+from sameas.languages import detect, glosses, resources, word_shares
 from sameas.options import Options, compares_languages
 from sameas.rows import Rows, as_rows, unit
 
@@ -76,23 +76,25 @@ NO_AIDS = Aids()
 
 def choose_aids(pair: GraphPair, options: Options, inputs: Inputs) -> Aids:
     """What is used for the names of a pair: nothing, unless their languages differ."""
-    if inputs.embeddings is not None:
-        return NO_AIDS
     forced = options.features == "multilingual" or options.encoder is not None
-    if (options.languages == "none" and not forced) or not compares_languages(options):
+    wanted = (forced or options.languages != "none") and compares_languages(options)
+    if inputs.embeddings is not None or not wanted:
         return NO_AIDS
-    names = [
-        graph.names.gather_every(len(graph.names) // SAMPLE + 1)
-        for graph in (pair.left, pair.right)
-    ]
+    every = pair.left.names, pair.right.names
+    names = [some.gather_every(len(some) // SAMPLE + 1) for some in every]
     left, right = map(detect, names)
     scripts = {left.script, right.script}
-    foreign = len(scripts) > 1 or _other_language(names, (left, right))
+    foreign = len(scripts) > 1 or _other_language(names, left.language, right.language)
     foreign = foreign and min(left.share, right.share) >= CLEAR
     glossed: list[str] = []
     if inputs.dictionary is not None:
-        met = [_met(inputs.dictionary, graph) for graph in (pair.left, pair.right)]
-        glossed.append("left" if met[0] >= met[1] else "right")
+        # It is for the side that has more of its words.
+        known, *met = (
+            texts.str.to_lowercase().str.split(" ").explode().unique()
+            for texts in (inputs.dictionary["text"], *every)
+        )
+        ours, theirs = (known.is_in(words.implode()).sum() for words in met)
+        glossed.append("left" if ours >= theirs else "right")
     aids = Aids(left=left.language, right=right.language, glossed=tuple(glossed))
     if not (foreign or forced):
         return aids
@@ -104,7 +106,7 @@ def choose_aids(pair: GraphPair, options: Options, inputs: Inputs) -> Aids:
         )
     readable = installed is not None and (not installed.scripts or scripts <= installed.scripts)
     notes = [] if installed else [f"{INSTALL} adds a sentence encoder"]
-    most = max(len(pair.left.names), len(pair.right.names))
+    most = max(map(len, every))
     few = most <= MOST_NAMES
     if not few:
         notes = [
@@ -114,10 +116,10 @@ def choose_aids(pair: GraphPair, options: Options, inputs: Inputs) -> Aids:
     sources: list[str] = []
     for side, one in (("left", left), ("right", right)):
         if one.script not in (LATIN, "None") and "glosses" not in options.without:
-            every = resources(one.language)
-            sources += [each.name for each in every if each.installed]
+            found = resources(one.language)
+            sources += [each.name for each in found if each.installed]
             about = f"names on the {side} are in language {one.language}"
-            missing = sorted({each.command for each in every if not each.installed})
+            missing = sorted({each.command for each in found if not each.installed})
             notes += [f"{about}: {command} adds dictionaries" for command in missing]
             glossed.append(side)
     return replace(
@@ -131,28 +133,18 @@ def choose_aids(pair: GraphPair, options: Options, inputs: Inputs) -> Aids:
     )
 
 
-def _other_language(names: list[pl.Series], found: tuple[Language, Language]) -> bool:
+def _other_language(names: list[pl.Series], left: str, right: str) -> bool:
     """Whether names of one script are in two languages.
 
     If the language of one side is known alone, the other side differs if it has far fewer of that
     language's short words, and far more of another one's; that takes many names.
     """
-    left, right = (one.language for one in found)
     if "und" not in (left, right) or left == right or min(map(len, names)) < MANY:
         return "und" not in (left, right) and left != right
     known = left if right == "und" else right
     ours, theirs = map(word_shares, names if right == "und" else names[::-1])
     more = (share > SOME and ours[one] < FEWER * share for one, share in theirs.items())
     return theirs[known] < FEWER * ours[known] and any(more)
-
-
-def _met(dictionary: pl.DataFrame, graph: Graph) -> int:
-    """How many words of a dictionary's texts are words of a graph's names."""
-    ours, theirs = (
-        texts.str.to_lowercase().str.split(" ").explode().unique()
-        for texts in (dictionary["text"], graph.names)
-    )
-    return int(ours.is_in(theirs.implode()).sum())
 
 
 def look_up(

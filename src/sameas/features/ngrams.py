@@ -14,6 +14,7 @@ from sameas.rows import Rows, Sparse, as_rows, unit
 
 SEPARATOR = ord("\n")
 SPACE = ord(" ")
+CODE_POINTS = 2**21
 TABLE = 2**24
 """Numbers up to this are looked up in a table, which is much faster than sorting them, unless
 the table is much larger than they are many."""
@@ -72,7 +73,7 @@ def _counted(names: pl.Series, n: int, boundaries: bool) -> tuple[Sparse, NDArra
     return counts, np.stack(ngrams, axis=1).astype(np.uint32)
 
 
-def _keys(digits: NDArray[np.int32], base: int) -> NDArray[np.int64]:
+def _keys(digits: NDArray[np.integer], base: int) -> NDArray[np.int64]:
     """Each row of digits as a number; 64 bits hold three letters of any script, four of most."""
     keys = np.zeros(len(digits), dtype=np.int64)
     for column in digits.T:
@@ -86,7 +87,7 @@ class Trigrams:
     """The trigrams of a set of names, to count those of other texts in the same columns."""
 
     numbers: NDArray[np.int64]
-    """Each trigram as a number, ascending: 21 bits a letter."""
+    """Each trigram as a number of three code points, ascending."""
     weights: NDArray[np.float32]
     """How rare each is: ln((names + 1) / names that have it), above zero."""
     unknown: np.float32
@@ -103,7 +104,7 @@ class Trigrams:
 
     def _block(self, texts: pl.Series) -> Sparse:
         counts, ngrams = _counted(texts, 3, True)
-        numbers = _packed(ngrams)
+        numbers = _keys(ngrams, CODE_POINTS)
         columns = np.searchsorted(self.numbers, numbers).astype(np.int32)
         known = np.append(self.numbers, -1)[columns] == numbers
         weights = np.where(known, np.append(self.weights, 0)[columns], self.unknown)
@@ -120,20 +121,13 @@ class Trigrams:
 def trigrams_of_all(names: pl.Series) -> Trigrams:
     """The trigrams of names within words, word boundaries included, with how rare each is."""
     parts = by_blocks(_counted, names, 3, True)
-    numbers = [_packed(ngrams) for _, ngrams in parts]
+    numbers = [_keys(ngrams, CODE_POINTS) for _, ngrams in parts]
     present = [np.bincount(counts.indices, minlength=counts.shape[1]) for counts, _ in parts]
     none = np.zeros(0, dtype=np.int64)
     distinct, places = np.unique(np.concatenate([*numbers, none]), return_inverse=True)
     names_with = np.bincount(places, np.concatenate([*present, none]), len(distinct))
     weights = np.log((len(names) + 1) / names_with).astype(np.float32)
     return Trigrams(distinct, weights, np.float32(np.log(len(names) + 1)))
-
-
-def _packed(trigrams: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """Each row of three code points as one number; a code point takes 21 bits."""
-    first, second, third = trigrams.astype(np.int64).T
-    numbers: NDArray[np.int64] = (first << 42) | (second << 21) | third
-    return numbers
 
 
 def ngrams_of(name: str, *, n: int = 2, boundaries: bool = False) -> list[str]:
