@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal, get_args
 
 import polars as pl
@@ -23,15 +25,7 @@ from sameas.reading import read_pair
 from sameas.reproduction.datasets import Dataset
 from sameas.reproduction.figures import Figures
 from sameas.reproduction.real import real_rdf
-from sameas.reproduction.runs import (
-    Setup,
-    aligned,
-    encoded_afresh,
-    judge,
-    printed_by,
-    run,
-    run_command,
-)
+from sameas.reproduction.runs import Setup, aligned, encoded_afresh, judge, printed_by, run
 from sameas.weights import Weights
 
 VARIED: dict[str, Sequence[Any]] = {
@@ -82,8 +76,12 @@ def main_results(dataset: Dataset, setup: Setup) -> Figures:
 
 def whole_command(dataset: Dataset, setup: Setup) -> Figures:
     """Scores of the command as a user runs it, its time by phase and its memory."""
-    preset = "best" if setup.options.rounds else "paper"
-    return _of_process(run_command(dataset.folder, preset))
+    preset, data = "best" if setup.options.rounds else "paper", str(dataset.folder)
+    with TemporaryDirectory() as place:
+        out = str(Path(place) / "run")
+        words = (data, "--preset", preset, "--among", "gold", "-o", out, "--json")
+        taken = printed_by("sameas", "align", *words)
+        return _of_process({**printed_by("sameas", "evaluate", out, data, "--json"), **taken})
 
 
 def plain_procedure(dataset: Dataset, setup: Setup) -> Figures:

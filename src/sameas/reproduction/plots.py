@@ -11,7 +11,7 @@ import io
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -56,16 +56,13 @@ class Panel:
     kind: Literal["lines", "bars", "stacked", "dots"]
     series: Mapping[str, Mapping[Any, float]]
     title: str = ""
-    x_label: str = ""
-    y_label: str = ""
-    logarithmic: str = ""
-    """Which axes are logarithmic: "x", "y" or "xy"."""
+    axes: Mapping[str, Any] = field(default_factory=dict)
+    """What matplotlib sets of axes: xlabel, ylabel, xscale, ylim, ..."""
     mark: float | None = None
     """Where a thin vertical line is drawn."""
     mark_label: str | None = None
     diagonal: bool = False
     """Whether a thin line is drawn from (0, 0) to (1, 1)."""
-    y_limits: tuple[float, float] | None = None
     ticks: int = 16
     """How many places on the horizontal axis have room for their labels."""
     x_show: Callable[[float], str] = "{:g}".format
@@ -132,22 +129,18 @@ def require_matplotlib() -> None:
 
 
 def _draw_panel(axes: Axes, panel: Panel) -> None:
+    axes.set(title=panel.title, **panel.axes)
     {"lines": _lines, "bars": _bars, "stacked": _bars, "dots": _dots}[panel.kind](axes, panel)
     thin: Any = {"color": "#999999", "linewidth": 0.8, "zorder": 0}
     if panel.diagonal:
         axes.plot([0, 1], [0, 1], **thin)
     if panel.mark is not None:
         axes.axvline(panel.mark, label=panel.mark_label, **thin)
-    axes.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
-    if panel.y_limits:
-        axes.set_ylim(*panel.y_limits)
 
 
 def _lines(axes: Axes, panel: Panel) -> None:
     for number, (label, values) in enumerate(panel.series.items()):
         axes.plot(list(values), list(values.values()), label=label, **_line(number))
-    for axis in panel.logarithmic:
-        getattr(axes, f"set_{axis}scale")("log")
     places = sorted(panel.places)
     axes.set_xticks(places[:: math.ceil(len(places) / panel.ticks)])
     axes.set_xticks([], minor=True)

@@ -55,7 +55,7 @@ SHOW: dict[str, Callable[[Any], str]] = {
     **{"gib": gib, "count": count, "profit": "{:,.3f}".format, "number": "{:.4g}".format},
 }
 SCORES = ("f1", "precision", "recall")
-BEST: dict[str, Callable[..., Any] | None] = {"max": max, "min": min, "none": None}
+BEST: dict[str, Callable[..., Any]] = {"max": max, "min": min}
 
 
 @lru_cache
@@ -193,7 +193,7 @@ def _tables(
                 kept = {label: {**row, "mean": fmean(row.values())} for label, row in kept.items()}
             # Only scores have a best one unless it says so.
             best = rows.best or ("max" if rows.show in ("score", "profit") else "none")
-            groups.append(figure_rows(kept, columns, SHOW[rows.show], BEST[best]))
+            groups.append(figure_rows(kept, columns, SHOW[rows.show], BEST.get(best)))
         caption = spec["table"].format(**words, metric=_word(metric))
         header = [spec.get("corner", ""), *columns.values()]
         yield Table(caption, header, [group for group in groups if group])
@@ -210,8 +210,7 @@ def _columns(across: str, rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
 
 def _word(name: str | None) -> str:
     """A metric or preset as tables call it."""
-    words = specification()["words"]
-    return str({**words["metrics"], **words["presets"]}.get(name, name))
+    return str(specification()["words"]["headers"].get(name, name))
 
 
 def _plots(spec: Mapping[str, Any], figures: pl.DataFrame, folder: Path) -> Iterator[Plot]:

@@ -121,15 +121,6 @@ def encoded_afresh(pair: GraphPair) -> Iterator[float]:
         yield time.perf_counter() - begin
 
 
-def run_command(folder: Path, preset: str) -> dict[str, Any]:
-    """What ``sameas align`` and ``sameas evaluate`` print, for a dataset in the paper protocol."""
-    with TemporaryDirectory() as place:
-        out, data = str(Path(place) / "run"), str(folder)
-        words = (data, "--preset", preset, "--among", "gold", "-o", out, "--json")
-        taken = printed_by("sameas", "align", *words)
-        return {**printed_by("sameas", "evaluate", out, data, "--json"), **taken}
-
-
 def printed_by(module: str, *arguments: str) -> Any:
     """What a module prints as JSON when it is run."""
     command = [sys.executable, "-m", module, *arguments]
