@@ -93,6 +93,15 @@ def evaluate(out: Path, pair: Path) -> dict[str, Any]:
     return finished.values(f"sameas evaluate {out}")
 
 
+def measured(
+    pair: Path, out: Path, options: str, variables: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """What is told of a run and of its links, with the seconds of the process and of its phases."""
+    found = align(pair, out, options, variables)
+    taken = {"total_seconds": found["process_seconds"], "phases": found.pop("seconds")}
+    return {**found, **evaluate(out, pair), **taken}
+
+
 def in_turn(programs: Mapping[str, Callable[[], Result]], repeat: int) -> dict[str, list[Result]]:
     """What each program gives, run so many times, in turn."""
     runs: dict[str, list[Result]] = {name: [] for name in programs}

@@ -19,13 +19,13 @@ import statistics
 import sys
 import tempfile
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import tables
-from processes import align, evaluate, in_turn, say, timed
+from processes import align, in_turn, measured, say, timed
 from tables import Check, seconds
 
 from sameas.reproduction.rendering import Table, gib, score, table_of
@@ -53,16 +53,11 @@ def measure(given: Namespace) -> dict[str, Any]:
             say(f"{name}, before the clock counts")
             found = align(given.pair, folder / "first", options, variables)
             first[name] = found["process_seconds"]
-        programs = {
-            **{
-                name: partial(_yardstick, given.pair, given.yardstick, solver)
-                for name, solver in YARDSTICKS.items()
-            },
-            **{
-                name: partial(_ours, given.pair, folder / "run", options, variables)
-                for name, (_, options) in PROGRAMS.items()
-            },
-        }
+        programs: dict[str, Callable[[], dict[str, Any]]] = {}
+        for name, solver in YARDSTICKS.items():
+            programs[name] = partial(_yardstick, given.pair, given.yardstick, solver)
+        for name, (_, options) in PROGRAMS.items():
+            programs[name] = partial(measured, given.pair, folder / "run", options, variables)
         runs = in_turn(programs, given.repeat)
     summaries = {name: _summary(found) for name, found in runs.items()}
     for name, program in summaries.items():
@@ -90,18 +85,6 @@ def _yardstick(pair: Path, yardstick: Path, solver: str) -> dict[str, Any]:
         "phases": found["seconds"],
         "peak_memory_bytes": finished.peak_bytes,
         **{name: found.get(name) for name in SCORES},
-    }
-
-
-def _ours(pair: Path, out: Path, options: str, variables: Mapping[str, str]) -> dict[str, Any]:
-    found, scores = align(pair, out, options, variables), evaluate(out, pair)
-    return {
-        "total_seconds": found["process_seconds"],
-        "phases": found["seconds"],
-        "peak_memory_bytes": found["peak_memory_bytes"],
-        **{name: scores[name] for name in SCORES},
-        "form": found["form"],
-        "optimality_gap": found["optimality_gap"],
     }
 
 
