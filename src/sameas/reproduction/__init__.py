@@ -6,7 +6,7 @@ import importlib.metadata
 import importlib.util
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -60,7 +60,7 @@ def reproduce(
     require_matplotlib()
     vectors = describe_vectors(word_vectors)
     plan = {key_of(task.entry): task for task in plan_tasks(find_datasets(data), vectors)}
-    chosen = _chosen(list(plan.values()), only)
+    chosen = _chosen(plan, only)
     try:
         report.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -70,7 +70,7 @@ def reproduce(
     def is_done(key: str) -> bool:
         return key in entries and entries[key]["fingerprint"] == plan[key].entry["fingerprint"]
 
-    missing = [key for key, task in plan.items() if task in chosen and not is_done(key)]
+    missing = [key for key in chosen if not is_done(key)]
     for done, key in enumerate(missing):
         progress(done, len(missing), f"{plan[key].experiment.name} {plan[key].dataset.key}")
         entries[key] = _run(plan[key], word_vectors)
@@ -123,9 +123,10 @@ def _run(task: Task, word_vectors: Path | None) -> dict[str, Any]:
     preset: Preset = "best" if settings.get("preset") == "best" else "paper"
     setup = make_setup(preset, settings.get("features", "char"), word_vectors)
     begin = time.perf_counter()
+    figures = task.experiment.measure(task.dataset, setup)
     made = {
         **task.entry,
-        "figures": task.experiment.measure(task.dataset, setup),
+        "figures": figures,
         "seconds": round(time.perf_counter() - begin, 3),
         "sameas": sameas.__version__,
         "options": setup.options.asdict(),
@@ -146,19 +147,19 @@ def describe_vectors(path: Path | None) -> dict[str, Any] | None:
     return {"file": bundle, "dimensions": 50, "sha256": bundle}
 
 
-def _chosen(tasks: list[Task], only: Sequence[str]) -> list[Task]:
-    """The tasks of the experiments and datasets named, and of what is shown beside them."""
-    experiments = {task.experiment.name for task in tasks}
-    datasets = {task.dataset.key for task in tasks}
+def _chosen(plan: Mapping[str, Task], only: Sequence[str]) -> list[str]:
+    """The keys of the experiments and datasets named, and of what is shown beside them."""
+    places = {key: (task.experiment.name, task.dataset.key) for key, task in plan.items()}
+    experiments, datasets = map(set, zip(*places.values(), strict=True))
     for name in only:
         if name not in experiments | datasets:
             names = ", ".join(sorted(experiments | datasets))
             raise OptionError(f"`only` must name one of {names}, got {name!r} instead")
     wanted = experiments & set(only) or experiments, datasets & set(only) or datasets
     chosen = {
-        (name, task.dataset)
-        for task in tasks
-        if task.experiment.name in wanted[0] and task.dataset.key in wanted[1]
-        for name in (task.experiment.name, *task.experiment.needs)
+        (name, dataset)
+        for task, (experiment, dataset) in zip(plan.values(), places.values(), strict=True)
+        if experiment in wanted[0] and dataset in wanted[1]
+        for name in (experiment, *task.experiment.needs)
     }
-    return [task for task in tasks if (task.experiment.name, task.dataset) in chosen]
+    return [key for key, place in places.items() if place in chosen]

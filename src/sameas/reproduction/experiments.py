@@ -172,9 +172,9 @@ def raw_names(dataset: Dataset, setup: Setup) -> Figures:
             aids = choose_aids(pair, changed.options, Inputs())
             if aids not in seen:
                 begin = time.perf_counter()
-                hits = judge(pair, changed).hits_at_1
+                hits = evaluate(aligned(pair, changed), pair.gold).hits_at_1
                 seen[aids] = {"hits@1": hits, "seconds": time.perf_counter() - begin}
-                f1 = judge(pair, changed.whole).f1
+                f1 = evaluate(aligned(pair, changed.whole), pair.gold).f1
                 seen[aids] |= {"f1": f1, "encoding_seconds": encoding * aids.encoder}
             figures[name] = seen[aids]
     return figures
