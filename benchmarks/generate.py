@@ -257,7 +257,16 @@ def generate(
     names = _names(templates, noise, how, naming)
     seen = size / len(order)  # the chance that an entity is on a side, where both ends must be
     count = max(round(size * triples_per_entity * (1 - OWN) / (how.kept * seen**2)), 1)
-    world = _world(templates, relations, how, how.hub * size**0.5 / count, telling)
+    kind = _kinds(templates)
+    world = _World(
+        kind=kind,
+        fame=(1 + telling.permutation(len(kind))).astype(np.float64),
+        # A kind has as many of the relations as of the entities.
+        head_kind=kind[np.arange(relations) * len(kind) // relations],
+        tail_kind=telling.choice(kind, size=relations),
+        hub=how.hub * size**0.5 / count,
+        tails=how.tails,
+    )
     facts = world.tell(np.arange(len(order)), np.ones(len(order)), count, telling)
 
     members = order[:size], np.append(order[:shared], order[size:])
@@ -279,6 +288,21 @@ def generate(
         }
     )
     return GraphPair(left=graphs[0], right=graphs[1], gold=gold)
+
+
+def _check(
+    size: int, overlap: float, noise: float, triples_per_entity: float, relations: int, seed: int
+) -> None:
+    for name, value, allowed, range_of in (
+        ("size", size, size >= 10, "at least 10"),
+        ("relations", relations, relations >= 1, "at least 1"),
+        ("seed", seed, seed >= 0, "at least 0"),
+        ("overlap", overlap, 0 < overlap <= 1, "above 0 and at most 1"),
+        ("noise", noise, 0 <= noise <= 1, "between 0 and 1"),
+        ("triples_per_entity", triples_per_entity, triples_per_entity > 0, "positive"),
+    ):
+        if not allowed:
+            raise ValueError(f"{name} must be {range_of}, got {value} instead")
 
 
 def write_pair(pair: GraphPair, folder: Path) -> None:
@@ -324,20 +348,6 @@ def _write(table: pl.DataFrame, file: Path) -> None:
     table.write_csv(file, separator="\t", include_header=False, quote_style="never")
 
 
-def _check(
-    size: int, overlap: float, noise: float, triples_per_entity: float, relations: int, seed: int
-) -> None:
-    for name, value, least in (("size", size, 10), ("relations", relations, 1), ("seed", seed, 0)):
-        if value < least:
-            raise ValueError(f"{name} must be at least {least}, got {value} instead")
-    if not 0 < overlap <= 1:
-        raise ValueError(f"overlap must be above 0 and at most 1, got {overlap} instead")
-    if not 0 <= noise <= 1:
-        raise ValueError(f"noise must be between 0 and 1, got {noise} instead")
-    if not triples_per_entity > 0:
-        raise ValueError(f"triples_per_entity must be positive, got {triples_per_entity} instead")
-
-
 # ---------------------------------------------------------------------- names
 
 
@@ -364,7 +374,9 @@ def _words() -> dict[str, tuple[pl.Series, pl.Series]]:
         "number": pl.Series(range(1, 40)).cast(pl.String),
     }
     words = {slot: (series, series) for slot, series in same.items()}
-    words |= {slot: _dictionary(text) for slot, text in DICTIONARIES.items()}
+    for slot, text in DICTIONARIES.items():
+        english, french = zip(*(entry.split() for entry in text.split(",")), strict=True)
+        words[slot] = pl.Series(english).str.to_titlecase(), pl.Series(french)
     return words | {slot: words[other] for slot, other in SLOTS.items()}
 
 
@@ -379,12 +391,6 @@ def _proper(names: set[str]) -> pl.Series:
     every = pl.Series(sorted(names))
     kept: pl.Series = every.filter(every.str.contains(r"^\p{Lu}[\p{Latin}' .-]+$"))
     return kept
-
-
-def _dictionary(text: str) -> tuple[pl.Series, pl.Series]:
-    """The two sides of "english french, ..."; English in title case."""
-    pairs = [entry.split() for entry in text.split(",")]
-    return pl.Series([left.title() for left, _ in pairs]), pl.Series([right for _, right in pairs])
 
 
 def _templates(count: int, rng: np.random.Generator) -> Positions:
@@ -466,13 +472,20 @@ def _with_brackets(
     return longer
 
 
+def _mixed(names: pl.Series, other: pl.Series, share: float, rng: np.random.Generator) -> pl.Series:
+    """The names, a share of which are the other ones, by chance."""
+    return other.zip_with(pl.Series(rng.random(len(names)) < share), names)
+
+
+def _unaccented(names: pl.Series) -> pl.Series:
+    return names.str.normalize("NFKD").str.replace_all(r"\p{Mn}", "")
+
+
 def _respelt(names: pl.Series, rng: np.random.Generator) -> pl.Series:
     """The names, some without accents, some in the spelling of other languages."""
-    plain = names.str.normalize("NFKD").str.replace_all(r"\p{Mn}", "")
-    names = plain.zip_with(pl.Series(rng.random(len(names)) < UNACCENTED), names)
+    names = _mixed(names, _unaccented(names), UNACCENTED, rng)
     for habit in HABITS:
-        other = names.str.replace_many(habit)
-        names = other.zip_with(pl.Series(rng.random(len(names)) < RESPELT), names)
+        names = _mixed(names, names.str.replace_many(habit), RESPELT, rng)
     return names
 
 
@@ -480,14 +493,11 @@ def _estranged(names: pl.Series, how: Difficulty, rng: np.random.Generator) -> p
     """The names, some abbreviated, some in another script."""
     if how.abbreviated:  # "Ann Mary Smith" becomes "A. M. Smith"
         short = names.str.replace_all(r"\b(\pL)[\pL'-]+ ", "$1. ")
-        names = short.zip_with(pl.Series(rng.random(len(names)) < how.abbreviated), names)
-    if how.foreign:
-        for letters in SCRIPTS:
-            capitals = {old.upper(): new.upper() for old, new in letters.items()}
-            plain = names.str.normalize("NFKD").str.replace_all(r"\p{Mn}", "")
-            other = plain.str.replace_many(letters | capitals)
-            chosen = rng.random(len(names)) < how.foreign / len(SCRIPTS)
-            names = other.zip_with(pl.Series(chosen), names)
+        names = _mixed(names, short, how.abbreviated, rng)
+    for letters in SCRIPTS if how.foreign else ():
+        capitals = {old.upper(): new.upper() for old, new in letters.items()}
+        other = _unaccented(names).str.replace_many(letters | capitals)
+        names = _mixed(names, other, how.foreign / len(SCRIPTS), rng)
     return names
 
 
@@ -557,21 +567,6 @@ class _World:
         weights = _capped(self.kind, self.fame**-self.tails * among, limit)
         tails = _draw(self.kind, weights, wanted, rng)
         return _distinct(heads, relations, tails)
-
-
-def _world(
-    templates: Positions, relations: int, how: Difficulty, hub: float, rng: np.random.Generator
-) -> _World:
-    """A world of these entities; a kind has as many of the relations as of the entities."""
-    kind = _kinds(templates)
-    return _World(
-        kind=kind,
-        fame=(1 + rng.permutation(len(kind))).astype(np.float64),
-        head_kind=kind[np.arange(relations) * len(kind) // relations],
-        tail_kind=rng.choice(kind, size=relations),
-        hub=hub,
-        tails=how.tails,
-    )
 
 
 def _draw(

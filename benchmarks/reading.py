@@ -15,17 +15,18 @@ import random
 import statistics
 import sys
 import tempfile
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import tables
 from generate import parse_size
-from processes import say, timed
+from processes import in_turn, timed
 from tables import Check
 
 from sameas.reproduction.rendering import Table, count, gib
-from sameas.reproduction.store import machine
 
 TITLE = "Reading RDF"
 PROGRAMS = {
@@ -79,38 +80,37 @@ def write_lines(file: Path, size: int, *, seed: int) -> None:
                 out.write(f"{head} {relation} <{ENTITY}{chance.randrange(entities)}> .\n")
 
 
-def compare(file: Path, *, size: int, seed: int, repeat: int) -> dict[str, Any]:
-    """Times and memory of both programs, each run ``repeat`` times, in turn."""
-    runs: dict[str, list[dict[str, Any]]] = {name: [] for name in PROGRAMS}
-    for number in range(repeat):
-        for name, program in PROGRAMS.items():
-            say(f"{name}, run {number + 1} of {repeat}")
-            script = AROUND.format(program=program)
-            found = timed([sys.executable, "-c", script, str(file)]).values(name)
-            if found["statements"] != size:
-                sys.exit(f"{name} has read {found['statements']} statements of {size}")
-            runs[name].append(found)
-    bare = statistics.median(run["seconds"] for run in runs["pyoxigraph"])
-    return {
-        "machine": machine(),
-        "size": size,
-        "seed": seed,
-        "file_bytes": file.stat().st_size,
-        "runs": {name: _summary(found, size, bare) for name, found in runs.items()},
+def measure(given: Namespace) -> dict[str, Any]:
+    """Times and memory of both programs on the same lines."""
+    with tempfile.TemporaryDirectory(prefix="sameas-reading-") as folder:
+        file = Path(folder) / "lines.nt"
+        write_lines(file, given.size, seed=given.seed)
+        programs = {name: partial(_read, file, name, given.size) for name in PROGRAMS}
+        runs = in_turn(programs, given.repeat)
+        size = file.stat().st_size
+    taken = {name: statistics.median(run["seconds"] for run in runs[name]) for name in runs}
+    summaries = {
+        name: {
+            "seconds": [run["seconds"] for run in found],
+            "median_seconds": taken[name],
+            "cpu_seconds": statistics.median(run["cpu_seconds"] for run in found),
+            "statements_per_second": given.size / taken[name],
+            "of_bare_speed": taken["pyoxigraph"] / taken[name],
+            "start_memory_bytes": max(run["start_memory_bytes"] for run in found),
+            "peak_memory_bytes": max(run["peak_memory_bytes"] for run in found),
+        }
+        for name, found in runs.items()
     }
+    return {"size": given.size, "seed": given.seed, "file_bytes": size, "runs": summaries}
 
 
-def _summary(runs: Sequence[dict[str, Any]], size: int, bare: float) -> dict[str, Any]:
-    taken = statistics.median(run["seconds"] for run in runs)
-    return {
-        "seconds": [run["seconds"] for run in runs],
-        "median_seconds": taken,
-        "cpu_seconds": statistics.median(run["cpu_seconds"] for run in runs),
-        "statements_per_second": size / taken,
-        "of_bare_speed": bare / taken,
-        "start_memory_bytes": max(run["start_memory_bytes"] for run in runs),
-        "peak_memory_bytes": max(run["peak_memory_bytes"] for run in runs),
-    }
+def _read(file: Path, name: str, size: int) -> dict[str, Any]:
+    """What a program takes in a process of its own."""
+    script = AROUND.format(program=PROGRAMS[name])
+    found = timed([sys.executable, "-c", script, str(file)]).values(name)
+    if found["statements"] != size:
+        sys.exit(f"{name} has read {found['statements']} statements of {size}")
+    return found
 
 
 def tables_of(record: Mapping[str, Any]) -> list[Table]:
@@ -142,12 +142,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add("--seed", type=int, default=0, help="[0]")
     add("--repeat", type=int, default=1, help="runs of each, of which the median counts [1]")
     options = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory(prefix="sameas-reading-") as folder:
-        file = Path(folder) / "lines.nt"
-        write_lines(file, options.size, seed=options.seed)
-        record = compare(file, size=options.size, seed=options.seed, repeat=options.repeat)
-    tables.save(options.results, record)
-    print(tables.report("reading", record))
+    tables.keep("reading", options.results, measure(options))
 
 
 if __name__ == "__main__":

@@ -18,8 +18,8 @@ import signal
 import subprocess
 import sys
 import time
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -61,40 +61,22 @@ def phase_of(steps: str) -> str | None:
     return next((phase for phase in reversed(shares) if shares[phase] < 1), None)
 
 
-@dataclass(frozen=True)
-class Job:
-    """What is run again and again, and where."""
-
-    pair: Path
-    folder: Path
-    options: str
-
-    @property
-    def out(self) -> Path:
-        """The output of runs that are killed."""
-        return self.folder / "run"
-
-    @property
-    def reference(self) -> Path:
-        """The output of the unharmed run."""
-        return self.folder / "reference"
-
-
-def tried(job: Job, phase: str, how: str, usual: float) -> dict[str, Any] | None:
+def tried(given: Namespace, phase: str, how: str, usual: float) -> dict[str, Any] | None:
     """Kill a run in the middle of a phase, run it again, and tell what became of it.
 
     None if the phase was over too soon each time.
     """
     waits = (usual / 2**number for number in range(1, TRIES + 1))
-    killed = next(filter(None, (_killed(job, phase, how, wait) for wait in waits)), None)
+    killed = next(filter(None, (_killed(given, phase, how, wait) for wait in waits)), None)
     if killed is None:
         say(f"{phase} is over too soon ({usual:.3f} s) to be interrupted")
         return None
-    again = timed(sameas(*align_words(job.pair, job.out, f"{job.options} --json")))
+    out, reference = given.folder / "run", given.folder / "reference"
+    again = timed(sameas(*align_words(given.pair, out, f"{given.options} --json")))
     second = again.values(f"the run after {how} in {phase}")
     same = {
-        file.stem: file.read_bytes() == (job.out / file.name).read_bytes()
-        for file in job.reference.glob("*.parquet")
+        file.stem: file.read_bytes() == (out / file.name).read_bytes()
+        for file in reference.glob("*.parquet")
     }
     return {
         "phase": phase,
@@ -102,19 +84,19 @@ def tried(job: Job, phase: str, how: str, usual: float) -> dict[str, Any] | None
         **killed,
         "resumed": second["resumed"],
         "second_seconds": second["total_seconds"],
-        "left_over": [rest.name for rest in left_over(job.out)],
+        "left_over": [rest.name for rest in left_over(out)],
         "same_links": same["links"],
         "same_tables": all(same.values()),
     }
 
 
-def _killed(job: Job, phase: str, how: str, after: float) -> dict[str, Any] | None:
+def _killed(given: Namespace, phase: str, how: str, after: float) -> dict[str, Any] | None:
     """What a killed run leaves behind; None if it could not be killed in that phase."""
-    for rest in (job.out, *left_over(job.out)):
+    out, steps = given.folder / "run", given.folder / "steps"
+    for rest in (out, *left_over(out)):
         shutil.rmtree(rest, ignore_errors=True)
-    steps = job.folder / "steps"
     steps.write_text("")
-    words = align_words(job.pair, job.out, job.options)
+    words = align_words(given.pair, out, given.options)
     begin, since = time.perf_counter(), None
     command = [sys.executable, "-c", WITH_STEPS, str(steps), *words]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
@@ -134,12 +116,12 @@ def _killed(job: Job, phase: str, how: str, after: float) -> dict[str, Any] | No
             run.kill()
     if code == 0:  # it had just finished
         return None
-    kept = job.out.with_name(f".{job.out.name}.resume")
+    kept = out.with_name(f".{out.name}.resume")
     return {
         "after_seconds": round(killed - begin, 3),
         "stop_seconds": round(time.perf_counter() - killed, 3),
         "exit_code": code,
-        "output": state(job.out, job.reference),
+        "output": state(out, given.folder / "reference"),
         "kept": sorted(file.stem for file in kept.glob("*.npz") if "." not in file.stem),
     }
 
@@ -162,31 +144,31 @@ def left_over(out: Path) -> list[Path]:
     return sorted(out.parent.glob(f".{out.name}.*"))
 
 
-def interrupt_all(
-    job: Job, results: Path, *, phases: Sequence[str], signals: Sequence[str], again: bool
-) -> dict[str, Any]:
+def interrupt_all(given: Namespace) -> dict[str, Any]:
     """All cases that are missing; the record is written after each."""
-    job.folder.mkdir(parents=True, exist_ok=True)
-    settings = {"pair": job.pair.name, "options": job.options}
-    record: dict[str, Any] = tables.load(results) or {"settings": None}
-    if again or record["settings"] != settings or not job.reference.exists():
-        say(f"sameas align {job.options}, uninterrupted")
-        found = align(job.pair, job.reference, job.options)
+    # A shell may have started this with interrupts ignored, which its children would inherit.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    given.folder.mkdir(parents=True, exist_ok=True)
+    reference = given.folder / "reference"
+    settings = {"pair": given.pair.name, "options": given.options}
+    record: dict[str, Any] = tables.load(given.results) or {"settings": None}
+    if given.again or record["settings"] != settings or not reference.exists():
+        say(f"sameas align {given.options}, uninterrupted")
+        found = align(given.pair, reference, given.options)
         kept = {name: found[name] for name in ("total_seconds", "seconds", "links", "form")}
         record = {"machine": machine(), "settings": settings, "reference": kept, "cases": {}}
     usual = record["reference"]["seconds"]
-    for phase in phases or usual:
+    for phase in given.phases or usual:
         if phase not in usual:
             sys.exit(f"{phase} is no phase of this run; its phases are {', '.join(usual)}")
-        for how in signals:
+        for how in given.signals:
             case = f"{phase} {how}"
             if case in record["cases"]:
                 continue
             say(f"{how} in {phase}")
-            found = tried(job, phase, how, usual[phase])
-            if found is not None:
-                record["cases"][case] = found
-            tables.save(results, record)
+            if killed := tried(given, phase, how, usual[phase]):
+                record["cases"][case] = killed
+            tables.save(given.results, record)
     return record
 
 
@@ -237,16 +219,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add("--signals", nargs="+", choices=SIGNALS, default=SIGNALS, help="only these [both]")
     add("--again", action="store_true", help="run cases anew that are known")
     options = parser.parse_args(arguments)
-    # A shell may have started this with interrupts ignored, which its children would inherit.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    record = interrupt_all(
-        Job(options.pair, options.folder, options.options),
-        options.results,
-        phases=options.phases,
-        signals=options.signals,
-        again=options.again,
-    )
-    print(tables.report("resume", record))
+    tables.keep("resume", options.results, interrupt_all(options))
 
 
 if __name__ == "__main__":

@@ -14,14 +14,16 @@ from __future__ import annotations
 
 import statistics
 import time
+from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import lap
 import numpy as np
 import tables
-from processes import say
+from processes import in_turn, say
 from scipy.optimize import linear_sum_assignment
 from tables import Check
 
@@ -32,7 +34,6 @@ from sameas.inputs import collect_inputs, make_task
 from sameas.options import make_options
 from sameas.profit import Profit, StoredProfit, make_profit
 from sameas.reproduction.rendering import Table, count, table_of
-from sameas.reproduction.store import machine
 from sameas.rows import Matrix
 from sameas.scoring import name_features, neighbourhood_rows
 
@@ -54,50 +55,46 @@ Answer = tuple[Any, Any]
 """Rows and columns of the links."""
 
 
-def compare(pair: Path, *, repeat: int, from_rows: bool) -> dict[str, Any]:
-    """Times and objectives of all solvers, each run ``repeat`` times."""
+def measure(given: Namespace) -> dict[str, Any]:
+    """Times and objectives of all solvers."""
     beside: dict[str, float] = {}
-    beside["rows"], profit = clocked("features and neighbourhoods", lambda: make_rows(pair))
+    beside["rows"], profit = clocked("features and neighbourhoods", lambda: make_rows(given.pair))
     beside["first_call"] = first_call(profit)
     beside["matrix"], matrix = clocked("all profits", profit.toarray)
     stored, costs = StoredProfit(matrix), -matrix.astype(np.float64)
     solvers: dict[str, Callable[[], Assignment | Answer]] = {"sameas": lambda: assign(stored)}
-    if from_rows:
+    if given.from_rows:
         beside["candidates"], candidates = clocked("candidates", lambda: candidates_of(profit))
         # A new profit each time: what one has worked out about its rows stays with it.
         solvers["sameas, from rows"] = lambda: assign(
             make_profit(profit.left, profit.right), candidates
         )
     solvers |= {"scipy": lambda: linear_sum_assignment(costs), "lapx": lambda: lapx(costs)}
-    answers, runs = {}, {}
-    for name, solve in solvers.items():
-        taken = []
-        for number in range(repeat):
-            seconds, answers[name] = clocked(f"{name}, run {number + 1} of {repeat}", solve)
-            taken.append(round(seconds, 6))
-        runs[name] = summary(taken, answers[name], matrix)
-    exact, peer = answers["sameas"], runs["scipy"]
+    found = in_turn({name: partial(clocked, name, solvers[name]) for name in solvers}, given.repeat)
+    runs = {name: summary(taken, matrix) for name, taken in found.items()}
+    for run in runs.values():
+        run["ratio"] = run["median_seconds"] / runs["scipy"]["median_seconds"]
+        peer = runs["scipy"]["objective"]
+        run["difference"] = (run["objective"] - peer) / abs(peer)
+    exact = found["sameas"][-1][1]
     assert isinstance(exact, Assignment)
     prices = exact.left_prices, exact.right_prices
     beside["certify"], proof = clocked(
         "the certificate", lambda: certify(stored, exact.left, exact.right, *prices)
     )
-    for run in runs.values():
-        run["ratio"] = run["median_seconds"] / peer["median_seconds"]
-        run["difference"] = (run["objective"] - peer["objective"]) / abs(peer["objective"])
     return {
-        "machine": machine(),
-        "pair": pair.name,
+        "pair": given.pair.name,
         "shape": list(matrix.shape),
-        "repeat": repeat,
+        "repeat": given.repeat,
         "solvers": runs,
         "beside": {name: round(value, 3) for name, value in beside.items()},
         "certificate": {"gap": proof.gap, "excess": proof.excess, "bound": proof.bound},
     }
 
 
-def summary(taken: Sequence[float], answer: Assignment | Answer, matrix: Matrix) -> dict[str, Any]:
+def summary(runs: Sequence[tuple[float, Assignment | Answer]], matrix: Matrix) -> dict[str, Any]:
     """The median time, and what ours proves; the objective is summed up alike for every solver."""
+    taken, answer = [round(seconds, 6) for seconds, _ in runs], runs[-1][1]
     links, proven = answer, {}
     if isinstance(answer, Assignment):
         links = answer.left, answer.right
@@ -196,9 +193,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add("--from-rows", action="store_true", help="also solve without the matrix, from candidates")
     add("--repeat", type=int, default=1, help="runs of each, of which the median counts [1]")
     options = parser.parse_args(arguments)
-    record = compare(options.pair, repeat=options.repeat, from_rows=options.from_rows)
-    tables.save(options.results, record)
-    print(tables.report("solver", record))
+    tables.keep("solver", options.results, measure(options))
 
 
 if __name__ == "__main__":

@@ -18,16 +18,17 @@ from __future__ import annotations
 import statistics
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from argparse import Namespace
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import tables
-from processes import align, evaluate, say, timed
+from processes import align, in_turn, measured, say, timed
 from tables import Check, seconds
 
 from sameas.reproduction.rendering import Table, gib, score, table_of
-from sameas.reproduction.store import machine
 
 TITLE = "Speed against the yardstick"
 PAPER = "--preset paper --among gold"
@@ -43,36 +44,34 @@ PROGRAMS = {
 SCORES = ("hits@1", "hits@10", "mrr")
 
 
-def compare(pair: Path, yardstick: Path, folder: Path, *, repeat: int) -> dict[str, Any]:
-    """Times, memory and scores of all programs, each run ``repeat`` times, in turn."""
-    variables = {"NUMBA_CACHE_DIR": str(folder / "compiled")}
-    first = {}
-    for name, (_, options) in PROGRAMS.items():
-        say(f"{name}, before the clock counts")
-        found = align(pair, folder / "first", options, variables)
-        first[name] = found["process_seconds"]
-    runs: dict[str, list[dict[str, Any]]] = {name: [] for name in (*YARDSTICKS, *PROGRAMS)}
-    for number in range(repeat):
-        for name, solver in YARDSTICKS.items():
-            say(f"{name}, run {number + 1} of {repeat}")
-            runs[name].append(_yardstick(pair, yardstick, solver))
+def measure(given: Namespace) -> dict[str, Any]:
+    """Times, memory and scores of all programs."""
+    with tempfile.TemporaryDirectory(prefix="sameas-speed-") as place:
+        folder, first = Path(place), {}
+        variables = {"NUMBA_CACHE_DIR": str(folder / "compiled")}
         for name, (_, options) in PROGRAMS.items():
-            say(f"{name}, run {number + 1} of {repeat}: {options}")
-            runs[name].append(_ours(pair, folder / "run", options, variables))
-    programs = {name: _summary(found) for name, found in runs.items()}
-    for name, program in programs.items():
-        other = programs[PROGRAMS[name][0] if name in PROGRAMS else name]
+            say(f"{name}, before the clock counts")
+            found = align(given.pair, folder / "first", options, variables)
+            first[name] = found["process_seconds"]
+        programs: dict[str, Callable[[], dict[str, Any]]] = {}
+        for name, solver in YARDSTICKS.items():
+            programs[name] = partial(_yardstick, given.pair, given.yardstick, solver)
+        for name, (_, options) in PROGRAMS.items():
+            programs[name] = partial(measured, given.pair, folder / "run", options, variables)
+        runs = in_turn(programs, given.repeat)
+    summaries = {name: _summary(found) for name, found in runs.items()}
+    for name, program in summaries.items():
+        other = summaries[PROGRAMS[name][0] if name in PROGRAMS else name]
         program["ratio"] = program["median_seconds"] / other["median_seconds"]
     solves = {
         name: statistics.median(run["phases"][phase] for run in runs[name])
         for name, phase in (("exact", "assignment"), ("yardstick, exact", "solve"))
     }
     return {
-        "machine": machine(),
-        "pair": pair.name,
-        "repeat": repeat,
+        "pair": given.pair.name,
+        "repeat": given.repeat,
         "first_seconds": first,
-        "runs": programs,
+        "runs": summaries,
         "solve_seconds": solves,
         "solve_ratio": solves["exact"] / max(solves["yardstick, exact"], 1e-9),
     }
@@ -86,18 +85,6 @@ def _yardstick(pair: Path, yardstick: Path, solver: str) -> dict[str, Any]:
         "phases": found["seconds"],
         "peak_memory_bytes": finished.peak_bytes,
         **{name: found.get(name) for name in SCORES},
-    }
-
-
-def _ours(pair: Path, out: Path, options: str, variables: Mapping[str, str]) -> dict[str, Any]:
-    found, scores = align(pair, out, options, variables), evaluate(out, pair)
-    return {
-        "total_seconds": found["process_seconds"],
-        "phases": found["seconds"],
-        "peak_memory_bytes": found["peak_memory_bytes"],
-        **{name: scores[name] for name in SCORES},
-        "form": found["form"],
-        "optimality_gap": found["optimality_gap"],
     }
 
 
@@ -167,10 +154,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add("--yardstick", type=Path, required=True, help="the script plain_seu.py")
     add("--repeat", type=int, default=1, help="runs of each, of which the median counts [1]")
     options = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory(prefix="sameas-speed-") as folder:
-        record = compare(options.pair, options.yardstick, Path(folder), repeat=options.repeat)
-    tables.save(options.results, record)
-    print(tables.report("speed", record))
+    tables.keep("speed", options.results, measure(options))
 
 
 if __name__ == "__main__":

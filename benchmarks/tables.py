@@ -18,16 +18,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sameas.atomic import replacing_file
-from sameas.reproduction.rendering import (
-    NOTHING,
-    Document,
-    Plot,
-    Section,
-    Table,
-    gib,
-    render,
-    table_of,
-)
+from sameas.reproduction.rendering import NOTHING, Plot, Section, Table, gib, render, table_of
+from sameas.reproduction.store import machine
 
 RESULTS = Path(__file__).parent / "results"
 BENCHMARKS = ("speed", "solver", "ladder", "places", "memory", "resume", "reading", "cluster")
@@ -51,6 +43,12 @@ def parser_of(name: str, description: str, example: str) -> argparse.ArgumentPar
     file = RESULTS / f"{name}.json"
     parser.add_argument("--results", type=Path, default=file, help="where results go")
     return parser
+
+
+def keep(name: str, file: Path, record: Record) -> None:
+    """Write the record of a benchmark, with the machine that it came from, and print it."""
+    save(file, {"machine": machine(), **record})
+    print(report(name, load(file)))
 
 
 def save(file: Path, record: Record) -> None:
@@ -112,7 +110,7 @@ def tiny(value: float) -> str:
 
 def report(name: str, record: Record) -> str:
     """The results of one benchmark as Markdown."""
-    return render(Document("Results", [], [section_of(name, record)]), "report.md")
+    return render("report.md", "Results", [], [section_of(name, record)])
 
 
 def section_of(name: str, record: Record, *plots: Plot) -> Section:
@@ -120,8 +118,7 @@ def section_of(name: str, record: Record, *plots: Plot) -> Section:
     module, about = importlib.import_module(name), record["machine"]
     parts: list[Table | Plot] = [*module.tables_of(record), *plots]
     checks: list[Check] = module.checks_of(record)
-    rows = [(check.asked, check.found, "met" if check.met else "NOT met") for check in checks]
-    if rows:
+    if rows := [(asked, found, "met" if met else "NOT met") for asked, found, met in checks]:
         parts.append(table_of("What was asked for", ("asked for", "found", ""), rows))
     versions = ", ".join(f"{package} {version}" for package, version in about["packages"].items())
     machine = (
@@ -141,7 +138,7 @@ def results_page(folder: Path) -> str:
             plots = [Plot(f"{folder.name}/{file.stem}", title)] * drawn
             sections.append(section_of(name, load(file), *plots))
     text = "Made by `python benchmarks/tables.py` from `results/`."
-    return render(Document("Results", [text], sections), "report.md")
+    return render("report.md", "Results", [text], sections)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

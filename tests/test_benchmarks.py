@@ -104,11 +104,13 @@ def test_a_ladder_goes_on_with_what_is_missing(scripts, ladder, tmp_path, monkey
     scripts.tables.save(file, record)
     asked = []
 
-    def measured(folder, size, settings):
+    def generated(folder, size, settings):
         asked.append(size)
-        return {**record["sizes"]["600"], "size": size}
 
-    monkeypatch.setattr(scripts.ladder, "measured", measured)
+    monkeypatch.setattr(scripts.ladder, "generated", generated)
+    known = {**record["sizes"]["600"]}
+    del known["size"]
+    monkeypatch.setattr(scripts.ladder, "aligned", lambda pair, settings: known)
     climb(scripts, tmp_path)
     assert asked == [300]
     assert list(record_of(file)["sizes"]) == ["300", "600"]
@@ -259,8 +261,9 @@ def test_speed_is_told_in_parts_of_the_yardstick(scripts, yardstick, tmp_path, m
         }
 
     scores = dict.fromkeys(scripts.speed.SCORES, 0.871)
-    monkeypatch.setattr(scripts.speed, "align", align)
-    monkeypatch.setattr(scripts.speed, "evaluate", lambda out, pair: scores)
+    for module in (scripts.speed, scripts.processes):
+        monkeypatch.setattr(module, "align", align)
+    monkeypatch.setattr(scripts.processes, "evaluate", lambda out, pair: scores)
     file = tmp_path / "speed.json"
     places = ["--yardstick", str(yardstick), "--results", str(file)]
     scripts.speed.main([str(tmp_path), *places, "--repeat", "3"])

@@ -15,12 +15,10 @@ import pytest
 from sameas.errors import OptionError
 from sameas.reproduction.figures import DATASETS, published, title
 from sameas.reproduction.rendering import (
-    Block,
-    Cell,
-    Document,
+    Bold,
     Section,
     Table,
-    grid,
+    figure_rows,
     render,
     score,
     seconds,
@@ -516,26 +514,25 @@ def test_without_matplotlib_the_error_says_what_to_install(made, tmp_path, monke
 def test_bold_marks_the_best_as_shown_of_each_block():
     rows = {"a": {"x": 0.9001, "y": None}, "b": {"x": 0.8999, "y": 0.5}, "c": {"x": 0.1, "y": 0.2}}
     costs = {"d": {"x": 3.0, "y": 1.0}, "e": {"x": 2.0, "y": 2.0}}
-    blocks = [Block(rows, score, max), Block(costs, seconds, min)]
-    table = grid("", {"x": "X", "y": "Y"}, blocks)
+    groups = figure_rows(rows, "xy", score, max), figure_rows(costs, "xy", seconds, min)
     bold = {
-        (row[0].text, name)
-        for group in table.groups
+        (row[0], name)
+        for group in groups
         for row in group
-        for name, cell in zip(table.header, row, strict=True)
-        if cell.bold
+        for name, cell in zip("xy", row[1:], strict=True)
+        if isinstance(cell, Bold)
     }
-    assert bold == {("a", "X"), ("b", "X"), ("b", "Y"), ("e", "X"), ("d", "Y")}
+    assert bold == {("a", "x"), ("b", "x"), ("b", "y"), ("e", "x"), ("d", "y")}
 
 
 def test_names_with_marks_in_them_come_out_as_they_are():
     name = "a|b_c*d<e>&f\\g [h]"
-    table = Table(name, ["", name], [[[Cell(name), Cell(name, bold=True)]]])
-    document = Document(name, [name], [Section(name, name, [table])])
-    seen = Seen(render(document, "report.html"))
+    table = Table(name, ["", name], [[[name, Bold(name)]]])
+    page = name, [name], [Section(name, name, [table])]
+    seen = Seen(render("report.html", *page))
     assert seen.tables == [[["", name], [name, name]]]
     assert seen.headings == [name, name]
-    assert markdown_tables(render(document, "report.md")) == seen.tables
+    assert markdown_tables(render("report.md", *page)) == seen.tables
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,9 @@ from sameas.options import Options
 from sameas.reproduction import experiments, plain, plan_tasks, reproduce, runs
 from sameas.reproduction.datasets import Dataset, find_datasets
 from sameas.reproduction.experiments import EXPERIMENTS
-from sameas.reproduction.real import links_of_equal_labels, scores_of_judged
+from sameas.reproduction.real import links_of, scores_of_judged
 from sameas.reproduction.runs import make_setup
-from sameas.reproduction.store import Store, Task
+from sameas.reproduction.store import key_of
 from sameas.weights import Weights
 
 SETUP = make_setup("best")
@@ -56,7 +56,7 @@ def data(small, tmp_path):
 @pytest.fixture(scope="module")
 def dataset(small):
     yield find_datasets(small)[0]
-    experiments.forget()
+    runs.forget()
 
 
 @pytest.fixture(autouse=True)
@@ -136,30 +136,30 @@ def test_everything_runs_and_a_second_run_finds_all_done(data, tmp_path, monkeyp
 def test_shared_material_gives_what_a_whole_run_gives(dataset):
     for setup in (SETUP, SETUP.whole):
         expected = runs.run(dataset.pair, setup)
-        found = runs.run_prepared(dataset.pair, experiments.material(dataset, setup), setup)
+        found = runs.aligned(dataset.pair, setup)
         assert found.links.equals(expected.links)
         assert found.ranked.equals(expected.ranked)
 
 
 def test_material_is_made_once_for_all_that_only_refinement_uses(dataset, monkeypatch):
     made = []
-    monkeypatch.setattr(runs, "prepare_run", lambda pair, setup: made.append(setup.options))
-    experiments.forget()
-    refined = [SETUP.changed(without=(part,)) for part in experiments.IN_REFINEMENT]
+    monkeypatch.setattr(runs, "prepare", lambda task, *_: made.append(task.options))
+    runs.forget()
+    refined = [SETUP.changed(without=(part,)) for part in runs.IN_REFINEMENT]
     refined += [SETUP.changed(rounds=1), SETUP.changed(temperature=0.1), SETUP.whole]
     for setup in refined:
-        experiments.material(dataset, setup)
+        runs.material(dataset.pair, setup)
     assert made == [Options()]
     for setup in (SETUP.changed(candidates=25), SETUP, SETUP.changed(without=("folding",))):
-        experiments.material(dataset, setup)
+        runs.material(dataset.pair, setup)
     assert made[1:] == [Options(candidates=25), Options(without=("folding",))]
-    experiments.forget()
+    runs.forget()
 
 
 def test_what_only_refinement_uses_changes_no_material(dataset):
     usual, less = (
-        runs.prepare_run(dataset.pair, setup).candidates
-        for setup in (SETUP, SETUP.changed(without=experiments.IN_REFINEMENT))
+        runs._prepared(dataset.pair, setup.options).candidates
+        for setup in (SETUP, SETUP.changed(without=runs.IN_REFINEMENT))
     )
     for name in ("left", "right", "values"):
         np.testing.assert_array_equal(getattr(usual, name), getattr(less, name))
@@ -218,7 +218,7 @@ def test_the_ablation_leaves_out_every_part(dataset, monkeypatch):
 def test_every_setting_is_halved_and_doubled_and_nothing_else_changes(dataset, monkeypatch):
     asked = []
 
-    def judge(dataset, setup, weights):
+    def judge(pair, setup, weights=None):
         asked.append((setup, weights))
         return scores
 
@@ -248,21 +248,18 @@ def test_every_setting_is_halved_and_doubled_and_nothing_else_changes(dataset, m
 
 def test_tasks_are_planned_dataset_by_dataset_and_best_without_word_vectors(data):
     shutil.copytree(data / "deep" / "world", data / "other")
-    tasks = [
-        task
-        for task, _ in plan_tasks(
-            find_datasets(data), {"file": "v", "dimensions": 9, "sha256": "s"}
-        )
-    ]
-    assert [task.dataset for task in tasks] == sorted(task.dataset for task in tasks)
-    best = [task for task in tasks if task.settings.get("preset") == "best"]
-    assert {task.settings["features"] for task in best} == {"char"}
+    vectors = {"file": "v", "dimensions": 9, "sha256": "s"}
+    entries = [task.entry for task in plan_tasks(find_datasets(data), vectors)]
+    datasets = [entry["dataset"] for entry in entries]
+    assert datasets == sorted(datasets)
+    best = [entry for entry in entries if entry["settings"].get("preset") == "best"]
+    assert {entry["settings"]["features"] for entry in best} == {"char"}
     names = {"best", "open", "hidden", "audit", "ablation", "sensitivity", "raw"}
-    assert {(task.experiment, task.dataset) for task in best} == {
+    assert {(entry["experiment"], entry["dataset"]) for entry in best} == {
         (name, dataset) for name in names for dataset in ("deep/world", "other")
     }
-    assert len({task.key for task in tasks}) == len(tasks)
-    assert sum(task.experiment == "main" for task in tasks) == 6
+    assert len({key_of(entry) for entry in entries}) == len(entries)
+    assert sum(entry["experiment"] == "main" for entry in entries) == 6
 
 
 def test_changed_data_is_run_again_and_other_results_stay(data, tmp_path):
@@ -349,14 +346,22 @@ def test_killed_half_way_it_goes_on_where_it_stopped(data, tmp_path):
     assert len(kept) >= 2
 
 
-def test_a_task_is_known_by_all_it_depends_on(tmp_path):
-    store = Store(tmp_path / "results.json")
-    task = Task("main", "d", {"features": "char"}, ("hash",))
-    store.put(task, {"": {"hits@1": 0.5}}, 1.0, {})
-    again = Store(tmp_path / "results.json")
-    assert again.get(task)["figures"] == {"": {"hits@1": 0.5}}
-    assert again.get(Task("main", "d", {"features": "char"}, ("other",))) is None
-    assert again.get(Task("main", "d", {"features": "word"}, ("hash",))) is None
+def test_a_task_is_known_by_all_it_depends_on(data, monkeypatch):
+    vectors = {"file": "v", "dimensions": 9, "sha256": "s"}
+
+    def planned(vectors=vectors):
+        found = find_datasets(data)
+        return {
+            key_of(task.entry): task.entry["fingerprint"] for task in plan_tasks(found, vectors)
+        }
+
+    first = planned()
+    assert planned() == first
+    other = planned({**vectors, "sha256": "other"})
+    changed = {key for key in first if other[key] != first[key]}
+    assert changed == {key for key in first if "word" in key or "hybrid" in key}
+    (data / "deep" / "world" / "more").write_text("any file of the dataset")
+    assert not set(planned().values()) & set(first.values())
 
 
 def test_the_plain_procedure_agrees_on_the_demo():
@@ -409,7 +414,7 @@ def test_the_papers_datasets_are_recognised_by_their_sizes_on_either_side():
     assert _recognise(SimpleNamespace(left=german, right=english)) == ("srprs/de_en", False)
     assert _recognise(SimpleNamespace(left=english, right=german)) == ("srprs/de_en", True)
     assert _recognise(SimpleNamespace(left=german, right=german)) == (None, False)
-    assert isinstance(Dataset("key", sameas.DEMO, False, "").pair, sameas.GraphPair)
+    assert isinstance(Dataset("key", sameas.DEMO).pair, sameas.GraphPair)
 
 
 CAPITALS = {"Paris": "France", "Rome": "Italy", "Berlin": "Germany", "Madrid": "Spain"}
@@ -470,10 +475,17 @@ def test_real_pairs_are_judged_by_their_judged_entities(real, tmp_path):
     assert "| mean F1 | – | .700 | .700 | .700 | – |" in text
 
 
+def test_a_pair_that_cannot_be_read_stands_beside_benchmarks(real, data, tmp_path):
+    reproduce(data, tmp_path / "report", only=["real", "datasets"])
+    text = (tmp_path / "report" / "report.md").read_text(encoding="utf8")
+    assert "## Datasets" in text
+    assert text.count("left.nt:1") == 1
+
+
 def test_real_pairs_and_benchmarks_have_their_own_experiments(real, data):
     real_pairs, others = [], []
-    for task, _ in plan_tasks(find_datasets(data), None):
-        (real_pairs if task.dataset.startswith("real/") else others).append(task.experiment)
+    for task in plan_tasks(find_datasets(data), None):
+        (real_pairs if task.dataset.real else others).append(task.experiment.name)
     assert real_pairs == ["real"] * 3
     assert "real" not in others
     assert "runtime" in others
@@ -503,7 +515,7 @@ def test_equal_labels_are_those_that_no_other_entity_has():
     left = graph("a", ["Big_Apple", "Rome", "rome", "Bern", "Oslo"], [("a4", "Big  apple ")])
     right = graph("b", ["Oslo", "Rome", "Wabern", "York"], [("b2", "BERN"), ("b0", "oslo")])
     pair = sameas.GraphPair(left=left, right=right)
-    assert sorted(links_of_equal_labels(pair, None).rows()) == [("a3", "b2"), ("a4", "b0")]
+    assert sorted(links_of("equal labels", pair, None).rows()) == [("a3", "b2"), ("a4", "b0")]
 
 
 def test_no_link_of_a_judged_entity_is_a_score_of_nothing(tmp_path):

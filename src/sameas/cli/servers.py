@@ -134,7 +134,7 @@ def serve(
     """
     require_web()
     from sameas.serve.app import make_app
-    from sameas.serve.service import make_service
+    from sameas.serve.matching import make_service
 
     if token is not None and not re.fullmatch(TOKEN, token):
         raise OptionError("`token` must be 16 to 200 letters, digits, - and _, got another text")
@@ -153,10 +153,10 @@ def serve(
     address = address_of(listening) + (f"{token}/" if token else "")
     # Called when the result has been printed.
     context.call_on_close(lambda: answer(make_app(service, token=token or ""), listening))
-    entities, types = service.matcher.index.named, service.matcher.types.terms.ids
+    entities, types = service.index.named, service.types.terms.ids
     say(
         f"{entities:,} entities with names, {len(types):,} types, "
-        f"{len(service.matcher.facts.properties.ids):,} properties.\n"
+        f"{len(service.facts.properties.ids):,} properties.\n"
         f"In OpenRefine: Reconcile, Start reconciling, Add standard service, and paste\n\n"
         f"  {address}\n\nCtrl-C ends the service."
     )

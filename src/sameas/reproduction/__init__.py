@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import sameas
 from sameas.errors import OptionError, OutputError
@@ -15,11 +16,19 @@ from sameas.files import require_file
 from sameas.options import Preset
 from sameas.reading.vectors import BUNDLE, dimension_of
 from sameas.reproduction.datasets import Dataset, find_datasets
-from sameas.reproduction.experiments import EXPERIMENTS, Experiment, forget
+from sameas.reproduction.experiments import EXPERIMENTS, Experiment
 from sameas.reproduction.plots import require_matplotlib
 from sameas.reproduction.report import write_report
-from sameas.reproduction.runs import make_setup
-from sameas.reproduction.store import FORMAT, Store, Task, machine, sha256_of
+from sameas.reproduction.runs import forget, make_setup
+from sameas.reproduction.store import (
+    FORMAT,
+    code_version,
+    key_of,
+    machine,
+    read_results,
+    sha256_of,
+    write_results,
+)
 
 Progress = Callable[[int, int, str], None]
 """Called with the number of tasks done, their total, and the next one."""
@@ -28,13 +37,21 @@ ONE_DATASET = "dbp15k/zh_en"
 """Where the paper measures temperature and iterations; the first dataset where it is missing."""
 
 
+class Task(NamedTuple):
+    """One experiment on one dataset, and what results.json says of it before its figures."""
+
+    experiment: Experiment
+    dataset: Dataset
+    entry: dict[str, Any]
+
+
 def reproduce(
     data: Path,
     report: Path,
     *,
     only: Sequence[str] = (),
     word_vectors: Path | None = None,
-    progress: Progress | None = None,
+    progress: Progress = lambda done, total, task: None,
 ) -> dict[str, Any]:
     """Run what is not yet in the report, write the report, and give all results.
 
@@ -42,47 +59,40 @@ def reproduce(
     """
     require_matplotlib()
     vectors = describe_vectors(word_vectors)
-    datasets = {dataset.key: dataset for dataset in find_datasets(data)}
-    plan = dict(plan_tasks(list(datasets.values()), vectors))
+    plan = {key_of(task.entry): task for task in plan_tasks(find_datasets(data), vectors)}
     chosen = _chosen(plan, only)
     try:
         report.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"{report}: cannot be made a folder ({error.strerror})") from None
-    store = Store(report / "results.json")
-    missing = [task for task in chosen if store.get(task) is None]
-    for done, task in enumerate(missing):
-        if progress:
-            progress(done, len(missing), f"{task.experiment} {task.dataset}")
-        preset: Preset = "best" if task.settings.get("preset") == "best" else "paper"
-        setup = make_setup(preset, task.settings.get("features", "char"), word_vectors)
-        begin = time.perf_counter()
-        figures = plan[task].measure(datasets[task.dataset], setup)
-        origin = {
-            "options": setup.options.asdict(),
-            "word_vectors": None if setup.options.features == "char" else vectors,
-            "machine": machine(),
-        }
-        store.put(task, figures, time.perf_counter() - begin, origin)
+    entries = read_results(report / "results.json")
+
+    def is_done(key: str) -> bool:
+        return key in entries and entries[key]["fingerprint"] == plan[key].entry["fingerprint"]
+
+    missing = [key for key in chosen if not is_done(key)]
+    for done, key in enumerate(missing):
+        progress(done, len(missing), f"{plan[key].experiment.name} {plan[key].dataset.key}")
+        entries[key] = _run(plan[key], word_vectors)
+        write_results(report / "results.json", entries)
     forget()
-    if progress:
-        progress(len(missing), len(missing), "report")
+    progress(len(missing), len(missing), "report")
+    named = f"--word-vectors {word_vectors.name}" if word_vectors else ""
+    words = ["sameas reproduce DATA", named, *(f"--only {name}" for name in only)]
     results = {
         "format": FORMAT,
         "sameas": sameas.__version__,
-        "command": _command(only, word_vectors),
+        "command": " ".join(filter(None, words)),  # without the paths of one machine
         "machine": machine(),
         "word_vectors": vectors,
-        "results": [entry for task in plan if (entry := store.get(task)) is not None],
+        "results": [entries[key] for key in plan if is_done(key)],
     }
     write_report(results, report)
     return results
 
 
-def plan_tasks(
-    datasets: list[Dataset], vectors: dict[str, Any] | None
-) -> Iterator[tuple[Task, Experiment]]:
-    """Every task with its experiment, dataset by dataset: experiments share what they make."""
+def plan_tasks(datasets: list[Dataset], vectors: dict[str, Any] | None) -> Iterator[Task]:
+    """Every task, dataset by dataset: experiments share what they make."""
     every = ["char", "word", "hybrid"] if vectors else ["char"]
     kinds = {"none": [""], "char": ["char"], "richest": every[-1:], "every": every}
     one = next((d for d in datasets if d.key == ONE_DATASET), datasets[0])
@@ -95,10 +105,35 @@ def plan_tasks(
                 settings = {"features": features} if features else {}
                 if experiment.preset != "paper":
                     settings["preset"] = experiment.preset
-                inputs = [dataset.sha256]
-                if vectors and features in ("word", "hybrid"):
-                    inputs.append(vectors["sha256"])
-                yield Task(experiment.name, dataset.key, settings, tuple(inputs)), experiment
+                used = vectors if features in ("word", "hybrid") else None
+                entry = {
+                    "experiment": experiment.name,
+                    "dataset": dataset.key,
+                    "settings": settings,
+                    "dataset_sha256": dataset.sha256,
+                    "word_vectors": used,
+                }
+                depends_on = json.dumps([entry, code_version()])
+                yield Task(experiment, dataset, {**entry, "fingerprint": sha256_of(depends_on)})
+
+
+def _run(task: Task, word_vectors: Path | None) -> dict[str, Any]:
+    """The entry of a task with its figures, and what they come from."""
+    settings = task.entry["settings"]
+    preset: Preset = "best" if settings.get("preset") == "best" else "paper"
+    setup = make_setup(preset, settings.get("features", "char"), word_vectors)
+    begin = time.perf_counter()
+    figures = task.experiment.measure(task.dataset, setup)
+    made = {
+        **task.entry,
+        "figures": figures,
+        "seconds": round(time.perf_counter() - begin, 3),
+        "sameas": sameas.__version__,
+        "options": setup.options.asdict(),
+        "machine": machine(),
+    }
+    # What is given back is what the next run will read: no tuples, no whole-number keys.
+    return dict(json.loads(json.dumps(made)))
 
 
 def describe_vectors(path: Path | None) -> dict[str, Any] | None:
@@ -112,27 +147,19 @@ def describe_vectors(path: Path | None) -> dict[str, Any] | None:
     return {"file": bundle, "dimensions": 50, "sha256": bundle}
 
 
-def _chosen(plan: dict[Task, Experiment], only: Sequence[str]) -> list[Task]:
-    """The tasks of the experiments and datasets named, and of what is shown beside them."""
-    experiments = {task.experiment for task in plan}
-    datasets = {task.dataset for task in plan}
+def _chosen(plan: Mapping[str, Task], only: Sequence[str]) -> list[str]:
+    """The keys of the experiments and datasets named, and of what is shown beside them."""
+    places = {key: (task.experiment.name, task.dataset.key) for key, task in plan.items()}
+    experiments, datasets = map(set, zip(*places.values(), strict=True))
     for name in only:
         if name not in experiments | datasets:
             names = ", ".join(sorted(experiments | datasets))
             raise OptionError(f"`only` must name one of {names}, got {name!r} instead")
     wanted = experiments & set(only) or experiments, datasets & set(only) or datasets
     chosen = {
-        (name, task.dataset)
-        for task, experiment in plan.items()
-        if task.experiment in wanted[0] and task.dataset in wanted[1]
-        for name in (task.experiment, *experiment.needs)
+        (name, dataset)
+        for task, (experiment, dataset) in zip(plan.values(), places.values(), strict=True)
+        if experiment in wanted[0] and dataset in wanted[1]
+        for name in (experiment, *task.experiment.needs)
     }
-    return [task for task in plan if (task.experiment, task.dataset) in chosen]
-
-
-def _command(only: Sequence[str], word_vectors: Path | None) -> str:
-    """The command that makes this report, without the paths of one machine."""
-    parts = ["sameas reproduce DATA"]
-    if word_vectors:
-        parts.append(f"--word-vectors {word_vectors.name}")
-    return " ".join([*parts, *(f"--only {name}" for name in only)])
+    return [key for key, place in places.items() if place in chosen]

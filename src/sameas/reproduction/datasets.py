@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import polars as pl
-
 from sameas.errors import InputError
 from sameas.graph import GraphPair
 from sameas.reading import read_pair
@@ -29,27 +27,24 @@ class Dataset:
 
     key: str
     folder: Path
-    swapped: bool
+    real: bool = False
+    """Whether it is a pair of RDF files, whose gold links are apart."""
+    swapped: bool = False
     """Whether the folder's left graph is the paper's right one."""
-    sha256: str
-
-    @property
-    def real(self) -> bool:
-        """Whether it is a pair of RDF files."""
-        return _is_real(self.folder)
 
     @cached_property
     def pair(self) -> GraphPair:
-        """The graphs, read when they are first needed; without gold if they are RDF files."""
+        """The graphs, read when they are first needed."""
         if self.real:
             return read_pair(*(min(self.folder.glob(f"{side}.*")) for side in ("left", "right")))
         return read_pair(self.folder)
 
-    @property
-    def gold(self) -> pl.DataFrame:
-        """The gold links."""
-        assert self.pair.gold is not None
-        return self.pair.gold
+    @cached_property
+    def sha256(self) -> str:
+        """A hash of the names and contents of all files directly in the folder."""
+        files = sorted(path for path in self.folder.iterdir() if path.is_file())
+        named = [(f"{path.name}\0{path.stat().st_size}\0", path) for path in files]
+        return sha256_of(*(part for both in named for part in both))
 
 
 def find_datasets(data: Path) -> list[Dataset]:
@@ -58,19 +53,20 @@ def find_datasets(data: Path) -> list[Dataset]:
         raise InputError(data, "no such folder; give one that holds dataset folders")
     found: dict[str, Dataset] = {}
     for folder in sorted({data, *data.rglob("*"), *data.glob("real/*")}):  # real may be a symlink
-        if _is_real(folder):
-            key, swapped = f"real/{folder.absolute().name}", False
+        if all(any(folder.glob(name)) for name in ("left.*", "right.*", "gold.tsv")):
+            dataset = Dataset(f"real/{folder.absolute().name}", folder, real=True)
         elif any((folder / mark).is_file() for mark in MARKS.values()):
             pair = read_pair(folder)
             if pair.gold is None:
                 continue
             known, swapped = _recognise(pair)
             key = known or folder.relative_to(data).as_posix()
+            dataset = Dataset(key, folder, swapped=swapped)
         else:
             continue
-        if key in found:
-            raise InputError(data, f"holds the dataset {key} twice; leave one out")
-        found[key] = Dataset(key, folder, swapped, _sha256(folder))
+        if dataset.key in found:
+            raise InputError(data, f"holds the dataset {dataset.key} twice; leave one out")
+        found[dataset.key] = dataset
     if not found:
         raise InputError(
             data,
@@ -78,10 +74,6 @@ def find_datasets(data: Path) -> list[Dataset]:
             "(DBP15K), rel_triples_1 and ent_links (OpenEA), or left.*, right.* and gold.tsv (RDF)",
         )
     return sorted((found[key] for key in by_dataset(found)), key=lambda dataset: dataset.real)
-
-
-def _is_real(folder: Path) -> bool:
-    return all(any(folder.glob(name)) for name in ("left.*", "right.*", "gold.tsv"))
 
 
 def _recognise(pair: GraphPair) -> tuple[str | None, bool]:
@@ -99,12 +91,3 @@ def _recognise(pair: GraphPair) -> tuple[str | None, bool]:
             if sum(away) < TOLERANCE:
                 return key, graphs[0] is pair.right
     return None, False
-
-
-def _sha256(folder: Path) -> str:
-    """A hash of the names and contents of all files directly in a folder."""
-    parts: list[str | Path] = []
-    for path in sorted(folder.iterdir()):
-        if path.is_file():
-            parts += [f"{path.name}\0{path.stat().st_size}\0", path]
-    return sha256_of(*parts)

@@ -1,15 +1,14 @@
-"""The experiments: the paper's, and those on the preset ``best``. Each gives figures of a dataset.
-
-Experiments on the same dataset share the scores of equal runs, and what refinement starts from.
-"""
+"""The experiments, the paper's and those on the preset ``best``: functions of a dataset."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from functools import lru_cache, partial
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal, get_args
 
 import polars as pl
@@ -17,17 +16,16 @@ import polars as pl
 from sameas.alignment import Alignment
 from sameas.audit.calibration import level_for
 from sameas.blocks import Aids, choose_aids
-from sameas.evaluation import BINS, Bin, Metrics, calibration, evaluate, hide_half
+from sameas.evaluation import BINS, Bin, calibration, evaluate, hide_half
+from sameas.graph import GraphPair
 from sameas.inputs import Inputs
-from sameas.options import Adjacency, GraphPart, LanguagePart, Options, Part, Solver, TextPart
+from sameas.options import Adjacency, GraphPart, LanguagePart, Part, Solver, TextPart
 from sameas.pipeline import align
-from sameas.pipeline.stages import Material
 from sameas.reading import read_pair
-from sameas.reproduction import runs
 from sameas.reproduction.datasets import Dataset
 from sameas.reproduction.figures import Figures
 from sameas.reproduction.real import real_rdf
-from sameas.reproduction.runs import Setup
+from sameas.reproduction.runs import Setup, aligned, encoded_afresh, judge, printed_by, run
 from sameas.weights import Weights
 
 VARIED: dict[str, Sequence[Any]] = {
@@ -42,12 +40,13 @@ ERRORS = (0.01, 0.02, 0.05)
 SEEDS = (1, 2, 3)
 """The random halves of the hidden-half test."""
 PARTS: tuple[Part, ...] = (*get_args(TextPart), *get_args(GraphPart))
-IN_REFINEMENT = ("votes", "lacking", "relations", "weights")
-"""The parts of ``best`` that features and candidates do not depend on."""
 SHIFTED = "base"
 """The weight that is a logarithm: half and double are a shift by ln 2."""
 VARIED_OPTIONS = ("temperature", "candidates", "rounds")
 """Options that refinement depends on, besides its weights."""
+
+Half = tuple[str, GraphPair, pl.Series | None]
+"""A name, a pair, and its left entities that have no counterpart, where that is known."""
 
 
 def count_entities(dataset: Dataset, setup: Setup) -> Figures:
@@ -56,16 +55,17 @@ def count_entities(dataset: Dataset, setup: Setup) -> Figures:
     sides = zip(("left", "right"), graphs[::-1] if dataset.swapped else graphs, strict=True)
     kinds = ("entities", "relations", "triples")
     sizes = {side: {kind: len(getattr(graph, kind)) for kind in kinds} for side, graph in sides}
-    return {"": {"links": len(dataset.gold)}, **sizes}
+    assert dataset.pair.gold is not None
+    return {"": {"links": len(dataset.pair.gold)}, **sizes}
 
 
 def main_results(dataset: Dataset, setup: Setup) -> Figures:
     """Scores of the method as published, and its time by phase."""
-    alignment = runs.run(dataset.pair, setup)
+    alignment = run(dataset.pair, setup)
     found = alignment.diagnostics
     return {
         "": {
-            **evaluate(alignment, dataset.gold).asdict(),
+            **evaluate(alignment, dataset.pair.gold).asdict(),
             "total_seconds": sum(alignment.seconds.values()),
             "words": found.words,
             "words_without_vector": found.words_without_vector,
@@ -76,13 +76,17 @@ def main_results(dataset: Dataset, setup: Setup) -> Figures:
 
 def whole_command(dataset: Dataset, setup: Setup) -> Figures:
     """Scores of the command as a user runs it, its time by phase and its memory."""
-    preset = "best" if setup.options.rounds else "paper"
-    return _of_process(runs.run_command(dataset.folder, preset))
+    preset, data = "best" if setup.options.rounds else "paper", str(dataset.folder)
+    with TemporaryDirectory() as place:
+        out = str(Path(place) / "run")
+        words = (data, "--preset", preset, "--among", "gold", "-o", out, "--json")
+        taken = printed_by("sameas", "align", *words)
+        return _of_process({**printed_by("sameas", "evaluate", out, data, "--json"), **taken})
 
 
 def plain_procedure(dataset: Dataset, setup: Setup) -> Figures:
     """The same of the paper's procedure written plainly."""
-    return _of_process(runs.printed_by("sameas.reproduction.plain", str(dataset.folder)))
+    return _of_process(printed_by("sameas.reproduction.plain", str(dataset.folder)))
 
 
 def _of_process(found: dict[str, Any]) -> Figures:
@@ -95,9 +99,9 @@ def solvers(dataset: Dataset, setup: Setup) -> Figures:
     """The soft and the exact assignment of the same profit."""
     figures = {}
     for solver in get_args(Solver):
-        found = runs.run(dataset.pair, setup.changed(solver=solver))
+        found = run(dataset.pair, setup.changed(solver=solver))
         figures[solver] = {
-            "hits@1": evaluate(found, dataset.gold).hits_at_1,
+            "hits@1": evaluate(found, dataset.pair.gold).hits_at_1,
             "objective": found.diagnostics.objective,
             "seconds": found.seconds["assignment"],
         }
@@ -106,25 +110,45 @@ def solvers(dataset: Dataset, setup: Setup) -> Figures:
 
 def varied(dataset: Dataset, setup: Setup, name: str) -> Figures:
     """Scores against the values of one option."""
-    scores = {
-        str(value): judge(dataset, setup.changed(**{name: value}), None) for value in VARIED[name]
-    }
-    return {value: {"hits@1": one.hits_at_1, "mrr": one.mrr} for value, one in scores.items()}
+    figures = {}
+    for value in VARIED[name]:
+        scores = judge(dataset.pair, setup.changed(**{name: value}))
+        figures[str(value)] = {"hits@1": scores.hits_at_1, "mrr": scores.mrr}
+    return figures
 
 
 def paris(dataset: Dataset, setup: Setup) -> Figures:
     """PARIS over the whole graphs."""
     alignment = align(dataset.pair, method="paris", min_confidence=0.0)
     rounds, taken = alignment.diagnostics.iterations, sum(alignment.seconds.values())
-    scores = evaluate(alignment, dataset.gold).asdict()
+    scores = evaluate(alignment, dataset.pair.gold).asdict()
     return {"": {**scores, "iterations": rounds, "total_seconds": taken}}
 
 
 def open_protocol(dataset: Dataset, setup: Setup) -> Figures:
     """The whole graphs: scores of the links, and their reliability by confidence."""
-    every = aligned(dataset, setup.whole.changed(min_confidence=0.0))
-    figures, bins = _judged(every, setup.options.min_confidence)
-    return {"": figures, **_by_confidence(bins)}
+    return _judged([("", dataset.pair, None)], setup)
+
+
+def hidden_half(dataset: Dataset, setup: Setup) -> Figures:
+    """The same after random halves of the right gold entities have been taken away."""
+    return _judged(_halves(dataset), setup)
+
+
+def _halves(dataset: Dataset) -> Iterable[Half]:
+    for seed in SEEDS:
+        yield f"half {seed}", *hide_half(dataset.pair, seed=seed)
+
+
+def _judged(halves: Iterable[Half], setup: Setup) -> Figures:
+    figures, bins = dict[str, dict[str, float | None]](), list[Bin]()
+    for name, pair, alone in halves:
+        links = aligned(pair, setup.whole.changed(min_confidence=0.0)).links
+        assert pair.gold is not None
+        made = links.filter(pl.col("confidence") >= setup.options.min_confidence)
+        figures[name] = evaluate(made, pair.gold, no_match=alone).asdict()
+        bins += calibration(links, pair.gold, alone).bins
+    return {**figures, **_by_confidence(bins)}
 
 
 def raw_names(dataset: Dataset, setup: Setup) -> Figures:
@@ -142,30 +166,18 @@ def raw_names(dataset: Dataset, setup: Setup) -> Figures:
     }
     seen = dict[Aids, dict[str, float | None]]()
     figures = dict[str, dict[str, float | None]]()
-    with runs.encoded_afresh(pair) as encoding:
+    with encoded_afresh(pair) as encoding:
         for name, without in left_out.items():
             changed = setup.changed(without=without, no_audit=True)
             aids = choose_aids(pair, changed.options, Inputs())
             if aids not in seen:
                 begin = time.perf_counter()
-                shared = runs.prepare_run(pair, changed)
-                closed = evaluate(runs.run_prepared(pair, shared, changed), pair.gold)
-                seen[aids] = {"hits@1": closed.hits_at_1, "seconds": time.perf_counter() - begin}
-                whole = evaluate(runs.run_prepared(pair, shared, changed.whole), pair.gold)
-                seen[aids] |= {"f1": whole.f1, "encoding_seconds": encoding * aids.encoder}
+                hits = evaluate(aligned(pair, changed), pair.gold).hits_at_1
+                seen[aids] = {"hits@1": hits, "seconds": time.perf_counter() - begin}
+                f1 = evaluate(aligned(pair, changed.whole), pair.gold).f1
+                seen[aids] |= {"f1": f1, "encoding_seconds": encoding * aids.encoder}
             figures[name] = seen[aids]
     return figures
-
-
-def hidden_half(dataset: Dataset, setup: Setup) -> Figures:
-    """The same after random halves of the right gold entities have been taken away."""
-    figures, bins = dict[str, dict[str, float | None]](), list[Bin]()
-    for seed in SEEDS:
-        pair, alone = hide_half(dataset.pair, seed=seed)
-        found = runs.run(pair, setup.whole.changed(min_confidence=0.0))
-        figures[f"half {seed}"], more = _judged(found, setup.options.min_confidence, alone)
-        bins += more
-    return {**figures, **_by_confidence(bins)}
 
 
 def audit(dataset: Dataset, setup: Setup) -> Figures:
@@ -175,16 +187,15 @@ def audit(dataset: Dataset, setup: Setup) -> Figures:
     is about; the estimate is of all links. Figures named "before" are those without the audit.
     """
     figures, bins = dict[str, dict[str, float | None]](), dict[str, list[Bin]]()
-    for seed in SEEDS:
-        pair, alone = hide_half(dataset.pair, seed=seed)
-        shared = runs.prepare_run(pair, setup.whole)
-        before = runs.run_prepared(pair, shared, setup.whole.changed(no_audit=True))
-        found = runs.run_prepared(pair, shared, setup.whole)
+    for half, pair, alone in _halves(dataset):
+        before = aligned(pair, setup.whole.changed(no_audit=True))
+        found = aligned(pair, setup.whole)
         if found.audit is None:  # too few links
             continue
-        figures[f"half {seed}"] = _audited(found, before, alone)
+        assert alone is not None
+        figures[half] = _audited(found, before, alone)
         for name, each in (("", found), ("_before", before)):
-            bins.setdefault(name, []).extend(_judged(each, 0.0, alone)[1])
+            bins.setdefault(name, []).extend(calibration(each.links, pair.gold, alone).bins)
     for name, several in bins.items():
         for middle, pooled in _by_confidence(several).items():
             row = figures.setdefault(middle, {})
@@ -197,15 +208,14 @@ def _audited(found: Alignment, before: Alignment, alone: pl.Series) -> dict[str,
     audit, gold, links = found.audit, found.pair.gold, found.links
     assert audit is not None
     assert gold is not None
-    touched = pl.col("left").is_in([*gold["left"], *alone]) | pl.col("right").is_in(
-        [*gold["right"]]
-    )
+    judged = pl.col("left").is_in([*gold["left"], *alone])
+    judged |= pl.col("right").is_in([*gold["right"]])
     true = evaluate(links, gold, no_match=alone)
     values = {
         "estimate": audit.precision,
         "low": audit.precision_low,
         "high": audit.precision_high,
-        "judged": links.filter(touched).select(pl.col("confidence").mean()).item(),
+        "judged": links.filter(judged).select(pl.col("confidence").mean()).item(),
         "precision": true.precision,
         "recall_estimate": audit.recall,
         "recall": true.recall,
@@ -246,9 +256,9 @@ def sensitivity(dataset: Dataset, setup: Setup) -> Figures:
             change: dict[str, Any] = {name: value}
             changed = setup if weight else setup.changed(**change)
             weights = replace(Weights(), **change) if weight else None
-            scores = {"hits@1": judge(dataset, changed, weights).hits_at_1}
+            scores = {"hits@1": judge(dataset.pair, changed, weights).hits_at_1}
             if name == SHIFTED:
-                scores["f1"] = judge(dataset, changed.whole, weights).f1
+                scores["f1"] = judge(dataset.pair, changed.whole, weights).f1
             figures[f"{name}, {size}"] = scores
     return figures
 
@@ -302,50 +312,10 @@ EXPERIMENTS: tuple[Experiment, ...] = (
 """In the order in which they are run for each dataset."""
 
 
-@lru_cache(maxsize=256)
-def judge(dataset: Dataset, setup: Setup, weights: Weights | None) -> Metrics:
-    """The scores of a run."""
-    return evaluate(aligned(dataset, setup, weights), dataset.gold)
-
-
-def aligned(dataset: Dataset, setup: Setup, weights: Weights | None = None) -> Alignment:
-    """A run that starts from shared material if it has refinement."""
-    if setup.options.rounds:
-        return runs.run_prepared(dataset.pair, material(dataset, setup), setup, weights)
-    return runs.run(dataset.pair, setup)
-
-
 def _both(dataset: Dataset, setup: Setup) -> dict[str, float | None]:
     """Hits@1 in the paper protocol and F1 in the open one."""
-    closed, whole = judge(dataset, setup, None), judge(dataset, setup.whole, None)
+    closed, whole = judge(dataset.pair, setup), judge(dataset.pair, setup.whole)
     return {"hits@1": closed.hits_at_1, "f1": whole.f1}
-
-
-def material(dataset: Dataset, setup: Setup) -> Material:
-    """What refinement starts from, made once for all setups that agree in it."""
-    without = tuple(part for part in setup.options.without if part not in IN_REFINEMENT)
-    return _prepared(dataset, Options(without=without, candidates=setup.options.candidates))
-
-
-@lru_cache(maxsize=2)
-def _prepared(dataset: Dataset, options: Options) -> Material:
-    return runs.prepare_run(dataset.pair, Setup(options, among=None))
-
-
-def forget() -> None:
-    """Free the memory of what experiments share."""
-    judge.cache_clear()
-    _prepared.cache_clear()
-
-
-def _judged(
-    found: Alignment, level: float, alone: pl.Series | None = None
-) -> tuple[dict[str, float | None], tuple[Bin, ...]]:
-    """The scores of the links that are certain enough, and the calibration of all."""
-    gold, links = found.pair.gold, found.links
-    assert gold is not None
-    made = evaluate(links.filter(pl.col("confidence") >= level), gold, no_match=alone)
-    return made.asdict(), calibration(links, gold, alone).bins
 
 
 def _by_confidence(bins: Sequence[Bin]) -> dict[str, dict[str, float]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,6 @@ Figures = Mapping[str, Mapping[str, float | str | None]]
 Text is the sentence of an error, in place of figures.
 """
 
-SOURCE = (
-    "Mao, Wang, Wu, Lan: From Alignment to Assignment: Frustratingly Simple Unsupervised "
-    "Entity Alignment. EMNLP 2021"
-)
-VECTORS = "glove.6B.300d"
-"""The word vectors of the paper's word and hybrid rows."""
 FEATURES = {"word": "word", "char": "char", "hybrid": "w+c"}
 """Our names of the features, and the paper's."""
 PRESETS = ("paper", "best", "plain")
@@ -61,8 +55,9 @@ class Rows:
 
     ``features`` may be "richest": those that come last in ``FEATURES``. ``label`` is the text of a
     row, in which the names of columns stand for their values, with ``words`` instead of some of
-    them. Columns are the values of ``across``. If ``many``, a cell is a list of figures. How a
-    figure is shown, and which is the best of a column, are names that the report knows.
+    them. Columns are the values of ``across``. If ``sort``, rows are in the order of variants. How
+    a figure is shown ("spread": all figures of a cell together), and which is the best of a column,
+    are names that the report knows.
     """
 
     experiment: str
@@ -73,73 +68,53 @@ class Rows:
     variants: Sequence[str] = ()
     words: Mapping[str, str] = field(default_factory=dict)
     across: str = "dataset"
-    many: bool = False
     sort: bool = False
     show: str = "score"
     best: str | None = None
 
 
-@dataclass(frozen=True)
-class Results:
-    """The content of results.json, and a table of all its figures beside the published ones."""
+def all_figures(results: Iterable[dict[str, Any]]) -> pl.DataFrame:
+    """What was measured, what was published and what follows, in the columns of ``SCHEMA``."""
+    rows = []
+    for entry in sorted(results, key=_order):
+        settings = entry["settings"]
+        kind = settings.get("preset", "paper"), settings.get("features", "")
+        place = entry["experiment"], entry["dataset"], *kind
+        for variant, values in entry["figures"].items():
+            # The sentence of an error is no figure.
+            numbers = {name: value for name, value in values.items() if not isinstance(value, str)}
+            rows += [(*place, variant, metric, value) for metric, value in numbers.items()]
+    ours = pl.DataFrame(rows, SCHEMA, orient="row", strict=False).drop_nulls("value")
+    further = [more.select(list(SCHEMA)) for more in _derived(ours)]
+    return pl.concat([ours, published(), *further])
 
-    content: dict[str, Any]
 
-    @cached_property
-    def table(self) -> pl.DataFrame:
-        """All figures, in the columns of ``SCHEMA``."""
-        rows = []
-        for entry in sorted(self.content["results"], key=_order):
-            settings = entry["settings"]
-            kind = settings.get("preset", "paper"), settings.get("features", "")
-            place = entry["experiment"], entry["dataset"], *kind
-            for variant, values in entry["figures"].items():
-                rows += [(*place, variant, metric, value) for metric, value in values.items()]
-        ours = pl.DataFrame(rows, SCHEMA, orient="row", strict=False).drop_nulls("value")
-        further = [more.select(list(SCHEMA)) for more in _derived(ours)]
-        return pl.concat([ours, published(), *further])
-
-    def select(self, rows: Rows) -> pl.DataFrame:
-        """The figures of these rows."""
-        every = {"experiment": rows.experiment, "preset": rows.preset, "metric": rows.metric}
-        table = self.table.filter(**{name: text for name, text in every.items() if text})
-        if rows.preset is None:
-            table = table.filter(~pl.col("preset").is_in(["published", "difference"]))
-        if rows.features == "richest":
-            used = [name for name in FEATURES if name in set(table["features"])]
-            table = table.filter(pl.col("features").is_in(used[-1:]))
-        elif rows.features is not None:
-            table = table.filter(features=rows.features)
-        return table.filter(pl.col("variant").is_in(rows.variants)) if rows.variants else table
-
-    def pivot(self, rows: Rows, dataset: str | None = None) -> dict[str, dict[str, Any]]:
-        """The figures of these rows: by label, by column; of one dataset, or of all."""
-        cells: dict[str, dict[str, Any]] = {}
-        for figure in self.select(rows).iter_rows(named=True):
-            if dataset not in (None, figure["dataset"]):
-                continue
-            words = {name: rows.words.get(text, text) for name, text in figure.items()}
-            words["features"] = FEATURES.get(figure["features"], "")
-            words["dataset"] = title(figure["dataset"])
-            row = cells.setdefault(rows.label.format(**words), {})
-            if rows.many:
-                row.setdefault(figure[rows.across], []).append(figure["value"])
-            else:
-                row[figure[rows.across]] = figure["value"]
-        return dict(sorted(cells.items())) if rows.sort else cells
-
-    @property
-    def words(self) -> dict[str, str]:
-        """The word vectors in a few words, and how rows with them relate to the published ones."""
-        used = self.content["word_vectors"]
-        if used is None:
-            without = "No word vectors were used, so that there are only char rows."
-            return {"vectors": "no word vectors", "comparability": without}
-        vectors = f"word vectors {used['file']}, {used['dimensions']} dimensions"
-        same = used["file"].startswith(VECTORS)
-        end = "." if same else ", so these rows are not comparable one to one."
-        text = f"Word and w+c rows use {vectors}; the paper's use {VECTORS}{end}"
-        return {"vectors": vectors, "comparability": text}
+def pivot(
+    table: pl.DataFrame, rows: Rows, *, each: bool = False
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """Figures by label and column: those of each dataset apart, or (under "") those of all."""
+    every = {"experiment": rows.experiment, "preset": rows.preset, "metric": rows.metric}
+    table = table.filter(**{name: text for name, text in every.items() if text})
+    if rows.preset is None:
+        table = table.filter(~pl.col("preset").is_in(["published", "difference"]))
+    if rows.features is not None:
+        used = [name for name in FEATURES if name in set(table["features"])]
+        chosen = used[-1:] if rows.features == "richest" else [rows.features]
+        table = table.filter(pl.col("features").is_in(chosen))
+    if rows.variants:
+        table = table.filter(pl.col("variant").is_in(rows.variants))
+    if rows.sort:
+        table = table.sort("variant", maintain_order=True)
+    cells: dict[str, dict[str, dict[str, Any]]] = {}
+    for figure in table.iter_rows(named=True):
+        words = {name: rows.words.get(text, text) for name, text in figure.items()}
+        words["features"] = FEATURES.get(figure["features"], "")
+        words["dataset"] = title(figure["dataset"])
+        labels = cells.setdefault(words["dataset"] if each else "", {})
+        row, column = labels.setdefault(rows.label.format(**words), {}), figure[rows.across]
+        several = rows.show == "spread"
+        row[column] = [*row.get(column, []), figure["value"]] if several else figure["value"]
+    return cells
 
 
 def _order(entry: dict[str, Any]) -> tuple[Any, ...]:
@@ -152,26 +127,25 @@ def _order(entry: dict[str, Any]) -> tuple[Any, ...]:
 def _derived(ours: pl.DataFrame) -> Iterable[pl.DataFrame]:
     """Figures that follow from others."""
     theirs = published()
-    main, best, sensitivity = (
-        ours.filter(experiment=name) for name in ("main", "best", "sensitivity")
+    main, best, sensitivity, sizes = (
+        ours.filter(experiment=name) for name in ("main", "best", "sensitivity", "datasets")
     )
-    for experiment in ("datasets", "main"):
-        same = ours.filter(experiment=experiment)
-        if experiment == "main":
-            own_row = pl.concat_str(pl.lit("SEU "), pl.col("features").replace(FEATURES))
-            same = same.filter(variant="").with_columns(variant=own_row)
-        yield _differences(same, theirs.filter(experiment=experiment), "variant")
+    yield _differences(sizes, theirs.filter(experiment="datasets"), "variant")
+    own_row = pl.concat_str(pl.lit("SEU "), pl.col("features").replace(FEATURES))
+    seu = main.filter(variant="")
+    yield _differences(
+        seu.with_columns(variant=own_row), theirs.filter(experiment="main"), "variant"
+    )
     peers = (pl.col("variant") == "SEU w+c") | (pl.col("experiment") == "best")
     yield _differences(best.drop("variant"), theirs.filter(peers))
-    usual = sensitivity.filter(variant="as it is").drop("variant")
-    changed = sensitivity.filter(pl.col("variant") != "as it is")
-    yield _differences(changed, usual)
+    usual = pl.col("variant") == "as it is"
+    yield _differences(sensitivity.filter(~usual), sensitivity.filter(usual).drop("variant"))
     # Runs that are measured once and shown in two sections.
     compared = ours.filter(experiment="runtime").select("dataset").unique()
     yield best.join(compared, on="dataset").with_columns(experiment=pl.lit("runtime"))
     paris = ours.filter(experiment="paris").select("dataset", "features").unique()
     linking = pl.col("metric").is_in(["precision", "recall", "f1", "links"])
-    seu = main.filter(linking, variant="").join(paris, on=["dataset", "features"])
+    seu = seu.filter(linking).join(paris, on=["dataset", "features"])
     yield seu.with_columns(experiment=pl.lit("paris"), variant=pl.lit("seu"))
     collections = (
         main.filter(pl.col("dataset").is_in(DATASETS), metric="total_seconds")
@@ -184,8 +158,7 @@ def _derived(ours: pl.DataFrame) -> Iterable[pl.DataFrame]:
 def _differences(ours: pl.DataFrame, theirs: pl.DataFrame, *on: str) -> pl.DataFrame:
     """Ours less theirs, of the figures as shown, so that readers can check it."""
     keys = ["dataset", "metric", *on]
-    columns = [*keys, *({"variant"} & set(theirs.columns) - set(keys))]
-    other = theirs.select(*columns, other=pl.col("value").round(3))
-    value = (pl.col("value").round(3) - pl.col("other")).round(3)
+    other = theirs.rename({"value": "other"}).drop("experiment", "preset", "features")
     both = ours.join(other, on=keys, maintain_order="left")
+    value = (pl.col("value").round(3) - pl.col("other").round(3)).round(3)
     return both.with_columns(preset=pl.lit("difference"), value=value)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from scipy.sparse import csr_array
 
 from sameas.budget import peak_memory
 from sameas.graph import GraphPair
+from sameas.pipeline.phases import Phases
 from sameas.reading import read_pair
 
 Dense = NDArray[np.float64]
@@ -91,23 +91,19 @@ def sinkhorn_ranks(profit: Dense, temperature: float = 0.02, iterations: int = 1
 
 def measure(folder: str) -> dict[str, Any]:
     """Seconds by phase, the total and the scores of the plain procedure on one dataset."""
-    clock, seconds = [time.perf_counter()], {}
-
-    def lap(phase: str) -> None:
-        clock.append(time.perf_counter())
-        seconds[phase] = round(clock[-1] - clock[-2], 3)
-
-    pair = read_pair(folder)
-    lap("reading")
-    features = bigram_counts([*pair.left.names, *pair.right.names])
-    lap("features")
-    profit = profit_of(pair, features)
-    lap("profit")
-    ranks = sinkhorn_ranks(profit)
-    lap("assignment")
+    phases = Phases()
+    with phases.timed("reading"):
+        pair = read_pair(folder)
+    with phases.timed("features"):
+        features = bigram_counts([*pair.left.names, *pair.right.names])
+    with phases.timed("profit"):
+        profit = profit_of(pair, features)
+    with phases.timed("assignment"):
+        ranks = sinkhorn_ranks(profit)
+    seconds = {phase: round(taken, 3) for phase, taken in phases.seconds.items()}
     return {
         "seconds": seconds,
-        "total_seconds": round(clock[-1] - clock[0], 3),
+        "total_seconds": round(sum(phases.seconds.values()), 3),
         "hits@1": float((ranks <= 1).mean()),
         "hits@10": float((ranks <= 10).mean()),
         "mrr": float((1 / ranks).mean()),

@@ -11,7 +11,7 @@ import io
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -23,7 +23,6 @@ from sameas.reproduction.rendering import score, seconds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 COLOURS = ("#000000", "#c1440e", "#1f78b4", "#3a7d2c", "#7b4fa3", "#8c6d1f", "#666666")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -57,20 +56,22 @@ class Panel:
     kind: Literal["lines", "bars", "stacked", "dots"]
     series: Mapping[str, Mapping[Any, float]]
     title: str = ""
-    x_label: str = ""
-    y_label: str = ""
-    logarithmic: str = ""
-    """Which axes are logarithmic: "x", "y" or "xy"."""
+    axes: Mapping[str, Any] = field(default_factory=dict)
+    """What matplotlib sets of axes: xlabel, ylabel, xscale, ylim, ..."""
     mark: float | None = None
     """Where a thin vertical line is drawn."""
     mark_label: str | None = None
     diagonal: bool = False
     """Whether a thin line is drawn from (0, 0) to (1, 1)."""
-    y_limits: tuple[float, float] | None = None
     ticks: int = 16
     """How many places on the horizontal axis have room for their labels."""
     x_show: Callable[[float], str] = "{:g}".format
     y_show: Callable[[float], str] = score
+
+    @property
+    def places(self) -> list[Any]:
+        """All places, in the order in which they come."""
+        return list(dict.fromkeys(place for values in self.series.values() for place in values))
 
 
 def draw(
@@ -104,7 +105,19 @@ def draw(
         handles, texts = grid[0].get_legend_handles_labels()
         width = max(1, min(4, 110 // (8 + max(map(len, texts), default=1))))
         figure.legend(handles, texts, loc="outside upper left", ncols=width, frameon=False)
-        return _save(figure, folder, name)
+        text = io.StringIO()
+        nobody = {"Date": None, "Creator": None, "Format": None, "Type": None}
+        figure.savefig(text, format="svg", metadata=nobody)
+        figure.set_layout_engine("none")  # the layout is done; doing it again would take time
+        with replacing_file(folder / f"{name}.png") as draft:
+            figure.savefig(draft, format="png", dpi=160, metadata={"Software": None})
+    svg = "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
+    with replacing_file(folder / f"{name}.svg") as draft:
+        draft.write_text(svg, encoding="utf8", newline="\n")
+    # For a page: without file header and style, and with ids that no other picture has.
+    svg = re.sub(r"<style.*?</style>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
+    svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", svg)
+    return svg.replace("fill: #ffffff", "fill: none").strip()
 
 
 def require_matplotlib() -> None:
@@ -116,23 +129,19 @@ def require_matplotlib() -> None:
 
 
 def _draw_panel(axes: Axes, panel: Panel) -> None:
+    axes.set(title=panel.title, **panel.axes)
     {"lines": _lines, "bars": _bars, "stacked": _bars, "dots": _dots}[panel.kind](axes, panel)
     thin: Any = {"color": "#999999", "linewidth": 0.8, "zorder": 0}
     if panel.diagonal:
         axes.plot([0, 1], [0, 1], **thin)
     if panel.mark is not None:
         axes.axvline(panel.mark, label=panel.mark_label, **thin)
-    axes.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
-    if panel.y_limits:
-        axes.set_ylim(*panel.y_limits)
 
 
 def _lines(axes: Axes, panel: Panel) -> None:
     for number, (label, values) in enumerate(panel.series.items()):
         axes.plot(list(values), list(values.values()), label=label, **_line(number))
-    for axis in panel.logarithmic:
-        getattr(axes, f"set_{axis}scale")("log")
-    places = sorted({place for values in panel.series.values() for place in values})
+    places = sorted(panel.places)
     axes.set_xticks(places[:: math.ceil(len(places) / panel.ticks)])
     axes.set_xticks([], minor=True)
     axes.xaxis.set_major_formatter(lambda value, _: panel.x_show(value))
@@ -141,63 +150,38 @@ def _lines(axes: Axes, panel: Panel) -> None:
 
 def _bars(axes: Axes, panel: Panel) -> None:
     """Lying bars, one group for each place: side by side, or one after the other if stacked."""
-    groups, stacked = _places(panel), panel.kind == "stacked"
+    stacked, at = panel.kind == "stacked", np.arange(len(panel.places))
     width = 0.62 if stacked else 0.8 / len(panel.series)
-    starts = np.zeros(len(groups))
+    starts = np.zeros(len(at))
     for number, (label, values) in enumerate(panel.series.items()):
-        at = np.arange(len(groups)) + (0 if stacked else number * width)
-        lengths = np.array([values.get(group, 0.0) for group in groups])
-        drawn = axes.barh(at, lengths, width, left=starts, label=label, **_fill(label, number))
+        lengths = np.array([values.get(place, 0.0) for place in panel.places])
+        colour, hatch = FILLS.get(label, list(FILLS.values())[number % len(FILLS)])
+        style: Any = {"facecolor": colour, "hatch": hatch, "edgecolor": "#000000"}
+        where = at if stacked else at + number * width
+        drawn = axes.barh(where, lengths, width, left=starts, label=label, **style)
         if stacked:
             starts = starts + lengths
         else:
             axes.bar_label(drawn, labels=[score(x) for x in lengths], padding=3, fontsize=8)
     if stacked:
         axes.bar_label(drawn, labels=[seconds(x) for x in starts], padding=4, fontsize=8)
-    axes.set_yticks(np.arange(len(groups)) + (0 if stacked else 0.4 - width / 2), groups)
+    axes.set_yticks(at if stacked else at + 0.4 - width / 2, panel.places)
     axes.invert_yaxis()
     axes.margins(x=0.08)
 
 
 def _dots(axes: Axes, panel: Panel) -> None:
-    rows = _places(panel)
     for number, (label, values) in enumerate(panel.series.items()):
-        heights = [rows.index(place) for place in values]
+        heights = [panel.places.index(place) for place in values]
         style = {**_line(number), "linestyle": "none"}
         axes.plot(list(values.values()), heights, label=label, **style)
-    axes.set_yticks(range(len(rows)), rows)
-    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.set_yticks(range(len(panel.places)), panel.places)
+    axes.set_ylim(len(panel.places) - 0.4, -0.6)
     axes.grid(axis="y", color="#dddddd", linewidth=0.5)
     axes.xaxis.set_major_formatter(lambda value, _: score(value))
-
-
-def _places(panel: Panel) -> list[str]:
-    return list(dict.fromkeys(place for values in panel.series.values() for place in values))
 
 
 def _line(number: int) -> dict[str, Any]:
     colour, marker, dash = (kinds[number % len(kinds)] for kinds in (COLOURS, MARKERS, DASHES))
     face = "none" if number % 2 else colour
     return {"color": colour, "marker": marker, "linestyle": dash, "markerfacecolor": face}
-
-
-def _fill(label: str, number: int) -> dict[str, Any]:
-    styles = list(FILLS.values())
-    colour, hatch = FILLS.get(label, styles[number % len(styles)])
-    return {"facecolor": colour, "hatch": hatch, "edgecolor": "#000000"}
-
-
-def _save(figure: Figure, folder: Path, name: str) -> str:
-    text = io.StringIO()
-    nobody = {"Date": None, "Creator": None, "Format": None, "Type": None}
-    figure.savefig(text, format="svg", metadata=nobody)
-    figure.set_layout_engine("none")  # the layout is done; doing it again would take time
-    svg = "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
-    with replacing_file(folder / f"{name}.svg") as draft:
-        draft.write_text(svg, encoding="utf8", newline="\n")
-    with replacing_file(folder / f"{name}.png") as draft:
-        figure.savefig(draft, format="png", dpi=160, metadata={"Software": None})
-    # For a page: without file header and style, and with ids that no other picture has.
-    svg = re.sub(r"<style.*?</style>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
-    svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", svg)
-    return svg.replace("fill: #ffffff", "fill: none").strip()

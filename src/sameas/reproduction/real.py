@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +23,14 @@ MOSTLY_ONE = 0.8
 def real_rdf(dataset: Dataset, setup: Setup) -> Figures:
     """F1, precision and recall of each method, or the sentence of its error."""
     figures: dict[str, dict[str, Any]] = {}
-    for name, links_of in METHODS.items():
+    for method in ("best", "PARIS", "equal labels"):
         try:
             gold = read_gold(dataset.folder / "gold.tsv")
             figures[""] = {"links": len(gold)}
-            links = links_of(dataset.pair, gold)
-            figures[name] = scores_of_judged(links, gold, dataset.folder / "judged.txt")
+            links = links_of(method, dataset.pair, gold)
+            figures[method] = scores_of_judged(links, gold, dataset.folder / "judged.txt")
         except SameasError as error:  # a pair that cannot be read does not stop the report
-            figures[name] = {"error": first_line(error).replace(f"{dataset.folder}{os.sep}", "")}
+            figures[method] = {"error": first_line(error).replace(f"{dataset.folder}{os.sep}", "")}
     return figures
 
 
@@ -49,21 +48,19 @@ def scores_of_judged(links: pl.DataFrame, gold: pl.DataFrame, file: Path) -> dic
     return {"f1": f1, "precision": precision, "recall": recall}
 
 
-def links_of_best(pair: GraphPair, gold: pl.DataFrame) -> pl.DataFrame:
-    """The links that sameas makes by default; several of a left entity if gold has many such."""
+def links_of(method: str, pair: GraphPair, gold: pl.DataFrame) -> pl.DataFrame:
+    """The links of PARIS, of equal labels, or (best) those that sameas makes by default.
+
+    The last are several of a left entity if gold has many such. Labels are equal if two entities
+    share a name which no other entity of either graph has.
+    """
+    if method == "PARIS":
+        return align(pair, method="paris").links
+    if method == "equal labels":
+        left, right = unambiguous_names(pair.left), unambiguous_names(pair.right)
+        return left.join(right, on="name").select(left="entity", right="entity_right").unique()
     several = gold["left"].n_unique() < MOSTLY_ONE * len(gold)
     return align(pair, cardinality="one-to-many" if several else "one-to-one").links
-
-
-def links_of_paris(pair: GraphPair, gold: pl.DataFrame) -> pl.DataFrame:
-    """The links of PARIS."""
-    return align(pair, method="paris").links
-
-
-def links_of_equal_labels(pair: GraphPair, gold: pl.DataFrame) -> pl.DataFrame:
-    """The entities that share a name which no other entity of either graph has."""
-    left, right = unambiguous_names(pair.left), unambiguous_names(pair.right)
-    return left.join(right, on="name").select(left="entity", right="entity_right").unique()
 
 
 def unambiguous_names(graph: Graph) -> pl.DataFrame:
@@ -79,11 +76,3 @@ def unambiguous_names(graph: Graph) -> pl.DataFrame:
     text = pl.col("name").str.to_lowercase().str.replace_all(r"[\s_]+", " ").str.strip_chars()
     named = named.with_columns(name=text).filter(pl.col("name") != "").unique()
     return named.filter(pl.len().over("name") == 1)
-
-
-METHODS: dict[str, Callable[[GraphPair, pl.DataFrame], pl.DataFrame]] = {
-    "best": links_of_best,
-    "PARIS": links_of_paris,
-    "equal labels": links_of_equal_labels,
-}
-"""By their names in the report: functions from a pair and its gold links to links."""

@@ -1,4 +1,4 @@
-"""A report as data, and that data as Markdown and as one HTML page with the same content.
+"""Tables and plots as data, and a page of them as Markdown or HTML with the same content.
 
 Text may hold `code` between backticks; everything else in it is literal.
 """
@@ -17,22 +17,19 @@ NOTHING = "–"
 """Shown where there is no figure."""
 
 
-class Cell(NamedTuple):
-    """The text of one cell of a table."""
-
-    text: str
-    bold: bool = False
+class Bold(str):
+    """The text of a cell that stands out."""
 
 
 class Table(NamedTuple):
-    """Figures under a header. The first ``labels`` columns are words, the others numbers.
+    """Texts under a header. The first ``labels`` columns are words, the others numbers.
 
     Rows come in groups; HTML draws a line between them.
     """
 
     caption: str
     header: Sequence[str]
-    groups: Sequence[Sequence[Sequence[Cell]]]
+    groups: Sequence[Sequence[Sequence[str]]]
     labels: int = 1
 
 
@@ -52,52 +49,32 @@ class Section(NamedTuple):
     parts: Sequence[Table | Plot] = ()
 
 
-class Document(NamedTuple):
-    """The whole report."""
-
-    title: str
-    paragraphs: Sequence[str]
-    sections: Sequence[Section]
-
-
-class Block(NamedTuple):
-    """Rows that are compared with each other: figures by label and column.
-
-    ``show`` turns a figure into text. ``best`` chooses the figure of each column that is bold.
-    """
-
-    rows: dict[str, dict[str, Any]]
-    show: Callable[[Any], str]
-    best: Callable[[Iterable[Any]], Any] | None = None
-
-
-def grid(
-    caption: str, columns: Mapping[str, str], blocks: Sequence[Block], *, corner: str = ""
-) -> Table:
-    """A table of figures; bold marks the best figure of each column within its block.
-
-    Figures that look the same are marked alike. ``columns`` maps keys of rows to headers.
-    """
-    groups = []
-    for rows, show, best in blocks:
-        marks = {}
-        for column in columns:
-            present = [row[column] for row in rows.values() if row.get(column) is not None]
-            marks[column] = show(best(present)) if best and len(present) > 1 else None
-        group = []
-        for label, row in rows.items():
-            texts = {c: NOTHING if row.get(c) is None else show(row[c]) for c in columns}
-            cells = [Cell(text, text == marks[column]) for column, text in texts.items()]
-            group.append([Cell(label), *cells])
-        groups.append(group)
-    return Table(caption, [corner, *columns.values()], [group for group in groups if group])
-
-
 def table_of(
     caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], *, labels: int = 1
 ) -> Table:
-    """A table of texts, in one group."""
-    return Table(caption, header, [[[Cell(text) for text in row] for row in rows]], labels)
+    """A table with one group of rows."""
+    return Table(caption, header, [list(rows)], labels)
+
+
+def figure_rows(
+    figures: Mapping[str, Mapping[str, Any]],
+    columns: Iterable[str],
+    show: Callable[[Any], str],
+    best: Callable[[Iterable[Any]], Any] | None = None,
+) -> list[list[str]]:
+    """Figures by label and column as rows of texts; what ``best`` chooses of a column is bold.
+
+    Figures that look the same are marked alike.
+    """
+    rows = [[label] for label in figures]
+    for column in columns:
+        found = [row.get(column) for row in figures.values()]
+        present = [value for value in found if value is not None]
+        mark = show(best(present)) if best and len(present) > 1 else None
+        for row, value in zip(rows, found, strict=True):
+            text = NOTHING if value is None else show(value)
+            row.append(Bold(text) if text == mark else text)
+    return rows
 
 
 def score(value: float | None) -> str:
@@ -120,9 +97,10 @@ def signed(value: float) -> str:
     return f"+{score(value)}" if value > 0 else score(value)
 
 
-def seconds(value: float | None) -> str:
-    """Seconds with one decimal."""
-    return NOTHING if value is None else f"{value:,.1f}"
+seconds = "{:,.1f}".format
+"""Seconds with one decimal."""
+count = "{:,.0f}".format
+"""A whole number with separators."""
 
 
 def gib(size: float | None) -> str:
@@ -130,26 +108,28 @@ def gib(size: float | None) -> str:
     return NOTHING if size is None else f"{size / 2**30:.2f}"
 
 
-def count(value: float | None) -> str:
-    """A whole number with separators."""
-    return NOTHING if value is None else f"{value:,.0f}"
-
-
-def render(document: Document, template: str) -> str:
-    """The document in GitHub's Markdown (report.md), or as one HTML page (report.html).
+def render(
+    template: str, title: str, paragraphs: Sequence[str], sections: Sequence[Section]
+) -> str:
+    """A page in GitHub's Markdown (report.md), or as one HTML page (report.html).
 
     In Markdown, plots are links to their SVG files; the page loads nothing else.
     """
+    html = template == "report.html"
     environment = Environment(
         loader=PackageLoader("sameas.reproduction", "."),
-        autoescape=template == "report.html",
+        autoescape=html,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["inline"] = _inline if template == "report.html" else _literal
-    environment.tests["plot"] = lambda part: isinstance(part, Plot)
-    return environment.get_template(template).render(document._asdict())
+    environment.filters["inline"] = _inline if html else _literal
+    environment.tests |= {
+        "plot": lambda part: isinstance(part, Plot),
+        "bold": lambda cell: isinstance(cell, Bold),
+    }
+    page = environment.get_template(template)
+    return page.render(title=title, paragraphs=paragraphs, sections=sections)
 
 
 def _inline(text: str) -> Markup:

@@ -5,42 +5,44 @@ Its sections, with their texts, tables and plots, are described in sections.yaml
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import polars as pl
 import yaml
 
 from sameas.atomic import replacing_file
 from sameas.reproduction.figures import (
     FEATURES,
     PRESETS,
-    SOURCE,
-    Results,
     Rows,
+    all_figures,
     by_dataset,
+    pivot,
     title,
 )
 from sameas.reproduction.plots import FILLS, Panel, draw
 from sameas.reproduction.rendering import (
     NOTHING,
-    Block,
-    Document,
     Plot,
     Section,
     Table,
     count,
+    figure_rows,
     gib,
-    grid,
     render,
     score,
     seconds,
     signed,
     table_of,
 )
+
+VECTORS = "glove.6B.300d"
+"""The word vectors of the paper's word and hybrid rows."""
 
 
 def spread(values: Sequence[float]) -> str:
@@ -53,7 +55,7 @@ SHOW: dict[str, Callable[[Any], str]] = {
     **{"gib": gib, "count": count, "profit": "{:,.3f}".format, "number": "{:.4g}".format},
 }
 SCORES = ("f1", "precision", "recall")
-BEST: dict[str, Callable[..., Any] | None] = {"max": max, "min": min, "none": None}
+BEST: dict[str, Callable[..., Any]] = {"max": max, "min": min}
 
 
 @lru_cache
@@ -67,36 +69,48 @@ def specification() -> dict[str, Any]:
 def write_report(content: dict[str, Any], folder: Path) -> None:
     """Write report.md, report.html and the plots into a folder, from what results.json holds."""
     folder.mkdir(parents=True, exist_ok=True)
-    results, specified = Results(content), specification()
-    sections = [_section(spec, results, folder) for spec in specified["sections"]]
-    words = {"source": SOURCE, "version": content["sameas"]}
-    text = [paragraph.format(**words) for paragraph in specified["introduction"]]
-    if left_out := [section.title for section in sections if not section.parts]:
+    words, figures = vector_words(content["word_vectors"]), all_figures(content["results"])
+    done = {entry["experiment"] for entry in content["results"]}
+    shown, left_out = [], []
+    for spec in specification()["sections"]:
+        parts: list[Table | Plot] = []
+        for part in spec["parts"] if done & set(spec["experiments"]) else ():
+            if "plot" in part:
+                parts += _plots(part, figures, folder)
+            elif "pairs" in part:
+                parts.append(_pairs(part, content["results"]))
+            else:
+                parts += _tables(part, figures, words)
+        if parts:
+            shown.append(Section(spec["title"], spec["text"].format(**words), parts))
+        else:
+            left_out.append(spec["title"])
+    introduction = specification()["introduction"]
+    text = [paragraph.format(version=content["sameas"]) for paragraph in introduction]
+    if left_out:
         text.append(f"Not run, and so left out: {', '.join(left_out)}.")
-    shown = [section for section in sections if section.parts]
-    document = Document("SEU reproduced with sameas", text, [*shown, _making(results)])
+    shown.append(_making(content, words))
     for name in ("report.md", "report.html"):
         with replacing_file(folder / name) as draft:
-            draft.write_text(render(document, name), encoding="utf8", newline="\n")
+            page = render(name, "SEU reproduced with sameas", text, shown)
+            draft.write_text(page, encoding="utf8", newline="\n")
 
 
-def _section(spec: Mapping[str, Any], results: Results, folder: Path) -> Section:
-    """A section, without parts if nothing was run; plots are written to the folder."""
-    done = {entry["experiment"] for entry in results.content["results"]}
-    parts: list[Table | Plot] = []
-    for part in spec["parts"] if done & set(spec["experiments"]) else ():
-        if "plot" in part:
-            parts += _plots(part, results, folder)
-        elif "pairs" in part:
-            parts.append(_pairs(part, results))
-        else:
-            parts += _tables(part, results)
-    return Section(spec["title"], spec["text"].format(**results.words), parts)
+def vector_words(used: Mapping[str, Any] | None) -> dict[str, str]:
+    """The word vectors in a few words, and how rows with them relate to the published ones."""
+    if used is None:
+        without = "No word vectors were used, so that there are only char rows."
+        return {"vectors": "no word vectors", "comparability": without}
+    vectors = f"word vectors {used['file']}, {used['dimensions']} dimensions"
+    same = used["file"].startswith(VECTORS)
+    end = "." if same else ", so these rows are not comparable one to one."
+    text = f"Word and w+c rows use {vectors}; the paper's use {VECTORS}{end}"
+    return {"vectors": vectors, "comparability": text}
 
 
-def _making(results: Results) -> Section:
+def _making(content: Mapping[str, Any], words: Mapping[str, str]) -> Section:
     """What is needed to make the same again."""
-    content, machine = results.content, results.content["machine"]
+    machine = content["machine"]
     versions = {content["sameas"], *(entry["sameas"] for entry in content["results"])}
     origin = {
         "command": f"`{content['command']}`",
@@ -105,7 +119,7 @@ def _making(results: Results) -> Section:
         "processor": f"{machine['processor']}, {machine['cores']} cores",
         "memory": f"{gib(machine['memory_bytes'])} GiB",
         **{name: version for name, version in machine["packages"].items() if version},
-        "word vectors": results.words["vectors"].removeprefix("word vectors "),
+        "word vectors": words["vectors"].removeprefix("word vectors "),
         "word vectors, SHA-256": (content["word_vectors"] or {}).get("sha256", NOTHING),
     }
     taken: dict[tuple[str, str], list[float]] = {}
@@ -122,7 +136,7 @@ def _making(results: Results) -> Section:
         "How it was made",
         f"Made by `{content['command']}`. Unless a table says otherwise: depth 2, 10 rounds of "
         "Sinkhorn, temperature 0.02, relational adjacency, as in the paper. "
-        f"{results.words['comparability']}",
+        f"{words['comparability']}",
         [
             table_of("Software, machine and word vectors", ["what", "which"], origin.items()),
             table_of(f"Experiments; {total} seconds in all", header, runs, labels=2),
@@ -131,14 +145,14 @@ def _making(results: Results) -> Section:
     )
 
 
-def _pairs(spec: Mapping[str, Any], results: Results) -> Table:
-    """A row for each pair of RDF files: each method's scores or error, and published figures."""
+def _pairs(spec: Mapping[str, Any], results: Iterable[Mapping[str, Any]]) -> Table:
+    """The scores of each method on pairs of RDF files, or its error, and published figures."""
     rows, f1 = [], {name: list[float]() for name in spec["methods"]}
-    for entry in results.content["results"]:
+    for entry in results:
         if entry["experiment"] != "real":
             continue
         figures, pair = entry["figures"], entry["dataset"].removeprefix("real/")
-        row = [pair, count(figures.get("", {}).get("links"))]
+        row = [pair, count(figures[""]["links"]) if "" in figures else NOTHING]
         for name, values in f1.items():
             found = figures[name]
             if "error" in found:
@@ -153,22 +167,25 @@ def _pairs(spec: Mapping[str, Any], results: Results) -> Table:
     return table_of(spec["pairs"], header, [*rows, ["mean F1", NOTHING, *means, NOTHING]])
 
 
-def _tables(spec: Mapping[str, Any], results: Results) -> list[Table]:
-    """The tables of a specification, one for each of its metrics."""
-    tables = []
+def _tables(
+    spec: Mapping[str, Any], figures: pl.DataFrame, words: Mapping[str, str]
+) -> Iterator[Table]:
+    """The tables of a specification, one for each of its metrics, unless nothing was measured."""
     for metric in spec.get("metrics", [None]):
         blocks, columns = list[tuple[Rows, dict[str, dict[str, Any]]]](), dict[str, str]()
         for block in spec["blocks"]:
             cells: dict[str, dict[str, Any]] = {}
             for rows in [Rows(**{"metric": metric, **chosen}) for chosen in block]:
-                found = results.pivot(rows)
+                found = pivot(figures, rows).get("", {})
                 cells |= found
                 if rows.preset not in ("published", "difference"):
-                    columns |= _columns(rows.across, found)
+                    columns |= _columns(rows.across, found.values())
             blocks.append((rows, cells))
         if not columns:
             continue
-        shown = []
+        if spec.get("mean"):
+            columns["mean"] = "mean"
+        groups = []
         for rows, cells in blocks:
             # Published rows may have no figure for the datasets at hand.
             kept = {label: row for label, row in cells.items() if row.keys() & columns.keys()}
@@ -176,17 +193,15 @@ def _tables(spec: Mapping[str, Any], results: Results) -> list[Table]:
                 kept = {label: {**row, "mean": fmean(row.values())} for label, row in kept.items()}
             # Only scores have a best one unless it says so.
             best = rows.best or ("max" if rows.show in ("score", "profit") else "none")
-            shown.append(Block(kept, SHOW[rows.show], BEST[best]))
-        if spec.get("mean"):
-            columns["mean"] = "mean"
-        caption = spec["table"].format(**results.words, metric=_word(metric))
-        tables.append(grid(caption, columns, shown, corner=spec.get("corner", "")))
-    return tables
+            groups.append(figure_rows(kept, columns, SHOW[rows.show], BEST.get(best)))
+        caption = spec["table"].format(**words, metric=_word(metric))
+        header = [spec.get("corner", ""), *columns.values()]
+        yield Table(caption, header, [group for group in groups if group])
 
 
-def _columns(across: str, rows: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+def _columns(across: str, rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """The columns that rows have, in order, and their headers."""
-    found = dict.fromkeys(column for row in rows.values() for column in row)
+    found = dict.fromkeys(column for row in rows for column in row)
     if across == "dataset":
         return {dataset: title(dataset) for dataset in by_dataset(found)}
     order = [p for p in PRESETS if p in found] if across == "preset" else list(found)
@@ -195,31 +210,28 @@ def _columns(across: str, rows: Mapping[str, Mapping[str, Any]]) -> dict[str, st
 
 def _word(name: str | None) -> str:
     """A metric or preset as tables call it."""
-    words = specification()["words"]
-    return str({**words["metrics"], **words["presets"]}.get(name, name))
+    return str(specification()["words"]["headers"].get(name, name))
 
 
-def _plots(spec: Mapping[str, Any], results: Results, folder: Path) -> list[Plot]:
+def _plots(spec: Mapping[str, Any], figures: pl.DataFrame, folder: Path) -> Iterator[Plot]:
     """The plot of a specification, with one panel for each dataset if it says so."""
     panels: dict[str, dict[str, dict[Any, float]]] = {}
     for rows in [Rows(**chosen) for chosen in spec["rows"]]:
-        datasets = results.select(rows)["dataset"].unique(maintain_order=True)
-        for dataset in datasets if spec.get("each") else [None] * bool(len(datasets)):
-            series = panels.setdefault(title(dataset) if dataset else "", {})
-            found = results.pivot(rows, dataset)
+        for name, found in pivot(figures, rows, each=spec.get("each", False)).items():
+            series = panels.setdefault(name, {})
             series |= {label: _series(rows, row) for label, row in found.items()}
     if not panels:
-        return []
+        return
     panel = dict(spec["panel"])
     if "y_show" in panel:
         panel["y_show"] = SHOW[panel["y_show"]]
     drawn = []
-    for dataset, series in panels.items():
+    for name, series in panels.items():
         order = [*FILLS, *series]  # the phases of a run in their order
         ordered = {label: series[label] for label in sorted(series, key=order.index)}
-        drawn.append(Panel(series=ordered, title=dataset, **panel))
+        drawn.append(Panel(series=ordered, title=name, **panel))
     size = {name: spec[name] for name in ("height", "columns") if name in spec}
-    return [Plot(spec["plot"], spec["caption"], draw(folder, spec["plot"], drawn, **size))]
+    yield Plot(spec["plot"], spec["caption"], draw(folder, spec["plot"], drawn, **size))
 
 
 def _series(rows: Rows, row: Mapping[str, float]) -> dict[Any, float]:
@@ -227,4 +239,4 @@ def _series(rows: Rows, row: Mapping[str, float]) -> dict[Any, float]:
     try:
         return {float(place): row[place] for place in sorted(row, key=float)}
     except ValueError:
-        return {words: row[place] for place, words in _columns(rows.across, {"": row}).items()}
+        return {words: row[place] for place, words in _columns(rows.across, [row]).items()}

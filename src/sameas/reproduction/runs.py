@@ -1,6 +1,6 @@
-"""Runs of sameas that experiments measure: in this process, prepared once, or as commands.
+"""Runs of sameas that experiments measure: in this process, or as commands.
 
-This is the only module of the reproduction that knows how an alignment is started.
+Experiments on the same pair share the scores of equal runs, and what refinement starts from.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
@@ -20,6 +21,7 @@ from unittest.mock import patch
 
 from sameas.alignment import Alignment
 from sameas.blocks import embedded
+from sameas.evaluation import Metrics, evaluate
 from sameas.features.encoders import find_encoder
 from sameas.graph import GraphPair
 from sameas.inputs import Task, collect_inputs, make_task
@@ -31,6 +33,8 @@ from sameas.pipeline.result import make_alignment
 from sameas.pipeline.stages import Material, prepare
 from sameas.weights import Weights
 
+IN_REFINEMENT = ("votes", "lacking", "relations", "weights")
+"""The parts of ``best`` that features and candidates do not depend on."""
 EVERYONE = 10**6
 """Candidates enough for every pair to count, as in the paper."""
 
@@ -69,18 +73,37 @@ def run(pair: GraphPair, setup: Setup) -> Alignment:
     return align(pair, setup.options, among=setup.among, word_vectors=setup.word_vectors)
 
 
-def prepare_run(pair: GraphPair, setup: Setup) -> Material:
-    """What refinement starts from."""
-    task = _task(pair, setup)
+def aligned(pair: GraphPair, setup: Setup, weights: Weights | None = None) -> Alignment:
+    """The same, from what refinement starts from, if there is refinement, made once for all."""
+    if not setup.options.rounds:
+        return run(pair, setup)
+    task, phases = _task(pair, setup), Phases()
+    outcome = align_prepared(task, material(pair, setup), phases, weights=weights)
+    return make_alignment(task, outcome, phases)
+
+
+@lru_cache(maxsize=256)
+def judge(pair: GraphPair, setup: Setup, weights: Weights | None = None) -> Metrics:
+    """The scores of a run against the pair's gold links."""
+    return evaluate(aligned(pair, setup, weights), pair.gold)
+
+
+def material(pair: GraphPair, setup: Setup) -> Material:
+    """What refinement starts from, made once for all setups that agree in it."""
+    without = tuple(part for part in setup.options.without if part not in IN_REFINEMENT)
+    return _prepared(pair, Options(without=without, candidates=setup.options.candidates))
+
+
+@lru_cache(maxsize=2)
+def _prepared(pair: GraphPair, options: Options) -> Material:
+    task = _task(pair, Setup(options, among=None))
     return prepare(task, task.everything, Phases())
 
 
-def run_prepared(
-    pair: GraphPair, material: Material, setup: Setup, weights: Weights | None = None
-) -> Alignment:
-    """The alignment that starts from material made before."""
-    task, phases = _task(pair, setup), Phases()
-    return make_alignment(task, align_prepared(task, material, phases, weights=weights), phases)
+def forget() -> None:
+    """Free the memory of what experiments share."""
+    judge.cache_clear()
+    _prepared.cache_clear()
 
 
 def _task(pair: GraphPair, setup: Setup) -> Task:
@@ -96,15 +119,6 @@ def encoded_afresh(pair: GraphPair) -> Iterator[float]:
         if find_encoder():
             embedded(pair.left.names, pair.right.names, None)
         yield time.perf_counter() - begin
-
-
-def run_command(folder: Path, preset: str) -> dict[str, Any]:
-    """What ``sameas align`` and ``sameas evaluate`` print, for a dataset in the paper protocol."""
-    with TemporaryDirectory() as place:
-        out, data = str(Path(place) / "run"), str(folder)
-        words = (data, "--preset", preset, "--among", "gold", "-o", out, "--json")
-        taken = printed_by("sameas", "align", *words)
-        return {**printed_by("sameas", "evaluate", out, data, "--json"), **taken}
 
 
 def printed_by(module: str, *arguments: str) -> Any:

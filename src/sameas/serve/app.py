@@ -11,6 +11,7 @@ import secrets
 from asyncio import Semaphore
 from base64 import b64encode
 from collections.abc import Callable
+from functools import partial
 from hashlib import sha256
 from typing import Any
 from urllib.parse import parse_qsl
@@ -19,6 +20,7 @@ from jinja2 import Environment, PackageLoader
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
@@ -26,8 +28,10 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sameas.serve.queries import LONGEST, BadRequestError, parse_batch, parse_extension
-from sameas.serve.service import KINDS, Kind, Service
+from sameas.serve import answers
+from sameas.serve.answers import KINDS, Kind
+from sameas.serve.matching import Service
+from sameas.serve.queries import LONGEST, parse_batch, parse_extension, require, whole_number
 
 MOST_BYTES = 2**20
 """The size of a request's body."""
@@ -64,52 +68,51 @@ def make_app(service: Service, *, token: str = "") -> ASGIApp:
 
     def root(given: Parameters, request: Request) -> Response:
         if "queries" in given:
-            return _json(service.reconcile(parse_batch(given["queries"])), given)
+            return _json(answers.reconcile(service, parse_batch(given["queries"])), given)
         if "extend" in given:
-            return _json(service.extend(*parse_extension(given["extend"])), given)
-        if request.method == "POST":
-            raise BadRequestError("a form with `queries` or `extend` expected")
-        return _json(service.manifest(str(request.base_url).rstrip("/")), given)
+            return _json(answers.extend(service, *parse_extension(given["extend"])), given)
+        require(request.method != "POST", "a form with `queries` or `extend` expected")
+        return _json(answers.manifest(service, str(request.base_url).rstrip("/")), given)
 
-    def suggest(given: Parameters, request: Request) -> Response:
-        prefix, cursor = given.get("prefix", "")[:LONGEST], _whole(given, "cursor") or 0
-        return _json(service.suggest(_kind(request), prefix, cursor), given)
+    def suggest(kind: Kind, given: Parameters, request: Request) -> Response:
+        cursor = whole_number(given.get("cursor") or "0", "`cursor`")
+        return _json(
+            answers.suggest(service, kind, given.get("prefix", "")[:LONGEST], cursor), given
+        )
 
-    def flyout(given: Parameters, request: Request) -> Response:
+    def flyout(kind: Kind, given: Parameters, request: Request) -> Response:
         id = given.get("id", "")
-        return _json({"id": id, "html": _page("flyout", service.shown(_kind(request), id))}, given)
+        return _json({"id": id, "html": _page("flyout", answers.shown(service, kind, id))}, given)
 
     def properties(given: Parameters, request: Request) -> Response:
-        return _json(service.propose(given.get("type", ""), _whole(given, "limit")), given)
+        limit = whole_number(given["limit"], "`limit`") if given.get("limit") else None
+        return _json(answers.propose(service, given.get("type", ""), limit), given)
 
     def preview(given: Parameters, request: Request) -> Response:
-        return HTMLResponse(_page("preview", service.shown("entity", given.get("id", ""))))
+        return HTMLResponse(_page("preview", answers.shown(service, "entity", given.get("id", ""))))
 
     slots = Semaphore(MOST_REQUESTS)
-    app = Starlette(
-        routes=[
-            Route("/", _endpoint(root, slots), methods=["GET", "POST"]),
-            Route("/suggest/{kind}", _endpoint(suggest, slots)),
-            Route("/flyout/{kind}", _endpoint(flyout, slots)),
-            Route("/properties", _endpoint(properties, slots)),
-            Route("/preview", _endpoint(preview, slots)),
-        ],
-        middleware=[Middleware(CORSMiddleware, allow_origins=["*"], allow_headers=["*"])],
-        exception_handlers={BadRequestError: _refused},
-    )
-    return _guarded(app, token)
 
-
-def _endpoint(work: Work, slots: Semaphore) -> Callable[[Request], Any]:
-    """The endpoint that does some work in a thread."""
-
-    async def answer(request: Request) -> Response:
+    async def answer(work: Work, request: Request) -> Response:
         if slots.locked():
-            raise BadRequestError("too many requests at once; try again", 429)
+            problem = "too many requests at once; try again"
+            raise HTTPException(429, problem, {"retry-after": "1"})
         async with slots:
             return await run_in_threadpool(work, await _parameters(request), request)
 
-    return answer
+    works: dict[str, Work] = {"/": root, "/properties": properties, "/preview": preview}
+    for kind in KINDS:
+        works[f"/suggest/{kind}"] = partial(suggest, kind)
+        works[f"/flyout/{kind}"] = partial(flyout, kind)
+    app = Starlette(
+        routes=[
+            Route(path, partial(answer, work), methods=["GET", "POST"] if path == "/" else ["GET"])
+            for path, work in works.items()
+        ],
+        middleware=[Middleware(CORSMiddleware, allow_origins=["*"], allow_headers=["*"])],
+        exception_handlers={HTTPException: _refused},
+    )
+    return _guarded(app, token)
 
 
 async def _parameters(request: Request) -> Parameters:
@@ -117,52 +120,32 @@ async def _parameters(request: Request) -> Parameters:
     body = b""
     async for chunk in request.stream():
         body += chunk
-        if len(body) > MOST_BYTES:
-            raise BadRequestError(f"the body must have at most {MOST_BYTES:,} bytes", 413)
+        problem = f"the body must have at most {MOST_BYTES:,} bytes"
+        require(len(body) <= MOST_BYTES, problem, 413)
     try:
         form = parse_qsl(body.decode("utf8", "replace"), max_num_fields=100)
     except ValueError:
-        raise BadRequestError("the form must have at most 100 fields") from None
+        raise HTTPException(400, "the form must have at most 100 fields") from None
     return {**request.query_params, **dict(form)}
-
-
-def _kind(request: Request) -> Kind:
-    """The part of the path that says what is asked about."""
-    for kind in KINDS:
-        if kind == request.path_params["kind"]:
-            return kind
-    raise BadRequestError(f"the path must end in one of {', '.join(KINDS)}", 404)
-
-
-def _whole(given: Parameters, name: str) -> int | None:
-    """A parameter that is a whole number, if it was given."""
-    if not (text := given.get(name, "")):
-        return None
-    if not (text.isascii() and text.isdecimal() and len(text) < 10):
-        raise BadRequestError(f"`{name}` must be a whole number of at least 0")
-    return int(text)
 
 
 def _refused(request: Request, error: Any) -> Response:
     """An error as clients know it."""
-    text = json.dumps({"status": "error", "message": str(error)})
-    headers = {"retry-after": "1"} if error.status == 429 else None
-    return Response(text, error.status, headers, JSON)
+    text = json.dumps({"status": "error", "message": error.detail})
+    return Response(text, error.status_code, error.headers, JSON)
 
 
 def _json(value: Any, given: Parameters) -> Response:
     """A value as JSON, or as a call of the function that JSONP asks for."""
     text, kind = json.dumps(value, allow_nan=False), JSON
     if callback := given.get("callback"):
-        if not CALLBACK.fullmatch(callback):
-            raise BadRequestError("`callback` must be the name of a function")
+        require(CALLBACK.fullmatch(callback), "`callback` must be the name of a function")
         text, kind = f"/**/{callback}({text});", "application/javascript"
     return Response(text, media_type=kind)
 
 
 def _page(template: str, shown: dict[str, Any] | None) -> str:
-    if shown is None:
-        raise BadRequestError("there is nothing with this id in the graph", 404)
+    require(shown, "there is nothing with this id in the graph", 404)
     return _templates.get_template(f"{template}.html.jinja").render(shown=shown, style=STYLE)
 
 
