@@ -15,8 +15,7 @@ from folders import put, table
 from sameas import InputError
 from sameas.errors import shortened
 from sameas.files import kind_of, limited
-from sameas.reading.footer import unpacked_bytes
-from sameas.reading.tables import read_parquet, read_table
+from sameas.reading.tables import read_parquet, read_table, unpacked_bytes
 
 COLUMNS = ("head", "relation", "tail")
 ROWS = [("a", "r", "b"), ("b", "s", "c")]
