@@ -15,8 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sameas.features import folded
-from sameas.naming import ALTERNATIVES, LABELS, names_from_uris
-from sameas.understanding.identifiers import are_identifiers
+from sameas.naming import ALTERNATIVES, LABELS, are_identifiers, names_from_uris
 from sameas.understanding.kinds import LINKED, SYNONYMS, Kind, Mask, View, iris
 from sameas.understanding.paths import SEPARATOR
 
