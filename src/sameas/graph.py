@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sameas.errors import OptionError, shortened
 from sameas.naming import choose_names, names_from_attributes
-from sameas.rdf.assembly import Parts, assemble
+from sameas.rdf.assembly import assemble
 from sameas.rdf.rules import Reading
 from sameas.rdf.statements import statements_of
 from sameas.tabular import Table, as_series, as_table
@@ -145,8 +145,8 @@ class Graph:
     @classmethod
     def from_pyoxigraph(cls, store: Iterable[ox.Quad], *, reading: Reading | None = None) -> Graph:
         """The graph of a pyoxigraph ``Store`` or ``Dataset``, by the rules for RDF files."""
-        reading = reading or Reading()
-        return cls.from_parts(assemble(statements_of(store), reading, Counter()), reading)
+        batches = statements_of(store)
+        return cls.from_statements(batches, reading or Reading(), Counter(), "the graph")
 
     @classmethod
     def from_networkx(cls, graph: Any) -> Graph:
@@ -187,15 +187,18 @@ class Graph:
         )
 
     @classmethod
-    def from_parts(cls, parts: Parts, reading: Reading) -> Graph:
-        """The graph that RDF statements were assembled into, as it was read.
+    def from_statements(
+        cls, batches: Iterable[pl.DataFrame], reading: Reading, tally: Counter[str], place: str
+    ) -> Graph:
+        """The graph that tables of RDF statements make (see ``sameas.rdf.assembly``), as read.
 
         Only the usual labels are names yet; ``sameas.align`` finds out what else names things,
         and what is a thing, when both graphs are known.
         """
-        found = names_from_attributes(parts.attributes, reading.label)
-        names, given = choose_names(parts.entities, found)
-        return cls(**vars(parts), names=names, names_given=given, reading=reading)
+        parts = assemble(batches, reading, tally, place)
+        found = names_from_attributes(parts["attributes"], reading.label)
+        names, given = choose_names(parts["entities"], found)
+        return cls(**parts, names=names, names_given=given, reading=reading)
 
     def __post_init__(self) -> None:
         """Refuse parts that do not belong together."""
