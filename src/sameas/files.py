@@ -115,10 +115,8 @@ def elsewhere(address: str) -> tuple[Any, str]:
     try:
         import fsspec
     except ImportError:
-        raise InputError(
-            address,
-            "needs a package that is not installed; install it with: pip install 'sameas[dask]'",
-        ) from None
+        problem = "needs a package that is not installed; pip install 'sameas[dask]'"
+        raise InputError(address, problem) from None
     try:
         system, path = fsspec.core.url_to_fs(address)
         return system, path
@@ -311,11 +309,8 @@ def _read_pipe(path: Path, file: IO[bytes], size: int) -> bytes:
             return found
         if found is not None:
             break
-    raise InputError(
-        path,
-        f"is a pipe to which nothing was written for {seconds} seconds; start what writes to "
-        "it first, or give a file",
-    )
+    problem = f"is a pipe to which nothing was written for {seconds} seconds"
+    raise InputError(path, f"{problem}; start what writes to it first, or give a file")
 
 
 def _fetched(

@@ -126,36 +126,20 @@ def names_from_attributes(attributes: pl.DataFrame, preferred: Sequence[str] = (
     )
 
 
-def choose_names(
-    entities: pl.Series, given: pl.DataFrame | None, *, ids: pl.Series | None = None
-) -> tuple[pl.Series, int]:
+def choose_names(entities: pl.Series, given: pl.DataFrame | None) -> tuple[pl.Series, int]:
     """The name of each entity, from a table (entity, name) or else its URI; and how many are given.
 
-    A row of the table belongs to an entity if it names its URI or, where ``ids`` are given, its id.
     Of several names of one entity the first is taken; `further_names` has the others.
     """
     names = names_from_uris(entities)
     if given is None or not len(given):
         return names, 0
     first = given.unique("entity", keep="first", maintain_order=True)
-    found = [
-        keys.cast(pl.String).replace_strict(first["entity"], first["name"], default=None)
-        for keys in (entities, ids)
-        if keys is not None
-    ]
-    chosen = pl.select(name=pl.coalesce(found)).to_series()
+    chosen = entities.replace_strict(first["entity"], first["name"], default=None).rename("name")
     return chosen.zip_with(chosen.is_not_null(), names), len(chosen) - chosen.null_count()
 
 
-def further_names(
-    entities: pl.Series, given: pl.DataFrame, *, ids: pl.Series | None = None
-) -> pl.DataFrame:
+def further_names(entities: pl.Series, given: pl.DataFrame) -> pl.DataFrame:
     """The rows of a table (entity, name) that ``choose_names`` does not take: entity, name."""
-    owners = [
-        pl.DataFrame({"key": keys.cast(pl.String), "owner": entities})
-        for keys in (entities, ids)
-        if keys is not None
-    ]
-    rows = given.filter(~given["entity"].is_first_distinct())
-    found = rows.join(pl.concat(owners), left_on="entity", right_on="key", maintain_order="left")
-    return found.select(entity="owner", name="name")
+    is_further = ~pl.col("entity").is_first_distinct()
+    return given.filter(is_further, pl.col("entity").is_in(entities.implode()))

@@ -42,11 +42,8 @@ def read_alignment_api(path: Path, predicate: str | None = None) -> LinkSet:
         if name in ("entity1", "entity2"):
             value = urljoin(base or "", value)
             if not is_iri(value):
-                raise InputError(
-                    path,
-                    f'{name} must be an IRI, found "{shortened(value)}"; only simple cells '
-                    "(level 0) are read",
-                )
+                problem = f'{name} must be an IRI, found "{shortened(value)}"'
+                raise InputError(path, f"{problem}; only simple cells (level 0) are read")
         if name in SOURCES and is_iri(value):
             metadata[SOURCES[name]] = value
         elif name in CELL:

@@ -162,12 +162,9 @@ class Guarded:
             parser.Parse(line, not line)
         except expat.ExpatError as error:
             reason = expat.errors.messages.get(error.code, "malformed")
-            raise InputError(
-                self.place,
-                f"not well-formed XML ({reason}); {LOST if line else 'is the file whole?'}",
-                line=error.lineno,
-                column=error.offset + 1,
-            ) from None
+            problem = f"not well-formed XML ({reason}); {LOST if line else 'is the file whole?'}"
+            line_number, column = error.lineno, error.offset + 1
+            raise InputError(self.place, problem, line=line_number, column=column) from None
 
 
 def refuse_deep_lines(block: bytes, place: str) -> None:
@@ -189,11 +186,8 @@ def _encoding(stream: Stream) -> str:
         found = codecs.lookup(name)
         "a".encode(name)  # refuses codecs that are not of text
     except (LookupError, ValueError):
-        raise InputError(
-            stream.place,
-            f'is encoded in "{name[:40]}", which is not known; convert the file to UTF-8',
-            line=1,
-        ) from None
+        problem = f'is encoded in "{name[:40]}", which is not known; convert the file to UTF-8'
+        raise InputError(stream.place, problem, line=1) from None
     # A declaration that can be read in ASCII is not in UTF-16. UTF-8 includes ASCII.
     return "utf-8" if found.name.startswith(("utf-16", "utf-32", "ascii")) else found.name
 

@@ -17,7 +17,7 @@ from sameas.graph import Graph, GraphPair
 from sameas.naming import choose_names, further_names
 from sameas.parallel import map_blocks
 from sameas.rdf.rules import Reading
-from sameas.reading.benchmark import MARKS, Side, read_benchmark, read_benchmark_gold
+from sameas.reading.benchmark import MARKS, TRANSLATED, Side, read_benchmark, read_benchmark_gold
 from sameas.reading.links import read_gold_links
 from sameas.reading.names import read_names
 from sameas.reading.rdf import Place, files_of, read_files
@@ -50,6 +50,9 @@ def read_pair(
             sides = [_side(left, reading, 0), _side(right, reading, 1)]
         elif isinstance(left, str | PathLike):
             sides, gold = read_benchmark(Path(left))
+            translated = Path(left) / TRANSLATED
+            if names is None and sides[0].ids is not None and translated.exists():
+                names = translated
         else:
             raise OptionError("two sides expected, got several files of one")
         for side in sides:
@@ -150,19 +153,21 @@ def _with_names(
     tables = [None if str(file) == "uri" else read_names(Path(file)) for file in files]
     named = []
     for side, graph, table in zip(sides, graphs, tables * (len(sides) // len(tables)), strict=True):
-        chosen, given = choose_names(graph.entities, table, ids=side.ids)
+        if table is not None and side.ids is not None:
+            ids = side.ids.cast(pl.String)
+            table = table.with_columns(pl.col("entity").replace(ids, graph.entities))
+        chosen, given = choose_names(graph.entities, table)
         graph = replace(graph, names=chosen, names_given=given)
         if table is not None:
-            further = further_names(graph.entities, table, ids=side.ids)
+            further = further_names(graph.entities, table)
             graph = replace(graph, alternatives=pl.concat([further, graph.alternatives]))
         named.append(graph)
     used = [graph.names_given for graph in named]
     used = used if len(files) > 1 else [sum(used)]
     for file, table, count in zip(files, tables, used, strict=True):
         if table is not None and not count:
-            raise InputError(
-                file, "none of its entities is in the graphs; the first column must hold their URIs"
-            )
+            problem = "none of its entities is in the graphs; the first column must hold their URIs"
+            raise InputError(file, problem)
     return named
 
 
@@ -171,10 +176,7 @@ def _checked_gold(pair: GraphPair, gold: pl.DataFrame) -> pl.DataFrame:
     for side, graph in (("left", pair.left), ("right", pair.right)):
         missing = gold.filter(graph.positions(gold[side]) < 0)
         if len(missing):
-            raise InputError(
-                missing["file"][0],
-                f"{len(missing)} gold links name an entity that is not in the {side} graph, "
-                f'the first is "{shortened(missing[side][0])}"; leave them out or add its triples',
-                line=missing["line"][0],
-            )
+            problem = f"{len(missing)} gold links name an entity that is not in the {side} graph"
+            first = f'the first is "{shortened(missing[side][0])}"; leave it out or add its triples'
+            raise InputError(missing["file"][0], f"{problem}, {first}", line=missing["line"][0])
     return gold.select("left", "right")

@@ -70,15 +70,12 @@ def files_of(places: Sequence[StrPath], reading: Reading) -> tuple[list[RdfFile]
             require_file(Path(path))
             tables.append(Path(path))
             if kind_of(path) not in TABLE_SUFFIXES:
-                raise InputError(
-                    path,
-                    f'suffix "{"".join(tables[-1].suffixes)}" is not known; a table of triples '
-                    f"ends in {', '.join(TABLE_SUFFIXES)}, plain, .gz, .bz2 or .zst, RDF in "
-                    f"{', '.join(SUFFIXES)}",
-                )
+                known = f"{', '.join((*TABLE_SUFFIXES, *SUFFIXES))}, plain, .gz, .bz2 or .zst"
+                suffix = "".join(tables[-1].suffixes)
+                raise InputError(path, f'suffix "{suffix}" is not known; use {known}')
     if found and tables:
         remedy = "rename it, or say what it holds with `format`"
-        raise InputError(tables[0], f"is no RDF, as other files of its side are; {remedy}")
+        raise InputError(tables[0], f"is no RDF, unlike other files of its side; {remedy}")
     if not found and not tables:
         raise OptionError("a side must be at least one file, got none")
     return found, tables

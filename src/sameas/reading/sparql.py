@@ -71,10 +71,9 @@ def read_endpoint(address: str, query: Path | None, tally: Counter[str]) -> Iter
             raise too_large(address, most)
         rows, selected = _rows(address, kind, content)
         if rows and rows == before:
+            problem = f"sent the same {len(rows):,} statements for two pages in a row"
             raise InputError(
-                address,
-                f"sent the same {len(rows):,} statements for two pages in a row, as endpoints do "
-                "that know no OFFSET; give a `query` with a LIMIT, which is put once",
+                address, f"{problem}; if it knows no OFFSET, give a `query` with a LIMIT"
             )
         before = rows
         quads = [ox.Quad(*row) for row in rows if not isinstance(row[0], ox.Triple)]
@@ -108,11 +107,8 @@ def _answer(address: str, query: str, most: int) -> tuple[str, bytes]:
         allowed = SECONDS + sum(sizes) / LEAST_RATE
         left = begin + allowed - time.monotonic()
         if left <= 0:
-            raise InputError(
-                address,
-                f"has not sent its whole answer within {allowed:.0f} seconds; try again later, or "
-                "ask for less with `query`",
-            )
+            problem = f"has not sent its whole answer within {allowed:.0f} seconds"
+            raise InputError(address, f"{problem}; try again later, or ask for less with `query`")
         wait([answer], left)
     return answer.result()
 
@@ -153,11 +149,10 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
     ) -> None:
         """Say where to."""
         fp.close()
-        raise InputError(
-            req.full_url,
-            "redirects to another address, which is not followed; if it is the right one, give "
-            f"sparql+{shortened(newurl, 200)}",
+        problem = (
+            "redirects to another address, which is not followed; if it is the right one, give"
         )
+        raise InputError(req.full_url, f"{problem} sparql+{shortened(newurl, 200)}")
 
 
 def _rows(address: str, kind: str, content: bytes) -> tuple[list[Any], bool]:
@@ -168,9 +163,8 @@ def _rows(address: str, kind: str, content: bytes) -> tuple[list[Any], bool]:
             return _solutions(stream, kind), True
         format = KINDS.get(ox.RdfFormat.from_media_type(kind))
         if format is None:
-            raise InputError(
-                address, f"answers with {kind or 'nothing'}, which is no RDF; is it an endpoint?"
-            )
+            problem = f"answers with {kind or 'nothing'}, which is no RDF; is it an endpoint?"
+            raise InputError(address, problem)
         return list(parsed(Guarded(stream, format), format)), False
     except (SyntaxError, ValueError, MemoryError) as error:
         reason = shortened(first_line(error), 200)
@@ -195,8 +189,6 @@ def _solutions(stream: Stream, kind: str) -> list[tuple[Any, ...]]:
             or value is None
         ):
             found_row = shortened(f"{subject} {predicate} {value}")
-            raise InputError(
-                stream.place,
-                f'{wrong}, found a row that is no statement: "{found_row}"; mend the query',
-            )
+            problem = f'found a row that is no statement: "{found_row}"; mend the query'
+            raise InputError(stream.place, f"{wrong}, {problem}")
     return rows

@@ -121,12 +121,9 @@ def _table(path: Path, body: str, above: int) -> pl.DataFrame:
         for line, row in quoted_rows(path, body, "\t", above=above):
             width = width or len(row)
             if len(row) > width:
-                raise InputError(
-                    path,
-                    f"{width} tab-separated columns expected, found {len(row)}; is a quote "
-                    "left open?",
-                    line=line,
-                ) from None
+                problem = f"{width} tab-separated columns expected, found {len(row)}"
+                problem = f"{problem}; is a quote left open?"
+                raise InputError(path, problem, line=line) from None
         raise unreadable(path, error) from None
     cells = ["" if cell is None else cell for cell in table.row(0)]
     with errors_of(path, header=above + 1):

@@ -152,12 +152,8 @@ def _refuse_first_odd_line(
             kind = {"\t": "tab-separated", ",": "comma-separated"}[separator]
             found = shortened(separator.join(row))
             hint = "; is a quote left open?" if "\n" in separator.join(row) else ""
-            raise InputError(
-                path,
-                f"{len(expected)} {kind} columns expected ({', '.join(expected)}), "
-                f'found {len(row)}: "{found}"{hint}',
-                line=number,
-            )
+            problem = f"{len(expected)} {kind} columns expected ({', '.join(expected)})"
+            raise InputError(path, f'{problem}, found {len(row)}: "{found}"{hint}', line=number)
         for name in filled:
             if not row[list(expected).index(name)]:
                 problem = f'column "{name}" is empty; fill it or leave the line out'
