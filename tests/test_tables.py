@@ -68,6 +68,12 @@ def test_lines_are_counted_from_one_with_header_and_blank_lines(tmp_path):
     assert read_table(path, COLUMNS)["line"].to_list() == [2, 5]
 
 
+def test_blank_lines_may_come_first(tmp_path):
+    for header, first in (("", 3), ("head,relation,tail\n", 4)):
+        path = put(tmp_path / "t.csv", f"\n\r\n{header}a,r,b\n\nc,r,d\n")
+        assert read_table(path, COLUMNS)["line"].to_list() == [first, first + 2]
+
+
 def test_a_header_may_have_further_columns_in_any_order_and_case(tmp_path):
     path = put(tmp_path / "t.tsv", "note\tTail\trelation\tHEAD\nx\tb\tr\ta\n")
     assert rows_of(path) == [("a", "r", "b")]

@@ -102,14 +102,16 @@ def errors_of(
 def _text_rows(source: bytes, columns: Sequence[str], separator: str) -> pl.DataFrame:
     """The rows that are not blank, and the line of each; a row that is too short has nulls."""
     quote = '"' if separator == "," else None
+    body = source.lstrip(b"\r\n")  # polars would take a first line that is blank for one column
+    above = source.count(b"\n", 0, len(source) - len(body))
     rows = pl.read_csv(
-        source, separator=separator, quote_char=quote, has_header=False, infer_schema=False
+        body, separator=separator, quote_char=quote, has_header=False, infer_schema=False
     )
     header = column_names([str(cell) for cell in rows.row(0)], columns)
     if header is None and rows.width != len(columns):
         raise TableError(f"{len(columns)} columns expected")
     rows = rows.rename(dict(zip(rows.columns, header or columns, strict=True)))
-    rows = rows.with_columns(line=LINE).slice(0 if header is None else 1)
+    rows = rows.with_columns(line=LINE + above).slice(0 if header is None else 1)
     return rows.filter(~pl.all_horizontal(pl.col(columns).is_null()))
 
 
