@@ -64,11 +64,9 @@ def without_duplicates(table: pl.DataFrame) -> pl.DataFrame:
     repeated = table.filter(~first)
     if len(repeated):
         row = repeated.row(0, named=True)
-        log.warning(
-            '%s:%d: duplicated links count once: %d, the first is "%s" to "%s"',
-            *(row["file"], row["line"], len(repeated)),
-            *(shortened(row["left"]), shortened(row["right"])),
-        )
+        text = '%s:%d: duplicated links count once: %d, the first is "%s" to "%s"'
+        ends = shortened(row["left"]), shortened(row["right"])
+        log.warning(text, row["file"], row["line"], len(repeated), *ends)
     return table.filter(first).select("left", "right", "file", "line")
 
 

@@ -177,6 +177,6 @@ def _checked_gold(pair: GraphPair, gold: pl.DataFrame) -> pl.DataFrame:
         missing = gold.filter(graph.positions(gold[side]) < 0)
         if len(missing):
             problem = f"{len(missing)} gold links name an entity that is not in the {side} graph"
-            first = f'the first is "{shortened(missing[side][0])}"; leave it out or add its triples'
+            first = f'the first is "{shortened(missing[side][0])}"; leave them out or add triples'
             raise InputError(missing["file"][0], f"{problem}, {first}", line=missing["line"][0])
     return gold.select("left", "right")

@@ -115,9 +115,8 @@ def _in_folder(folder: Path, reading: Reading) -> list[RdfFile]:
         held = ", ".join(skipped[:6]) or "nothing"
         raise InputError(folder, f"holds no RDF files ({', '.join(SUFFIXES)}), found {held}")
     if skipped:
-        log.warning(
-            "%s: passed over what is not RDF: %d, the first is %s", folder, len(skipped), skipped[0]
-        )
+        text = "%s: passed over what is not RDF: %d, the first is %s"
+        log.warning(text, folder, len(skipped), skipped[0])
     return found
 
 
