@@ -66,12 +66,11 @@ def read_table(
         table = wanted(rows)
     except (TableError, *POLARS_ERRORS) as error:
         filled = [name for name in columns if name not in may_be_empty]
-        are_blank = _refuse_first_odd_line(path, source, columns, filled, separator)
-        with errors_of(path, rows["line"]):
-            if isinstance(error, TableError) and not are_blank:
-                raise
-        if not are_blank:
-            raise unreadable(path, error) from None
+        if not _refuse_first_odd_line(path, source, columns, filled, separator):
+            with errors_of(path, rows["line"]):
+                if isinstance(error, TableError):
+                    raise
+                raise unreadable(path, error) from None
         table = wanted(rows)
     return table.with_columns(rows["line"])
 
