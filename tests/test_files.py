@@ -163,16 +163,17 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, monkeypatch, 
     path = tmp_path / name
     content = text.encode()
     path.write_bytes(PACK[name[len(base) :]](content) if name != base else content)
-    fetch, calls = files._Counted.read, []
+    fetched = files._fetched
 
-    def fetch_and_change(source, size):
-        found = fetch(source, size)
-        calls.append(size)
-        if len(calls) == 1:
-            change(path, how)
-        return found
+    def fetched_and_changed(*source):
+        pieces = fetched(*source)
+        yield next(pieces)
+        if not changed:
+            changed.append(change(path, how))
+        yield from pieces
 
-    monkeypatch.setattr(files._Counted, "read", fetch_and_change)
+    changed = []
+    monkeypatch.setattr(files, "_fetched", fetched_and_changed)
     with pytest.raises(InputError, match="changed while it was read") as caught:
         read(path)
     assert str(path) in str(caught.value)

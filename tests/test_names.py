@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sameas
-from folders import LABEL, openea, put, table
+from folders import LABEL, dbp15k, openea, put, table
 from sameas import InputError
 from sameas.naming import LABELS, choose_names, names_from_attributes, names_from_uris
 from sameas.reading.names import read_names
@@ -87,13 +87,14 @@ def test_an_entity_may_have_several_names_in_a_file(tmp_path):
     assert pair.right.names[pair.right.entities.index_of("en:Paris")] == "Lutetia"
 
 
-def test_a_name_goes_by_uri_or_else_by_id():
-    given_names = pl.DataFrame({"entity": ["7", "x:Beta"], "name": ["seven", "beta"]})
-    names, used = choose_names(
-        pl.Series(["x:Alpha", "x:Beta", "x:Gamma"]), given_names, ids=pl.Series([7, 8, 9])
-    )
-    assert names.to_list() == ["seven", "beta", "x:Gamma"]
-    assert used == 2
+def test_a_name_goes_by_uri_or_else_by_id(tmp_path):
+    folder = dbp15k(tmp_path / "pair")
+    number = (folder / "ent_ids_1").read_text().split("\t")[0]
+    names = put(tmp_path / "names.tsv", f"{number}\tby id\nfr:Lyon\tby URI\n{number}\tagain\n")
+    left = sameas.read_pair(folder, names=names).left
+    assert left.names.filter(left.names.str.starts_with("by")).to_list() == ["by id", "by URI"]
+    assert left.names_given == 2
+    assert left.alternatives.rows() == [(left.entities[0], "again")]
 
 
 def test_without_ids_a_number_is_not_taken_for_one():

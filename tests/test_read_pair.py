@@ -175,3 +175,15 @@ def test_a_folder_and_a_table_are_no_pair(tmp_path):
     left, _ = two_tables(tmp_path)
     with pytest.raises(InputError, match="is a folder"):
         read_pair(left, sameas.DEMO)
+
+
+def test_a_side_is_several_tables_or_several_files_of_rdf_but_not_both(tmp_path):
+    left, right = two_tables(tmp_path)
+    both = read_graph([left, right])
+    assert len(both.triples) == len(read_graph(left).triples) + len(read_graph(right).triples)
+    assert read_graph(f"{left},{right}").entities.equals(both.entities)
+    rdf = put(tmp_path / "a.nt", "<x:a> <x:r> <x:b> .\n")
+    with pytest.raises(InputError, match=r"left\.tsv: is no RDF, unlike other files of its side"):
+        read_graph([rdf, left])
+    with pytest.raises(OptionError, match="at least one file, got none"):
+        read_graph([])

@@ -15,8 +15,7 @@ from folders import put, table
 from sameas import InputError
 from sameas.errors import shortened
 from sameas.files import kind_of, limited
-from sameas.reading.footer import unpacked_bytes
-from sameas.reading.tables import read_parquet, read_table
+from sameas.reading.tables import read_parquet, read_table, unpacked_bytes
 
 COLUMNS = ("head", "relation", "tail")
 ROWS = [("a", "r", "b"), ("b", "s", "c")]
@@ -67,6 +66,12 @@ def test_parquet_is_read_by_column_name(tmp_path):
 def test_lines_are_counted_from_one_with_header_and_blank_lines(tmp_path):
     path = put(tmp_path / "t.tsv", "head\trelation\ttail\na\tr\tb\n\n\nb\ts\tc\n\n")
     assert read_table(path, COLUMNS)["line"].to_list() == [2, 5]
+
+
+def test_blank_lines_may_come_first(tmp_path):
+    for header, first in (("", 3), ("head,relation,tail\n", 4)):
+        path = put(tmp_path / "t.csv", f"\n\r\n{header}a,r,b\n\nc,r,d\n")
+        assert read_table(path, COLUMNS)["line"].to_list() == [first, first + 2]
 
 
 def test_a_header_may_have_further_columns_in_any_order_and_case(tmp_path):

@@ -14,8 +14,8 @@ from click.testing import CliRunner
 import sameas
 from sameas import Graph, GraphPair, Reading
 from sameas.cli import main
+from sameas.naming import are_identifiers
 from sameas.understanding import SEPARATOR, Kind, understand
-from sameas.understanding.identifiers import are_identifiers
 from sameas.understanding.names import looks_like_words
 
 E = "http://example.org/"

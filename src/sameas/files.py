@@ -115,10 +115,8 @@ def elsewhere(address: str) -> tuple[Any, str]:
     try:
         import fsspec
     except ImportError:
-        raise InputError(
-            address,
-            "needs a package that is not installed; install it with: pip install 'sameas[dask]'",
-        ) from None
+        problem = "needs a package that is not installed; pip install 'sameas[dask]'"
+        raise InputError(address, problem) from None
     try:
         system, path = fsspec.core.url_to_fs(address)
         return system, path
@@ -151,20 +149,17 @@ def require_file(path: Path) -> None:
         raise InputError(path, "no such file; check the path")
 
 
-@dataclass(frozen=True)
-class Stream:
+class Stream(io.BufferedReader):
     """An open file: its unpacked bytes, and what error messages call it."""
 
-    place: str
-    """A path, or "standard input"."""
-    file: IO[bytes]
-    head: bytes
-    """The first bytes, to guess the format from."""
-    compression: Compression | None
-
-    def read(self, size: int = -1) -> bytes:
-        """Up to so many bytes; none at the end."""
-        return self.file.read(size)
+    def __init__(self, place: str, pieces: Iterator[bytes], most: int | None) -> None:
+        """Pass over a byte order mark; ``place`` is a path, or "standard input"."""
+        super().__init__(_Pieces(place, pieces, most), 2**16)
+        self.place = place
+        if self.peek(1).startswith(BYTE_ORDER_MARK):
+            self.read(len(BYTE_ORDER_MARK))
+        self.head = self.peek(1)[:HEAD_BYTES]
+        """The first bytes, to guess the format from."""
 
 
 @contextmanager
@@ -214,8 +209,7 @@ def open_stream(
     elif address := address_of(path):
         system, inside = elsewhere(address)
         with reading_from(address), system.open(inside, "rb") as file:
-            source = _Counted(address, file.read, system.size(inside), progress)
-            yield _named_rightly(Path(inside), _opened(source, most))
+            yield stream_of(address, file.read, most, size=system.size(inside), progress=progress)
     else:
         path = Path(path)
         require_file(path)
@@ -227,15 +221,50 @@ def open_stream(
                 yield stream_of(str(path), partial(_read_pipe, path, file), most)
             elif stat.S_ISREG(state.st_mode):
                 with _unchanged(path, file, state):
-                    source = _Counted(str(path), file.read, state.st_size, progress)
-                    yield _named_rightly(path, _opened(source, most))
+                    yield stream_of(
+                        str(path), file.read, most, size=state.st_size, progress=progress
+                    )
             else:
                 raise InputError(path, "is a device, neither a file nor a pipe; give a file")
 
 
-def stream_of(place: str, fetch: Fetch, most: int) -> Stream:
-    """The bytes that a function fetches, at most so many, unpacked, without a byte order mark."""
-    return _opened(_Counted(place, fetch), most)
+def stream_of(
+    place: str,
+    fetch: Fetch,
+    most: int,
+    *,
+    size: int | None = None,
+    progress: Progress | None = None,
+) -> Stream:
+    """The bytes that a function fetches, unpacked, without a byte order mark.
+
+    A file has a ``size``, and the compression that its name says. ``most`` limits the bytes of
+    what may expand or has no size.
+    """
+    pieces = _fetched(place, fetch, size, progress)
+    packed = b""
+    for piece in pieces:
+        packed += piece
+        if len(packed) >= HEAD_BYTES:
+            break
+    found = next((end for end, one in COMPRESSIONS.items() if one.magic.match(packed)), None)
+    pieces = chain([packed], pieces)
+    if found:
+        pieces = _unpacked(place, pieces, COMPRESSIONS[found])
+    stream = Stream(place, pieces, most if found or size is None else _limits.get()[0])
+    for name, magic in STILL_PACKED.items():
+        if magic.match(stream.head):
+            what = "twice" if found else f"with {name}, which is not read"
+            raise InputError(place, f"is compressed {what}; unpack it once")
+    suffix = "" if size is None else Path(place).suffix.lower()
+    if suffix in COMPRESSIONS and suffix != found:
+        if not stream.head:
+            raise _damaged(place, "it is empty")
+        problem = f"is not compressed with {COMPRESSIONS[suffix].name}; leave {suffix} off its name"
+        if found:
+            problem = f"is compressed with {COMPRESSIONS[found].name}; let its name end in {found}"
+        raise InputError(place, problem)
+    return stream
 
 
 def read_bytes(path: StrPath) -> bytes:
@@ -268,28 +297,6 @@ def decoded(content: bytes, place: StrPath, *, line: int = 1) -> str:
         raise InputError(place, "not UTF-8 text; convert the file to UTF-8", line=line) from None
 
 
-def _opened(source: _Counted, most: int) -> Stream:
-    """The unpacked bytes of a source; ``most`` limits those that may expand or have no end."""
-    packed = b""
-    while len(packed) < HEAD_BYTES and (piece := source.read(HEAD_BYTES)):
-        packed += piece
-    compression = next((one for one in COMPRESSIONS.values() if one.magic.match(packed)), None)
-    size = PIECE_BYTES if compression is None else PACKED_BYTES
-    pieces: Iterator[bytes] = chain([packed], iter(lambda: source.read(size), b""))
-    if compression is not None:
-        pieces = _unpacked(source.place, pieces, compression)
-    limit = most if compression is not None or source.size is None else _limits.get()[0]
-    file = io.BufferedReader(_Pieces(source.place, pieces, limit), 2**16)
-    if file.peek(1).startswith(BYTE_ORDER_MARK):
-        file.read(len(BYTE_ORDER_MARK))
-    head = file.peek(1)[:HEAD_BYTES]
-    for name, magic in STILL_PACKED.items():
-        if magic.match(head):
-            what = f"with {name}, which is not read" if compression is None else "twice"
-            raise InputError(source.place, f"is compressed {what}; unpack it once")
-    return Stream(source.place, file, head, compression)
-
-
 def _read_pipe(path: Path, file: IO[bytes], size: int) -> bytes:
     """Up to so many bytes of a pipe as soon as there are any; none at the end.
 
@@ -302,42 +309,34 @@ def _read_pipe(path: Path, file: IO[bytes], size: int) -> bytes:
             return found
         if found is not None:
             break
-    raise InputError(
-        path,
-        f"is a pipe to which nothing was written for {seconds} seconds; start what writes to "
-        "it first, or give a file",
-    )
+    problem = f"is a pipe to which nothing was written for {seconds} seconds"
+    raise InputError(path, f"{problem}; start what writes to it first, or give a file")
 
 
-@dataclass
-class _Counted:
-    """An open file whose bytes are counted; one that has another size than it had is refused."""
-
-    place: str
-    fetch: Fetch
-    size: int | None = None
-    progress: Progress | None = None
-    count: int = 0
-
-    def read(self, size: int) -> bytes:
-        """Up to so many bytes; none at the end."""
+def _fetched(
+    place: str, fetch: Fetch, size: int | None, progress: Progress | None
+) -> Iterator[bytes]:
+    """The bytes of an open file; one that has another size than it had is refused."""
+    count, piece = 0, b"begin"
+    while piece:
         try:
-            found = self.fetch(size)
+            piece = fetch(PIECE_BYTES)
         except OSError as error:
-            raise _damaged(self.place, first_line(error)) from None
-        self.count += len(found)
-        if self.size is not None:
-            if self.count > self.size or (not found and self.count < self.size):
-                raise InputError(self.place, CHANGED)
-            if self.progress:
-                self.progress(self.count / max(self.size, 1))
-        return found
+            raise _damaged(place, first_line(error)) from None
+        count += len(piece)
+        if size is not None:
+            if count > size or (not piece and count < size):
+                raise InputError(place, CHANGED)
+            if progress:
+                progress(count / max(size, 1))
+        yield piece
 
 
 def _unpacked(place: str, pieces: Iterable[bytes], compression: Compression) -> Iterator[bytes]:
     """The content of a compressed file, which may have several frames."""
     frame = None
-    for packed in pieces:
+    few = (part[n : n + PACKED_BYTES] for part in pieces for n in range(0, len(part), PACKED_BYTES))
+    for packed in few:
         while packed:
             if frame is None:
                 packed = packed.lstrip(b"\0")  # archives may be padded between frames
@@ -391,39 +390,18 @@ def _damaged(place: str, reason: str) -> InputError:
     return InputError(place, f"cannot be read ({reason}); is the file whole?")
 
 
-def _named_rightly(path: Path, stream: Stream) -> Stream:
-    """The stream; it is refused if the suffix of its path names another compression."""
-    suffix = path.suffix.lower()
-    expected = COMPRESSIONS.get(suffix)
-    if expected is None or stream.compression is expected:
-        return stream
-    if not stream.head:
-        raise _damaged(stream.place, "it is empty")
-    if stream.compression is None:
-        problem = f"is not compressed with {expected.name}; leave {suffix} off its name"
-    else:
-        right = next(name for name, one in COMPRESSIONS.items() if one is stream.compression)
-        problem = f"is compressed with {stream.compression.name}; let its name end in {right}"
-    raise InputError(path, problem)
-
-
 @contextmanager
 def _unchanged(path: Path, file: IO[bytes], before: os.stat_result) -> Iterator[None]:
     """Raise an InputError if the open file, or what its path now leads to, is not as before."""
     what = attrgetter("st_size", "st_mtime_ns", "st_ino", "st_dev")
-    error = None
     try:
         yield
-    except InputError as found:
-        error = found  # of which a change may be the cause
-    try:
-        same = what(before) == what(os.fstat(file.fileno())) == what(path.stat())
-    except FileNotFoundError:
+    finally:  # also after an error, of which a change may be the cause
         same = False
-    if not same:
-        raise InputError(path, CHANGED)
-    if error is not None:
-        raise error
+        with suppress(FileNotFoundError):
+            same = what(before) == what(os.fstat(file.fileno())) == what(path.stat())
+        if not same:
+            raise InputError(path, CHANGED) from None
 
 
 def _memory_size() -> int:

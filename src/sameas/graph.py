@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sameas.errors import OptionError, shortened
 from sameas.naming import choose_names, names_from_attributes
-from sameas.rdf.assembly import Parts, assemble
+from sameas.rdf.assembly import assemble
 from sameas.rdf.rules import Reading
 from sameas.rdf.statements import statements_of
 from sameas.tabular import Table, as_series, as_table
@@ -94,14 +94,14 @@ class Graph:
         (['Paris', 'France'], [[0, 0, 1]])
         """
         table = as_table(triples, ("head", "relation", "tail"), argument="triples")
-        said = pl.DataFrame(schema=ATTRIBUTE_SCHEMA)
-        if attributes is not None:
-            said = as_table(
-                attributes, tuple(ATTRIBUTE_SCHEMA), argument="attributes", may_be_empty=("value",)
-            ).with_columns(pl.col("value").fill_null(""))
-        further = pl.DataFrame(schema=ALTERNATIVE_SCHEMA)
-        if alternatives is not None:
-            further = as_table(alternatives, tuple(ALTERNATIVE_SCHEMA), argument="alternatives")
+        said = as_table(
+            () if attributes is None else attributes,
+            tuple(ATTRIBUTE_SCHEMA),
+            argument="attributes",
+            may_be_empty=("value",),
+        ).with_columns(pl.col("value").fill_null(""))
+        further = () if alternatives is None else alternatives
+        further = as_table(further, tuple(ALTERNATIVE_SCHEMA), argument="alternatives")
         ends = table.select(pl.concat_list("head", "tail").explode()).to_series()
         mentioned = pl.concat([ends, said["entity"], further["entity"]]).unique(maintain_order=True)
         if entities is None:
@@ -110,10 +110,8 @@ class Graph:
             uris = as_series(entities, argument="entities")
             missing = mentioned.filter(positions_of(mentioned, uris) < 0)
             if len(missing):
-                raise OptionError(
-                    "`entities` must hold all entities of the triples and attributes, "
-                    f'"{shortened(missing[0])}" is missing'
-                )
+                problem = f'of the triples and attributes, "{shortened(missing[0])}" is missing'
+                raise OptionError(f"`entities` must hold all entities {problem}")
         relations = table["relation"].unique().sort()
         columns = (("head", uris), ("relation", relations), ("tail", uris))
         if names is None:
@@ -145,8 +143,8 @@ class Graph:
     @classmethod
     def from_pyoxigraph(cls, store: Iterable[ox.Quad], *, reading: Reading | None = None) -> Graph:
         """The graph of a pyoxigraph ``Store`` or ``Dataset``, by the rules for RDF files."""
-        reading = reading or Reading()
-        return cls.from_parts(assemble(statements_of(store), reading, Counter()), reading)
+        batches = statements_of(store)
+        return cls.from_statements(batches, reading or Reading(), Counter(), "the graph")
 
     @classmethod
     def from_networkx(cls, graph: Any) -> Graph:
@@ -166,10 +164,8 @@ class Graph:
         for head, tail, key, data in edges:
             relation = data.get("relation", key)
             if relation is None:
-                raise OptionError(
-                    "`graph` must have a relation on each edge (its key, or its attribute "
-                    f'"relation"), got none from {head!r} to {tail!r}'
-                )
+                problem = f'(its key or "relation"), got none from {head!r} to {tail!r}'
+                raise OptionError(f"`graph` must have a relation on each edge {problem}")
             triples.append((str(head), str(relation), str(tail)))
         for node, data in graph.nodes(data=True):
             labels = {name: data[name] for name in ("name", "label") if name in data}
@@ -187,39 +183,36 @@ class Graph:
         )
 
     @classmethod
-    def from_parts(cls, parts: Parts, reading: Reading) -> Graph:
-        """The graph that RDF statements were assembled into, as it was read.
+    def from_statements(
+        cls, batches: Iterable[pl.DataFrame], reading: Reading, tally: Counter[str], place: str
+    ) -> Graph:
+        """The graph that tables of RDF statements make (see ``sameas.rdf.assembly``), as read.
 
         Only the usual labels are names yet; ``sameas.align`` finds out what else names things,
         and what is a thing, when both graphs are known.
         """
-        found = names_from_attributes(parts.attributes, reading.label)
-        names, given = choose_names(parts.entities, found)
-        return cls(**vars(parts), names=names, names_given=given, reading=reading)
+        parts = assemble(batches, reading, tally, place)
+        found = names_from_attributes(parts["attributes"], reading.label)
+        names, given = choose_names(parts["entities"], found)
+        return cls(**parts, names=names, names_given=given, reading=reading)
 
     def __post_init__(self) -> None:
         """Refuse parts that do not belong together."""
         if len(self.names) != len(self.entities):
-            raise ValueError(
-                f"names must have one row per entity, got {len(self.names)} for "
-                f"{len(self.entities)} entities instead"
-            )
+            counts = f"{len(self.names)} for {len(self.entities)} entities"
+            raise ValueError(f"names must have one row per entity, got {counts} instead")
         if self.entities.n_unique() != len(self.entities):
             raise ValueError("entities must be distinct, got duplicates instead")
         if self.triples.ndim != 2 or self.triples.shape[1] != 3:
             raise ValueError(f"triples must have shape (m, 3), got {self.triples.shape} instead")
-        if len(self.triples):
-            limits = np.array([len(self.entities), len(self.relations), len(self.entities)])
-            if (self.triples < 0).any() or (self.triples >= limits).any():
-                raise ValueError(
-                    "triples must hold positions in entities and relations, got one out of range"
-                )
-        if self.linkable is not None and len(self.linkable):
-            rising = (np.diff(self.linkable) > 0).all()
-            if not rising or self.linkable[0] < 0 or self.linkable[-1] >= len(self.entities):
-                raise ValueError(
-                    "linkable must hold ascending positions in entities, got others instead"
-                )
+        limits = np.array([len(self.entities), len(self.relations), len(self.entities)])
+        if (self.triples < 0).any() or (self.triples >= limits).any():
+            problem = "must hold positions in entities and relations, got one out of range"
+            raise ValueError(f"triples {problem}")
+        if self.linkable is not None:
+            inside = (self.linkable >= 0) & (self.linkable < len(self.entities))
+            if not inside.all() or not (np.diff(self.linkable) > 0).all():
+                raise ValueError("linkable must hold ascending positions, got others instead")
 
     def __repr__(self) -> str:
         """Counts instead of contents."""
@@ -338,10 +331,8 @@ def _names(given: Any, entities: pl.Series) -> tuple[pl.Series, int]:
     if not (has_pairs or hasattr(given, "columns") or hasattr(given, "column_names")):
         names = as_series(given, argument="names").rename("name")
         if len(names) != len(entities):
-            raise OptionError(
-                f"`names` must have one row per entity, got {len(names)} for {len(entities)} "
-                "entities instead"
-            )
+            counts = f"{len(names)} for {len(entities)} entities"
+            raise OptionError(f"`names` must have one row per entity, got {counts} instead")
         return names, int((names != "").sum())
     table = as_table(given, tuple(ALTERNATIVE_SCHEMA), argument="names", may_be_empty=("name",))
     return choose_names(entities, table.drop_nulls())

@@ -90,6 +90,7 @@ def inspect_graph(graph: Graph) -> GraphInspection:
             letters[unicodedata.name(letter, "OTHER").split()[0].title()] += count
     begin = graph.entities.str.extract(r"^(\w+://[^/]+/(?:[^/#]+[/#])?)").fill_null("(no URI)")
     namespaces = begin.alias("begin").value_counts(name="count")
+    kinds = () if graph.kinds is None else np.bincount(graph.kinds)
     found = GraphInspection(
         entities=size,
         relations=len(graph.relations),
@@ -104,13 +105,7 @@ def inspect_graph(graph: Graph) -> GraphInspection:
         shared_names=int(((names != "") & names.is_duplicated()).sum()),
         alternatives=len(graph.alternatives),
         not_linkable=0 if graph.linkable is None else size - len(graph.linkable),
-        kinds={}
-        if graph.kinds is None
-        else {
-            Kind(kind).name.lower(): int(count)
-            for kind, count in enumerate(np.bincount(graph.kinds))
-            if count
-        },
+        kinds={Kind(n).name.lower(): int(count) for n, count in enumerate(kinds) if count},
         naming=() if graph.naming is None else tuple(graph.naming.head(SHOWN).to_dicts()),
         mean_degree=float(degrees.mean()) if size else 0.0,
         scripts={name: count / letters.total() for name, count in letters.most_common(5)},

@@ -26,12 +26,8 @@ def bounded_join(left: pl.DataFrame, right: pl.DataFrame, on: Sequence[str]) -> 
     if counts.select(rows.sum()).item() > most:
         rare = counts.with_columns(rows=rows).sort("rows", *on)
         rare = rare.filter(pl.col("rows").cum_sum() <= most)
-        log.warning(
-            "%s: %d of %d keys are too frequent to be compared",
-            " and ".join(on),
-            len(counts) - len(rare),
-            len(counts),
-        )
+        text = "%s: %d of %d keys are too frequent to be compared"
+        log.warning(text, " and ".join(on), len(counts) - len(rare), len(counts))
         left = left.join(rare, on=on, how="semi", maintain_order="left")
     # In order, so that sums of what is joined are the same in every run.
     return left.join(right, on=on, suffix="_right", maintain_order="left_right")

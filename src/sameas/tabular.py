@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, TypeAlias
@@ -80,7 +81,7 @@ def wanted_columns(
     No field may be empty except in ``optional`` columns and those that ``may_be_empty``.
     """
     names = column_names(table.columns, columns)
-    if names is None and all(_is_number(name) for name in table.columns):
+    if names is None and all(re.fullmatch(r"(column_)?\d+", name) for name in table.columns):
         names = [*columns, *optional][: len(table.columns)]
     if names is None or not set(columns) <= set(names):
         found = shortened(", ".join(table.columns), 200) or "none"
@@ -200,11 +201,6 @@ def _column(values: list[Any]) -> pl.Series:
 def _is_strange(kind: pl.DataType) -> bool:
     """Whether values of this type are neither text nor have an obvious one."""
     return kind.is_nested() or kind in (pl.Binary, pl.Object, pl.Duration)
-
-
-def _is_number(name: str) -> bool:
-    """Whether a column's name is only its number."""
-    return name.removeprefix("column_").isdigit()
 
 
 def _described(value: object) -> str:

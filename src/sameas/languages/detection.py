@@ -91,13 +91,13 @@ def detect(names: pl.Series) -> Language:
     """
     if not len(names):
         return Language("None", "und", 0.0)
-    foreign = "|".join(rf"\p{{{script}}}" for script in SCRIPTS)
     patterns = {script: rf"\p{{{script}}}" for script in SCRIPTS}
+    foreign = "|".join([*patterns.values(), KANA])
     patterns |= {
         "Han": rf"\p{{Han}}|{KANA}",
         "kana": KANA,
-        "letters": rf"\p{{Latin}}|{foreign}|{KANA}",
-        "foreign": f"{foreign}|{KANA}",
+        "letters": rf"\p{{Latin}}|{foreign}",
+        "foreign": foreign,
     }
     shares = _shares(names, patterns)
     counts = {script: shares[script] for script in SCRIPTS}

@@ -102,18 +102,16 @@ def _cached(path: Path) -> dict[str, str]:
     *lines, torn = content.split(b"\n")
     try:
         pairs = [json.loads(line) for line in lines]
+        kinds = [[type(one) for one in pair] for pair in pairs if isinstance(pair, list)]
+        is_ours = kinds == [[str, str]] * len(pairs)
     except ValueError:
-        pairs = [None]
-    if not all(map(_is_pair, pairs)) or not torn.startswith(b'["'[: len(torn)]):
+        is_ours = False
+    if not is_ours or not torn.startswith(b'["'[: len(torn)]):
         raise OptionError(f"`cache` must be a file that translate has made, {path} is not")
     if torn:
         with writing_to(path):
             os.truncate(path, len(content) - len(torn))
     return dict(pairs)
-
-
-def _is_pair(row: object) -> bool:
-    return isinstance(row, list) and len(row) == 2 and all(isinstance(one, str) for one in row)
 
 
 def _add(path: Path, names: Sequence[str], answer: Sequence[str]) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -25,29 +25,13 @@ LITERAL = ("head", "relation", "value", "language", "datatype", "graph")
 """Columns of statements between resources, and of those with a literal."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Parts:
-    """What a graph is made of: fields of ``sameas.Graph``."""
-
-    entities: pl.Series
-    relations: pl.Series
-    triples: NDArray[np.int64]
-    triple_graphs: pl.Series | None
-    attributes: pl.DataFrame
-    linkable: NDArray[np.int64] | None
-    reading_counts: dict[str, int]
-
-
 def assemble(
-    batches: Iterable[pl.DataFrame],
-    reading: Reading,
-    tally: Counter[str],
-    place: str = "the graph",
-) -> Parts:
-    """The parts of the graph that statements make; what was met is counted in ``tally``.
+    batches: Iterable[pl.DataFrame], reading: Reading, tally: Counter[str], place: str
+) -> dict[str, Any]:
+    """The fields of the ``sameas.Graph`` that statements make, except for its names.
 
     ``batches`` are tables of ``sameas.rdf.statements``; ``place`` is where they come from, for
-    warnings.
+    warnings. What was met is counted in ``tally``.
     """
     triples, literals, order, predicates = _collected(batches, reading.exclude, tally)
     types = triples.filter(pl.col("relation") == TYPE)
@@ -73,17 +57,17 @@ def assemble(
     relations = triples["relation"].unique(maintain_order=True)
     columns = (("head", entities), ("relation", relations), ("tail", entities))
     named = triples.select((pl.col("graph") != "").any()).item()
-    return Parts(
-        entities=entities.cast(pl.String).rename("entity"),
-        relations=relations.cast(pl.String),
-        triples=np.stack([_places(triples[name], among) for name, among in columns], axis=1),
-        triple_graphs=triples["graph"].cast(pl.String) if named else None,
-        attributes=literals.cast(
+    return {
+        "entities": entities.cast(pl.String).rename("entity"),
+        "relations": relations.cast(pl.String),
+        "triples": np.stack([_places(triples[name], among) for name, among in columns], axis=1),
+        "triple_graphs": triples["graph"].cast(pl.String) if named else None,
+        "attributes": literals.cast(
             {"head": pl.String, "relation": pl.String, "graph": pl.String}
         ).rename({"head": "entity", "relation": "attribute"}),
-        linkable=_linkable(entities, types, reading.include, tally),
-        reading_counts={"statements": 0, "malformed": 0} | dict(+tally),
-    )
+        "linkable": _linkable(entities, types, reading.include, tally),
+        "reading_counts": {"statements": 0, "malformed": 0} | dict(+tally),
+    }
 
 
 def _collected(

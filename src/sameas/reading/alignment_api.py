@@ -13,7 +13,7 @@ from sameas.errors import InputError, refusing, shortened
 from sameas.files import open_stream
 from sameas.iri import RDF, XML, is_iri
 from sameas.links import LinkSet, between_ids, left_out
-from sameas.reading.guards import LOST, XmlStream
+from sameas.reading.guards import LOST, Guarded
 from sameas.reading.tables import errors_of
 from sameas.tabular import as_numbers
 
@@ -42,11 +42,8 @@ def read_alignment_api(path: Path, predicate: str | None = None) -> LinkSet:
         if name in ("entity1", "entity2"):
             value = urljoin(base or "", value)
             if not is_iri(value):
-                raise InputError(
-                    path,
-                    f'{name} must be an IRI, found "{shortened(value)}"; only simple cells '
-                    "(level 0) are read",
-                )
+                problem = f'{name} must be an IRI, found "{shortened(value)}"'
+                raise InputError(path, f"{problem}; only simple cells (level 0) are read")
         if name in SOURCES and is_iri(value):
             metadata[SOURCES[name]] = value
         elif name in CELL:
@@ -66,7 +63,7 @@ def _elements(path: Path) -> Iterator[tuple[str, Element]]:
     with open_stream(path) as stream:
         if not stream.head:
             raise InputError(path, "is empty; an alignment in RDF/XML expected")
-        source = XmlStream(stream)
+        source = Guarded(stream, "rdf")
         while piece := source.read():
             with refusing(path, "not well-formed XML", LOST):
                 parser.feed(piece)

@@ -16,14 +16,15 @@ import polars as pl
 
 from sameas.errors import InputError, shortened
 from sameas.graph import Graph, Positions, positions_of
-from sameas.naming import choose_names
+from sameas.naming import names_from_uris
 from sameas.reading.links import read_gold_links, without_duplicates
-from sameas.reading.names import read_names
 from sameas.reading.tables import read_table
 
 Layout = Literal["dbp15k", "openea"]
 MARKS: dict[Layout, str] = {"dbp15k": "triples_1", "openea": "rel_triples_1"}
 """The file that a folder in each layout has."""
+TRANSLATED = "translated_names.json"
+"""The names that a DBP15K folder may have."""
 TRIPLE = ("head", "relation", "tail")
 
 
@@ -41,30 +42,24 @@ def detect_layout(folder: Path) -> Layout:
     if not folder.exists():
         raise InputError(folder, "no such file or folder; check the path")
     if not folder.is_dir():
-        raise InputError(
-            folder, "one benchmark folder or two files of triples expected, found one file"
-        )
+        problem = "one benchmark folder or two files of triples expected, found one file"
+        raise InputError(folder, problem)
     for layout, mark in MARKS.items():
         if (folder / mark).exists():
             return layout
     if (folder / "run.json").is_file():
         raise InputError(folder, "is a run folder; give the benchmark folder or file it came from")
-    held = sorted(entry.name for entry in folder.iterdir())[:6]
-    raise InputError(
-        folder,
-        f"not a known layout: found {', '.join(held) or 'nothing'}; expected triples_1 and "
-        "ent_ids_1 (DBP15K) or rel_triples_1 (OpenEA)",
-    )
+    held = ", ".join(sorted(entry.name for entry in folder.iterdir())[:6]) or "nothing"
+    expected = "triples_1 and ent_ids_1 (DBP15K) or rel_triples_1 (OpenEA)"
+    raise InputError(folder, f"not a known layout: found {held}; expected {expected}")
 
 
 def read_benchmark(folder: Path) -> tuple[list[Side], pl.DataFrame | None]:
     """Both sides of a benchmark folder, and its gold links (left, right, file, line), if any."""
     if detect_layout(folder) == "openea":
         return [_openea_side(folder, number) for number in (1, 2)], _openea_gold(folder)
-    names_file = folder / "translated_names.json"
-    names = read_names(names_file) if names_file.exists() else None
     entities = _entities(folder)
-    sides = [_dbp15k_side(folder, n, entities[n - 1], names) for n in (1, 2)]
+    sides = [_dbp15k_side(folder, n, entities[n - 1]) for n in (1, 2)]
     return sides, _dbp15k_gold(folder, entities)
 
 
@@ -102,9 +97,7 @@ def _openea_gold(folder: Path) -> pl.DataFrame | None:
     return read_gold_links(file, kind=".tsv") if file.exists() else None
 
 
-def _dbp15k_side(
-    folder: Path, number: int, entities: pl.DataFrame, names: pl.DataFrame | None
-) -> Side:
+def _dbp15k_side(folder: Path, number: int, entities: pl.DataFrame) -> Side:
     file = folder / f"triples_{number}"
     triples = read_table(file, TRIPLE, integers=TRIPLE, kind=".tsv")
     relations = _relations(folder, number, triples)
@@ -114,11 +107,9 @@ def _dbp15k_side(
         for column, (ids, table) in zip(TRIPLE, known, strict=True)
     ]
     uris = entities["uri"].rename("entity")
-    chosen, given = choose_names(uris, names, ids=entities["id"])
     graph = Graph(
         entities=uris,
-        names=chosen,
-        names_given=given,
+        names=names_from_uris(uris),
         relations=relations["uri"].rename("relation"),
         triples=np.stack(columns, axis=1),
     )
@@ -150,11 +141,9 @@ def _ids(file: Path, *, distinct: Sequence[str] = ("id",)) -> pl.DataFrame:
     for column in distinct:
         repeated = table.filter(~table[column].is_first_distinct())
         if len(repeated):
-            raise InputError(
-                file,
-                f'{column} "{shortened(str(repeated[column][0]))}" was given before',
-                line=repeated["line"][0],
-            )
+            found = shortened(str(repeated[column][0]))
+            problem = f'{column} "{found}" was given before'
+            raise InputError(file, problem, line=repeated["line"][0])
     return table
 
 
@@ -163,9 +152,6 @@ def _known(table: pl.DataFrame, column: str, ids: pl.Series, *, path: Path, what
     rows = positions_of(table[column], ids)
     if (rows < 0).any():
         wrong = table.row(int(np.argmax(rows < 0)), named=True)
-        raise InputError(
-            path,
-            f"{column} {wrong[column]} is not in {what}; add it there or leave the line out",
-            line=wrong["line"],
-        )
+        problem = f"{column} {wrong[column]} is not in {what}; add it there or leave the line out"
+        raise InputError(path, problem, line=wrong["line"])
     return rows

@@ -31,11 +31,8 @@ def read_embeddings(path: Path, entities: pl.Series) -> Rows:
         array, count = read_array(path), len(entities)
         is_matrix = array.ndim == 2 and len(array) == count and array.shape[1] > 0
         if not is_matrix or array.dtype.kind not in "fiu":
-            raise InputError(
-                path,
-                f"numbers of shape ({count}, d) expected, one row per entity, left then right; "
-                f"found {array.dtype} of shape {array.shape}",
-            )
+            expected = f"numbers of shape ({count}, d) expected, left entities before right ones"
+            raise InputError(path, f"{expected}; found {array.dtype} of shape {array.shape}")
         vectors = single_precision(array)
     elif path.suffix == ".parquet":
         vectors = _read_parquet(path, entities)
@@ -58,9 +55,8 @@ def _read_parquet(path: Path, entities: pl.Series) -> Matrix:
     table = read_parquet(path)
     columns = [name for name in table.columns if name != "entity"]
     if "entity" not in table.columns or table["entity"].dtype.is_nested() or not columns:
-        raise InputError(
-            path, f"a column entity and numbers expected, found {', '.join(table.columns)}"
-        )
+        held = ", ".join(table.columns)
+        raise InputError(path, f"a column entity and numbers expected, found {held}")
     repeated = table.filter(~table["entity"].is_first_distinct())
     if len(repeated):
         raise InputError(path, f'entity "{repeated["entity"][0]}" was given before')

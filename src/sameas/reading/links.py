@@ -64,11 +64,9 @@ def without_duplicates(table: pl.DataFrame) -> pl.DataFrame:
     repeated = table.filter(~first)
     if len(repeated):
         row = repeated.row(0, named=True)
-        log.warning(
-            '%s:%d: duplicated links count once: %d, the first is "%s" to "%s"',
-            *(row["file"], row["line"], len(repeated)),
-            *(shortened(row["left"]), shortened(row["right"])),
-        )
+        text = '%s:%d: duplicated links count once: %d, the first is "%s" to "%s"'
+        ends = shortened(row["left"]), shortened(row["right"])
+        log.warning(text, row["file"], row["line"], len(repeated), *ends)
     return table.filter(first).select("left", "right", "file", "line")
 
 
@@ -113,8 +111,8 @@ def _read_json_lines(path: Path, predicate: str | None) -> LinkSet:
         if not isinstance(entry, dict):
             raise InputError(path, f'{SHAPE}, found "{shortened(line)}"', line=number)
         for name in LINK_COLUMNS:
-            if not (_is_number if name in NUMBERS else _is_text)(entry.get(name)):
-                what = "a number" if name in NUMBERS else "text"
+            is_usable, what = (_is_number, "a number") if name in NUMBERS else (_is_text, "text")
+            if not is_usable(entry.get(name)):
                 found = "nothing" if name not in entry else shortened(json.dumps(entry[name]))
                 raise InputError(path, f'{what} expected in "{name}", found {found}', line=number)
         numbers = (None if entry.get(name) is None else float(entry[name]) for name in NUMBERS)
@@ -123,7 +121,7 @@ def _read_json_lines(path: Path, predicate: str | None) -> LinkSet:
 
 
 def _is_number(value: object) -> bool:
-    if isinstance(value, int) and not isinstance(value, bool):
+    if type(value) is int:  # no bool
         return abs(value) <= sys.float_info.max
     return value is None or isinstance(value, float)
 
@@ -131,7 +129,7 @@ def _is_number(value: object) -> bool:
 def _is_text(value: object) -> bool:
     if isinstance(value, str):
         return value != "" and not SURROGATES.search(value)
-    return isinstance(value, int) and not isinstance(value, bool)
+    return type(value) is int
 
 
 READERS: dict[str, Callable[[Path, str | None], LinkSet]] = {

@@ -26,18 +26,19 @@ def read_names(path: Path) -> pl.DataFrame:
     """
     if kind_of(path) == ".json":
         return _read_json_names(path)
-    table = read_table(path, ("entity", "name"))
-    if not len(table):
-        raise InputError(path, "holds no names; two columns expected: entity, name")
-    return table.select("entity", "name")
+    return _read_two_columns(path, ("entity", "name"), "names")
 
 
 def read_dictionary(path: Path) -> pl.DataFrame:
     """A dictionary: a table of two columns, text and gloss, the usual gloss of a text first."""
-    table = read_table(path, ("text", "gloss"))
+    return _read_two_columns(path, ("text", "gloss"), "entries")
+
+
+def _read_two_columns(path: Path, columns: tuple[str, str], what: str) -> pl.DataFrame:
+    table = read_table(path, columns)
     if not len(table):
-        raise InputError(path, "holds no entries; two columns expected: text, gloss")
-    return table.select("text", "gloss")
+        raise InputError(path, f"holds no {what}; two columns expected: {', '.join(columns)}")
+    return table.select(columns)
 
 
 def _read_json_names(path: Path) -> pl.DataFrame:

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import logging
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import cast
 
 import polars as pl
 
 from sameas.errors import InputError, OptionError, shortened
-from sameas.files import STANDARD_INPUT, StrPath, kind_of, limited, limits, require_file
+from sameas.files import STANDARD_INPUT, StrPath, limited, limits
 from sameas.graph import Graph, GraphPair
 from sameas.naming import choose_names, further_names
 from sameas.parallel import map_blocks
 from sameas.rdf.rules import Reading
-from sameas.reading.benchmark import MARKS, Side, read_benchmark, read_benchmark_gold
+from sameas.reading.benchmark import MARKS, TRANSLATED, Side, read_benchmark, read_benchmark_gold
 from sameas.reading.links import read_gold_links
 from sameas.reading.names import read_names
-from sameas.reading.rdf import SUFFIXES, Place, describe, expanded, read_rdf
-from sameas.reading.tables import TABLE_SUFFIXES, read_table
+from sameas.reading.rdf import Place, files_of, read_files
+from sameas.reading.sparql import endpoint_of, read_endpoint
+from sameas.reading.tables import read_table
 from sameas.understanding import understand
+
+log = logging.getLogger(__name__)
 
 
 def read_pair(
@@ -46,6 +50,9 @@ def read_pair(
             sides = [_side(left, reading, 0), _side(right, reading, 1)]
         elif isinstance(left, str | PathLike):
             sides, gold = read_benchmark(Path(left))
+            translated = Path(left) / TRANSLATED
+            if names is None and sides[0].ids is not None and translated.exists():
+                names = translated
         else:
             raise OptionError("two sides expected, got several files of one")
         for side in sides:
@@ -103,25 +110,25 @@ def read_gold(path: StrPath, *, max_bytes: int | None = None) -> pl.DataFrame:
 
 def _side(place: Place, reading: Reading, number: int) -> Side:
     """One of two sides, the first having the number 0."""
-    if isinstance(place, str | PathLike) and is_pair(place):
-        raise InputError(place, "is a folder of two graphs; give it alone, or two files of triples")
-    query = reading.query[min(number, len(reading.query) - 1)] if reading.query else None
-    graph = read_rdf(place, reading, query=query)
-    if graph is not None:
-        return Side(graph=graph, file=describe(place))
-    parts = [Path(part) for part in expanded(cast(StrPath, place))]
-    for path in parts:
-        require_file(path)
-        if kind_of(path) not in TABLE_SUFFIXES:
-            known = ", ".join(TABLE_SUFFIXES)
-            raise InputError(
-                path,
-                f'suffix "{"".join(path.suffixes)}" is not known; a table of triples ends in '
-                f"{known}, plain, .gz, .bz2 or .zst, RDF in {', '.join(SUFFIXES)}",
-            )
-    tables = [table for _, table in map_blocks(_read_part, parts, str, limits())]
-    file = parts[0] if len(parts) == 1 else describe(place)
-    return Side(graph=Graph.from_triples(pl.concat(tables)), file=file)
+    places = [place] if isinstance(place, str | PathLike) else list(place)
+    file = ",".join("standard input" if str(p) == STANDARD_INPUT else str(p) for p in places)
+    single = places[0] if len(places) == 1 else ""
+    if single and is_pair(single):
+        raise InputError(file, "is a folder of two graphs; give it alone, or two files of triples")
+    tally = Counter[str]()
+    if endpoint := endpoint_of(single):
+        query = reading.query[min(number, len(reading.query) - 1)] if reading.query else None
+        batches = read_endpoint(endpoint, query, tally)
+    else:
+        files, tables = files_of(places, reading)
+        if tables:
+            parts = [table for _, table in map_blocks(_read_part, tables, str, limits())]
+            return Side(graph=Graph.from_triples(pl.concat(parts)), file=file)
+        batches = read_files(files, reading, tally)
+    graph = Graph.from_statements(batches, reading, tally, file)
+    if tally["quoted"]:
+        log.warning("%s: statements about statements were left out: %d", file, tally["quoted"])
+    return Side(graph=graph, file=file)
 
 
 def _read_part(path: str, given: tuple[int | None, int | None]) -> pl.DataFrame:
@@ -140,27 +147,27 @@ def _with_names(
     sides: Sequence[Side], graphs: Sequence[Graph], names: StrPath | Sequence[StrPath]
 ) -> list[Graph]:
     """The graphs with the names that were asked for."""
-    files: list[StrPath] = []
-    tables: list[pl.DataFrame | None] = [None]
-    if str(names) != "uri":
-        files = [names] if isinstance(names, str | PathLike) else list(names)
-        if len(files) not in (1, len(sides)):
-            raise OptionError(f"`names` must be one file or one a side, got {len(files)} instead")
-        tables = [read_names(Path(file)) for file in files]
+    files = [names] if isinstance(names, str | PathLike) else list(names)
+    if len(files) not in (1, len(sides)):
+        raise OptionError(f"`names` must be one file or one a side, got {len(files)} instead")
+    tables = [None if str(file) == "uri" else read_names(Path(file)) for file in files]
     named = []
     for side, graph, table in zip(sides, graphs, tables * (len(sides) // len(tables)), strict=True):
-        chosen, given = choose_names(graph.entities, table, ids=side.ids)
+        if table is not None and side.ids is not None:
+            ids = side.ids.cast(pl.String)
+            table = table.with_columns(pl.col("entity").replace(ids, graph.entities))
+        chosen, given = choose_names(graph.entities, table)
         graph = replace(graph, names=chosen, names_given=given)
         if table is not None:
-            further = further_names(graph.entities, table, ids=side.ids)
+            further = further_names(graph.entities, table)
             graph = replace(graph, alternatives=pl.concat([further, graph.alternatives]))
         named.append(graph)
     used = [graph.names_given for graph in named]
-    for file, count in zip(files, used if len(files) > 1 else [sum(used)], strict=False):
-        if not count:
-            raise InputError(
-                file, "none of its entities is in the graphs; the first column must hold their URIs"
-            )
+    used = used if len(files) > 1 else [sum(used)]
+    for file, table, count in zip(files, tables, used, strict=True):
+        if table is not None and not count:
+            problem = "none of its entities is in the graphs; the first column must hold their URIs"
+            raise InputError(file, problem)
     return named
 
 
@@ -169,10 +176,7 @@ def _checked_gold(pair: GraphPair, gold: pl.DataFrame) -> pl.DataFrame:
     for side, graph in (("left", pair.left), ("right", pair.right)):
         missing = gold.filter(graph.positions(gold[side]) < 0)
         if len(missing):
-            raise InputError(
-                missing["file"][0],
-                f"{len(missing)} gold links name an entity that is not in the {side} graph, "
-                f'the first is "{shortened(missing[side][0])}"; leave them out or add its triples',
-                line=missing["line"][0],
-            )
+            problem = f"{len(missing)} gold links name an entity that is not in the {side} graph"
+            first = f'the first is "{shortened(missing[side][0])}"; leave them out or add triples'
+            raise InputError(missing["file"][0], f"{problem}, {first}", line=missing["line"][0])
     return gold.select("left", "right")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 from urllib.parse import quote
 
 import polars as pl
@@ -25,7 +25,7 @@ from sameas.files import Stream
 from sameas.iri import SIMPLE
 from sameas.rdf.rules import LANGUAGE, RdfKind, Reading
 from sameas.rdf.statements import BlankNames, from_canonical, statements_of
-from sameas.reading.guards import LOST, TurtleStream, guarded, refuse_deep_lines, too_deep
+from sameas.reading.guards import LOST, Guarded, refuse_deep_lines, too_deep
 from sameas.reading.syntax import FORMATS, kind_of_content
 
 log = logging.getLogger(__name__)
@@ -137,31 +137,27 @@ def _quads(stream: Stream, faults: Faults) -> Iterator[ox.Quad]:
     """The valid quads of a stream in any format."""
     name = NO_NAME if stream.place == "standard input" else Path(stream.place).name
     base = faults.reading.base or f"file:///{quote(name)}"
+    source = Guarded(stream, faults.kind)
     try:
-        source, parser = parsed(stream, faults.kind, base_iri=base, lenient=True)
+        parser = parsed(source, faults.kind, base_iri=base, lenient=True)
     except ValueError as error:  # the base is none
         raise InputError(stream.place, f"{error}; is `base` a whole IRI?") from None
     while True:
         try:
-            yield from faults.valid(parser, lambda: getattr(source, "line", None))
+            yield from faults.valid(parser, lambda: source.line)
             return
         except SyntaxError as error:
-            faults.syntax_error(error, getattr(source, "line", error.lineno))
+            faults.syntax_error(error, error.lineno if source.line is None else source.line)
         except MemoryError:
             raise InputError(stream.place, TOO_LONG) from None
         except RecursionError:  # triples in RDF/XML
             raise too_deep(stream.place) from None
 
 
-def parsed(
-    stream: Stream, kind: RdfKind, *, base_iri: str | None = None, lenient: bool = False
-) -> tuple[object, Iterator[ox.Quad]]:
-    """What the parser reads from, and its quads, which may go on after an error."""
-    source = guarded(stream, kind)
-    parser: Iterator[ox.Quad] = ox.parse(
-        input=cast(IO[bytes], source), format=FORMATS[kind], base_iri=base_iri, lenient=lenient
-    )
-    return source, map(source.ended, parser) if isinstance(source, TurtleStream) else parser
+def parsed(source: Guarded, kind: RdfKind, **options: Any) -> Iterator[ox.Quad]:
+    """The quads of a source, which may go on after an error."""
+    quads = ox.parse(input=cast(IO[bytes], source), format=FORMATS[kind], **options)
+    return quads if kind in ("rdf", "jsonld") else map(source.ended, quads)
 
 
 def _bad_term(statement: ox.Quad | ox.Triple) -> tuple[str, str] | None:
@@ -171,15 +167,13 @@ def _bad_term(statement: ox.Quad | ox.Triple) -> tuple[str, str] | None:
     """
     for term in statement:
         kind = type(term)
-        if kind is ox.NamedNode:
-            if not _is_iri(term.value):
-                return "IRI", term.value
-        elif kind is ox.Literal:
-            if term.language and not LANGUAGE.fullmatch(term.language):
-                return "language tag", term.language
-            if not _is_iri(term.datatype.value):
-                return "IRI", term.datatype.value
-        elif kind is ox.Triple and (found := _bad_term(term)):
+        language = term.language if kind is ox.Literal else None
+        iri = term.datatype if kind is ox.Literal else term
+        if language and not LANGUAGE.fullmatch(language):
+            return "language tag", language
+        if type(iri) is ox.NamedNode and not _is_iri(iri.value):
+            return "IRI", iri.value
+        if kind is ox.Triple and (found := _bad_term(term)):
             return found
     return None
 
@@ -235,17 +229,8 @@ def _canonical_line(text: bytes, faults: Faults, number: int) -> bytes:
 
 def _blocks(stream: Stream) -> Iterator[bytes]:
     """The stream, cut at ends of lines, which are left off."""
-    parts: list[bytes] = []
-    waiting = 0
-    while piece := stream.read(BLOCK_BYTES):
-        cut = piece.rfind(b"\n")
-        if cut >= 0:
-            yield b"".join([*parts, piece[:cut]])
-            parts, waiting = [], 0
-            piece = piece[cut + 1 :]
-        parts.append(piece)
-        waiting += len(piece)
-        if waiting > LONGEST_LINE:
+    while block := stream.read(BLOCK_BYTES):
+        rest = b"" if block.endswith(b"\n") else stream.readline(LONGEST_LINE)
+        if len(rest) == LONGEST_LINE:
             raise InputError(stream.place, TOO_LONG)
-    if waiting:
-        yield b"".join(parts)
+        yield (block + rest).removesuffix(b"\n")

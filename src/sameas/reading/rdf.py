@@ -1,4 +1,4 @@
-"""RDF files: which of them a side consists of, and the graph that they make."""
+"""The files that a side consists of, and the statements of those that hold RDF."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import glob
 import logging
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from os import PathLike
 from pathlib import Path
 
 import polars as pl
@@ -23,12 +22,10 @@ from sameas.files import (
     open_stream,
     require_file,
 )
-from sameas.graph import Graph
 from sameas.parallel import map_blocks
-from sameas.rdf.assembly import assemble
 from sameas.rdf.rules import RdfKind, Reading
 from sameas.reading.quads import read_stream
-from sameas.reading.sparql import endpoint_of, read_endpoint
+from sameas.reading.sparql import endpoint_of
 from sameas.reading.syntax import FORMATS, looks_like_rdf
 from sameas.reading.tables import TABLE_SUFFIXES
 
@@ -45,31 +42,6 @@ SUFFIXES: dict[str, RdfKind] = {f".{kind}": kind for kind in FORMATS} | {
 }
 
 
-def read_rdf(place: Place, reading: Reading, *, query: Path | None) -> Graph | None:
-    """The graph of one side that is given as RDF; None if it is a table of triples."""
-    tally = Counter[str]()
-    if isinstance(place, str | PathLike) and (endpoint := endpoint_of(place)):
-        batches = read_endpoint(endpoint, query, tally)
-    else:
-        files = _files(place, reading)
-        if files is None:
-            return None
-        batches = _read_files(files, reading, tally)
-    graph = Graph.from_parts(assemble(batches, reading, tally, describe(place)), reading)
-    if tally["quoted"]:
-        log.warning(
-            "%s: statements about statements were left out: %d", describe(place), tally["quoted"]
-        )
-    return graph
-
-
-def describe(place: Place) -> str:
-    """A place in error messages."""
-    if isinstance(place, str | PathLike):
-        return "standard input" if str(place) == STANDARD_INPUT else str(place)
-    return ",".join(str(path) for path in place)
-
-
 def rdf_kind(path: StrPath, reading: Reading) -> RdfKind | None:
     """The RDF format of a file by its suffix, compression aside; None if it is none.
 
@@ -84,30 +56,29 @@ def rdf_kind(path: StrPath, reading: Reading) -> RdfKind | None:
     return reading.format if kind not in TABLE_SUFFIXES else None
 
 
-def _files(place: Place, reading: Reading) -> list[RdfFile] | None:
-    """The files of a side, by suffix or content; None if it is one place without any RDF."""
-    is_one = isinstance(place, str | PathLike)
-    places = [place] if isinstance(place, str | PathLike) else place
+def files_of(places: Sequence[StrPath], reading: Reading) -> tuple[list[RdfFile], list[Path]]:
+    """The files of a side: those of RDF, by suffix or content, or else tables of triples."""
     found: list[RdfFile] = []
-    others: list[StrPath] = []
-    for path in (part for one in places for part in expanded(one)):
+    tables: list[Path] = []
+    for path in (part for place in places for part in expanded(place)):
         kind = rdf_kind(path, reading)
         if Path(path).is_dir():
             found += _in_folder(Path(path), reading)
         elif str(path) == STANDARD_INPUT or kind or _holds_rdf(path):
             found.append((path, kind))
         else:
-            others.append(path)
-    if others and (found or not is_one):
-        require_file(Path(others[0]))
-        raise InputError(
-            others[0],
-            f"its suffix is none of RDF ({', '.join(SUFFIXES)}, plain, .gz, .bz2 or "
-            ".zst); rename it, or say what it holds with `format`",
-        )
-    if not found and not is_one:
+            require_file(Path(path))
+            tables.append(Path(path))
+            if kind_of(path) not in TABLE_SUFFIXES:
+                known = f"{', '.join((*TABLE_SUFFIXES, *SUFFIXES))}, plain, .gz, .bz2 or .zst"
+                suffix = "".join(tables[-1].suffixes)
+                raise InputError(path, f'suffix "{suffix}" is not known; use {known}')
+    if found and tables:
+        remedy = "rename it, or say what it holds with `format`"
+        raise InputError(tables[0], f"is no RDF, unlike other files of its side; {remedy}")
+    if not found and not tables:
         raise OptionError("a side must be at least one file, got none")
-    return found or None
+    return found, tables
 
 
 def _holds_rdf(path: StrPath) -> bool:
@@ -144,13 +115,12 @@ def _in_folder(folder: Path, reading: Reading) -> list[RdfFile]:
         held = ", ".join(skipped[:6]) or "nothing"
         raise InputError(folder, f"holds no RDF files ({', '.join(SUFFIXES)}), found {held}")
     if skipped:
-        log.warning(
-            "%s: passed over what is not RDF: %d, the first is %s", folder, len(skipped), skipped[0]
-        )
+        text = "%s: passed over what is not RDF: %d, the first is %s"
+        log.warning(text, folder, len(skipped), skipped[0])
     return found
 
 
-def _read_files(
+def read_files(
     files: Sequence[RdfFile], reading: Reading, tally: Counter[str]
 ) -> Iterator[pl.DataFrame]:
     """The statements of files, in their order; several are read at once, each by one worker.

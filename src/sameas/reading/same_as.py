@@ -34,11 +34,8 @@ def read_same_as(path: Path, predicate: str | None = None) -> LinkSet:
     )
     ends = len(said) - len(links)
     if others and not len(links) and not ends:
-        raise InputError(
-            path,
-            f"holds no links: none of its {others} triples has a predicate such as owl:sameAs, "
-            "skos:exactMatch or schema:sameAs",
-        )
+        problem = f"none of its {others} triples has a predicate such as owl:sameAs"
+        raise InputError(path, f"holds no links: {problem}")
     skipped = {
         "triples that say something else than that two things are one": others,
         "links with a blank node or a literal at an end": ends,

@@ -11,7 +11,6 @@ import urllib.request
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import Future, wait
-from dataclasses import dataclass
 from http.client import HTTPException
 from os import PathLike
 from pathlib import Path
@@ -25,7 +24,7 @@ from sameas.errors import InputError, first_line, shortened
 from sameas.files import Stream, max_bytes, read_text, read_whole, stream_of, too_large
 from sameas.rdf.rules import RdfKind
 from sameas.rdf.statements import statements_of
-from sameas.reading.guards import guarded
+from sameas.reading.guards import Guarded
 from sameas.reading.quads import parsed
 from sameas.reading.syntax import FORMATS
 
@@ -72,10 +71,9 @@ def read_endpoint(address: str, query: Path | None, tally: Counter[str]) -> Iter
             raise too_large(address, most)
         rows, selected = _rows(address, kind, content)
         if rows and rows == before:
+            problem = f"sent the same {len(rows):,} statements for two pages in a row"
             raise InputError(
-                address,
-                f"sent the same {len(rows):,} statements for two pages in a row, as endpoints do "
-                "that know no OFFSET; give a `query` with a LIMIT, which is put once",
+                address, f"{problem}; if it knows no OFFSET, give a `query` with a LIMIT"
             )
         before = rows
         quads = [ox.Quad(*row) for row in rows if not isinstance(row[0], ox.Triple)]
@@ -95,43 +93,32 @@ def _answer(address: str, query: str, most: int) -> tuple[str, bytes]:
     for no timeout of a socket could tell.
     """
     answer: Future[tuple[str, bytes]] = Future()
-    received, begin = _Received(), time.monotonic()
+    sizes: list[int] = []  # of the pieces that were received so far
 
     def fetch() -> None:
         try:
-            answer.set_result(_fetch(address, query, most, received))
+            answer.set_result(_fetch(address, query, most, sizes))
         except Exception as error:
             answer.set_exception(error)
 
+    begin = time.monotonic()
     Thread(target=fetch, daemon=True).start()
     while not answer.done():
-        allowed = SECONDS + received.count / LEAST_RATE
+        allowed = SECONDS + sum(sizes) / LEAST_RATE
         left = begin + allowed - time.monotonic()
         if left <= 0:
-            raise InputError(
-                address,
-                f"has not sent its whole answer within {allowed:.0f} seconds; try again later, or "
-                "ask for less with `query`",
-            )
+            problem = f"has not sent its whole answer within {allowed:.0f} seconds"
+            raise InputError(address, f"{problem}; try again later, or ask for less with `query`")
         wait([answer], left)
     return answer.result()
 
 
-@dataclass
-class _Received:
-    """A response, and how many of its bytes were received so far."""
-
-    response: Any = None
-    count: int = 0
-
-    def fetch(self, size: int) -> bytes:
-        """Up to so many bytes; none at the end."""
-        found: bytes = self.response.read(min(size, 2**16))
-        self.count += len(found)
+def _fetch(address: str, query: str, most: int, sizes: list[int]) -> tuple[str, bytes]:
+    def read(size: int) -> bytes:
+        found: bytes = response.read(min(size, 2**16))
+        sizes.append(len(found))
         return found
 
-
-def _fetch(address: str, query: str, most: int, received: _Received) -> tuple[str, bytes]:
     try:
         request = urllib.request.Request(
             address,
@@ -139,8 +126,8 @@ def _fetch(address: str, query: str, most: int, received: _Received) -> tuple[st
             headers={"Accept": ACCEPT, "Content-Type": "application/x-www-form-urlencoded"},
         )
         opener = urllib.request.build_opener(_NoRedirects)
-        with opener.open(request, timeout=SECONDS) as received.response:
-            content = read_whole(stream_of(address, received.fetch, most))
+        with opener.open(request, timeout=SECONDS) as response:
+            content = read_whole(stream_of(address, read, most))
     except urllib.error.HTTPError as error:
         with error:
             said = shortened(" ".join(error.read(2000).decode(errors="replace").split()), 200)
@@ -148,10 +135,10 @@ def _fetch(address: str, query: str, most: int, received: _Received) -> tuple[st
     except (OSError, HTTPException, ValueError) as error:
         reason = first_line(str(getattr(error, "reason", None) or error))
         raise InputError(address, f"cannot be asked ({reason}); is the address right?") from None
-    if missing := received.response.length:
-        sent = f"sent {received.count:,} of the {received.count + missing:,} bytes of its answer"
+    if response.length:  # what is missing
+        sent = f"sent {sum(sizes):,} of the {sum(sizes) + response.length:,} bytes of its answer"
         raise InputError(address, f"{sent}; try again later")
-    return received.response.headers.get_content_type(), content
+    return response.headers.get_content_type(), content
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -162,11 +149,10 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
     ) -> None:
         """Say where to."""
         fp.close()
-        raise InputError(
-            req.full_url,
-            "redirects to another address, which is not followed; if it is the right one, give "
-            f"sparql+{shortened(newurl, 200)}",
+        problem = (
+            "redirects to another address, which is not followed; if it is the right one, give"
         )
+        raise InputError(req.full_url, f"{problem} sparql+{shortened(newurl, 200)}")
 
 
 def _rows(address: str, kind: str, content: bytes) -> tuple[list[Any], bool]:
@@ -177,10 +163,9 @@ def _rows(address: str, kind: str, content: bytes) -> tuple[list[Any], bool]:
             return _solutions(stream, kind), True
         format = KINDS.get(ox.RdfFormat.from_media_type(kind))
         if format is None:
-            raise InputError(
-                address, f"answers with {kind or 'nothing'}, which is no RDF; is it an endpoint?"
-            )
-        return list(parsed(stream, format)[1]), False
+            problem = f"answers with {kind or 'nothing'}, which is no RDF; is it an endpoint?"
+            raise InputError(address, problem)
+        return list(parsed(Guarded(stream, format), format)), False
     except (SyntaxError, ValueError, MemoryError) as error:
         reason = shortened(first_line(error), 200)
         raise InputError(address, f"its answer cannot be read ({reason})") from None
@@ -192,7 +177,7 @@ def _solutions(stream: Stream, kind: str) -> list[tuple[Any, ...]]:
     results = ox.QueryResultsFormat.from_media_type(kind)
     if results is None:
         raise ValueError(f"{kind} is not known")
-    source = guarded(stream, "jsonld") if kind.endswith("json") else stream
+    source = Guarded(stream, "jsonld") if kind.endswith("json") else stream
     found = ox.parse_query_results(cast(IO[bytes], source), format=results)
     if not isinstance(found, ox.QuerySolutions) or len(found.variables) != 3:
         raise InputError(stream.place, f"{wrong}; mend the query")
@@ -204,8 +189,6 @@ def _solutions(stream: Stream, kind: str) -> list[tuple[Any, ...]]:
             or value is None
         ):
             found_row = shortened(f"{subject} {predicate} {value}")
-            raise InputError(
-                stream.place,
-                f'{wrong}, found a row that is no statement: "{found_row}"; mend the query',
-            )
+            problem = f'found a row that is no statement: "{found_row}"; mend the query'
+            raise InputError(stream.place, f"{wrong}, {problem}")
     return rows

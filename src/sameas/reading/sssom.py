@@ -8,12 +8,12 @@ from typing import Any
 import polars as pl
 import yaml
 
-from sameas.errors import InputError, first_line, refusing, shortened
+from sameas.errors import InputError, refusing
 from sameas.files import read_text
 from sameas.iri import OWL, RDF, RDFS, SKOS
 from sameas.links import IDENTITY, SAME_AS, LinkSet, between_ids, left_out
-from sameas.reading.tables import POLARS_ERRORS, errors_of, quoted_rows
-from sameas.tabular import NUMBERS, TableError, as_numbers, refuse_repeated
+from sameas.reading.tables import POLARS_ERRORS, errors_of, quoted_rows, unreadable
+from sameas.tabular import NUMBERS, as_numbers, refuse_repeated
 
 BUILT_IN = {
     "owl": OWL,
@@ -112,28 +112,22 @@ def _table(path: Path, body: str, above: int) -> pl.DataFrame:
     """The table as text; null where a field is empty."""
     try:
         table = pl.read_csv(body.encode(), separator="\t", has_header=False, infer_schema=False)
-        cells = ["" if cell is None else cell for cell in table.row(0)]
-        refuse_repeated(cells, cells)
     except pl.exceptions.NoDataError:
         raise InputError(
             path, "holds no table; columns subject_id, predicate_id, object_id expected"
         ) from None
-    except TableError as error:
-        raise InputError(path, error.message, line=above + 1) from None
     except POLARS_ERRORS as error:
         width = None
         for line, row in quoted_rows(path, body, "\t", above=above):
             width = width or len(row)
             if len(row) > width:
-                raise InputError(
-                    path,
-                    f"{width} tab-separated columns expected, found {len(row)}; is a quote "
-                    "left open?",
-                    line=line,
-                ) from None
-        raise InputError(
-            path, f"cannot be read as a table ({shortened(first_line(error))})"
-        ) from None
+                problem = f"{width} tab-separated columns expected, found {len(row)}"
+                problem = f"{problem}; is a quote left open?"
+                raise InputError(path, problem, line=line) from None
+        raise unreadable(path, error) from None
+    cells = ["" if cell is None else cell for cell in table.row(0)]
+    with errors_of(path, header=above + 1):
+        refuse_repeated(cells, cells)
     return table.slice(1).rename(dict(zip(table.columns, cells, strict=True)))
 
 

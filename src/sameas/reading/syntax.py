@@ -71,11 +71,10 @@ OWL_SYNTAXES = {
 
 def kind_of_content(stream: Stream, claimed: RdfKind | None) -> RdfKind:
     """The format of a stream: the claimed one, unless the content clearly is in another."""
-    head = head_text(stream.head)
-    if syntax := _owl_syntax(head):
+    seen, owl_syntax = _looks(head_text(stream.head))
+    if owl_syntax:
         remedy = "save it as RDF/XML or Turtle"
-        raise InputError(stream.place, f"is OWL in {syntax}, which is not read; {remedy}")
-    seen = _looks(head)
+        raise InputError(stream.place, f"is OWL in {owl_syntax}, which is not read; {remedy}")
     if seen is None or claimed in (seen, *LOOKS[seen][0]):
         return claimed or "nq"
     if claimed:
@@ -87,16 +86,14 @@ def kind_of_content(stream: Stream, claimed: RdfKind | None) -> RdfKind:
 def looks_like_rdf(head: bytes) -> bool:
     """Whether a file without a suffix that says so clearly holds RDF, or OWL in another syntax."""
     text = head_text(head)
-    kind = _looks(text)
-    return bool(_owl_syntax(text) or (RDF in text if kind == "rdf" else kind))
+    kind, owl_syntax = _looks(text)
+    return bool(owl_syntax or (RDF in text if kind == "rdf" else kind))
 
 
-def _looks(head: str) -> RdfKind | None:
-    return next((kind for kind, (_, pattern) in LOOKS.items() if pattern.match(head)), None)
-
-
-def _owl_syntax(head: str) -> str | None:
-    return next((name for name, pattern in OWL_SYNTAXES.items() if pattern.match(head)), None)
+def _looks(head: str) -> tuple[RdfKind | None, str | None]:
+    """The format of RDF, and the other syntax of OWL, that a text begins like."""
+    kind = next((kind for kind, (_, pattern) in LOOKS.items() if pattern.match(head)), None)
+    return kind, next((name for name, one in OWL_SYNTAXES.items() if one.match(head)), None)
 
 
 def head_text(head: bytes) -> str:

@@ -11,12 +11,12 @@ import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from sameas.errors import InputError, first_line, refusing, shortened
 from sameas.files import decoded, kind_of, max_bytes, read_bytes, too_large
-from sameas.reading.footer import unpacked_bytes
 from sameas.tabular import TableError, column_names, wanted_columns
 
 TABLE_SUFFIXES = (".tsv", ".csv", ".parquet")
@@ -25,6 +25,9 @@ CELL_BYTES = 8
 LINE = pl.int_range(1, pl.len() + 1, dtype=pl.Int64)
 POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 """Some damage makes polars panic, which is no Exception."""
+ROW_GROUPS, TOTAL_BYTES = 4, 2
+"""Fields of a Parquet file's metadata, and of a row group in it; types of fields:"""
+TRUE, FALSE, BYTE, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
 
 
 def read_table(
@@ -45,54 +48,70 @@ def read_table(
     except in ``may_be_empty``. Scores and confidences are numbers, ``integers`` whole ones. An
     empty file gives an empty table.
     """
+
+    def wanted(rows: pl.DataFrame) -> pl.DataFrame:
+        table = wanted_columns(
+            rows, columns, optional=optional, may_be_empty=may_be_empty, integers=integers
+        )
+        return table.with_columns(pl.col(may_be_empty).fill_null(""))
+
     kind = kind or kind_of(path)
     if kind == ".parquet":
-        table, lines = read_parquet(path), None
-    else:
+        with errors_of(path):
+            return wanted(read_parquet(path)).with_columns(line=LINE)
+    source, separator = read_bytes(path), "," if kind == ".csv" else "\t"
+    rows = pl.DataFrame(schema={**dict.fromkeys(columns, pl.String), "line": pl.Int64})
+    try:
+        rows = _text_rows(source, columns, separator) if source else rows
+        table = wanted(rows)
+    except (TableError, *POLARS_ERRORS) as error:
         filled = [name for name in columns if name not in may_be_empty]
-        table = _read_text(path, columns, filled, "," if kind == ".csv" else "\t")
-        lines = table["line"]
-    with errors_of(path, lines):
-        table = wanted_columns(
-            table, columns, optional=optional, may_be_empty=may_be_empty, integers=integers
-        )
-    line = LINE if lines is None else lines
-    return table.with_columns(pl.col(may_be_empty).fill_null(""), line=line)
+        if not _refuse_first_odd_line(path, source, columns, filled, separator):
+            with errors_of(path, rows["line"]):
+                if isinstance(error, TableError):
+                    raise
+                raise unreadable(path, error) from None
+        table = wanted(rows)
+    return table.with_columns(rows["line"])
+
+
+def unreadable(path: Path, error: BaseException) -> InputError:
+    """The error about a table in which nothing is wrong but that polars cannot read."""
+    return InputError(path, f"cannot be read as a table ({shortened(first_line(error))})")
 
 
 @contextmanager
-def errors_of(path: Path, lines: pl.Series | None = None) -> Iterator[None]:
-    """What is wrong with a table in the block is an InputError that names the line, or the row."""
+def errors_of(
+    path: Path, lines: pl.Series | None = None, *, header: int | None = None
+) -> Iterator[None]:
+    """What is wrong with a table in the block is an InputError that names the line, or the row.
+
+    ``lines`` are those of the rows, ``header`` is that of the names of the columns.
+    """
     try:
         yield
     except TableError as error:
-        if lines is None or error.row is None:
-            raise InputError(path, error.message, row=error.row) from None
-        raise InputError(path, error.message, line=lines[error.row - 1]) from None
+        row = error.row
+        line = header if row is None or lines is None else lines[row - 1]
+        raise InputError(
+            path, error.message, line=line, row=row if line is None else None
+        ) from None
 
 
-def _read_text(
-    path: Path, columns: Sequence[str], filled: Sequence[str], separator: str
-) -> pl.DataFrame:
-    """The rows that are not blank, and the line of each."""
-    source = read_bytes(path)
-    table = pl.DataFrame(schema={**dict.fromkeys(columns, pl.String), "line": pl.Int64})
-    try:
-        first = _csv(source, separator, n_rows=1, infer_schema=False, truncate_ragged_lines=True)
-        cells = [str(cell) for cell in first.row(0)] if len(first) else []
-        header = _names(path, 1, cells, columns)
-        rows = _csv(source, separator, schema=dict.fromkeys(header or columns, pl.String))
-    except pl.exceptions.NoDataError:
-        return table
-    except POLARS_ERRORS as error:
-        _refuse_first_odd_line(path, source, columns, filled, separator, first_line(error))
-        return table
-    rows = rows.with_columns(line=LINE).slice(0 if header is None else 1)
-    rows = rows.filter(~pl.all_horizontal(pl.col(columns).is_null()))
-    hole = pl.any_horizontal(pl.col(filled).is_null() | (pl.col(filled) == ""))
-    if rows.select(hole.any()).item():
-        _refuse_first_odd_line(path, source, columns, filled, separator, "a field is empty")
-    return rows
+def _text_rows(source: bytes, columns: Sequence[str], separator: str) -> pl.DataFrame:
+    """The rows that are not blank, and the line of each; a row that is too short has nulls."""
+    quote = '"' if separator == "," else None
+    body = source.lstrip(b"\r\n")  # polars would take a first line that is blank for one column
+    above = source.count(b"\n", 0, len(source) - len(body))
+    rows = pl.read_csv(
+        body, separator=separator, quote_char=quote, has_header=False, infer_schema=False
+    )
+    header = column_names([str(cell) for cell in rows.row(0)], columns)
+    if header is None and rows.width != len(columns):
+        raise TableError(f"{len(columns)} columns expected")
+    rows = rows.rename(dict(zip(rows.columns, header or columns, strict=True)))
+    rows = rows.with_columns(line=LINE + above).slice(0 if header is None else 1)
+    return rows.filter(~pl.all_horizontal(pl.col(columns).is_null()))
 
 
 def read_parquet(path: Path) -> pl.DataFrame:
@@ -113,34 +132,11 @@ def read_parquet(path: Path) -> pl.DataFrame:
         return table
 
 
-def _csv(source: bytes, separator: str, **options: object) -> pl.DataFrame:
-    return pl.read_csv(
-        source,
-        separator=separator,
-        quote_char='"' if separator == "," else None,
-        has_header=False,
-        **options,  # type: ignore[arg-type]
-    )
-
-
-def _names(path: Path, line: int, cells: Sequence[str], columns: Sequence[str]) -> list[str] | None:
-    try:
-        return column_names(cells, columns)
-    except TableError as error:
-        raise InputError(path, error.message, line=line) from None
-
-
 def _refuse_first_odd_line(
-    path: Path,
-    source: bytes,
-    columns: Sequence[str],
-    filled: Sequence[str],
-    separator: str,
-    cause: str,
-) -> None:
-    """Raise the error for the first line that cannot be used; return if all lines are blank."""
-    expected: Sequence[str] = columns
-    blank = True
+    path: Path, source: bytes, columns: Sequence[str], filled: Sequence[str], separator: str
+) -> bool:
+    """Raise the error for the first line that cannot be used; whether all lines are blank."""
+    expected: Sequence[str] = ()
     text = decoded(source, path)
     if separator == ",":
         rows = quoted_rows(path, text, separator)
@@ -150,25 +146,20 @@ def _refuse_first_odd_line(
     for number, row in rows:
         if not any(row):
             continue
-        if blank:
-            expected = _names(path, number, row, columns) or columns
-        blank = False
+        if not expected:
+            with errors_of(path, header=number):
+                expected = column_names(row, columns) or columns
         if len(row) != len(expected):
             kind = {"\t": "tab-separated", ",": "comma-separated"}[separator]
             found = shortened(separator.join(row))
             hint = "; is a quote left open?" if "\n" in separator.join(row) else ""
-            raise InputError(
-                path,
-                f"{len(expected)} {kind} columns expected ({', '.join(expected)}), "
-                f'found {len(row)}: "{found}"{hint}',
-                line=number,
-            )
+            problem = f"{len(expected)} {kind} columns expected ({', '.join(expected)})"
+            raise InputError(path, f'{problem}, found {len(row)}: "{found}"{hint}', line=number)
         for name in filled:
             if not row[list(expected).index(name)]:
                 problem = f'column "{name}" is empty; fill it or leave the line out'
                 raise InputError(path, problem, line=number)
-    if not blank:
-        raise InputError(path, f"cannot be read as a table ({shortened(cause)})")
+    return not expected
 
 
 def quoted_rows(
@@ -185,3 +176,55 @@ def quoted_rows(
         raise InputError(
             path, f"cannot be read as CSV ({error}); is a quote left open?", line=begin
         ) from None
+
+
+def unpacked_bytes(content: bytes) -> int:
+    """The bytes of all columns of a Parquet file before they were compressed, as it says itself.
+
+    Polars does not tell. The footer is Thrift in the compact protocol: numbers of seven bits a
+    byte, and structs of numbered fields, each with its type.
+    """
+    length = int.from_bytes(content[-8:-4], "little")
+    metadata = _struct(iter(content[-8 - length : -8]))
+    return sum(int(group.get(TOTAL_BYTES, 0)) for group in metadata.get(ROW_GROUPS, ()))
+
+
+def _struct(data: Iterator[int]) -> dict[int, Any]:
+    fields: dict[int, Any] = {}
+    number = 0
+    while head := next(data):
+        number = number + (head >> 4) if head >> 4 else _signed(data)
+        kind = head & 15
+        fields[number] = kind == TRUE if kind in (TRUE, FALSE) else _value(data, kind)
+    return fields
+
+
+def _value(data: Iterator[int], kind: int) -> Any:
+    if kind in (TRUE, FALSE, BYTE):
+        return next(data)
+    if kind == DOUBLE:
+        return bytes(next(data) for _ in range(8))
+    if kind == BINARY:
+        return bytes(next(data) for _ in range(_varint(data)))
+    if kind in (LIST, SET):
+        head = next(data)
+        size = head >> 4 if head >> 4 < 15 else _varint(data)
+        return [_value(data, head & 15) for _ in range(size)]
+    if kind == MAP:
+        size = _varint(data)
+        kinds = next(data) if size else 0
+        return [(_value(data, kinds >> 4), _value(data, kinds & 15)) for _ in range(size)]
+    return _struct(data) if kind == STRUCT else _signed(data)
+
+
+def _varint(data: Iterator[int]) -> int:
+    number = shift = 0
+    while (byte := next(data)) & 128:
+        number |= (byte & 127) << shift
+        shift += 7
+    return number | byte << shift
+
+
+def _signed(data: Iterator[int]) -> int:
+    number = _varint(data)
+    return number >> 1 ^ -(number & 1)

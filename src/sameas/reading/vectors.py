@@ -51,51 +51,39 @@ def read_word_vectors(
     width = 0
     for number, fields in _fields(path, progress):
         width = width or len(fields) - 1
-        if len(fields) - 1 != width and not _is_spaced_word(fields, width):
-            raise InputError(
-                path,
-                f"{width} numbers expected after the word, as on the first line, found "
-                f'{len(fields) - 1}: "{shortened(" ".join(fields), 60)}"',
-                line=number,
-            )
+        # A word may have spaces in it, as in some files, but no number.
+        if len(fields) <= width or any(map(_is_number, fields[1 : len(fields) - width])):
+            problem = f"{width} numbers expected after the word, as on the first line"
+            text = shortened(" ".join(fields), 60)
+            raise InputError(path, f'{problem}, found {len(fields) - 1}: "{text}"', line=number)
         word = " ".join(fields[: len(fields) - width])
         if word in needed and word not in found:
             found[word] = _numbers(fields[-width:], path, number)
-    if not width:
-        raise _no_vectors(path)
     matrix = np.array(list(found.values()), dtype=np.float32).reshape(len(found), width)
     return WordVectors(pl.Series("word", list(found), dtype=pl.String), matrix, path.name)
 
 
 def dimension_of(path: Path) -> int:
     """How many numbers each word has in a vector file, by its first line."""
-    for _, fields in _fields(path):
-        return len(fields) - 1
-    raise _no_vectors(path)
-
-
-def _no_vectors(path: Path) -> InputError:
-    return InputError(path, "holds no word vectors; a word and its numbers expected on each line")
+    return len(next(_fields(path))[1]) - 1
 
 
 def _fields(path: Path, progress: Progress | None = None) -> Iterator[tuple[int, list[str]]]:
     """The fields of each line with its number, without word2vec's first line."""
+    has_numbers = False
     with open_stream(path, kept=False, progress=progress) as stream:
-        lines = iter(lambda: stream.file.readline(LONGEST_LINE + 1), b"")
+        lines = iter(lambda: stream.readline(LONGEST_LINE + 1), b"")
         for number, line in enumerate(lines, start=1):
             if len(line) > LONGEST_LINE:
-                raise InputError(
-                    path, "a line is longer than 16 MiB; is it a text file?", line=number
-                )
+                problem = "a line is longer than 16 MiB; is it a text file?"
+                raise InputError(path, problem, line=number)
             fields = decoded(line, path, line=number).rstrip("\r\n ").split(" ")
             if number > 1 or len(fields) != 2 or not all(field.isdigit() for field in fields):
+                has_numbers = has_numbers or len(fields) > 1
                 yield number, fields
-
-
-def _is_spaced_word(fields: list[str], width: int) -> bool:
-    """Whether a line with too many fields is a word with spaces in it, as some files have."""
-    extra = fields[1 : len(fields) - width]
-    return bool(extra) and not any(_is_number(field) for field in extra)
+    if not has_numbers:
+        problem = "holds no word vectors; a word and its numbers expected on each line"
+        raise InputError(path, problem)
 
 
 def _is_number(field: str) -> bool:
@@ -112,9 +100,8 @@ def _numbers(fields: list[str], path: Path, line: int) -> Matrix:
             vector = np.array(fields, dtype=np.float64).astype(np.float32)
     except ValueError:
         wrong = next(field for field in fields if not _is_number(field))
-        raise InputError(
-            path, f'a number expected, found "{shortened(wrong)}"', line=line
-        ) from None
+        problem = f'a number expected, found "{shortened(wrong)}"'
+        raise InputError(path, problem, line=line) from None
     if not np.isfinite(vector).all():
         raise InputError(path, "a number is not finite; leave the line out", line=line)
     return vector

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from sameas.graph import Graph, Positions, positions_of
 from sameas.iri import OWL, RDF, RDFS, SKOS, XML, XSD
-from sameas.naming import LABELS
+from sameas.naming import LABELS, are_identifiers, namespaces
 from sameas.rdf.rules import Reading
-from sameas.understanding.identifiers import are_identifiers, namespaces
 
 VOCABULARIES = {
     "rdf": RDF,

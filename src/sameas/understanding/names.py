@@ -15,22 +15,19 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sameas.features import folded
-from sameas.naming import ALTERNATIVES, LABELS, names_from_uris
-from sameas.understanding.identifiers import are_identifiers
-from sameas.understanding.kinds import LINKED, SYNONYMS, Kind, Mask, View, iris
+from sameas.iri import SKOS
+from sameas.naming import ALTERNATIVES, LABELS, are_identifiers, names_from_uris
+from sameas.understanding.kinds import LINKED, SYNONYMS, VOCABULARIES, Kind, Mask, View, iris
 from sameas.understanding.paths import SEPARATOR
 
 FURTHER = (*ALTERNATIVES, *iris(f"skos:hiddenLabel {SYNONYMS}"))
 """Well-known properties of further names, literals or nodes that hold them."""
 NODE_TEXTS = (*iris("skosxl:literalForm"), *LABELS)
 """What holds the text of a label node."""
-XL = dict(
-    zip(
-        iris("skos:prefLabel skos:altLabel skos:hiddenLabel"),
-        iris("skosxl:prefLabel skosxl:altLabel skosxl:hiddenLabel"),
-        strict=True,
-    )
-)
+XL = {
+    iri: iri.replace(SKOS, VOCABULARIES["skosxl"])
+    for iri in iris("skos:prefLabel skos:altLabel skos:hiddenLabel")
+}
 """Properties of labels, and those of labels that are nodes."""
 
 WORD = r"[\p{L}]{3,}|[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]"
