@@ -174,6 +174,16 @@ def test_words_are_compared_pair_by_pair(tmp_path, few):
     assert "de ~ of" in {detail.text for detail in found.other.parts[0].details}
 
 
+def test_a_word_that_is_an_ngram_too_counts_as_both():
+    left = sameas.Graph.from_triples([("a", "r", "b")], names={"a": "new town", "b": "old"})
+    right = sameas.Graph.from_triples([("x", "r", "y")], names={"x": "new city", "y": "old"})
+    vectors = {"new": np.array([1.0, 2.0]), "town": np.array([2.0, 1.0])}
+    pair = sameas.GraphPair(left=left, right=right)
+    found = sameas.align(pair, features="hybrid", word_vectors=vectors).explain("a", "x").other
+    assert_adds_up(found)
+    assert [detail.text for detail in found.parts[0].details].count("new") == 2
+
+
 def test_given_rows_are_one_detail(few):
     generator = np.random.default_rng(1)
     rows = [generator.normal(size=(len(side.entities), 4)) for side in (few.left, few.right)]
