@@ -149,51 +149,34 @@ class Explanation:
 
     def drawing(self) -> str:
         """Both neighbourhoods side by side as SVG: shared neighbours on one line each, joined."""
-        around, pair, rows = self.neighbourhood, self.shown, []
+        around, rows = self.neighbourhood, []
         if around is not None:
             rows = [(row, row) for row in around.shared[:DRAWN]]
             rows += zip_longest(around.left_only[:DRAWN], around.right_only[:DRAWN])
-        return _render(
-            "drawing.svg.jinja",
-            entity=self.entity,
-            pair=pair,
-            linked=pair is not None and self.partner in (pair.left, pair.right),
-            around=around,
-            rows=list(enumerate(rows))[::-1],  # from below, so that highlighted edges lie on top
-            most=DRAWN,
-        )
+        # From below, so that highlighted edges lie on top.
+        return _render("drawing.svg.jinja", it=self, rows=list(enumerate(rows))[::-1])
 
     def page(self) -> str:
         """The drawing and the words as one HTML page."""
         return _render("page.html.jinja", it=self)
 
     def _text(self, template: str) -> str:
-        """A template filled in; it is told which other candidates score higher."""
-        chosen, digits = self.comparison, 2 if self.scale == "log-odds" else 3
+        digits = 2 if self.scale == "log-odds" else 3
 
         def figure(score: float, sign: str = "") -> str:
             """A score in as many digits as its scale has; adding zero makes -0 a plain one."""
             return f"{round(score, digits) + 0.0:{sign}.{digits}f}"
 
-        others, rivals = (
-            [one for one in found if chosen and one.score > chosen.score + ROUNDING]
-            for found in (self.others, self.rivals)
-        )
-        return _render(
-            f"{template}.txt.jinja",
-            it=self,
-            digits=digits,
-            figure=figure,
-            signed=partial(figure, sign="+"),
-            others=others,
-            rivals=rivals,
-            exchange_labels=self._exchange_labels(),
-        )
+        values = {"it": self, "figure": figure, "signed": partial(figure, sign="+")}
+        return _render(f"{template}.txt.jinja", **values, digits=digits)
 
-    def _exchange_labels(self) -> dict[Entity | None, str]:
-        """Labels of all entities of the exchange, with side or URI where several are the same."""
-        if (exchange := self.exchange) is None:
-            return {}
+    def better(self, found: Sequence[Considered]) -> list[Considered]:
+        """Those that score higher than the chosen pair, by more than rounding."""
+        chosen = self.comparison
+        return [one for one in found if chosen and one.score > chosen.score + ROUNDING]
+
+    def exchange_labels(self, exchange: Exchange) -> dict[Entity | None, str]:
+        """Labels of all entities of an exchange, with side or URI where several are the same."""
         near, far = ("left", "right") if self.side == "left" else ("right", "left")
         sides = {self.entity: near, exchange.holder: near, self.partner: far, exchange.wanted: far}
         for step in exchange.steps:
@@ -357,13 +340,13 @@ def wrap(text: str, indent: str = "") -> str:
 
 
 @cache
-def _environment() -> Environment:
-    """What templates are filled in by; they can use all functions and tables of this module."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+def environment_of(package: str) -> Environment:
+    """What the templates of a package are filled in by: they can use everything of this module."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("sameas.explanation", "."),
-        autoescape=select_autoescape(("svg.jinja", "html.jinja")),
+        loader=PackageLoader(package, "."),
+        autoescape=lambda name: name is None or not name.endswith(".txt.jinja"),
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
@@ -375,4 +358,4 @@ def _environment() -> Environment:
 
 
 def _render(template: str, **values: Any) -> str:
-    return _environment().get_template(template).render(**values)
+    return environment_of("sameas.explanation").get_template(template).render(**values)

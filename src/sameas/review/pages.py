@@ -9,7 +9,7 @@ from sameas.decisions import Claim, decide, decisions_of, undo
 from sameas.errors import OptionError
 from sameas.review.folder import Review
 from sameas.review.parameters import Record
-from sameas.review.queue import COUNTED, NAMES, PAGE, Queue, filter_of, ids_named, words_of
+from sameas.review.queue import COUNTED, NAMES, PAGE, Queue, filter_of, full_text, ids_named
 
 UNMATCHED = """
 SELECT u.id, u.side, e.uri, e.name, u.reason, f.uri AS candidate, f.name AS candidate_name,
@@ -20,7 +20,7 @@ LEFT JOIN states s
 WHERE u.side = :side AND u.id > :after AND :reason IN ('', u.reason)
   AND :status IN ('all', coalesce(s.state, 'open'))
 """
-"""Of a side, the nearest misses first."""
+"""Unmatched entities that fit a filter; by their ids, the nearest misses come first."""
 CONFLICTS = f"""
 SELECT s.left, s.right, e.name AS left_name, f.name AS right_name,
        (SELECT group_concat(d.reviewer || ': ' || d.verdict, ', ') FROM decisions d
@@ -101,7 +101,7 @@ def unmatched(review: Review, queue: Queue, values: Record) -> Record:
     chosen = {name: values[name] for name in ("side", "text", "reason", "status")}
     named = f"u.entity IN ({ids_named(chosen['text'])})" if chosen["text"] else "true"
     query = f"{UNMATCHED} AND {named} ORDER BY u.id LIMIT {PAGE}"
-    rows = queue.rows(query, **values, words=words_of(chosen["text"]))
+    rows = queue.rows(query, **values, words=full_text(chosen["text"]))
     counts = queue.about()["unmatched"]
     return {
         "unmatched": rows,
@@ -119,7 +119,7 @@ def search(review: Review, queue: Queue, values: Record) -> Record:
         SELECT uri, name, degree FROM entities WHERE id IN ({ids_named(values["text"])})
         AND side = :side ORDER BY length(name) > length(:text), degree DESC, id LIMIT 20
     """
-    return {"entities": queue.rows(query, **values, words=words_of(values["text"]))}
+    return {"entities": queue.rows(query, **values, words=full_text(values["text"]))}
 
 
 def decisions(review: Review, queue: Queue, values: Record) -> Record:

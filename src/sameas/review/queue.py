@@ -206,14 +206,14 @@ def _conditions(chosen: Record) -> str:
 
 
 def _given(chosen: Record) -> Record:
-    return {**chosen, "words": words_of(chosen["text"])}
+    return {**chosen, "words": full_text(chosen["text"])}
 
 
 def ids_named(text: str) -> str:
     """A query for the ids of entities by ``:text``, a URI, or ``:words``, the words of a text."""
-    return BY_URI if "://" in text or not words_of(text) else BY_WORDS
+    return BY_URI if "://" in text or not full_text(text) else BY_WORDS
 
 
-def words_of(text: str) -> str:
-    """What finds names with words that begin like those of a text."""
+def full_text(text: str) -> str:
+    """The full-text query for names with words that begin like those of a text."""
     return " ".join(f'"{word}"*' for word in re.findall(r"\w+", text))
