@@ -19,7 +19,6 @@ import sameas
 from sameas.assignment.exchange import force_pair
 from sameas.candidates import every_pair
 from sameas.cli import main
-from sameas.explanation.drawing import draw, page
 from sameas.explanation.explainer import explain
 from sameas.explanation.lookup import find_entity
 from sameas.explanation.terms import Scores
@@ -98,7 +97,7 @@ def assert_tells_all(alignment):
     for asked in ((left[0],), (right[0],), (left[0], right[-1])):
         found = alignment.explain(*asked)
         assert str(found)
-        ET.fromstring(draw(found))
+        ET.fromstring(found.drawing())
         json.dumps(found.asdict())
     assert_adds_up(found.other)
 
@@ -173,6 +172,16 @@ def test_words_are_compared_pair_by_pair(tmp_path, few):
     ]
     found = alignment.explain(*sides)
     assert "de ~ of" in {detail.text for detail in found.other.parts[0].details}
+
+
+def test_a_word_that_is_an_ngram_too_counts_as_both():
+    left = sameas.Graph.from_triples([("a", "r", "b")], names={"a": "new town", "b": "old"})
+    right = sameas.Graph.from_triples([("x", "r", "y")], names={"x": "new city", "y": "old"})
+    vectors = {"new": np.array([1.0, 2.0]), "town": np.array([2.0, 1.0])}
+    pair = sameas.GraphPair(left=left, right=right)
+    found = sameas.align(pair, features="hybrid", word_vectors=vectors).explain("a", "x").other
+    assert_adds_up(found)
+    assert [detail.text for detail in found.parts[0].details].count("new") == 2
 
 
 def test_given_rows_are_one_detail(few):
@@ -427,13 +436,13 @@ def test_hostile_labels_do_no_harm(preset):
     pair = sameas.GraphPair(left=sides[0], right=sides[1])
     found = sameas.align(pair, sameas.PRESETS[preset]).explain(f"l:1/{HOSTILE}", f"r:2/{HOSTILE}")
     assert all(letter.isprintable() or letter == "\n" for letter in str(found))
-    ET.fromstring(draw(found))
+    ET.fromstring(found.drawing())
     tags = []
 
     class Tags(HTMLParser):
         def handle_starttag(self, tag, attrs):
             tags.append(tag)
 
-    Tags().feed(page(found))
+    Tags().feed(found.page())
     assert "script" not in tags
     assert {"svg", "pre"} <= set(tags)

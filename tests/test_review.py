@@ -27,10 +27,11 @@ pytest.importorskip("starlette")
 testclient = pytest.importorskip("starlette.testclient", reason="needs httpx")
 
 from sameas.review.app import PAGES, make_app  # noqa: E402
-from sameas.review.charts import histogram, waterfall  # noqa: E402
 from sameas.review.folder import Review  # noqa: E402
 from sameas.review.guard import LARGEST, Limit  # noqa: E402
 from sameas.review.index import FILE, disagreement, edges_of, write_index  # noqa: E402
+from sameas.review.pages import histogram  # noqa: E402
+from sameas.review.pair import waterfall  # noqa: E402
 from sameas.review.queue import SORTS, filter_of, open_queue  # noqa: E402
 
 TOKEN = "a token of the tests"
@@ -457,9 +458,11 @@ def test_a_decision_needs_entities_of_the_run_and_a_name(run):
 def decided(run):
     """A run with a link accepted, one rejected, one replaced, and an entity without a match."""
     accepted, rejected, replaced = links_of(run)[:3]
-    with open_queue(run) as queue:
-        alone = queue.page_of_unmatched("left")[0]["uri"]
-        other = queue.page_of_unmatched("right")[0]["uri"]
+    client = browser(run)
+    alone, other = (
+        client.get("/unmatched.json", params={"side": side}).json()["unmatched"][0]["uri"]
+        for side in ("left", "right")
+    )
     claims = [
         [Claim(accepted["left"], accepted["right"], "accept")],
         [Claim(rejected["left"], rejected["right"], "reject")],

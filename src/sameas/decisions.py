@@ -70,11 +70,7 @@ Row = tuple[str, str, str, str]
 @contextmanager
 def decisions_of(run: Path) -> Iterator[sqlite3.Connection]:
     """The database of a run folder, to read and to write; it is made if it is not there."""
-    with writing_to(run / FILE), closing(_connect(run / FILE)) as connection:
-        yield connection
-
-
-def _connect(path: Path) -> sqlite3.Connection:
+    path = run / FILE
     try:
         connection = sqlite3.connect(path, timeout=30, isolation_level=None)
         connection.row_factory = sqlite3.Row
@@ -89,7 +85,8 @@ def _connect(path: Path) -> sqlite3.Connection:
             f"{path}: decisions cannot be kept there ({error}); copy the run folder to a place "
             "that can be written to"
         ) from None
-    return connection
+    with writing_to(path), closing(connection):
+        yield connection
 
 
 def decide(

@@ -150,14 +150,13 @@ def explain(
     """
     import sameas
     from sameas.atomic import replacing_file
-    from sameas.explanation.drawing import draw, page
 
     if drawing is not None and drawing.suffix not in (".svg", ".html"):
         raise OptionError(f"`drawing` must end in .svg or .html, got {str(drawing)!r} instead")
     explanation = sameas.read_run(run).explain(entity, other, side=side)
     written = ""
     if drawing is not None:
-        text = draw(explanation) if drawing.suffix == ".svg" else page(explanation)
+        text = explanation.drawing() if drawing.suffix == ".svg" else explanation.page()
         with replacing_file(drawing) as draft:
             draft.write_text(text, encoding="utf8")
         written = f"\n\nDrawing written to {drawing}."

@@ -165,7 +165,9 @@ class Question:
             # As published, any pair can be linked: the two that are left over can have each other.
             left_over = self.run.compare([self._pair(self.partner, holder)])[0]
             extra[holder, self.partner] = left_over.score
-        market = _joined(record.seen_from(near), extra)
+        market, (left, right) = record.seen_from(near), np.array(list(extra), dtype=np.int64).T
+        new = market.find(left, right) < 0
+        market = market.joined(left[new], right[new], np.array(list(extra.values()))[new])
         changed = force_pair(market, record.partners[near], entity, wanted)
         order = _in_turn(changed, entity, record.partners[1 - near])
         steps = tuple(self._step(market, one, changed[one]) for one in order)
@@ -254,13 +256,6 @@ def _differences(chosen: Comparison | None, other: Comparison) -> result.Differe
             changes[part.kind] = changes.get(part.kind, 0.0) + sign * part.score
     found = [(kind, change) for kind, change in changes.items() if abs(change) > 1e-9]
     return tuple(sorted(found, key=lambda one: (-abs(one[1]), one[0])))
-
-
-def _joined(kept: Candidates, extra: dict[Pair, float]) -> Candidates:
-    """The candidates and further pairs, where these are not among them yet."""
-    left, right = np.array(list(extra), dtype=np.int64).T
-    new = kept.find(left, right) < 0
-    return kept.joined(left[new], right[new], np.array(list(extra.values()))[new])
 
 
 def _value(candidates: Candidates, left: int, right: int) -> float:

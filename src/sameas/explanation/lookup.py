@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
 import polars as pl
+from rapidfuzz import fuzz, process
 
 from sameas.errors import OptionError
 from sameas.explanation.result import SIDES
-from sameas.features import folded, ngram_rows
+from sameas.features import folded
 from sameas.graph import Graph, GraphPair
 from sameas.iri import Side, last_part
 
 NEAREST = 5
 """Names suggested where none fits."""
+ALIKE = 40
+"""Percent of their letters in which suggested names and what was asked for agree at least."""
 
 
 def find_entity(pair: GraphPair, wanted: str, side: Side | None = None) -> tuple[int, int]:
@@ -37,8 +39,14 @@ def find_entity(pair: GraphPair, wanted: str, side: Side | None = None) -> tuple
                     f"one: {', '.join(uris)}{' ...' if len(found) > NEAREST else ''}"
                 )
     where = f"the {side} graph" if side else "either graph"
-    nearest = [f'"{name}" ({uri})' for uri, name in _nearest(list(graphs.values()), wanted)]
-    hint = f"; nearest are {', '.join(nearest)}" if nearest else ""
+    uris, names = (
+        pl.concat([getattr(graph, each) for graph in graphs.values()]).to_list()
+        for each in ("entities", "names")
+    )
+    text, *texts = (name or None for name in folded(pl.Series([last_part(wanted), *names])))
+    alike = process.extract(text, texts, scorer=fuzz.ratio, limit=NEAREST, score_cutoff=ALIKE)
+    nearest = ", ".join(f'"{names[place]}" ({uris[place]})' for *_, place in alike)
+    hint = f"; nearest are {nearest}" if nearest else ""
     raise OptionError(f'no entity of {where} has the URI or name "{wanted}"{hint}')
 
 
@@ -55,14 +63,3 @@ def _meant(graph: Graph, wanted: str) -> Iterator[pl.Series]:
     )
     if loose:
         yield (names == loose) | (last == loose)
-
-
-def _nearest(graphs: list[Graph], wanted: str) -> list[tuple[str, str]]:
-    """URI and name of the entities whose names are most like what was asked for."""
-    uris = pl.concat([graph.entities for graph in graphs])
-    names = pl.concat([graph.names for graph in graphs])
-    every = pl.concat([names, pl.Series(names.name, [last_part(wanted)])])
-    rows = ngram_rows(folded(every), n=2, boundaries=True).sparse
-    alike = (rows[:-1] @ rows[[-1]].T).toarray().ravel()
-    best = np.argsort(-alike, kind="stable")[:NEAREST].tolist()
-    return [(uris[place], names[place]) for place in best if alike[place] > 0]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -256,18 +257,16 @@ class Scores:
         """What n-grams add to the cosine of a translated name; or the cosine of encoded ones."""
         profit = self.blocks[block]
         if block != "dictionary" or not isinstance(profit, Profit):
-            return _texts(["encoded names"], np.array([cosine]))
-        left, right = profit.left.sparse[[pair[0]]], profit.right.sparse[[pair[1]]]
-        columns = np.sort(right.indices)
-        shares = (left[:, columns].toarray() * right[:, columns].toarray()).ravel()
+            return _texts([("encoded names", cosine)])
         name = folded(self.record.pair.right.names[[pair[1]]])[0]
-        return _texts(ngrams_of(name, n=3, boundaries=True), shares.astype(np.float64))
+        rows = profit.left.sparse[[pair[0]]], profit.right.sparse[[pair[1]]]
+        return _texts(_by_ngram(*rows, ngrams_of(name, n=3, boundaries=True)))
 
     def _meaning_terms(self, places: Pair | None) -> Terms:
         """What each gloss of a name adds to the cosine of two names."""
         meanings = self.features.meanings
         if meanings is None or places is None:
-            return _texts([], np.zeros(0))
+            return _texts([])
         near, far = places[0], places[1] + len(self._names[0])
         if "left" not in self.record.aids.glossed:
             near, far = far, near
@@ -275,48 +274,41 @@ class Scores:
         glosses = meanings.glosses.take(table["number"].to_numpy())
         products = _products(glosses, meanings.rows.take(np.array([far])))[:, 0]
         shares = meanings.factors[near] * table["weight"].to_numpy() * products
-        texts = [f"{piece} = {gloss}" for piece, gloss in table["piece", "gloss"].iter_rows()]
-        return _texts(texts, shares)
+        texts = (f"{piece} = {gloss}" for piece, gloss in table["piece", "gloss"].iter_rows())
+        return _texts(zip(texts, shares.tolist(), strict=True))
 
     def _spelling_terms(self, places: Pair | None, cosine: float) -> Terms:
         """What n-grams and words in common add to the cosine of two names."""
         if places is None:
-            return _texts([], np.zeros(0))
+            return _texts([])
         if self.features.meanings is not None:
-            return _texts(["spelling"], np.array([cosine]))
+            return _texts([("spelling", cosine)])
         every = self.features.blocks["names"]
         rows = [side.take(np.array([place])) for side, place in zip(every, places, strict=True)]
         names = [side[place] for side, place in zip(self._names, places, strict=True)]
         left, right = (row.dense[0].astype(np.float64) for row in rows)
-        features, cosines = self.record.options.features, dict[str, float]()
         if self.record.inputs.embeddings is not None:
-            cosines = {"given feature rows": float(left @ right)}
-        else:
-            if features in ("word", "hybrid"):
-                cosines = self._word_cosines(names, float(left @ right))
-            if features != "word":
-                cosines |= self._ngram_cosines(names, rows)
-        texts = sorted(cosines)
-        return _texts(texts, np.array([cosines[text] for text in texts]))
+            return _texts([("given feature rows", float(left @ right))])
+        found, features = [], self.record.options.features
+        if features in ("word", "hybrid"):
+            found += self._by_words(names, float(left @ right))
+        if features != "word":
+            left, right = (row.sparse.astype(np.float64) for row in rows)
+            found += _by_ngram(left, right, self._ngrams(names[1]))
+        return _texts(sorted(found))
 
-    def _ngram_cosines(self, names: list[str], rows: list[Rows]) -> dict[str, float]:
-        """What each n-gram adds to the cosine; those of the spelling by sound have a ~."""
-        options, weights = self.record.options, []
+    def _ngrams(self, name: str) -> list[str]:
+        """The n-grams of a name in the order of their columns; those by sound have a ~."""
+        options = self.record.options
         n = 2 if options.text == "plain" else 3
         boundaries = n == 3 and "boundaries" not in options.without
-        spelled = scoring.spellings(pl.Series(names), options)
-        for number, row in enumerate(rows):
-            ngrams = [
-                "~" * by_sound + ngram
-                for by_sound, texts in enumerate(spelled)
-                for ngram in ngrams_of(texts[number], n=n, boundaries=boundaries)
-            ]
-            in_order = row.sparse.data[np.argsort(row.sparse.indices)].astype(np.float64)
-            weights.append(dict(zip(ngrams, in_order.tolist(), strict=True)))
-        left, right = weights
-        return {ngram: left[ngram] * right[ngram] for ngram in left.keys() & right.keys()}
+        return [
+            "~" * by_sound + ngram
+            for by_sound, (text,) in enumerate(scoring.spellings(pl.Series([name]), options))
+            for ngram in ngrams_of(text, n=n, boundaries=boundaries)
+        ]
 
-    def _word_cosines(self, names: list[str], dense: float) -> dict[str, float]:
+    def _by_words(self, names: list[str], dense: float) -> list[tuple[str, float]]:
         """What each pair of words adds to the cosine of two scaled sums of word vectors."""
         table = self.record.inputs.word_vectors
         assert table is not None
@@ -325,13 +317,12 @@ class Scores:
             [word for word in words_of(pl.Series([name]))["word"] if word in vectors]
             for name in names
         )
-        products: dict[str, float] = {}
-        for one in left:
-            for other in right:
-                text = one if one == other else f"{one} ~ {other}"
-                products[text] = products.get(text, 0.0) + vectors[one] @ vectors[other]
-        total = sum(products.values())
-        return {text: dense * float(each / total) for text, each in products.items() if total}
+        found: dict[str, float] = {}
+        for one, other in product(left, right):
+            text = one if one == other else f"{one} ~ {other}"
+            found[text] = found.get(text, 0.0) + vectors[one] @ vectors[other]
+        total = sum(found.values())
+        return [(text, dense * float(each / total)) for text, each in found.items() if total]
 
     def _hop_terms(self, pair: Pair, number: int) -> Terms:
         """What each pair of neighbours adds to the cosine of a hop.
@@ -549,9 +540,18 @@ def _single_edges(edges: Edges, relation: Numbers, far: Numbers, fans: Numbers) 
     )
 
 
-def _texts(texts: Sequence[str], amounts: Vector) -> Terms:
+def _by_ngram(left: Sparse, right: Sparse, ngrams: list[str]) -> list[tuple[str, float]]:
+    """What each n-gram of the right row, by column, adds to the product of two rows."""
+    columns = np.sort(right.indices)
+    shares = (left[:, columns].toarray() * right[:, columns].toarray()).ravel()
+    return list(zip(ngrams, shares.tolist(), strict=True))
+
+
+def _texts(found: Iterable[tuple[str, float]]) -> Terms:
     """The terms that are told by a text and an amount."""
-    return amounts, lambda place: {"text": texts[place], "amount": float(amounts[place])}
+    each = list(found)
+    amounts = np.array([amount for _, amount in each], dtype=np.float64)
+    return amounts, lambda place: dict(zip(("text", "amount"), each[place], strict=True))
 
 
 def _sum(parts: list[Part]) -> float:

@@ -1,15 +1,17 @@
-"""Explanation: what was found, and its text for a terminal."""
+"""Explanation: what was found, and how it is shown: as text, as a drawing, as a page."""
 
 from __future__ import annotations
 
 import math
 import re
 import textwrap
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from functools import cache, partial
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 from rich.cells import cell_len
 
 from sameas.explanation.result import (
@@ -27,6 +29,9 @@ from sameas.explanation.result import (
 )
 from sameas.iri import Side, last_part
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 WIDTH = 100
 LONGEST = 40
 """Columns of a name in a table."""
@@ -36,6 +41,8 @@ ROUNDING = 1e-3
 """Scores that differ by less are equal."""
 TELLING = 0.02
 """Share of a part below which a pair of neighbours is not listed."""
+DRAWN = 12
+"""Neighbours of each sort that are drawn; others are counted."""
 TITLES = {
     "name": "names",
     "meaning": "what the names mean",
@@ -134,252 +141,41 @@ class Explanation:
 
     def __str__(self) -> str:
         """The explanation in words, for a terminal."""
-        return "\n\n".join(filter(None, self._blocks()))
+        return re.sub("\n{3,}", "\n\n", self._text("text")).strip()
 
-    def why(self) -> Iterator[str]:
+    def why(self) -> list[str]:
         """Sentences about why the assignment chose as it did."""
-        name, partner, exchange = label(self.entity), self.partner, self.exchange
-        others, rivals = self._better(self.others), self._better(self.rivals)
-        if exchange is not None:
-            yield self._exchanged(exchange)
-        elif partner is not None and not others and not rivals:
-            yield (
-                f"{name} and {label(partner)} are each other's best: no other candidate scores "
-                "higher with either of them."
-            )
-        elif partner is not None and not others:
-            yield (
-                f"No candidate scores higher with {name}. {label(partner)} scores higher with "
-                f"{self._scored(rivals[0])}, which has a partner that suits it even better or is "
-                "less likely as a whole."
-            )
-        if self.missing is not None and self.shown is not None:
-            yield self._lacking(self.shown, self.missing)
-            linked = [one for one in others if one.linked_with and not partner]
-            if linked:
-                where = [f"{self._scored(one)} with {_linked_with(one)}" for one in linked]
-                text = "Others score higher, but are linked where they fit better: "
-                yield f"{text}{', '.join(where)}."
-        elif self.comparison is None:
-            yield f"Nothing that was considered resembles {name} enough in name or neighbours."
-        elif exchange is None and self.reason == "unsure":
-            yield self._competition(self.shown or self.comparison)
+        return [sentence for sentence in self._text("why").splitlines() if sentence]
 
-    def _blocks(self) -> Iterator[str]:
-        yield self._heading()
-        if self.shown is not None:
-            asked = self.other not in (None, self.comparison)
-            yield self._asked_about(self.shown) if asked else self._parts(self.shown)
-            for part in filter(matters, self.shown.parts):
-                if part.details:
-                    yield self._details(part, self.shown)
-        yield self._considered()
-        reasons = "\n".join(wrapped(sentence, "  ") for sentence in self.why())
-        yield f"Why\n{reasons}" if reasons else ""
+    def drawing(self) -> str:
+        """Both neighbourhoods side by side as SVG: shared neighbours on one line each, joined."""
+        around, rows = self.neighbourhood, []
+        if around is not None:
+            rows = [(row, row) for row in around.shared[:DRAWN]]
+            rows += zip_longest(around.left_only[:DRAWN], around.right_only[:DRAWN])
+        # From below, so that highlighted edges lie on top.
+        return _render("drawing.svg.jinja", it=self, rows=list(enumerate(rows))[::-1])
 
-    @property
-    def _digits(self) -> int:
-        return 2 if self.scale == "log-odds" else 3
+    def page(self) -> str:
+        """The drawing and the words as one HTML page."""
+        return _render("page.html.jinja", it=self)
 
-    def _figure(self, score: float, sign: str = "") -> str:
-        """A score in as many digits as its scale has; adding zero makes -0 a plain one."""
-        return f"{round(score, self._digits) + 0.0:{sign}.{self._digits}f}"
+    def _text(self, template: str) -> str:
+        digits = 2 if self.scale == "log-odds" else 3
 
-    def _signed(self, score: float) -> str:
-        return self._figure(score, "+")
+        def figure(score: float, sign: str = "") -> str:
+            """A score in as many digits as its scale has; adding zero makes -0 a plain one."""
+            return f"{round(score, digits) + 0.0:{sign}.{digits}f}"
 
-    # --- what was found ---
+        values = {"it": self, "figure": figure, "signed": partial(figure, sign="+")}
+        return _render(f"{template}.txt.jinja", **values, digits=digits)
 
-    def _heading(self) -> str:
-        partner, chosen, asked = self.partner, self.comparison, self.other
-        title, far = label(self.entity), "right" if self.side == "left" else "left"
-        lines = [f"  {self.side}: {printable(self.entity.uri)}"]
-        if partner is not None:
-            title += f" = {label(partner)}"
-            lines.append(f"  {far}: {printable(partner.uri)}")
-            sentence = f"Linked, with confidence {self.confidence:.3f}."
-        else:
-            title += ": no partner"
-            reason = REASONS.get(self.reason or "", "").format(self.min_confidence)
-            sentence = f"Not linked: {reason}." if reason else "Not linked."
-            if chosen is not None:
-                miss = self.far(chosen)
-                lines.append(f"  nearest miss, {far}: {label(miss)}, {printable(miss.uri)}")
-        if asked is not None and self.far(asked) != partner:
-            title += f"; why not {label(self.far(asked))}?"
-            lines.append(f"  asked about, {far}: {printable(self.far(asked).uri)}")
-        if chosen is not None:
-            sentence += f" Score {self._meaning(chosen.score)}"
-        notes = [wrapped(NOTES[note]) for note in self.notes]
-        return "\n".join([title, *lines, "", wrapped(sentence), *notes])
-
-    def _meaning(self, score: float) -> str:
-        """What a score says."""
-        if self.scale == "cosine":
-            return (
-                f"{score:.3f}: the mean of how alike their names, their neighbours and so on are "
-                "(1 for the same, 0 for nothing in common)."
-            )
-        same, none = "they are the same", "neither has a partner"
-        likelier, other = (same, none) if score > 0 else (none, same)
-        return (
-            f"{self._signed(score)}: by all that is known of the two, it is {times(abs(score))} "
-            f"times likelier that {likelier} than that {other}."
-        )
-
-    def _parts(self, pair: Comparison) -> str:
-        parts = filter(matters, pair.parts)
-        rows = [(part_title(part), self._signed(part.score), part_measure(part)) for part in parts]
-        rows.append(("total", self._signed(pair.score), ""))
-        text = f"How the score comes about\n{text_table(rows)}"
-        worths = [f"{WEIGHTS[name]} {worth:.1f}" for name, worth in self.weights.items()]
-        weights = wrapped(f"Weights of this run: {', '.join(worths)}.", "  ")
-        return f"{text}\n{weights}" if worths else text
-
-    def _asked_about(self, asked: Comparison) -> str:
-        """The parts of the pair asked about, beside those of the chosen pair."""
-        far, chosen = label(self.far(asked)), self.comparison
-        sentence = wrapped(f"With {far}: score {self._meaning(asked.score)}")
-        if chosen is None:
-            return f"{sentence}\n\n{self._parts(asked)}"
-        before, after = (
-            {part_title(part): part.score for part in pair.parts if matters(part)}
-            | {"total": pair.score}
-            for pair in (chosen, asked)
-        )
-        rows: list[tuple[str, ...]] = [("", label(self.far(chosen)), far, "difference")]
-        for title in sorted(before | after, key="total".__eq__):
-            old, new = before.get(title, 0.0), after.get(title, 0.0)
-            rows.append((title, *map(self._signed, (old, new, new - old))))
-        return f"Side by side\n{text_table(rows)}\n\n{sentence}"
-
-    # --- what each part is made of ---
-
-    def _details(self, part: Part, pair: Comparison) -> str:
-        """The largest details of a part as a table or a list; the others are summed up."""
-        if part.kind in HEADINGS:
-            return self._table(part)
-        if part.kind == "embedding":
-            return ""
-        single = _single(part)
-        if part.kind == "name":
-            left, right = map(printable, part.names or (label(pair.left), label(pair.right)))
-            head = f'Names: "{left}" and "{right}" have in common '
-            return self._listed(part, head, [ngram_text(one) for one in single])
-        if part.kind == "dictionary":
-            head = "The dictionary learnt from links expects "
-            return self._listed(part, head, [ngram_text(one) for one in single])
-        if part.kind == "meaning":
-            return self._listed(part, "Meaning: ", [one.text for one in single])
-        ends = f"{label(pair.left)} (left)", f"{label(pair.right)} (right)"
-        has = 1 if part.kind == "left lacks" else 0
-        head = f"Only {ends[has]} has, though its counterpart is known and {ends[1 - has]} could "
-        items = [neighbours(one)[has] for one in single[:ROWS]]
-        return self._listed(part, f"{head}have it: ", items, "; ")
-
-    def _listed(self, part: Part, head: str, items: list[str], separator: str = ", ") -> str:
-        """Details as a list in a sentence."""
-        both = zip(items, part.details, strict=False)
-        scored = [f"{item} {self._signed(one.score)}" for item, one in both]
-        scored += self._rest(part, len(items), "{} more {}")
-        return wrapped(f"{head}{separator.join(scored)}.")
-
-    def _table(self, part: Part) -> str:
-        """Pairs of neighbours, or values, as a table."""
-        heading = HEADINGS[part.kind].format(part.hop)
-        least = 0.0 if part.hop is None else TELLING * abs(part.score)
-        telling = [one for one in _single(part)[:ROWS] if abs(one.score) >= least]
-        if not telling:
-            most = self._figure(abs(part.details[0].score) + 0.5 * 10**-self._digits)
-            count = sum(one.count for one in part.details)
-            return f"{heading}\n  {count:,} of them, each of which adds less than {most}"
-        measure = "how many have it" if part.hop is None else "alike"
-        rows = [("left", "right", "adds", "" if part.kind == "attributes" else measure)]
-        rows += [(*neighbours(one), self._signed(one.score), _how_much(one)) for one in telling]
-        rest = self._rest(part, len(telling), "  and {} more: {}")
-        return "\n".join([heading, text_table(rows), *rest])
-
-    def _rest(self, part: Part, listed: int, text: str) -> list[str]:
-        """The number of details that are not listed, and their sum, if there are any."""
-        rest = part.details[listed:]
-        total, count = sum(one.score for one in rest), sum(one.count for one in rest)
-        return [text.format(f"{count:,}", self._signed(total))] if rest else []
-
-    # --- others, and why the assignment chose as it did ---
-
-    def _considered(self) -> str:
-        """Who else was considered; those of the same name with their IRIs."""
-        chosen = self.comparison and self.far(self.comparison)
-        if not self.others:
-            return "Nobody else was considered." if chosen else ""
-        labels = Counter(label(one.entity) for one in self.others)
-        labels.update([label(chosen)] if chosen else [])
-        rows = [
-            ("", "score", "linked with", f"compared with {cut(label(chosen))}" if chosen else "")
-        ]
-        for one in self.others:
-            name = label(one.entity)
-            if labels[name] > 1:
-                name += f" ({printable(last_part(one.entity.uri))})"
-            changes = [f"{TITLES[kind]} {self._signed(by)}" for kind, by in one.differences[:2]]
-            cells = cut(name), self._signed(one.score), cut(_linked_with(one)), ", ".join(changes)
-            rows.append(cells)
-        return f"Who else was considered\n{text_table(rows)}"
-
-    def _better(self, found: Sequence[Considered]) -> list[Considered]:
+    def better(self, found: Sequence[Considered]) -> list[Considered]:
         """Those that score higher than the chosen pair, by more than rounding."""
         chosen = self.comparison
         return [one for one in found if chosen and one.score > chosen.score + ROUNDING]
 
-    def _scored(self, one: Considered) -> str:
-        return f"{label(one.entity)} ({self._figure(one.score)})"
-
-    def _competition(self, chosen: Comparison) -> str:
-        """Why the best pair of an entity is not sure enough."""
-        name, miss, free = label(self.entity), label(self.far(chosen)), list[float]()
-        text = f"{name} and {miss} may be the same, but others compete for the two."
-        for considered, found in ((miss, self.rivals), (name, self.others)):
-            unlinked = [one for one in found if one.linked_with is None]
-            free += [one.score for one in unlinked]
-            if unlinked:
-                items = ", ".join(self._scored(one) for one in unlinked[:5])
-                text += f" Without a link, too, and considered for {considered}: {items}."
-        if self.scale == "log-odds" and free:
-            together = max(free) + math.log(sum(math.exp(one - max(free)) for one in free))
-            more = together - chosen.score
-            if more > 0:
-                text += f" To outweigh them together, about {more:.2f} more is missing."
-        return text
-
-    def _exchanged(self, exchange: Exchange) -> str:
-        """What giving the entity another partner would change, and what that costs."""
-        names = self._exchange_labels(exchange)
-        name, wanted = names[self.entity], names[exchange.wanted]
-        text = f"{name} scores {self._figure(exchange.score)} with {wanted}"
-        if self.partner is not None and self.comparison is not None:
-            now = self.comparison.score
-            text += f" and {self._figure(now)} with {names[self.partner]}"
-            if exchange.holder is None and exchange.score <= now:
-                return f"{text}."
-        if exchange.holder is not None:
-            text += f", but {wanted} is linked with {names[exchange.holder]} "
-            text += f"({self._figure(exchange.holder_score)})"
-        moves = "; ".join(
-            f"{names[step.entity]} gets {names[step.after]} instead of {names[step.before]} "
-            f"({self._signed(step.after_score - step.before_score)})"
-            for step in exchange.steps
-        )
-        cost = f"{'cost' if exchange.cost >= 0 else 'gain'} {self._figure(abs(exchange.cost))}"
-        text += f". Giving it to {name} means: {moves}. That would {cost} in total."
-        if exchange.cost < 0:
-            text += " Links are chosen by how likely each is, not by the total score, unless the "
-            text += "solver is hungarian."
-        if exchange.at_least is not None:
-            least = self._figure(exchange.at_least)
-            text += f" (By the exact solver's prices, it costs {least} at least.)"
-        return text
-
-    def _exchange_labels(self, exchange: Exchange) -> dict[Entity | None, str]:
+    def exchange_labels(self, exchange: Exchange) -> dict[Entity | None, str]:
         """Labels of all entities of an exchange, with side or URI where several are the same."""
         near, far = ("left", "right") if self.side == "left" else ("right", "left")
         sides = {self.entity: near, exchange.holder: near, self.partner: far, exchange.wanted: far}
@@ -392,28 +188,6 @@ class Explanation:
             where = sides[entity] if same.count(sides[entity]) == 1 else printable(entity.uri)
             labels[entity] = text if len(same) == 1 else f"{text} ({where})"
         return labels
-
-    def _lacking(self, pair: Comparison, missing: Missing) -> str:
-        """What a pair needs to be linked."""
-        ends = label(pair.left), label(pair.right)
-        text = (
-            f"For {ends[0]} and {ends[1]} to be linked, a score of {missing.score:.2f} more is "
-            f"missing: they would have to be {times(missing.score)} times likelier to be the same."
-        )
-        added = missing.neighbour
-        if added is None:
-            return text
-        both = list(zip(ends, neighbours(added), strict=True))
-        (lacks, new), (has, known) = both if added.left_fans is None else both[::-1]
-        does = "do" if added.score > missing.score else "help most, but not be enough"
-        return (
-            f"{text} One more shared neighbour would {does}: if {lacks} had [{new}] as {has} has "
-            f"[{known}], that would add about {added.score:.2f}, all else being equal."
-        )
-
-
-def _linked_with(one: Considered) -> str:
-    return label(one.linked_with) if one.linked_with else "nobody"
 
 
 def part_title(part: Part) -> str:
@@ -437,9 +211,22 @@ def matters(part: Part) -> bool:
     return abs(part.score) > 5e-4 or part.kind == "name"
 
 
-def _single(part: Part) -> list[Detail]:
-    """The details that are not sums of several."""
-    return [one for one in part.details if one.count == 1]
+def telling(part: Part) -> list[Detail]:
+    """The details that are listed in a table."""
+    least = 0.0 if part.hop is None else TELLING * abs(part.score)
+    single = [one for one in part.details if one.count == 1]
+    return [one for one in single[:ROWS] if abs(one.score) >= least]
+
+
+def beside(chosen: Comparison, other: Comparison) -> list[tuple[str, float, float]]:
+    """The title of each part, and its score in two pairs; the total is the last one."""
+    before, after = (
+        {part_title(part): part.score for part in filter(matters, pair.parts)}
+        | {"total": pair.score}
+        for pair in (chosen, other)
+    )
+    titles = sorted(before | after, key="total".__eq__)
+    return [(title, before.get(title, 0.0), after.get(title, 0.0)) for title in titles]
 
 
 def ngram_text(detail: Detail) -> str:
@@ -448,7 +235,8 @@ def ngram_text(detail: Detail) -> str:
     return f'"{text if " ~ " in text else text.replace(" ", "_")}"'
 
 
-def _how_much(detail: Detail) -> str:
+def how_much(detail: Detail) -> str:
+    """How alike two neighbours are, or how many entities have them."""
     if detail.left_fans is None:
         return "" if detail.amount is None else f"{detail.amount:.2f}"
     return f"{detail.left_fans} left, {detail.right_fans} right"
@@ -457,8 +245,10 @@ def _how_much(detail: Detail) -> str:
 # --- names and layout ---
 
 
-def label(entity: Entity) -> str:
+def label(entity: Entity | None) -> str:
     """The name of an entity, or the last part of its URI, fit to be shown."""
+    if entity is None:
+        return "nobody"
     return printable(entity.name) or printable(last_part(entity.uri))
 
 
@@ -515,22 +305,57 @@ def cut(text: str, longest: int = LONGEST) -> str:
     return text if cell_len(text) <= longest else text[: longest - 3].rstrip() + "..."
 
 
-def text_table(rows: Sequence[Sequence[str]]) -> str:
-    """Rows as lines of text, their columns below each other; signed numbers flush right."""
-    columns = list(zip(*rows, strict=True))
+def log_sum(scores: Iterable[float]) -> float:
+    """The log-odds of several together."""
+    return float(np.logaddexp.reduce(np.array([*scores], dtype=np.float64)))
+
+
+def table(text: str) -> str:
+    """Lines with their cells below each other; columns of signed numbers flush right."""
+    rows = [line.split("\t") for line in text.splitlines()]
+    columns = list(zip_longest(*rows, fillvalue=""))
     widths = [max(map(cell_len, column)) for column in columns]
     numeric = [re.fullmatch(r"[+-][\d.]+", column[-1]) for column in columns]
     lines = []
-    for row in rows:
+    for row in zip(*columns, strict=True):
         line = ""
         for cell, width, is_number in zip(row, widths, numeric, strict=True):
             gap = " " * (width - cell_len(cell))
             line += f"  {gap}{cell}" if is_number else f"  {cell}{gap}"
-        lines.append(line.rstrip())
-    return "\n".join(lines)
+        lines.append(f"{line.rstrip()}\n")
+    return "".join(lines)
 
 
-def wrapped(text: str, indent: str = "") -> str:
+def sentence(text: str) -> str:
+    """Text on one line."""
+    return " ".join(text.split()) + "\n"
+
+
+def wrap(text: str, indent: str = "") -> str:
     """Text in lines of the width of a page."""
-    lines = textwrap.wrap(text, WIDTH - len(indent), break_long_words=False, break_on_hyphens=False)
-    return textwrap.indent("\n".join(lines), indent)
+    lines = textwrap.wrap(
+        sentence(text), WIDTH - len(indent), break_long_words=False, break_on_hyphens=False
+    )
+    return "".join(f"{indent}{line}\n" for line in lines)
+
+
+@cache
+def environment_of(package: str) -> Environment:
+    """What the templates of a package are filled in by: they can use everything of this module."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader(package, "."),
+        autoescape=lambda name: name is None or not name.endswith(".txt.jinja"),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.globals |= globals()
+    environment.filters |= {name: each for name, each in globals().items() if callable(each)}
+    environment.tests["matters"] = matters
+    return environment
+
+
+def _render(template: str, **values: Any) -> str:
+    return environment_of("sameas.explanation").get_template(template).render(**values)

@@ -26,7 +26,7 @@ from sameas.errors import OptionError, SameasError
 from sameas.explanation.words import REASONS
 from sameas.review import pages
 from sameas.review.folder import Review
-from sameas.review.guard import Guard
+from sameas.review.guard import LARGEST, Guard
 from sameas.review.pair import pair
 from sameas.review.parameters import Parameter, Record, check_all, object_schema
 from sameas.review.queue import FILTER, Queue
@@ -181,7 +181,7 @@ async def _object(request: Request) -> Record:
     except (ValueError, RecursionError):
         found = None
     except ClientDisconnect:
-        raise HTTPException(413, "the request is too large") from None
+        raise HTTPException(413, f"at most {LARGEST:,} bytes can be sent") from None
     if not isinstance(found, dict):
         raise OptionError("a JSON object is expected")
     return found

@@ -20,16 +20,6 @@ FEW = 200_000
 which a page waits for them."""
 
 
-@dataclass(frozen=True, eq=False)
-class Loaded:
-    """A run as it was read, and when that was: ``stamp`` changes with the run."""
-
-    alignment: Alignment
-    stamp: str
-    preparing: Thread
-    """Computes what all explanations need."""
-
-
 @dataclass(eq=False)
 class Review:
     """A run folder under review. Explanations are made one at a time by one scorer."""
@@ -37,24 +27,25 @@ class Review:
     run: Path
     reviewer: str = ""
     """The name that decisions are stored under, unless a reviewer gives another."""
-    loaded: Loaded | None = None
+    loaded: tuple[str, Alignment, Thread] | None = None
+    """The stamp of the run, the run, and the thread that computes what all explanations need."""
     loading: Lock = field(default_factory=Lock)
     explaining: Lock = field(default_factory=Lock)
 
-    def load(self) -> Loaded:
+    def load(self) -> tuple[Alignment, Thread]:
         """The run as it is now; its index is made again if it has changed."""
         with self.loading:
             current = stamp(self.run)
-            if self.loaded is None or self.loaded.stamp != current:
+            if self.loaded is None or self.loaded[0] != current:
                 ensure_index(self.run)
                 preparing = Thread(target=self._explain_one, daemon=True)
-                self.loaded = Loaded(read_run(self.run), current, preparing)
-            return self.loaded
+                self.loaded = current, read_run(self.run), preparing
+            return self.loaded[1:]
 
     @property
     def alignment(self) -> Alignment:
         """The alignment of the run, as it is now."""
-        return self.load().alignment
+        return self.load()[0]
 
     @contextmanager
     def queue(self) -> Iterator[Queue]:
@@ -79,7 +70,7 @@ class Review:
 
     def prepare(self, *, wait: bool = False) -> bool:
         """Compute what all explanations need, in the background; whether it is there."""
-        preparing = self.load().preparing
+        _, preparing = self.load()
         with self.loading:
             if preparing.ident is None:
                 preparing.start()

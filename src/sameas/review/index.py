@@ -139,9 +139,16 @@ def _tables(alignment: Alignment, stamp: str) -> Iterator[tuple[str, pl.DataFram
         yield "unmatched", rows.with_columns(placed)
     links = alignment.links.sort("confidence", "score", "left", "right")
     links = links.with_columns(ids(side, links[side]) for side in far).with_row_index("id", 1)
-    left, right = (entities["text"].gather(links[side]) for side in far)
-    yield "link_names", links.select(rowid="id", name=left + " " + right)
-    yield "links", _with_orders(links, edges, entities)
+    left, right = (entities[links[side]] for side in far)
+    yield "link_names", links.select(rowid="id", name=left["text"] + " " + right["text"])
+    yield (
+        "links",
+        links.with_columns(
+            name_order=left["name"].str.to_lowercase().rank("ordinal"),
+            degree=left["degree"] + right["degree"],
+            disagreement=disagreement(links, edges, (left["name"], right["name"])),
+        ),
+    )
     yield from _facets(pair, links, edges, entities["uri"])
     yield "about", _about(alignment, stamp)
 
@@ -166,16 +173,6 @@ def _entities(pair: GraphPair, edges: pl.DataFrame) -> pl.DataFrame:
         id=pl.Series(np.arange(len(table))),
         degree=pl.Series(np.bincount(ends, minlength=len(table))),
         text=names.zip_with(plain == names.str.to_lowercase(), names + " " + plain),
-    )
-
-
-def _with_orders(links: pl.DataFrame, edges: pl.DataFrame, entities: pl.DataFrame) -> pl.DataFrame:
-    """The links with what they are ordered by, besides their scores."""
-    left, right = (entities[links[side]] for side in ("left", "right"))
-    return links.with_columns(
-        name_order=left["name"].str.to_lowercase().rank("ordinal"),
-        degree=left["degree"] + right["degree"],
-        disagreement=disagreement(links, edges, (left["name"], right["name"])),
     )
 
 

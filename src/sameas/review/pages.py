@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 
 from sameas.decisions import Claim, decide, decisions_of, undo
 from sameas.errors import OptionError
-from sameas.review.charts import histogram
 from sameas.review.folder import Review
 from sameas.review.parameters import Record
-from sameas.review.queue import COUNTED, PAGE, Queue, filter_of
+from sameas.review.queue import COUNTED, NAMES, PAGE, Queue, filter_of, full_text, ids_named
+
+UNMATCHED = """
+SELECT u.id, u.side, e.uri, e.name, u.reason, f.uri AS candidate, f.name AS candidate_name,
+       u.score, coalesce(s.state, 'open') AS state
+FROM unmatched u JOIN entities e ON e.id = u.entity LEFT JOIN entities f ON f.id = u.candidate
+LEFT JOIN states s
+  ON s.left = iif(u.side = 'left', e.uri, '') AND s.right = iif(u.side = 'right', e.uri, '')
+WHERE u.side = :side AND u.id > :after AND :reason IN ('', u.reason)
+  AND :status IN ('all', coalesce(s.state, 'open'))
+"""
+"""Unmatched entities that fit a filter; by their ids, the nearest misses come first."""
+CONFLICTS = f"""
+SELECT s.left, s.right, e.name AS left_name, f.name AS right_name,
+       (SELECT group_concat(d.reviewer || ': ' || d.verdict, ', ') FROM decisions d
+        WHERE d.left = s.left AND d.right = s.right AND d.undone_by IS NULL) AS said
+FROM states s {NAMES} WHERE s.state = 'conflict' ORDER BY s.version LIMIT {PAGE}
+"""
+"""Pairs about which reviewers disagree, with who says what."""
 
 
 def overview(review: Review, queue: Queue, values: Record) -> Record:
@@ -35,6 +53,23 @@ def overview(review: Review, queue: Queue, values: Record) -> Record:
         "options": {name: value for name, value in options.items() if value not in (None, ())},
         "version": alignment.version,
     }
+
+
+def histogram(counts: Sequence[int]) -> list[Record]:
+    """A column for each of equal bins from 0 to 1, as high as ``height`` percent.
+
+    The smallest can still be seen.
+    """
+    most, bins = max(counts, default=0), len(counts)
+    return [
+        {
+            "low": place / bins,
+            "high": (place + 1) / bins,
+            "count": count,
+            "height": max(100 * count / most, 1.5) if count else 0.0,
+        }
+        for place, count in enumerate(counts)
+    ]
 
 
 # --- lists ---
@@ -64,7 +99,9 @@ def links(review: Review, queue: Queue, values: Record) -> Record:
 def unmatched(review: Review, queue: Queue, values: Record) -> Record:
     """A page of entities without a link."""
     chosen = {name: values[name] for name in ("side", "text", "reason", "status")}
-    rows = queue.page_of_unmatched(**chosen, after=values["after"])
+    named = f"u.entity IN ({ids_named(chosen['text'])})" if chosen["text"] else "true"
+    query = f"{UNMATCHED} AND {named} ORDER BY u.id LIMIT {PAGE}"
+    rows = queue.rows(query, **values, words=full_text(chosen["text"]))
     counts = queue.about()["unmatched"]
     return {
         "unmatched": rows,
@@ -77,7 +114,12 @@ def unmatched(review: Review, queue: Queue, values: Record) -> Record:
 
 def search(review: Review, queue: Queue, values: Record) -> Record:
     """Entities by words of their names, to link one by hand."""
-    return {"entities": queue.search_entities(values["side"], values["text"])}
+    # Those without much besides the words come first, then the well-connected ones.
+    query = f"""
+        SELECT uri, name, degree FROM entities WHERE id IN ({ids_named(values["text"])})
+        AND side = :side ORDER BY length(name) > length(:text), degree DESC, id LIMIT 20
+    """
+    return {"entities": queue.rows(query, **values, words=full_text(values["text"]))}
 
 
 def decisions(review: Review, queue: Queue, values: Record) -> Record:
@@ -85,7 +127,7 @@ def decisions(review: Review, queue: Queue, values: Record) -> Record:
     rows = queue.history(before=values["before"])
     return {
         "decisions": rows,
-        "conflicts": queue.conflicts(),
+        "conflicts": queue.rows(CONFLICTS),
         "states": queue.about()["states"],
         "next": rows[-1]["id"] if len(rows) == PAGE else None,
         "version": queue.version(),
@@ -94,7 +136,9 @@ def decisions(review: Review, queue: Queue, values: Record) -> Record:
 
 def changes(review: Review, queue: Queue, values: Record) -> Record:
     """States that changed after a version."""
-    return queue.changes(values["since"])
+    query = "SELECT left, right, state, version FROM states WHERE version > :since"
+    rows = queue.rows(f"{query} ORDER BY version LIMIT 1000", **values)
+    return {"version": rows[-1]["version"] if rows else values["since"], "states": rows}
 
 
 # --- what changes something ---
@@ -112,10 +156,11 @@ def take_decision(review: Review, queue: Queue, values: Record) -> Record:
 
 def repeat_decision(review: Review, queue: Queue, values: Record) -> Record:
     """Decide about all open links with the same two names as about one; undone as one."""
-    claim = queue.find_claim(values["of"])
-    if claim is None:
+    query = "SELECT left, right, verdict FROM decisions WHERE request = :of AND part = 0"
+    rows = queue.rows(f"{query} AND undone_by IS NULL", **values)
+    if not rows:
         raise OptionError("of must be the request of a decision that stands")
-    return _stored(review, queue, values, queue.alike(claim))
+    return _stored(review, queue, values, queue.alike(Claim(**rows[0])))
 
 
 def take_back(review: Review, queue: Queue, values: Record) -> Record:

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict
+from itertools import accumulate, pairwise
 
 import polars as pl
 
 from sameas.errors import OptionError
 from sameas.explanation import Explanation, Side
-from sameas.explanation.result import Considered, Entity
-from sameas.explanation.words import REASONS, label
+from sameas.explanation.result import Comparison, Considered, Detail, Entity, Part
+from sameas.explanation.words import (
+    REASONS,
+    label,
+    matters,
+    neighbours,
+    ngram_text,
+    part_measure,
+    part_title,
+)
 from sameas.graph import Graph
-from sameas.review.charts import waterfall
 from sameas.review.folder import Review
 from sameas.review.parameters import Record
-from sameas.review.queue import Queue, filter_of
+from sameas.review.queue import LINK, Queue, filter_of
 
 SHOWN = 40
 """Attributes of an entity that are shown."""
@@ -43,19 +51,26 @@ def pair(review: Review, queue: Queue, values: Record) -> Record:
         uris = {"left": explanation.shown.left.uri, "right": explanation.shown.right.uri}
     both, chosen = len(uris) == 2, filter_of(values)
     pair, following, preceding = (uris.get("left", ""), uris.get("right", "")), [], []
-    if link := queue.find_link(*pair) if both else None:
+    query = f"{LINK} WHERE e.side = 'left' AND e.uri = :left AND f.uri = :right"
+    if link := next(iter(queue.rows(query, left=pair[0], right=pair[1])), None):
         following = queue.page_of_links(chosen, after=link["id"], limit=1)
         preceding = queue.page_of_links(chosen, before=link["id"], limit=1)
     entities = {side: _entity(review, queue, side, uri, ready) for side, uri in uris.items()}
     alone = {side: (uri, "") if side == "left" else ("", uri) for side, uri in uris.items()}
-    decided = [row for one in uris.items() for row in queue.states_about(*one)]
+    about = [
+        row
+        for side, uri in uris.items()
+        for row in queue.rows(f"SELECT left, right, state FROM states WHERE {side} = :uri", uri=uri)
+    ]
+    states = {(row["left"], row["right"]): row["state"] for row in about}
+    decided = [row for row in about if row["state"] != "open"]
     return {
         "entities": {"left": None, "right": None} | entities,
         "ready": ready,
         "near": near,
         "link": link,
-        "state": queue.state_of(*pair),
-        "no_match": {side: queue.state_of(*one) for side, one in alone.items()},
+        "state": states.get(pair, "open"),
+        "no_match": {side: states.get(one, "open") for side, one in alone.items()},
         "decided": [row for row in decided if (row["left"], row["right"]) != pair],
         "history": queue.history(left=pair[0], right=pair[1]) if both else [],
         "version": queue.version(),
@@ -128,3 +143,40 @@ def _listed(found: Iterable[Considered]) -> list[Record]:
         }
         for one in found
     ]
+
+
+def waterfall(comparison: Comparison) -> Record:
+    """The parts of a score as steps, the threshold first, each from where the sum so far ends.
+
+    ``zero``, ``before`` (the sum before a step), ``start`` and ``width`` are in percent of the
+    width of the chart. The last step is the total, which holds parts that are nearly nothing too.
+    """
+    parts = sorted(filter(matters, comparison.parts), key=lambda part: part.kind != "threshold")
+    sums = list(accumulate((part.score for part in parts), initial=0.0))
+    low, high = min(0.0, comparison.score, *sums), max(0.0, comparison.score, *sums)
+    scale = 100.0 / (high - low) if high > low else 0.0
+    steps: list[Record] = [
+        {
+            "title": part_title(part),
+            "measure": part_measure(part),
+            "kind": part.kind,
+            "details": [_detail(part, one) for one in part.details],
+        }
+        for part in parts
+    ]
+    steps.append({"title": "total", "measure": "", "kind": "total", "details": []})
+    for step, (begin, end) in zip(steps, [*pairwise(sums), (0.0, comparison.score)], strict=True):
+        step["score"], step["before"] = end - begin, (begin - low) * scale
+        step["start"] = round((min(begin, end) - low) * scale, 2)
+        step["width"] = round(abs(end - begin) * scale, 2)
+    return {"zero": round(-low * scale, 2), "steps": steps}
+
+
+def _detail(part: Part, detail: Detail) -> Record:
+    if detail.count > 1:
+        left, right = f"{detail.count:,} more", ""
+    elif part.kind == "name":
+        left, right = ngram_text(detail), ""
+    else:
+        left, right = neighbours(detail)
+    return {"left": left, "right": right, "score": detail.score}

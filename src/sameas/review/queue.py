@@ -1,4 +1,4 @@
-"""Pages of links, of unmatched entities and of decisions, out of the databases of a run folder.
+"""Links in the order in which they are reviewed, out of the databases of a run folder.
 
 A page begins after (or ends before) a given row in the chosen order, so that every page is found
 at once by an index, and deciding about a row does not move the others.
@@ -54,15 +54,15 @@ CROSS JOIN states s ON s.left = e.uri AND s.right = f.uri AND s.state != 'open'
 OF_STATE = """
 SELECT k.id FROM states t CROSS JOIN entities g ON g.uri = t.left AND g.side = 'left'
 CROSS JOIN links k ON k.left = g.id CROSS JOIN entities h ON h.id = k.right AND h.uri = t.right
-WHERE t.state = ?
+WHERE t.state = :status
 """
 ALIKE = """
 SELECT e.uri AS left, f.uri AS right
-FROM entities a CROSS JOIN entities b ON b.uri = ?2 AND b.side = 'right'
+FROM entities a CROSS JOIN entities b ON b.uri = :right AND b.side = 'right'
 CROSS JOIN entities e ON e.name = a.name AND e.side = 'left' CROSS JOIN links l ON l.left = e.id
 CROSS JOIN entities f ON f.id = l.right AND f.name = b.name
 LEFT JOIN states s ON s.left = e.uri AND s.right = f.uri
-WHERE a.uri = ?1 AND a.side = 'left' AND a.name != '' AND b.name != ''
+WHERE a.uri = :left AND a.side = 'left' AND a.name != '' AND b.name != ''
 """
 ALIKE_ALONE = """
 SELECT iif(e.side = 'left', e.uri, '') AS left, iif(e.side = 'right', e.uri, '') AS right
@@ -70,20 +70,14 @@ FROM entities a CROSS JOIN entities e ON e.name = a.name AND e.side = a.side
 CROSS JOIN unmatched u ON u.entity = e.id
 LEFT JOIN states s
   ON s.left = iif(e.side = 'left', e.uri, '') AND s.right = iif(e.side = 'right', e.uri, '')
-WHERE a.uri = ?1 || ?2 AND a.side = iif(?2 = '', 'left', 'right') AND a.name != ''
+WHERE a.uri = :left || :right AND a.side = iif(:right = '', 'left', 'right') AND a.name != ''
 """
 NAMES = """
 LEFT JOIN entities e ON e.uri = s.left AND e.side = 'left'
 LEFT JOIN entities f ON f.uri = s.right AND f.side = 'right'
 """
-BY_URI = "SELECT id FROM entities WHERE uri = ?"
-UNMATCHED = """
-SELECT u.id, u.side, e.uri, e.name, u.reason, f.uri AS candidate, f.name AS candidate_name,
-       u.score, coalesce(s.state, 'open') AS state
-FROM unmatched u JOIN entities e ON e.id = u.entity LEFT JOIN entities f ON f.id = u.candidate
-LEFT JOIN states s
-  ON s.left = iif(u.side = 'left', e.uri, '') AND s.right = iif(u.side = 'right', e.uri, '')
-"""
+BY_URI = "SELECT id FROM entities WHERE uri = :text"
+BY_WORDS = "SELECT rowid FROM names WHERE names MATCH :words"
 
 
 def filter_of(values: Record) -> Record:
@@ -115,8 +109,8 @@ class Queue:
 
     def facets(self, kind: str) -> list[Record]:
         """The relations or types that most links have: uri, links."""
-        query = "SELECT uri, links FROM facets WHERE kind = ? ORDER BY links DESC, uri LIMIT 200"
-        return self._rows(query, kind)
+        query = "SELECT uri, links FROM facets WHERE kind = :kind ORDER BY links DESC, uri"
+        return self.rows(f"{query} LIMIT 200", kind=kind)
 
     def page_of_links(
         self,
@@ -128,65 +122,28 @@ class Queue:
     ) -> list[Record]:
         """Links that fit a filter, in its order: those that follow a link, or those before it."""
         column, falls = SORTS[chosen["sort"]]
-        where, values = _conditions(chosen)
-        backwards = before is not None
-        anchor = before if backwards else after
+        where, backwards = _conditions(chosen), before is not None
+        place = before if backwards else after
         sign, direction = ("<", "DESC") if falls != backwards else (">", "ASC")
-        if anchor is not None:
-            place = f"SELECT {column.replace('l.', 'a.')}, a.id FROM links a WHERE a.id = ?"
-            where += f" AND ({column}, l.id) {sign} ({place})"
-            values.append(anchor)
+        if place is not None:
+            there = f"SELECT {column.replace('l.', 'a.')}, a.id FROM links a WHERE a.id = :place"
+            where += f" AND ({column}, l.id) {sign} ({there})"
         order = f"ORDER BY {column} {direction}, l.id {direction}"
-        found = f"SELECT l.id FROM links l WHERE {where} {order} LIMIT ?"
-        rows = self._rows(f"{LINK} WHERE l.id IN ({found}) {order}", *values, limit)
+        found = f"SELECT l.id FROM links l WHERE {where} {order} LIMIT :limit"
+        query = f"{LINK} WHERE l.id IN ({found}) {order}"
+        rows = self.rows(query, **_given(chosen), place=place, limit=limit)
         return rows[::-1] if backwards else rows
 
     def count_links(self, chosen: Record) -> int:
         """How many links fit a filter; at most ``COUNTED`` and one."""
-        where, values = _conditions(chosen)
-        query = f"SELECT count(*) FROM (SELECT 1 FROM links l WHERE {where} LIMIT {COUNTED + 1})"
-        return int(self.connection.execute(query, values).fetchone()[0])
-
-    def find_link(self, left: str, right: str) -> Record | None:
-        """The link between two entities, if the run has it."""
-        query = f"{LINK} WHERE e.side = 'left' AND e.uri = ? AND f.uri = ?"
-        return self._row(query, left, right)
+        found = f"SELECT 1 FROM links l WHERE {_conditions(chosen)} LIMIT {COUNTED + 1}"
+        (row,) = self.rows(f"SELECT count(*) AS links FROM ({found})", **_given(chosen))
+        return int(row["links"])
 
     def find_entity(self, side: str, uri: str) -> Record | None:
         """id, uri, name, degree of an entity; None if the graph has no such entity."""
-        query = "SELECT id, uri, name, degree FROM entities WHERE uri = ? AND side = ?"
-        return self._row(query, uri, side)
-
-    def search_entities(self, side: str, text: str) -> list[Record]:
-        """Entities of a side with all these words in their names; well-connected ones first."""
-        found, wanted = _named(text)
-        query = (
-            f"SELECT uri, name, degree FROM entities WHERE id IN ({found}) AND side = ? "
-            "ORDER BY length(name) > ?, degree DESC, id LIMIT 20"
-        )
-        return self._rows(query, wanted, side, len(text))
-
-    def page_of_unmatched(
-        self, side: str, *, text: str = "", reason: str = "", status: str = "open", after: int = 0
-    ) -> list[Record]:
-        """Unmatched entities of a side, the nearest misses first."""
-        conditions: list[tuple[str, Any]] = [("u.side = ?", side), ("u.id > ?", after)]
-        if text:
-            found, wanted = _named(text)
-            conditions.append((f"u.entity IN ({found})", wanted))
-        if reason:
-            conditions.append(("u.reason = ?", reason))
-        if status != "all":
-            conditions.append(("coalesce(s.state, 'open') = ?", status))
-        where, values = zip(*conditions, strict=True)
-        query = f"{UNMATCHED} WHERE {' AND '.join(where)} ORDER BY u.id LIMIT {PAGE}"
-        return self._rows(query, *values)
-
-    def find_claim(self, request: str) -> decisions.Claim | None:
-        """The first claim of a request that was not undone."""
-        query = "SELECT left, right, verdict FROM decisions WHERE request = ? AND part = 0"
-        row = self._row(f"{query} AND undone_by IS NULL", request)
-        return decisions.Claim(**row) if row else None
+        query = "SELECT id, uri, name, degree FROM entities WHERE uri = :uri AND side = :side"
+        return next(iter(self.rows(query, uri=uri, side=side)), None)
 
     def alike(self, claim: decisions.Claim) -> list[decisions.Claim]:
         """The same claim about every open link with the same two names; at most ``COUNTED``.
@@ -196,101 +153,67 @@ class Queue:
         if claim.verdict == "open":
             return []
         query = ALIKE_ALONE if claim.verdict == "no-match" else ALIKE
-        pairs = self.connection.execute(
-            f"{query} AND coalesce(s.state, 'open') = 'open' ORDER BY e.id LIMIT {COUNTED}",
-            claim[:2],
-        )
-        others = (claim._replace(left=left, right=right) for left, right in pairs)
-        return [other for other in others if other != claim]
-
-    def state_of(self, left: str, right: str) -> str:
-        """The state of a pair."""
-        query = "SELECT state FROM states WHERE left = ? AND right = ?"
-        row = self._row(query, left, right)
-        return row["state"] if row else "open"
-
-    def states_about(self, side: str, uri: str) -> list[Record]:
-        """The states of all pairs of an entity that were decided about: left, right, state."""
-        query = f"SELECT left, right, state FROM states WHERE {side} = ? AND state != 'open'"
-        return self._rows(query, uri)
-
-    def changes(self, since: int) -> Record:
-        """The states that changed after a version, and the version that they lead to."""
-        query = "SELECT left, right, state, version FROM states WHERE version > ?"
-        rows = self._rows(f"{query} ORDER BY version LIMIT 1000", since)
-        return {"version": rows[-1]["version"] if rows else since, "states": rows}
+        query += f" AND coalesce(s.state, 'open') = 'open' ORDER BY e.id LIMIT {COUNTED}"
+        pairs = self.rows(query, left=claim.left, right=claim.right)
+        return [other for pair in pairs if (other := claim._replace(**pair)) != claim]
 
     def version(self) -> int:
         """The version of the last change of a state."""
-        query = "SELECT coalesce(max(version), 0) FROM states"
-        return int(self.connection.execute(query).fetchone()[0])
+        (row,) = self.rows("SELECT coalesce(max(version), 0) AS last FROM states")
+        return int(row["last"])
 
     def history(
         self, *, left: str = "", right: str = "", before: int | None = None
     ) -> list[Record]:
         """Decisions, the latest first, undone ones included; of one pair, or of all."""
-        of_pair = "AND d.left = ?2 AND d.right = ?3" if left or right else ""
+        of_pair = "AND d.left = :left AND d.right = :right" if left or right else ""
         query = f"""
             SELECT d.*, e.name AS left_name, f.name AS right_name, s.state
             FROM decisions d CROSS JOIN states s ON s.left = d.left AND s.right = d.right {NAMES}
-            WHERE (?1 IS NULL OR d.id < ?1) {of_pair} ORDER BY d.id DESC LIMIT {PAGE}
+            WHERE (:before IS NULL OR d.id < :before) {of_pair} ORDER BY d.id DESC LIMIT {PAGE}
         """
-        return self._rows(query, before, *([left, right] if of_pair else []))
+        return self.rows(query, left=left, right=right, before=before)
 
-    def conflicts(self) -> list[Record]:
-        """Pairs about which reviewers disagree, with who says what."""
-        query = f"""
-            SELECT s.left, s.right, e.name AS left_name, f.name AS right_name,
-                   (SELECT group_concat(d.reviewer || ': ' || d.verdict, ', ') FROM decisions d
-                    WHERE d.left = s.left AND d.right = s.right AND d.undone_by IS NULL) AS said
-            FROM states s {NAMES} WHERE s.state = 'conflict' ORDER BY s.version LIMIT {PAGE}
-        """
-        return self._rows(query)
-
-    def _rows(self, query: str, *values: Any) -> list[Record]:
+    def rows(self, query: str, **values: Any) -> list[Record]:
+        """The rows that a query finds."""
         return [dict(row) for row in self.connection.execute(query, values)]
 
-    def _row(self, query: str, *values: Any) -> Record | None:
-        return next(iter(self._rows(query, *values)), None)
 
-
-def _conditions(chosen: Record) -> tuple[str, list[Any]]:
-    """The filter as a condition on links l, and its parameters."""
-    where, values = ["true"], []
+def _conditions(chosen: Record) -> str:
+    """The filter as a condition on links l; its values are ``_given``."""
+    where = ["true"]
     if chosen["status"] == "open":
         where.append(f"NOT EXISTS ({DECIDED} WHERE e.id = l.left)")
     elif chosen["status"] != "all":
         where.append(f"l.id IN ({OF_STATE})")
-        values.append(chosen["status"])
-    if chosen["text"]:
-        found, wanted = _named(chosen["text"])
-        if found == BY_URI:
-            where.append(f"(l.left IN ({found}) OR l.right IN ({found}))")
-            values += [wanted, wanted]
-        else:
-            where.append("l.id IN (SELECT rowid FROM link_names WHERE link_names MATCH ?)")
-            values.append(wanted)
+    if chosen["text"] and ids_named(chosen["text"]) == BY_URI:
+        where.append(f"(l.left IN ({BY_URI}) OR l.right IN ({BY_URI}))")
+    elif chosen["text"]:
+        where.append("l.id IN (SELECT rowid FROM link_names WHERE link_names MATCH :words)")
     for kind in ("relation", "type"):
         if chosen[kind]:
-            where.append(
-                "EXISTS (SELECT 1 FROM link_facets p WHERE p.link = l.id AND p.facet = "
-                "(SELECT id FROM facets WHERE kind = ? AND uri = ?))"
-            )
-            values += [kind, chosen[kind]]
+            facet = f"SELECT id FROM facets WHERE kind = '{kind}' AND uri = :{kind}"
+            has = f"SELECT 1 FROM link_facets p WHERE p.link = l.id AND p.facet = ({facet})"
+            where.append(f"EXISTS ({has})")
     # Links are numbered by their confidence. In another order than that, its index is walked, so
     # that nothing has to be sorted.
     number = "l.id" if chosen["sort"] == "certainty" else "+l.id"
     for bound, all_of_them, sign, order in (("low", 0, ">=", "ASC"), ("high", 1, "<=", "DESC")):
         if chosen[bound] != all_of_them:
-            end = f"SELECT id FROM links WHERE confidence {sign} ?"
+            end = f"SELECT id FROM links WHERE confidence {sign} :{bound}"
             where.append(f"{number} {sign} ({end} ORDER BY confidence {order}, id {order} LIMIT 1)")
-            values.append(chosen[bound])
-    return " AND ".join(where), values
+    return " AND ".join(where)
 
 
-def _named(text: str) -> tuple[str, str]:
-    """A query for the ids of entities by the words of a text or by a URI, and its parameter."""
-    words = re.findall(r"\w+", text)
-    if "://" in text or not words:
-        return BY_URI, text
-    return "SELECT rowid FROM names WHERE names MATCH ?", " ".join(f'"{word}"*' for word in words)
+def _given(chosen: Record) -> Record:
+    return {**chosen, "words": full_text(chosen["text"])}
+
+
+def ids_named(text: str) -> str:
+    """A query for the ids of entities by ``:text``, a URI, or ``:words``, the words of a text."""
+    return BY_URI if "://" in text or not full_text(text) else BY_WORDS
+
+
+def full_text(text: str) -> str:
+    """The full-text query for names with words that begin like those of a text."""
+    return " ".join(f'"{word}"*' for word in re.findall(r"\w+", text))

@@ -9,10 +9,10 @@ from importlib import resources
 from typing import Any
 from urllib.parse import urlencode
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 
 from sameas.explanation.result import Relation
-from sameas.explanation.words import REASONS, printable, relation_text
+from sameas.explanation.words import REASONS, environment_of, printable, relation_text
 from sameas.iri import last_part
 
 STATIC = {"style.css": "text/css", "review.js": "text/javascript", "icon.svg": "image/svg+xml"}
@@ -60,15 +60,8 @@ def web_page(uri: str) -> str | None:
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("sameas.review", "templates"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
-    )
+    environment = environment_of("sameas.review.templates")
     filters: dict[str, Callable[..., Any]] = {
-        "printable": printable,
         "last_part": lambda uri: printable(last_part(uri)) or printable(uri),
         "signed": lambda score, digits=2: f"{round(score, digits) + 0.0:+.{digits}f}",
         "relations": lambda rows: relation_text([Relation(**row) for row in rows]),
