@@ -43,8 +43,8 @@ class Future:
 class Client:
     """A cluster in this process, which can be told to lose things."""
 
-    def __init__(self, threads=2, lose=lambda task: None):
-        self.threads, self.lose = threads, lose
+    def __init__(self, threads=2, lose=lambda task: None, memory=2**30):
+        self.threads, self.lose, self.memory = threads, lose, memory
         self.tasks, self.sent = [], []
 
     def run(self, function, **_):
@@ -52,6 +52,9 @@ class Client:
 
     def nthreads(self):
         return {"worker": self.threads}
+
+    def scheduler_info(self, **_):
+        return {"workers": {"worker": {"memory_limit": self.memory}}}
 
     def wait_for_workers(self, count, timeout):
         pass

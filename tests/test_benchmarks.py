@@ -324,7 +324,7 @@ def test_reading_is_timed_against_bare_parsing(scripts, tmp_path, capsys):
 def test_costs_on_a_cluster_are_counted(scripts, ladder):
     run = scripts.cluster.run_once(ladder / "300", {"engine": "threads"})
     assert run["stages"]["evidence._votes"]["parts"] > 0
-    assert run["stages"]["profit._products"]["shared"] > 10_000
+    assert run["stages"]["profit.products"]["shared"] > 10_000
     settings = [{"engine": "threads"}, {"engine": "dask", "workers": 2, "parts": 8}]
     runs = {scripts.cluster.label_of(each): run for each in settings}
     record = {"machine": machine(), "pair": "300", "runs": runs}

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 import sameas
 from clusters import Client, Fatal, Killing
-from sameas import evidence, profit, proposals, sketch
+from sameas import evidence, pairwise, proposals, sketch
 from sameas.cli import main
 from sameas.engine import MOST_LOSSES, Dask, _aligned, _Sent, engine_at
 from sameas.errors import ClusterError, OptionError
@@ -203,8 +203,7 @@ def tiny_blocks(monkeypatch):
     monkeypatch.setattr(folding, "BLOCK", 3000)
     monkeypatch.setattr(evidence, "PART", 100)
     monkeypatch.setattr(sketch, "BLOCK", 30)
-    monkeypatch.setattr(sketch, "PAIRS", 500)
-    monkeypatch.setattr(profit, "PAIRS", 500)
+    monkeypatch.setattr(pairwise, "PAIRS", 500)
     monkeypatch.setattr(proposals, "LEAST_ROWS", 20)
     monkeypatch.setattr(proposals, "LEFT_ROWS", 50)
 
@@ -227,6 +226,19 @@ def test_clues_give_the_same_proposals(small, tiny_blocks, monkeypatch):
     monkeypatch.setattr("sameas.pipeline.stages.COMPARE_ALL_UP_TO", 10)
     found = [sameas.align(small, engine=one) for one in (None, Dask(Client(), few=1, most=2))]
     same_alignment(*found)
+
+
+def test_what_does_not_fit_on_a_worker_comes_in_tiles(small, tiny_blocks):
+    client = Client(memory=400_000)
+    found = sameas.align(small, engine=Dask(client, few=1))
+    same_alignment(found, sameas.align(small))
+    rows = [sent.value for sent, _ in client.sent if isinstance(sent.value, SIDES)]
+    assert max(side.nbytes for side in rows) < 60_000
+    assert {type(side) for side in rows} == set(SIDES)
+    assert Dask(Client(memory=0)).room > 2**60
+
+
+SIDES = (pairwise.NamedRows, sketch.SketchedRows)
 
 
 def same_alignment(found, expected):
@@ -281,12 +293,11 @@ def test_workers_killed_in_every_stage_change_nothing(
     small, tiny_blocks, monkeypatch, tmp_path, workers
 ):
     for module, name, value in (
-        *((sketch, "BLOCK", 100), (sketch, "PAIRS", 3000), (profit, "PAIRS", 3000)),
-        *(
-            (proposals, "LEAST_ROWS", 80),
-            (proposals, "LEFT_ROWS", 150),
-            (proposals, "TILE", (9, 60)),
-        ),
+        (sketch, "BLOCK", 100),
+        (pairwise, "PAIRS", 3000),
+        (proposals, "LEAST_ROWS", 80),
+        (proposals, "LEFT_ROWS", 150),
+        (proposals, "TILE", (9, 60)),
     ):
         monkeypatch.setattr(module, name, value)
     expected = sameas.align(small, no_audit=True)
@@ -296,7 +307,7 @@ def test_workers_killed_in_every_stage_change_nothing(
         same_alignment(sameas.align(small, no_audit=True, engine=engine), expected)
     stages = (
         *("_folded", "_counted", "_first_hop", "_next_hop"),
-        *("_look", "_meet", "_products", "_votes"),
+        *("_look", "_meet", "_products", "_votes", "products"),
     )
     assert engine.killed >= {f"{stage}-{number}" for stage in stages for number in (0, 1)}
 
