@@ -62,7 +62,12 @@ class Aids:
     @property
     def matter(self) -> bool:
         """Whether anything is used, or could be."""
-        return bool(self.glossed or self.encoder or self.learnt or self.notes)
+        return self.used or bool(self.notes)
+
+    @property
+    def used(self) -> bool:
+        """Whether names are compared by more than their spelling."""
+        return bool(self.glossed or self.encoder or self.learnt)
 
     @classmethod
     def recorded(cls, values: Mapping[str, Any]) -> Aids:

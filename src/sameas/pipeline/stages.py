@@ -111,11 +111,12 @@ class Material:
 
 def prepare(task: Task, sides: Sides, phases: Phases, *, complete: bool = False) -> Material:
     """The profits between these entities, and their candidates unless all pairs count."""
+    aids = choose_aids(task.pair, task.options, task.inputs)
     if complete:
-        return _make_profits(task, sides, phases)
+        return _make_profits(task, sides, aids, phases)
     # Proposals come before the rows, which take most of the memory.
-    proposed = _propose(task, sides, phases)
-    material = _make_profits(task, sides, phases)
+    proposed = _propose(task, sides, aids, phases)
+    material = _make_profits(task, sides, aids, phases)
     if task.options.rounds:
         with phases.timed("features"):
             names = material.names
@@ -127,14 +128,14 @@ def prepare(task: Task, sides: Sides, phases: Phases, *, complete: bool = False)
     return replace(material, candidates=found, counts=counts, sketch=sketch)
 
 
-def _propose(task: Task, sides: Sides, phases: Phases) -> Positions | None:
+def _propose(task: Task, sides: Sides, aids: Aids, phases: Phases) -> Positions | None:
     """Pairs proposed by clues; None where every left entity is to be compared with every right one.
 
-    Clues are as good and faster where refinement adds what they miss. Where entities have several
-    names, clues know only the first ones.
+    Clues are as good and faster where refinement adds what they miss. They know only how names are
+    spelled, and only the first names of entities that have several.
     """
     options, size = task.options, max(map(len, sides))
-    enough = options.rounds > 0 and task.pair.kinds is None
+    enough = options.rounds > 0 and task.pair.kinds is None and not aids.used
     limit = min(CLUES_BEYOND, COMPARE_ALL_UP_TO) if enough else COMPARE_ALL_UP_TO
     if task.inputs.embeddings is not None or size <= limit:
         return None
@@ -149,12 +150,11 @@ def _propose(task: Task, sides: Sides, phases: Phases) -> Positions | None:
     return phases.kept("proposals", np.ndarray, make)
 
 
-def _make_profits(task: Task, sides: Sides, phases: Phases) -> Material:
+def _make_profits(task: Task, sides: Sides, aids: Aids, phases: Phases) -> Material:
     pair, options = task.pair, task.options
 
     def make() -> Material:
         with phases.timed("features") as report:
-            aids = choose_aids(pair, options, task.inputs)
             features = name_features(pair, options, task.inputs, aids, report)
         with phases.timed("neighbours"):
             exact = sketch = None
