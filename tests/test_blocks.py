@@ -322,3 +322,12 @@ def test_aids_survive_an_interruption(foreign, tmp_path, monkeypatch):
     assert second.resumed
     assert second.links.equals(first.links)
     assert second.diagnostics == first.diagnostics
+
+
+@pytest.mark.parametrize("spelling_alone", [True, False])
+def test_clues_propose_only_where_spelling_alone_counts(small, monkeypatch, spelling_alone):
+    """The recall of the search is measured where clues proposed, and not where all are compared."""
+    monkeypatch.setattr("sameas.pipeline.stages.CLUES_BEYOND", 10)
+    given = {"languages": "none"} if spelling_alone else {"dictionary": [("roi", "king")]}
+    found = sameas.align(small, no_audit=True, **given)
+    assert (found.diagnostics.search_recall is not None) == spelling_alone
