@@ -37,16 +37,16 @@ from typing import Any
 
 import numpy as np
 import tables
+from experiments.rendering import Table, count, gib, table_of
+from experiments.store import machine
 from processes import say
 from scipy.sparse import csr_array
 from tables import Check
 
 import sameas
-from sameas.budget import peak_memory
-from sameas.engine import FEW, Dask
-from sameas.parallel import THREADS
-from sameas.reproduction.rendering import Table, count, gib, table_of
-from sameas.reproduction.store import machine
+from sameas.compute.parallel import THREADS
+from sameas.pipeline.cluster import FEW, Dask
+from sameas.pipeline.memory import peak_memory
 
 TITLE = "On a cluster"
 FIGURES = ("parts", "cpu_seconds", "seconds", "sent", "shared", "returned")

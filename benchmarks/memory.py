@@ -18,11 +18,11 @@ from typing import Any
 
 import polars as pl
 import tables
+from experiments.rendering import Table, count, gib
 from processes import align_afresh, say
 from tables import Check
 
-from sameas.fields import parse_size
-from sameas.reproduction.rendering import Table, count, gib
+from sameas.options.declare import parse_size
 
 TITLE = "The memory ceiling"
 OPTIONS = "--preset paper --among gold"

@@ -22,11 +22,10 @@ from pathlib import Path
 from typing import Any
 
 import tables
+from experiments.rendering import Table, count, gib
 from generate import parse_size
 from processes import in_turn, timed
 from tables import Check
-
-from sameas.reproduction.rendering import Table, count, gib
 
 TITLE = "Reading RDF"
 PROGRAMS = {

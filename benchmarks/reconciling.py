@@ -25,8 +25,8 @@ from typing import Any
 from urllib.parse import urlencode
 from urllib.request import urlopen
 
-from sameas.parallel import cores, slices
-from sameas.reading import read_pair
+from sameas.compute.parallel import cores, slices
+from sameas.formats.pair import read_pair
 
 
 @contextmanager

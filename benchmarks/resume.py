@@ -24,11 +24,10 @@ from pathlib import Path
 from typing import Any
 
 import tables
+from experiments.rendering import NOTHING, Table
+from experiments.store import machine
 from processes import align, align_words, sameas, say, timed
 from tables import Check, seconds
-
-from sameas.reproduction.rendering import NOTHING, Table
-from sameas.reproduction.store import machine
 
 TITLE = "Interrupted and resumed"
 OPTIONS = "--memory 2G --languages none"

@@ -23,19 +23,19 @@ from typing import Any, TypeVar
 import lap
 import numpy as np
 import tables
+from experiments.rendering import Table, count, table_of
 from processes import in_turn, say
 from scipy.optimize import linear_sum_assignment
 from tables import Check
 
 import sameas
 from sameas.assignment.exact import Assignment, assign, certify
-from sameas.candidates import find_candidates
-from sameas.inputs import collect_inputs, make_task
-from sameas.options import make_options
-from sameas.profit import Profit, StoredProfit, make_profit
-from sameas.reproduction.rendering import Table, count, table_of
-from sameas.rows import Matrix
-from sameas.scoring import name_features, neighbourhood_rows
+from sameas.candidates.search import find_candidates
+from sameas.compute.arrays import Matrix
+from sameas.options.options import make_options
+from sameas.pipeline.inputs import collect_inputs, make_task
+from sameas.similarity.features import name_features, neighbourhood_rows
+from sameas.similarity.matrix import DenseMatrix, RowProduct, make_profit
 
 OPTIONS = make_options("paper")
 TITLE = "The exact solver against SciPy and lapx"
@@ -61,7 +61,7 @@ def measure(given: Namespace) -> dict[str, Any]:
     beside["rows"], profit = clocked("features and neighbourhoods", lambda: make_rows(given.pair))
     beside["first_call"] = first_call(profit)
     beside["matrix"], matrix = clocked("all profits", profit.toarray)
-    stored, costs = StoredProfit(matrix), -matrix.astype(np.float64)
+    stored, costs = DenseMatrix(matrix), -matrix.astype(np.float64)
     solvers: dict[str, Callable[[], Assignment | Answer]] = {"sameas": lambda: assign(stored)}
     if given.from_rows:
         beside["candidates"], candidates = clocked("candidates", lambda: candidates_of(profit))
@@ -109,7 +109,7 @@ def summary(runs: Sequence[tuple[float, Assignment | Answer]], matrix: Matrix) -
     }
 
 
-def make_rows(folder: Path) -> Profit:
+def make_rows(folder: Path) -> RowProduct:
     """The profit of a pair, as the pipeline makes it."""
     pair = sameas.read_pair(folder)
     task = make_task(pair, OPTIONS, collect_inputs(pair, OPTIONS, among="gold"))
@@ -117,18 +117,18 @@ def make_rows(folder: Path) -> Profit:
     return make_profit(*neighbourhood_rows(pair, rows, OPTIONS, task.sides))
 
 
-def candidates_of(profit: Profit) -> Any:
+def candidates_of(profit: RowProduct) -> Any:
     """Candidates, as the pipeline looks for them."""
     return find_candidates(profit, OPTIONS.candidates, first=max(OPTIONS.top, 10))
 
 
-def first_call(profit: Profit) -> float:
+def first_call(profit: RowProduct) -> float:
     """The seconds that compiled loops take when first called: to be compiled, or loaded."""
     some = [side.take(np.arange(min(SMALL, len(side)))) for side in (profit.left, profit.right)]
     few = make_profit(some[0], some[1])
 
     def small() -> None:
-        assign(StoredProfit(few.toarray()))
+        assign(DenseMatrix(few.toarray()))
         assign(few, candidates_of(few))
 
     first, second = (clocked(f"{which} call", small)[0] for which in ("first", "second"))

@@ -25,10 +25,9 @@ from pathlib import Path
 from typing import Any
 
 import tables
+from experiments.rendering import Table, gib, score, table_of
 from processes import align, in_turn, measured, say, timed
 from tables import Check, seconds
-
-from sameas.reproduction.rendering import Table, gib, score, table_of
 
 TITLE = "Speed against the yardstick"
 PAPER = "--preset paper --among gold"

@@ -17,9 +17,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sameas.atomic import replacing_file
-from sameas.reproduction.rendering import NOTHING, Plot, Section, Table, gib, render, table_of
-from sameas.reproduction.store import machine
+from experiments.rendering import NOTHING, Plot, Section, Table, gib, render, table_of
+from experiments.store import machine
+
+from sameas.compute.atomic import replacing_file
 
 RESULTS = Path(__file__).parent / "results"
 BENCHMARKS = ("speed", "solver", "ladder", "places", "memory", "resume", "reading", "cluster")

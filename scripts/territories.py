@@ -15,9 +15,10 @@ import polars as pl
 from babel import Locale
 from scipy.sparse import csr_array
 
-from sameas.blocks import embedded
-from sameas.features import folded, ngram_rows
-from sameas.languages import glosses
+from sameas.similarity.crosslingual import embedded
+from sameas.text.folding import folded
+from sameas.text.languages.glosses import glosses
+from sameas.text.ngrams import ngram_rows
 
 LANGUAGES = ("ar", "he", "th", "hi", "el", "ru", "ko", "zh", "ja")
 WAYS = {

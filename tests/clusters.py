@@ -4,7 +4,7 @@ import os
 import signal
 from pathlib import Path
 
-from sameas.engine import Dask
+from sameas.pipeline.cluster import Dask
 
 
 class Fatal:

@@ -29,7 +29,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "local")
 def never_kept():
     """No phase is long enough to be kept, however slow the machine is."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sameas.checkpoint.WORTH_SECONDS", float("inf"))
+        patch.setattr("sameas.pipeline.checkpoint.WORTH_SECONDS", float("inf"))
         yield
 
 

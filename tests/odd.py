@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 from hypothesis import strategies as st
 
-from sameas.iri import from_iris
-from sameas.links import LINK_SCHEMA
+from sameas.graph.iri import from_iris
+from sameas.graph.links import LINK_SCHEMA
 
 IDS = [
     "http://a.org/x",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from sameas import Graph, GraphPair
-from sameas.options import make_options
+from sameas.options.options import make_options
 
 
 def paper(**changes):

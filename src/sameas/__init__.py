@@ -12,11 +12,7 @@ import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sameas._version import __version__
-
 if TYPE_CHECKING:
-    from sameas.alignment import Alignment, Diagnostics
-    from sameas.audit.record import Audit
     from sameas.errors import (
         ClusterError,
         InputError,
@@ -25,48 +21,97 @@ if TYPE_CHECKING:
         OutputError,
         SameasError,
     )
-    from sameas.evaluation import Calibration, Metrics, calibration, evaluate, hide_half
-    from sameas.explanation import Explanation
-    from sameas.graph import Graph, GraphPair
-    from sameas.inspection import inspect
-    from sameas.languages import translate
-    from sameas.options import PRESETS, Options, Where
-    from sameas.pipeline import align, audit_alignment, verify
-    from sameas.reading import Reading, read_gold, read_graph, read_links, read_pair
-    from sameas.writing import merge, read_run, write, write_links, write_names
+    from sameas.formats.links import read_links
+    from sameas.formats.pair import read_gold, read_graph, read_pair
+    from sameas.graph.graph import Graph, GraphPair
+    from sameas.graph.inspection import inspect
+    from sameas.graph.rdf.reading import Reading
+    from sameas.options.options import PRESETS, Options, Where
+    from sameas.pipeline.align import align, audit_alignment, verify
+    from sameas.result.alignment import Alignment, Diagnostics
+    from sameas.result.audit.record import Audit
+    from sameas.result.evaluation import Calibration, Metrics, calibration, evaluate, hide_half
+    from sameas.result.explanation.words import Explanation
+    from sameas.result.export import write, write_links
+    from sameas.result.merge import merge
+    from sameas.result.names import write_names
+    from sameas.result.run_folder import read_run
+    from sameas.text.languages.service import translate
+
+__version__ = "0.1.0"
 
 DEMO = Path(__file__).parent / "demo" / "world"
 """The benchmark folder that ships with the package."""
 
-__all__ = ["DEMO", "PRESETS", "Options", "Where", "__version__"]
+_PUBLIC = {
+    "errors": "ClusterError InputError MemoryCeilingError OptionError OutputError SameasError",
+    "formats.links": "read_links",
+    "formats.pair": "read_gold read_graph read_pair",
+    "graph.graph": "Graph GraphPair",
+    "graph.inspection": "inspect",
+    "graph.rdf.reading": "Reading",
+    "options.options": "Options PRESETS Where",
+    "pipeline.align": "align audit_alignment verify",
+    "result.alignment": "Alignment Diagnostics",
+    "result.audit.record": "Audit",
+    "result.evaluation": "Calibration Metrics calibration evaluate hide_half",
+    "result.explanation.words": "Explanation",
+    "result.export": "write write_links",
+    "result.merge": "merge",
+    "result.names": "write_names",
+    "result.run_folder": "read_run",
+    "text.languages.service": "translate",
+}
+"""The modules of the public names; each is imported when one of its names is first used."""
+_MODULES = {name: module for module, names in _PUBLIC.items() for name in names.split()}
+
+__all__ = ["DEMO", "__version__"]
 __all__ += [
+    "PRESETS",
+    "Alignment",
+    "Audit",
+    "Calibration",
     "ClusterError",
+    "Diagnostics",
+    "Explanation",
+    "Graph",
+    "GraphPair",
     "InputError",
     "MemoryCeilingError",
+    "Metrics",
     "OptionError",
+    "Options",
     "OutputError",
+    "Reading",
     "SameasError",
+    "Where",
+    "align",
+    "audit_alignment",
+    "calibration",
+    "evaluate",
+    "hide_half",
+    "inspect",
+    "merge",
+    "read_gold",
+    "read_graph",
+    "read_links",
+    "read_pair",
+    "read_run",
+    "translate",
+    "verify",
+    "write",
+    "write_links",
+    "write_names",
 ]
-__all__ += ["Graph", "GraphPair", "Reading", "read_gold", "read_graph", "read_links", "read_pair"]
-__all__ += ["Alignment", "Audit", "Diagnostics", "Explanation"]
-__all__ += ["align", "audit_alignment", "inspect", "verify"]
-__all__ += ["Calibration", "Metrics", "calibration", "evaluate", "hide_half"]
-__all__ += ["merge", "read_run", "translate", "write", "write_links", "write_names"]
-
-_HOMES = "errors options graph reading inspection explanation alignment evaluation writing pipeline"
-_HOMES += " languages"
-"""Where public names are looked up, what is quickly imported first."""
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: ``import sameas`` itself takes no time."""
-    if name in __all__:
-        for home in _HOMES.split():
-            module = importlib.import_module(f"sameas.{home}")
-            if name in getattr(module, "__all__", vars(module)):
-                globals()[name] = value = getattr(module, name)
-                return value
-    raise AttributeError(f"module 'sameas' has no attribute {name!r}")
+    if name not in _MODULES:
+        raise AttributeError(f"module 'sameas' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"sameas.{_MODULES[name]}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

@@ -77,7 +77,9 @@ def warm_up() -> None:
         if path.name != "__main__.py" and "reproduction" not in path.parts:
             parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
             importlib.import_module(".".join(parts).removesuffix(".__init__"))
-    sameas.checkpoint.WORTH_SECONDS = float("inf")  # nothing may depend on how fast this machine is
+    sameas.pipeline.checkpoint.WORTH_SECONDS = float(
+        "inf"
+    )  # nothing may depend on how fast this machine is
 
 
 def tried(attempt: Attempt, folder: Path) -> Outcome:
@@ -151,7 +153,7 @@ def started(attempt: Attempt, folder: Path) -> Process:
             script = f'exec "$@" {attempt.shell}'
             words = [sys.executable, "-m", "sameas", *attempt.command]
             os.execv("/bin/sh", ["sh", "-c", script, "sh", *words])
-        from sameas.cli import main
+        from sameas.cli.main import main
 
         main(list(attempt.command), prog_name="sameas")
     except SystemExit as end:

@@ -38,7 +38,7 @@ with contextlib.ExitStack() as _stack:
         _stack.enter_context(atheris.instrument_imports(include=["sameas.reading"]))
     import sameas
     from sameas import InputError, OptionError, Reading
-    from sameas.reading.syntax import FORMATS
+    from sameas.formats.rdf_syntax import FORMATS
 
 from .bad import CODECS
 from .good import DBP15K, OPENEA, TEXT, E, rdf, triples
@@ -96,7 +96,7 @@ def read_names(path: Path, reading: Reading) -> object:
 
 def read_vectors(path: Path, reading: Reading) -> object:
     """Word vectors, for two words."""
-    from sameas.reading.vectors import read_word_vectors
+    from sameas.formats.vectors import read_word_vectors
 
     return read_word_vectors(path, pl.Series(["a", "b"]))
 

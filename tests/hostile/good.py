@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pyoxigraph as ox
 
-from sameas.reading.syntax import FORMATS
+from sameas.formats.rdf_syntax import FORMATS
 
 E = "http://example.org/"
 TEXT = f"""@prefix : <{E}> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -92,7 +92,7 @@ def vectors(rows: int = ROWS) -> bytes:
 
 def lay_out(folder: Path) -> None:
     """Write valid files into a folder; Polars and the commands are used, so in a process apart."""
-    from sameas.cli import main
+    from sameas.cli.main import main
 
     def run(*words: str) -> None:
         with contextlib.suppress(SystemExit):

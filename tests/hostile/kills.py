@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
-import re
 import shutil
 import signal
 import time
@@ -30,17 +28,12 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("merge", "../demo/out/run", "-o", "out/m.nq.gz"),
     ("merge", "../demo/out/run", "-o", "out/m.ttl"),
     ("explain", "../demo/out/run", "France", "--drawing", "out/x.svg"),
-    ("reproduce", "../data", "--only", "main", "--report", "out/report"),
 )
-SLOW = "reproduce"
-"""Its report is many files, each of which is whole; the figures are compared, not the seconds."""
-MEASURED = re.compile(r"second|memory|time|machine|phases|checksum", re.IGNORECASE)
 
 
 def killed(folder: Path, *, count: int) -> Iterator[Outcome]:
     """What comes of so many kills, over all commands and signals in turn."""
     chance = random.Random(0)
-    _data(folder / "data")
     first = Attempt("kills", "", COMMANDS[0])
     _run(first, folder / "demo")
     wholes = {}
@@ -52,7 +45,7 @@ def killed(folder: Path, *, count: int) -> Iterator[Outcome]:
             shutil.rmtree(folder / "whole")
             begin = time.perf_counter()
             _run(attempt, folder / "whole")
-            wholes[command] = time.perf_counter() - begin, _result(folder / "whole" / "out")
+            wholes[command] = time.perf_counter() - begin, state(folder / "whole" / "out")
             shutil.rmtree(folder / "whole")
         seconds, whole = wholes[command]
         how = SIGNALS[number % len(SIGNALS)]
@@ -62,20 +55,20 @@ def killed(folder: Path, *, count: int) -> Iterator[Outcome]:
         earlier = number // len(COMMANDS) % 2 and (place / command[-1]).suffix
         if earlier:
             (place / command[-1]).write_bytes(b"earlier")
-        before = _result(place / "out")
+        before = state(place / "out")
         begin = time.perf_counter()
         process = started(attempt, place)
         time.sleep(wait)
         os.kill(process.id, how)
         code, usage = waited(process, 60)
         broken = [] if code in ENDS else [f"exit code {code}"]
-        found = {name: value for name, value in _result(place / "out").items() if name[0] != "."}
+        found = {name: value for name, value in state(place / "out").items() if name[0] != "."}
         half = {name: value for name, value in found.items() if ".resume" not in name}
-        if half not in (before, whole) and command[0] != SLOW:
+        if half not in (before, whole):
             broken.append(f"half-written: {sorted(half)[:3]}")
         try:
             _run(attempt, place)
-            after = _result(place / "out")
+            after = state(place / "out")
             if after != whole:
                 changed = [
                     name for name in {**after, **whole} if after.get(name) != whole.get(name)
@@ -97,7 +90,7 @@ def killed(folder: Path, *, count: int) -> Iterator[Outcome]:
 
 def _keep_all() -> None:
     """Keep every phase, however short."""
-    from sameas import checkpoint
+    from sameas.pipeline import checkpoint
 
     checkpoint.WORTH_SECONDS = 0.0
 
@@ -109,32 +102,3 @@ def _run(attempt: Attempt, folder: Path) -> None:
     if code:
         message = process.said[1].decode()
         raise RuntimeError(f"{' '.join(attempt.command)} ends with {code}: {message[:200]}")
-
-
-def _result(folder: Path) -> dict[str, str]:
-    """Every file with its checksum; of a report the names, and its figures without the seconds."""
-    found = state(folder)
-    record = folder / "report" / "results.json"
-    if not record.exists():
-        return found
-    plain = json.dumps(_figures(json.loads(record.read_text("utf8"))), sort_keys=True)
-    return {**dict.fromkeys(found, ""), "report/results.json": plain}
-
-
-def _figures(value: object) -> object:
-    if isinstance(value, dict):
-        return {name: _figures(inner) for name, inner in value.items() if not MEASURED.search(name)}
-    return [_figures(inner) for inner in value] if isinstance(value, list) else value
-
-
-def _data(folder: Path) -> None:
-    """A small dataset for the reproduction: a part of the demo."""
-    (folder / "pair").mkdir(parents=True)
-    files = {path.name: path.read_text("utf8").splitlines() for path in sameas.DEMO.glob("*_*")}
-    left = {row.split("\t")[0] for row in files["rel_triples_1"][:300]}
-    links = [row for row in files["ent_links"] if row.split("\t")[0] in left]
-    kept = {"1": left, "2": {row.split("\t")[1] for row in links}}
-    for name, rows in files.items():
-        known = kept.get(name[-1], left)
-        some = [row for row in rows if known.intersection(row.split("\t"))]
-        (folder / "pair" / name).write_text("".join(f"{row}\n" for row in some), "utf8")

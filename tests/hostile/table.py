@@ -192,8 +192,7 @@ def endpoints(address: str) -> Iterator[Attempt]:
 
 def _impatient() -> None:
     """Wait for two seconds where a command waits for minutes, so that we need not."""
-    from sameas import files
-    from sameas.reading import sparql
+    from sameas.formats import files, sparql
 
     sparql.SECONDS = files.WRITER_SECONDS = files.SILENT_SECONDS = 2
     _limit_memory()
@@ -210,7 +209,6 @@ def options(folder: Path) -> Iterator[Attempt]:
         "evaluate": ("evaluate", "../good/few.tsv", "../good/few.tsv"),
         "merge": ("merge", "../good/run", "-o", "out/m.nt"),
         "explain": ("explain", "../good/run", "l:é1"),
-        "reproduce": ("reproduce", "nowhere"),
         "demo": ("demo",),
         "audit": ("audit", "../good/run"),
         "names": ("names", "../good/l.tsv", "../good/r.tsv", "-o", "out/n.tsv"),
@@ -260,7 +258,6 @@ def outputs(folder: Path) -> Iterator[Attempt]:
         },
         "links.tsv": ALIGN[:4],
         "run": ALIGN[:4],
-        "report": ("reproduce", "../good/nothing", "--report"),
     }
     for name, command in writers.items():
 

@@ -18,19 +18,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sameas.assignment.lines import Vector
 from sameas.assignment.sinkhorn import sinkhorn
-from sameas.candidates import Candidates, every_pair, from_pairs
-from sameas.graph import Positions
-from sameas.kernels import Near, augment, told_apart
-from sameas.parallel import WORKERS, in_parallel
-from sameas.profit import Profit, StoredProfit
-from sameas.proposals import TILE, distinct, look_through, put_together, shares_of
-from sameas.rows import Matrix
+from sameas.candidates.pairs import Candidates, every_pair, from_pairs
+from sameas.compute.arrays import Matrix, Positions, Progress, Vector
+from sameas.compute.kernels.assignment import augment
+from sameas.compute.kernels.topk import Near, told_apart
+from sameas.compute.parallel import WORKERS, in_parallel
+from sameas.compute.topk import TILE, distinct, merge_tiles, scan_tiles, shares_of
+from sameas.similarity.matrix import DenseMatrix, RowProduct
 
-Whole = NDArray[np.int64]
-Progress = Callable[[float], None]
-Profits = Profit | StoredProfit | Candidates
+Profits = RowProduct | DenseMatrix | Candidates
 """A profit, however it is kept."""
 Alone = Vector | float | None
 """What entities are worth without a partner; None if they must have one."""
@@ -190,12 +187,12 @@ class _Market:
     """The state of a solution: candidates and prices in whole numbers, and the links."""
 
     candidates: Candidates
-    profit: Whole
+    profit: Positions
     scale: float
-    left_alone: Whole
-    right_alone: Whole
-    left_price: Whole
-    right_price: Whole
+    left_alone: Positions
+    right_alone: Positions
+    left_price: Positions
+    right_price: Positions
     mate: Positions
     """The partner of each left entity, or -1."""
     other_mate: Positions
@@ -232,7 +229,7 @@ class _Market:
         self.mate[unhappy] = -1
         self._take_free(worth)
 
-    def _take_free(self, worth: Whole) -> None:
+    def _take_free(self, worth: Positions) -> None:
         """Match left entities with free partners that are optimal for them, first come."""
         left, right = self.candidates.left, self.candidates.right
         places = np.flatnonzero(worth == self.left_price[left])
@@ -346,7 +343,7 @@ def _first_candidates(profit: Profits) -> Candidates:
     """All pairs of a small matrix; of a larger one, the best of each row and of each column."""
     if isinstance(profit, Candidates):
         return profit
-    if not isinstance(profit, StoredProfit):
+    if not isinstance(profit, DenseMatrix):
         raise TypeError("candidates are needed for a profit that is not stored")
     if profit.matrix.size <= SMALL:
         return every_pair(profit.matrix)
@@ -376,11 +373,11 @@ def _best_both_ways(matrix: Matrix) -> Positions:
                 some[part], rows[part], less, noise, shifts[part], out
             )
 
-        return look_through(fill, limits[0], limits[1][share], wanted)
+        return scan_tiles(fill, limits[0], limits[1][share], wanted)
 
     shares = shares_of(m, WORKERS)
     looked = zip(shares, in_parallel(look, shares), strict=True)
-    return distinct(put_together((n, m), looked, limits[0], wanted, lambda share: None))
+    return distinct(merge_tiles((n, m), looked, limits[0], wanted, lambda share: None))
 
 
 def _hubness(matrix: Matrix) -> Matrix:
@@ -428,7 +425,7 @@ def _check(profit: Profits, market: _Market, most: int, deadline: float) -> _Che
     return _Checked(left, right, values, bound, proven and not late, late)
 
 
-def _best_of_each(left: Positions, right: Positions, over: Whole, most: int) -> Positions:
+def _best_of_each(left: Positions, right: Positions, over: Positions, most: int) -> Positions:
     """The places of the largest few of each row, for pairs in order of rows."""
     order = np.lexsort((_spread(left, right), -over, left))
     rows = left[order]
@@ -446,7 +443,7 @@ def _spread(left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np
     return spread
 
 
-def _whole(values: NDArray[np.floating], scale: float) -> Whole:
+def _whole(values: NDArray[np.floating], scale: float) -> Positions:
     return np.rint(values.astype(np.float64) * scale).astype(np.int64)
 
 

@@ -13,7 +13,7 @@ from functools import cache
 from heapq import heappop, heappush
 from typing import TypeAlias
 
-from sameas.candidates import Candidates
+from sameas.candidates.pairs import Candidates
 
 LIMIT = 20_000
 """Entities visited before the best path found so far is taken."""

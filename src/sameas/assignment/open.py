@@ -13,18 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sameas.assignment.lines import columns_of, line_sums, rows_of
 from sameas.assignment.ranking import mutual
 from sameas.assignment.sinkhorn import Plan
-from sameas.candidates import Candidates
-from sameas.graph import Positions
-from sameas.kernels import weighted_sums
-from sameas.parallel import in_parallel, one_blas_thread
-from sameas.rows import Matrix
-
-Vector = NDArray[np.float64]
+from sameas.candidates.pairs import Candidates, line_sums, lines_of_columns, lines_of_rows
+from sameas.compute.arrays import Matrix, Positions, Vector
+from sameas.compute.kernels.products import weighted_sums
+from sameas.compute.parallel import in_parallel, one_blas_thread
 
 BASE = -6.0
 """How far the threshold is below the odds of chance, in logarithms."""
@@ -155,7 +150,7 @@ def _sums_of_odds(candidates: Candidates, scores: Matrix) -> Callable[[Vector, V
     """What gives, for each entity of both sides, the sum of its odds times the others' values."""
     n, m = candidates.shape
     odds = replace(candidates, values=np.exp(scores))
-    sides = rows_of(odds), columns_of(odds)
+    sides = lines_of_rows(odds), lines_of_columns(odds)
     parts = [(side, part) for side in (0, 1) for part in sides[side].parts()]
 
     def sums(left: Vector, right: Vector) -> Vector:
@@ -246,7 +241,7 @@ def gap_to_bound(candidates: Candidates, prices: Vector, objective: float) -> fl
     Weak duality: with right prices v >= 0 no total exceeds sum v_j + sum max(0, max_j s_ij - v_j).
     """
     prices = np.maximum(prices, 0.0)
-    gains = np.maximum(line_sums(rows_of(candidates), prices, 0.0), 0.0)
+    gains = np.maximum(line_sums(lines_of_rows(candidates), prices, 0.0), 0.0)
     bound = float(prices.sum() + gains.sum())
     short = max(bound - objective, 0.0)
     # Links that are worth less than staying alone may make the total negative.

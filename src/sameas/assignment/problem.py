@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from sameas.assignment.exact import SMALL, Assignment, assign
-from sameas.assignment.lines import Pairs, rows_of
 from sameas.assignment.ranking import mutual, upper_bound
 from sameas.assignment.sinkhorn import Plan, sinkhorn
-from sameas.candidates import Candidates
-from sameas.graph import Positions
-from sameas.profit import Profit, StoredProfit
-from sameas.rows import Matrix
+from sameas.candidates.pairs import Candidates, Pairs, lines_of_rows
+from sameas.compute.arrays import Matrix, Positions, Progress
+from sameas.similarity.matrix import DenseMatrix, RowProduct
 
-Progress = Callable[[float], None]
 Links = tuple[Positions, Positions]
 
 FEW = 4000
@@ -71,13 +67,13 @@ class Solution:
 class Problem:
     """A profit to assign: a stored matrix of which every pair counts, or one with candidates."""
 
-    profit: Profit | StoredProfit
+    profit: RowProduct | DenseMatrix
     candidates: Candidates | None = None
 
     @property
     def pairs(self) -> Pairs:
         """The pairs that count."""
-        if isinstance(self.profit, StoredProfit) and self.candidates is None:
+        if isinstance(self.profit, DenseMatrix) and self.candidates is None:
             return self.profit.matrix
         assert self.candidates is not None, "a profit that is not stored needs candidates"
         return self.candidates
@@ -91,7 +87,11 @@ class Problem:
         """
         chosen = np.full(self.profit.shape[0], -1, dtype=np.int64)
         free = np.ones(self.profit.shape[1], dtype=np.bool_)
-        rows, columns, lines = np.arange(len(chosen)), np.arange(len(free)), rows_of(self.pairs)
+        rows, columns, lines = (
+            np.arange(len(chosen)),
+            np.arange(len(free)),
+            lines_of_rows(self.pairs),
+        )
 
         def link(left: Positions, right: Positions) -> Links:
             chosen[left], free[right] = right, False
@@ -152,7 +152,7 @@ def _solved(matrix: Matrix, plan: Plan, rows: Positions, columns: Positions) -> 
     logarithms = matrix - plan.left[rows, None] - plan.right[columns]
     logarithms -= logarithms.mean()  # the same for all, as the number of links is given
     if logarithms.size <= SMALL and np.abs(logarithms).max() < 10:  # single precision will do
-        best = assign(StoredProfit(logarithms.astype(np.float32)))
+        best = assign(DenseMatrix(logarithms.astype(np.float32)))
         return best.left, best.right
     from scipy.optimize import linear_sum_assignment  # slow to import
 

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sameas.assignment.lines import Lines, Pairs, Vector, line_sums, rows_of
 from sameas.assignment.sinkhorn import Plan, usable
-from sameas.candidates import Candidates
-from sameas.graph import Positions
-from sameas.kernels import best_of_lines, best_places, count_ranks
-from sameas.parallel import in_parallel, slices
-from sameas.rows import Matrix
+from sameas.candidates.pairs import Candidates, Pairs, PairsByRow, line_sums, lines_of_rows
+from sameas.compute.arrays import Matrix, Positions, Vector
+from sameas.compute.kernels.assignment import best_of_lines, best_places, count_ranks
+from sameas.compute.parallel import in_parallel, slices
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +33,13 @@ def ranked(pairs: Pairs, prices: Vector, k: int, *, partner: Positions | None = 
 
     ``partner`` holds each left entity's partner, or -1; where it is among the pairs it comes first.
     """
-    lines = rows_of(pairs)
+    lines = lines_of_rows(pairs)
     places, ranks = best_few(lines, k, prices, partner)
     return Ranked(*lines.positions(places), ranks, lines.values[places])
 
 
 def best_few(
-    lines: Lines, k: int, prices: Vector, partner: Positions | None = None
+    lines: PairsByRow, k: int, prices: Vector, partner: Positions | None = None
 ) -> tuple[Positions, Vector]:
     """The places of the k largest values less price of each line, best first, and their ranks."""
     ends = np.append(0, np.cumsum(np.minimum(np.diff(lines.starts), k)))
@@ -64,7 +62,7 @@ def ranks_of(
     partner: Positions | None = None,
 ) -> Vector:
     """The realistic rank of each pair among those of its left entity, NaN if it is none of them."""
-    lines, ranks = rows_of(pairs), np.empty(len(left))
+    lines, ranks = lines_of_rows(pairs), np.empty(len(left))
     if isinstance(pairs, Candidates):
         places = pairs.find(left, right)
     else:
@@ -89,7 +87,7 @@ def mutual(
     Only pairs between open entities count; all are open by default. The place of a pair in a
     matrix is left * width + right.
     """
-    lines, (n, m) = rows_of(pairs), pairs.shape
+    lines, (n, m) = lines_of_rows(pairs), pairs.shape
     open_left = np.ones(n, dtype=np.bool_) if open_left is None else open_left
     open_right = np.ones(m, dtype=np.bool_) if open_right is None else open_right
     by_row, by_column = np.empty(n, dtype=np.int64), np.empty(m, dtype=np.int64)
@@ -111,7 +109,7 @@ def upper_bound(pairs: Pairs, prices: Vector) -> float:
         return 0.0
     if n != m:
         prices = np.maximum(prices - prices.min(), 0)
-    gains = line_sums(rows_of(pairs), prices, 0.0)
+    gains = line_sums(lines_of_rows(pairs), prices, 0.0)
     return float(prices.sum() + np.sort(gains)[-m:].sum())
 
 

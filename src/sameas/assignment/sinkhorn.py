@@ -14,11 +14,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from sameas.assignment.lines import Pairs, Vector, columns_of, line_sums, rows_of
-from sameas.candidates import every_pair
-from sameas.parallel import in_parallel, slices
-from sameas.profit import row_blocks
-from sameas.rows import Matrix
+from sameas.candidates.pairs import Pairs, every_pair, line_sums, lines_of_columns, lines_of_rows
+from sameas.compute.arrays import Matrix, Vector
+from sameas.compute.parallel import in_parallel, slices
+from sameas.similarity.matrix import row_blocks
 
 Sums: TypeAlias = Callable[[Vector], Vector]
 
@@ -87,7 +86,7 @@ def sinkhorn(
         if progress:
             progress((done + 1) / (iterations + 1))
     if not iterations:
-        left = _finite(np.maximum(line_sums(rows_of(pairs), right, 0.0), pad_right.term))
+        left = _finite(np.maximum(line_sums(lines_of_rows(pairs), right, 0.0), pad_right.term))
     rows = row_sums(right)
     with np.errstate(over="ignore"):
         deviation = np.abs(np.expm1((pad_right.added(rows) - left) / heat)).max(initial=0.0)
@@ -141,8 +140,8 @@ def _sums(pairs: Pairs, heat: float) -> tuple[Sums, Sums]:
             return plan.row_sums, plan.column_sums
         pairs = every_pair(pairs)
     return (
-        partial(line_sums, rows_of(pairs), heat=heat),
-        partial(line_sums, columns_of(pairs), heat=heat),
+        partial(line_sums, lines_of_rows(pairs), heat=heat),
+        partial(line_sums, lines_of_columns(pairs), heat=heat),
     )
 
 
@@ -176,7 +175,7 @@ class _StoredPlan:
         lost = np.flatnonzero(~np.isfinite(sums))
         for part in slices(len(lost), 256):
             columns = np.ascontiguousarray(self.matrix[:, lost[part]].T)
-            sums[lost[part]] = line_sums(rows_of(columns), left, self.heat)
+            sums[lost[part]] = line_sums(lines_of_rows(columns), left, self.heat)
         return sums
 
     def _store(self, right: Vector) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
+from sameas.cli.audit import audit_lines
 from sameas.cli.command import (
     START,
     command,
@@ -20,14 +21,14 @@ from sameas.cli.command import (
     progress_display,
     say,
 )
-from sameas.cli.results import audit_lines, note_not_held
-from sameas.files import address_of, limited
-from sameas.options import INPUTS, Options, Preset, Where, make_options, refuse_unused
-from sameas.rdf.rules import Reading
+from sameas.cli.convert import note_not_held
+from sameas.formats.files import address_of, limited
+from sameas.graph.rdf.reading import Reading
+from sameas.options.options import INPUTS, Options, Preset, Where, make_options, refuse_unused
 
 if TYPE_CHECKING:
-    from sameas.alignment import Alignment
-    from sameas.blocks import Aids
+    from sameas.result.alignment import Alignment
+    from sameas.similarity.crosslingual import LanguageSupport
 
 MANY, FEW, NEARLY = 0.1, 10, 5.0
 """Further partners are worth a note if they are more than this share of the links and than so
@@ -79,11 +80,11 @@ def align(
       sameas align zh_en --preset paper --features hybrid \
           --word-vectors glove.6B.300d.txt --among gold -o run
     """
-    from sameas.atomic import hidden_beside
-    from sameas.engine import engine_at
-    from sameas.parallel import using
-    from sameas.reading import read_pair
-    from sameas.writing import prepare
+    from sameas.compute.atomic import hidden_beside
+    from sameas.compute.parallel import using
+    from sameas.formats.pair import read_pair
+    from sameas.pipeline.cluster import engine_at
+    from sameas.result.export import prepare
 
     files = {name: choices.pop(name) for name in INPUTS if name in choices}
     options = make_options(preset, **choices)
@@ -104,7 +105,7 @@ def align(
         pair = read_pair(*inputs, names=names_given, reading=reading)
         progress("reading", 1.0)
         seconds["reading"] = time.perf_counter() - begin
-        from sameas.pipeline import align as align_pair
+        from sameas.pipeline.align import align as align_pair
 
         # Where the links go elsewhere, finished phases are kept in the working folder.
         kept = hidden_beside(Path(out.name) if address_of(out) else out, "resume")
@@ -118,7 +119,7 @@ def align(
         progress("writing", 1.0)
         shutil.rmtree(kept, ignore_errors=True)
         seconds.update(alignment.seconds, writing=time.perf_counter() - begin)
-    from sameas.budget import peak_memory  # which loads nearly everything
+    from sameas.pipeline.memory import peak_memory  # which loads nearly everything
 
     values = {
         **alignment.summary(),
@@ -158,8 +159,8 @@ def _show(alignment: Alignment, values: dict[str, Any]) -> None:
 
 
 def _load_libraries() -> None:
-    import_module("sameas.pipeline")
-    import_module("sameas.kernels").make_ready()
+    import_module("sameas.pipeline.align")
+    import_module("sameas.compute.kernels.topk").make_ready()
 
 
 def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -212,7 +213,7 @@ def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str
         yield "peak memory", f"{values['peak_memory_bytes'] / 2**30:.2f} GiB"
 
 
-def _languages(used: Aids) -> str:
+def _languages(used: LanguageSupport) -> str:
     """The languages of names, and what was used to compare names across them."""
     sources = ", ".join(used.sources) or "the given one"
     means = [f"dictionaries ({sources})"] if used.glossed else []
@@ -226,7 +227,7 @@ def changed_links(files: dict[str, Any], alignment: Alignment) -> dict[str, int]
 
     A link that has become another one is counted once.
     """
-    from sameas.writing import is_run, read_run
+    from sameas.result.run_folder import is_run, read_run
 
     runs = {Path(files[name]) for name in ("seeds", "reject") if name in files}
     reviewed = [run for run in runs if is_run(run)]
@@ -264,7 +265,7 @@ def _doubles(alignment: Alignment) -> Iterator[str]:
 
 def _relation_matches(alignment: Alignment) -> Iterator[tuple[Any, ...]]:
     """The relations of which most edges were matched."""
-    from sameas.iri import last_part
+    from sameas.graph.iri import last_part
 
     if alignment.relations is None:
         return

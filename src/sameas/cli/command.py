@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 import click
 
 from sameas.errors import OptionError, printable, writing_to
-from sameas.fields import Declared, checked, declared
-from sameas.files import limited
-from sameas.rdf.rules import Reading
+from sameas.formats.files import limited
+from sameas.graph.rdf.reading import Reading
+from sameas.options.declare import Declared, checked, declared
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -59,7 +59,9 @@ class _Notes(logging.Handler):
 # --- flags
 
 
-def command(choices: type | None = None) -> Callable[[Callable[..., Any]], click.Command]:
+def command(
+    choices: type | None = None, cls: type[click.Command] = Command
+) -> Callable[[Callable[..., Any]], click.Command]:
     """Make a command of a function that prints for people and returns what --json prints instead.
 
     Its flags are the options that the function declares, those of ``choices``, and those of
@@ -99,7 +101,7 @@ def command(choices: type | None = None) -> Callable[[Callable[..., Any]], click
 
         text, _, examples = inspect.cleandoc(function.__doc__ or "").partition("Examples:\n")
         text = text.partition("Options:\n")[0]
-        made = click.command(cls=Command, help=text, epilog=f"\b\nExamples:\n{examples}")(run)
+        made = click.command(cls=cls, help=text, epilog=f"\b\nExamples:\n{examples}")(run)
         note = "Print one JSON object on standard output, nothing else."
         made.params += map(_flag, options.values())
         made.params.append(click.Option(["--json", "as_json"], is_flag=True, help=note))

@@ -11,12 +11,20 @@ from typing import Any, NoReturn
 
 import click
 
-from sameas._version import __version__
+from sameas import __version__
 from sameas.cli.align import align
+from sameas.cli.audit import audit
 from sameas.cli.command import Command, OutputClosedError, as_flags, say, to_standard_output
-from sameas.cli.graphs import demo, inspect, names
-from sameas.cli.results import audit, convert, evaluate, explain, merge, report, reproduce
-from sameas.cli.servers import review, serve
+from sameas.cli.convert import convert
+from sameas.cli.demo import demo
+from sameas.cli.evaluate import evaluate
+from sameas.cli.explain import explain
+from sameas.cli.inspect import inspect
+from sameas.cli.merge import merge
+from sameas.cli.names import names
+from sameas.cli.report import report
+from sameas.cli.review import review
+from sameas.cli.serve import serve
 from sameas.errors import (
     InputError,
     OptionError,
@@ -40,8 +48,8 @@ Examples:
 """
 
 
-class Commands(Command, click.Group):
-    """The group of commands; every error ends as one line and an exit code."""
+class Program(Command):
+    """What is run from a shell: every error ends as one line and an exit code."""
 
     def main(self, args: Sequence[str] | None = None, **rest: Any) -> NoReturn:  # type: ignore[override]
         """Run a command and exit: 0 done, 1 internal fault, 2 wrong input or no place for output.
@@ -80,6 +88,10 @@ class Commands(Command, click.Group):
             kind = type(error).__name__
             _fail(f"internal fault ({kind}: {error}); set SAMEAS_DEBUG=1 to see where", 1)
         sys.exit(code if isinstance(code, int) else 0)
+
+
+class Commands(Program, click.Group):
+    """The group of all commands."""
 
 
 def _check_streams() -> None:
@@ -134,7 +146,7 @@ def _fail(message: str, code: int) -> NoReturn:
     cls=Commands,
     commands=[
         *(align, audit, convert, demo, evaluate, explain, inspect, merge, names),
-        *(report, reproduce, review, serve),
+        *(report, review, serve),
     ],
     epilog=EPILOG,
     context_settings={"help_option_names": ["-h", "--help"]},

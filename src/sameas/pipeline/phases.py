@@ -8,20 +8,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from sameas.checkpoint import Checkpoint
+from sameas.compute.arrays import Progress
+from sameas.pipeline.checkpoint import Checkpoint
 
 T = TypeVar("T")
-Progress = Callable[[str, float], None]
+PhaseProgress = Callable[[str, float], None]
 """Called with the phase and the share of it that is done."""
-Report = Callable[[float], None]
-"""Called with the share of a phase that is done."""
 
 
 @dataclass
 class Phases:
     """Times the phases of one run, reports them, and keeps the results of the long ones."""
 
-    progress: Progress | None = None
+    progress: PhaseProgress | None = None
     checkpoint: Checkpoint = field(default_factory=Checkpoint)
     seconds: dict[str, float] = field(default_factory=dict)
     resumed: list[str] = field(default_factory=list)
@@ -30,7 +29,7 @@ class Phases:
     """Seconds since the last result that was kept."""
 
     @contextmanager
-    def timed(self, name: str) -> Iterator[Report]:
+    def timed(self, name: str) -> Iterator[Progress]:
         """Time the block; yields a function to report the share done."""
 
         def report(share: float) -> None:

@@ -8,26 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from sameas.blocks import Aids, choose_aids
-from sameas.candidates import Candidates, find_candidates
-from sameas.evidence import Anchors
-from sameas.features.dictionary import dictionary_rows
-from sameas.graph import Positions
-from sameas.inputs import Sides, Task
-from sameas.likeness import Traits
-from sameas.likeness.names import BestNames, NamesAndHops
+from sameas.candidates.clues import make_clues, propose_by_clues
+from sameas.candidates.pairs import Candidates
+from sameas.candidates.search import find_candidates
+from sameas.compute.arrays import Positions
+from sameas.compute.topk import COMPARE_ALL_UP_TO, top_k_dense, top_k_sparse
+from sameas.graph.task import Sides, Task
 from sameas.pipeline.phases import Phases
-from sameas.profit import Profit, make_profit
-from sameas.proposals import COMPARE_ALL_UP_TO, alike, likely, nearest
-from sameas.scoring import (
-    SAME_NAME,
-    clues,
-    make_traits,
-    name_features,
-    neighbourhood_rows,
-    sketched_hops,
-)
-from sameas.sketch import Sketch
+from sameas.refinement.evidence import Anchors
+from sameas.similarity.crosslingual import LanguageSupport, choose_support
+from sameas.similarity.features import SAME_NAME, name_features, neighbourhood_rows, sketched_hops
+from sameas.similarity.matrix import RowProduct, make_profit
+from sameas.similarity.names import HopMean, MaxOverNames
+from sameas.similarity.sketch import Sketch
+from sameas.similarity.traits import Traits, make_traits
+from sameas.text.learned_dictionary import dictionary_rows
 
 FIRST = 60
 """Partners kept for each entity however far below the best, where the plan ranks by profit."""
@@ -49,7 +44,7 @@ class Counts:
     words_without_vector: int | None = None
     candidate_pairs: int | None = None
     search_recall: float | None = None
-    languages: Aids | None = None
+    languages: LanguageSupport | None = None
 
     @property
     def figures(self) -> dict[str, Any]:
@@ -61,10 +56,10 @@ class Counts:
 class Material:
     """What links are chosen from: the profits of pairs, and which pairs are candidates."""
 
-    name_rows: Profit
+    name_rows: RowProduct
     """The profit of names alone: of entities, or of all their names."""
     counts: Counts
-    exact: Profit | None = None
+    exact: RowProduct | None = None
     """The profit of all hops (as published), or of all but the names (with ``exact_hops``)."""
     sketch: Sketch | None = None
     """None for the method as published."""
@@ -74,18 +69,18 @@ class Material:
     candidates: Candidates | None = None
     """None if all pairs are candidates."""
     traits: Traits | None = None
-    embedding: Profit | None = None
+    embedding: RowProduct | None = None
     """The profit of encoded names, where an encoder is used."""
-    dictionary: Profit | None = None
+    dictionary: RowProduct | None = None
     """The profit of names translated by a learnt dictionary, of entities."""
 
     @cached_property
-    def names(self) -> Profit | BestNames:
+    def names(self) -> RowProduct | MaxOverNames:
         """The cosine of the names of entities as spelled, of those that fit best."""
         return self._best(self.name_rows)
 
     @cached_property
-    def blocks(self) -> dict[str, Profit | BestNames]:
+    def blocks(self) -> dict[str, RowProduct | MaxOverNames]:
         """The cosine of names by each block, under the name of its weight."""
         found = {"names": self.names}
         if self.embedding is not None:
@@ -94,24 +89,24 @@ class Material:
             found["dictionary"] = self.dictionary
         return found
 
-    def _best(self, rows: Profit) -> Profit | BestNames:
+    def _best(self, rows: RowProduct) -> RowProduct | MaxOverNames:
         if self.left_starts is None or self.right_starts is None:
             return rows
-        return BestNames(rows, self.left_starts, self.right_starts)
+        return MaxOverNames(rows, self.left_starts, self.right_starts)
 
     @property
-    def profit(self) -> Profit | NamesAndHops:
+    def profit(self) -> RowProduct | HopMean:
         """The mean over the hops."""
         if self.sketch is None:
             assert self.exact is not None
             return self.exact
         blocks = [block for name, block in self.blocks.items() if name != "dictionary"]
-        return NamesAndHops(tuple(blocks), self.sketch, self.exact or self.sketch)
+        return HopMean(tuple(blocks), self.sketch, self.exact or self.sketch)
 
 
 def prepare(task: Task, sides: Sides, phases: Phases, *, complete: bool = False) -> Material:
     """The profits between these entities, and their candidates unless all pairs count."""
-    aids = choose_aids(task.pair, task.options, task.inputs)
+    aids = choose_support(task.pair, task.options, task.inputs)
     if complete:
         return _make_profits(task, sides, aids, phases)
     # Proposals come before the rows, which take most of the memory.
@@ -120,7 +115,7 @@ def prepare(task: Task, sides: Sides, phases: Phases, *, complete: bool = False)
     if task.options.rounds:
         with phases.timed("features"):
             names = material.names
-            traits = make_traits(task.pair, names if isinstance(names, BestNames) else None)
+            traits = make_traits(task.pair, names if isinstance(names, MaxOverNames) else None)
         material = replace(material, traits=traits)
     found = _choose_candidates(task, material, proposed, phases)
     counts = replace(material.counts, candidate_pairs=len(found), search_recall=found.recall)
@@ -128,7 +123,7 @@ def prepare(task: Task, sides: Sides, phases: Phases, *, complete: bool = False)
     return replace(material, candidates=found, counts=counts, sketch=sketch)
 
 
-def _propose(task: Task, sides: Sides, aids: Aids, phases: Phases) -> Positions | None:
+def _propose(task: Task, sides: Sides, aids: LanguageSupport, phases: Phases) -> Positions | None:
     """Pairs proposed by clues; None where every left entity is to be compared with every right one.
 
     Clues are as good and faster where refinement adds what they miss. They know only how names are
@@ -145,12 +140,12 @@ def _propose(task: Task, sides: Sides, aids: Aids, phases: Phases) -> Positions 
 
     def make() -> Positions:
         with phases.timed("proposals") as report:
-            return likely(clues(task.pair, options, sides), k, progress=report)
+            return propose_by_clues(make_clues(task.pair, options, sides), k, progress=report)
 
     return phases.kept("proposals", np.ndarray, make)
 
 
-def _make_profits(task: Task, sides: Sides, aids: Aids, phases: Phases) -> Material:
+def _make_profits(task: Task, sides: Sides, aids: LanguageSupport, phases: Phases) -> Material:
     pair, options = task.pair, task.options
 
     def make() -> Material:
@@ -208,9 +203,9 @@ def _alike(task: Task, material: Material, *, names: bool) -> Positions:
     """Pairs that are alike in their names alone (as spelled, too), or in their values alone."""
     found, spelled, traits = np.zeros(0, dtype=np.int64), material.names, material.traits
     if "namesakes" not in task.options.without:
-        if names and isinstance(spelled, Profit):
-            found = alike(spelled.left.sparse, spelled.right.sparse, SAME_NAME)
-        elif isinstance(spelled, BestNames):
+        if names and isinstance(spelled, RowProduct):
+            found = top_k_sparse(spelled.left.sparse, spelled.right.sparse, SAME_NAME)
+        elif isinstance(spelled, MaxOverNames):
             spelling = None if traits is None else traits.spelling
             found = spelled.alike(SAME_NAME) if spelling is None else spelling.rivals
         if material.embedding is not None:
@@ -227,15 +222,15 @@ def with_dictionary(task: Task, material: Material, anchors: Anchors) -> Materia
     links = anchors.left, anchors.right
     left, right = dictionary_rows(pair.left.names, pair.right.names, links)
     if max(found.shape) <= COMPARE_ALL_UP_TO:
-        also = np.setdiff1d(alike(left.sparse, right.sparse, SAME_NAME), found.keys)
+        also = np.setdiff1d(top_k_sparse(left.sparse, right.sparse, SAME_NAME), found.keys)
         new = np.divmod(also, max(found.shape[1], 1))
         found = found.joined(*new, material.profit.of(*new))
     return replace(material, dictionary=make_profit(left, right), candidates=found)
 
 
-def nearest_names(block: Profit, material: Material, k: int) -> Positions:
+def nearest_names(block: RowProduct, material: Material, k: int) -> Positions:
     """Pairs of entities one of whose names is among the k nearest of another's in a dense block."""
-    numbers = nearest(block.left, block.right, k, first=k, progress=lambda share: None)
+    numbers = top_k_dense(block.left, block.right, k, first=k, progress=lambda share: None)
     if material.left_starts is None or material.right_starts is None:
         return numbers
-    return BestNames(block, material.left_starts, material.right_starts).entities(numbers)
+    return MaxOverNames(block, material.left_starts, material.right_starts).entities(numbers)

@@ -1,0 +1,1 @@
+"""The paper's experiments and ours, with one command."""

@@ -1,0 +1,1 @@
+"""Pairs worth a look."""

@@ -1,0 +1,65 @@
+"""``sameas audit``: how good a run is, without labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sameas.cli.command import command, print_table, run_argument, say
+
+if TYPE_CHECKING:
+    from sameas.result.audit.record import Audit
+
+WORST = 3
+"""Groups that the summary of a run names."""
+WORSE = 0.02
+"""How far the precision of such a group is below that of all links, at least."""
+
+
+@command()
+@run_argument
+def audit(run: Path) -> dict[str, Any]:
+    """Estimate how many links of a run are right, and how many were missed.
+
+    RUN is a run folder that sameas align wrote. No gold links are needed: partners of links are
+    taken away, and what their entities are linked with then shows how often an entity without a
+    counterpart is linked. A run that has no audit yet is refined again. See docs/audit.md.
+
+    Examples:
+      sameas audit run
+      sameas audit run --json
+    """
+    import sameas
+
+    found = sameas.audit_alignment(sameas.read_run(run))
+    if found is None:
+        say("How good the run is cannot be told: there are too few links for an audit.")
+        return {"audit": None}
+    counts = f"{found.left_decoys:,} left and {found.right_decoys:,} right entities"
+    decoys = "decoys", f"{counts} whose partner was taken away"
+    print_table([*audit_lines(found), ("F1", f"about {found.f1:.3f}"), decoys])
+    print_table(
+        ((f"{point.probability:g}", f"{point.confidence:.3f}") for point in found.curve),
+        header=("probability in the plan", "confidence"),
+    )
+    print_table(
+        ((group.by, group.name, group.links, group.precision) for group in found.groups),
+        header=("by", "group", "links", "share that is right"),
+    )
+    return {"audit": found.asdict()}
+
+
+def audit_lines(found: Audit) -> Iterator[tuple[str, str]]:
+    """The estimates in words."""
+    between = f"between {round(found.right_low):,} and {round(found.right_high):,}"
+    yield "right links", f"about {round(found.right):,} of {found.links:,} ({between})"
+    between = f"between {round(found.missed_low):,} and {round(found.missed_high):,}"
+    yield "missed", f"about {round(found.missed):,} counterparts ({between})"
+    shares = f"{found.left_without:.0%} of the left, {found.right_without:.0%} of the right"
+    yield "no counterpart", f"about {shares} entities"
+    worse = [group for group in found.groups if group.precision < found.precision - WORSE]
+    worst = sorted(worse, key=lambda group: group.precision)[:WORST]
+    if worst:
+        texts = (f"{each.by} {each.name} ({each.precision:.0%} right)" for each in worst)
+        yield "worse than most", ", ".join(texts)

@@ -1,0 +1,64 @@
+"""``sameas convert``: between all link formats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sameas.cli.command import FILE, command, note, say
+
+
+@command()
+@click.argument("source", metavar="IN", type=FILE)
+@click.argument("target", metavar="OUT", type=FILE)
+def convert(
+    source: Path, target: Path, *, predicate: str | None = None, meta: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """Write links in another format.
+
+    IN is a file of links, or a run folder, whose links are written as its reviewers decided. The
+    suffixes of IN and OUT decide: .tsv, .csv, .parquet, .jsonl, .sssom.tsv, .nt, .ttl or .rdf
+    (Alignment API). What OUT cannot hold is said on standard error.
+
+    Options:
+      predicate NAME|IRI: What RDF and SSSOM say of a link: sameAs, exactMatch, schema:sameAs or
+        an IRI; else what IN says; of a run, what fits the left entity.
+      meta NAME=VALUE: Metadata of SSSOM: license, mapping_set_id, subject_source, mapping_date,
+        ...
+
+    Examples:
+      sameas convert run links.tsv
+      sameas convert run links.sssom.tsv --meta license=https://example.org/cc0
+      sameas convert links.parquet links.nt --predicate exactMatch
+      sameas convert oaei.rdf links.jsonl
+    """
+    from sameas.formats.links import read_link_set
+    from sameas.graph.links import predicate_iri
+    from sameas.result.curated import curated
+    from sameas.result.export import prepare
+    from sameas.result.run_folder import read_run
+
+    statements = {name: value for name, _, value in (text.partition("=") for text in meta)}
+    write_out = prepare(target, predicate=predicate, meta=statements)
+    iri = None if predicate is None else predicate_iri(predicate)
+    skipped: list[str] = []
+    if source.is_dir():
+        run = read_run(source)
+        not_held, count = write_out(run), len(curated(run).links)
+    else:
+        found = read_link_set(source, predicate=iri)
+        not_held, count, skipped = write_out(found), len(found.links), list(found.skipped)
+    for sentence in skipped:
+        note(f"{source}: left out: {sentence}")
+    note_not_held(target, not_held)
+    say(f"{count:,} links written to {target}.")
+    return {"links": count, "output": str(target), "skipped": skipped, "not_held": not_held}
+
+
+def note_not_held(path: Path, not_held: Iterable[str]) -> None:
+    """Say on standard error what a file cannot hold."""
+    for sentence in not_held:
+        note(f"{path}: cannot hold {sentence}")

@@ -1,0 +1,47 @@
+"""``sameas names``: the names to translate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sameas.cli.command import Side, command, pair_argument, say
+from sameas.graph.rdf.reading import Reading
+
+
+@command()
+@pair_argument
+def names(
+    inputs: tuple[str, ...],
+    *,
+    out: Path,
+    side: Side | None = None,
+    names: str | None = None,
+    reading: Reading,
+) -> dict[str, Any]:
+    """Write the names of entities, for example to have them translated.
+
+    The file has two columns, entity and name. Translate the second one, and give the file to
+    sameas align with --names.
+
+    Options:
+      out OUT: Where the names go: .tsv, .csv or .parquet.
+      side: Names of one graph only; of both by default.
+      names FILE|uri: Names of entities: a file, or from the URIs.
+
+    Examples:
+      sameas names zh_en --names uri --side left -o names.tsv
+      sameas names left.nt.gz right.ttl -o names.csv
+    """
+    from sameas.formats.pair import read_pair
+    from sameas.result.names import write_names
+    from sameas.text.languages.detection import detect
+
+    pair = read_pair(*inputs, names=names, reading=reading)
+    sides = (side,) if side else ("left", "right")
+    written = write_names(pair, out, sides=sides)
+    found = {one: detect(getattr(pair, one).names) for one in sides}
+    languages = ", ".join(f"{one}: {its.script} ({its.language})" for one, its in found.items())
+    say(f"{len(written):,} names written to {out} ({languages}).")
+    codes = {one: its.language for one, its in found.items()}
+    return {"names": len(written), "languages": codes, "output": str(out)}

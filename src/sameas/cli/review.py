@@ -1,0 +1,88 @@
+"""``sameas review``: decide about links in the browser."""
+
+from __future__ import annotations
+
+import getpass
+import secrets
+import socket
+import webbrowser
+from pathlib import Path
+from threading import Timer
+from typing import Any
+from urllib.parse import quote
+
+from sameas.cli.command import command, note, run_argument, say
+from sameas.cli.server import HERE, Port, address_of, answer, is_loopback, listen, require_web
+from sameas.errors import OptionError
+
+REVIEW_PORT = 8765
+SHORTEST = 12
+"""Characters of a token of `review` that others could try to guess."""
+TOKEN = r"[A-Za-z0-9_-]{16,200}"
+"""What a token of `serve` may be: 16 characters cannot be guessed."""
+
+
+@command()
+@run_argument
+def review(
+    run: Path,
+    *,
+    port: Port | None = None,
+    host: str = HERE,
+    token: str | None = None,
+    reviewer: str | None = None,
+    no_browser: bool = False,
+) -> dict[str, Any]:
+    """Review the links of RUN in the browser: accept, reject, choose another, undo.
+
+    RUN is a run folder that sameas align wrote. Decisions are stored in it at once, with who
+    decided and when. sameas convert honours them, and sameas align --seeds RUN --reject RUN
+    learns from them. The page needs the extra sameas[web].
+
+    Options:
+      port N: The port of the page.  [8765, or any that is free]
+      host ADDRESS: The address to listen on; others than this machine need --token.
+      token TEXT: What opens the page, instead of a random text.
+      reviewer NAME: Who decides, unless the page is told otherwise.  [your login]
+      no_browser: Do not open the browser.
+
+    Examples:
+      sameas review run
+      sameas review run --reviewer "Ada Lovelace" --port 9000
+      sameas review run --host 0.0.0.0 --token "a long secret of your choice"
+    """
+    require_web()
+    from sameas.result.run_folder import read_run
+    from sameas.web.review.app import make_app
+    from sameas.web.review.folder import Review
+
+    read_run(run)  # which refuses what is no run folder
+    local = is_loopback(host)
+    if not local and (token is None or len(token) < SHORTEST):
+        raise OptionError(
+            f"`host` {host} lets other machines in, so `token` must be given, with at least "
+            f"{SHORTEST} characters"
+        )
+    token = token or secrets.token_urlsafe(24)
+    if not token.isascii() or not token.isprintable():
+        raise OptionError("`token` must consist of ASCII letters, digits and signs")
+    name = reviewer if reviewer is not None else getpass.getuser() if local else ""
+    folder = Review(run, name)
+    say("Preparing the queue ...", err=True)
+    if not folder.is_large:
+        folder.prepare()
+    listener = listen(host, *((REVIEW_PORT, 0) if port is None else (port,)))
+    names = () if local else (host.lower(), socket.gethostname().lower(), socket.getfqdn().lower())
+    app = make_app(folder, token=token, hosts=names)
+    url = f"{address_of(listener)}?token={quote(token, safe='')}"
+    if not local:
+        note(
+            "everyone who can reach this machine and has the token can see both graphs and "
+            "decide; the connection is not encrypted"
+        )
+    say(f"Open {url}\nPress Ctrl+C to end.", err=True, always=True)
+    if not no_browser:
+        Timer(0.5, webbrowser.open, [url]).start()
+    answer(app, listener)
+    say(f"Decisions are in {run}.", err=True)
+    return {"url": url, "run": str(run)}

@@ -1,0 +1,1 @@
+"""Arrays, threads and blocks, kernels, top-k, projections."""

@@ -1,0 +1,1 @@
+"""Numba kernels, compiled when first used."""

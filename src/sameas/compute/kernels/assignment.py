@@ -1,0 +1,238 @@
+"""Numba kernels for the assignment problem: sums, bids, ranks, augmenting paths."""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+
+import numpy as np
+
+from sameas.compute.kernels.cache import Array, kernel
+
+
+@kernel
+def log_sums(
+    starts: Array,
+    others: Array,
+    values: Array,
+    potentials: Array,
+    heat: float,
+    first: int,
+    last: int,
+    out: Array,
+) -> None:
+    """heat * ln(sum of exp((value - potential) / heat)) of lines first..last.
+
+    The largest term is taken out of the sum, so that nothing overflows. With no heat the result
+    is that term; an empty line gives -inf.
+    """
+    for i in range(first, last):
+        peak = -np.inf
+        for e in range(starts[i], starts[i + 1]):
+            j = e - starts[i] if others is None else others[e]
+            peak = max(peak, values[e] - potentials[j])
+        out[i] = peak
+        if heat == 0 or peak == -np.inf:
+            continue
+        total = 0.0
+        for e in range(starts[i], starts[i + 1]):
+            j = e - starts[i] if others is None else others[e]
+            total += np.exp((values[e] - potentials[j] - peak) / heat)
+        out[i] += heat * np.log(total)
+
+
+@kernel
+def best_of_lines(
+    starts: Array,
+    others: Array,
+    values: Array,
+    prices: Array,
+    partner: Array,
+    ends: Array,
+    first: int,
+    last: int,
+    places: Array,
+    ranks: Array,
+) -> None:
+    """The best few of lines first..last by value less price, ties by position.
+
+    Those of line i get ends[i]:ends[i + 1] in ``places`` and ``ranks``. Equals share the mean of
+    their ranks. partner[i], unless it is None, comes first.
+    """
+    for i in range(first, last):
+        k, size = ends[i + 1] - ends[i], 0
+        if k == 0:
+            continue
+        top = np.empty(k, dtype=np.float32)
+        for e in range(starts[i], starts[i + 1]):
+            j = e - starts[i] if others is None else others[e]
+            worth = values[e] - prices[j]
+            if partner is not None and partner[i] == j:
+                worth = np.float32(np.inf)
+            if size == k and worth <= top[k - 1]:
+                continue
+            size = min(size + 1, k)
+            place = size - 1
+            while place > 0 and top[place - 1] < worth:
+                top[place], places[ends[i] + place] = top[place - 1], places[ends[i] + place - 1]
+                place -= 1
+            top[place], places[ends[i] + place] = worth, e
+        ties = 0  # of the last one, which may have equals among the others
+        for e in range(starts[i], starts[i + 1]):
+            j = e - starts[i] if others is None else others[e]
+            worth = values[e] - prices[j]
+            if partner is not None and partner[i] == j:
+                worth = np.float32(np.inf)
+            ties += worth == top[k - 1]
+        begin = 0
+        while begin < k:
+            end = begin + 1
+            while end < k and top[end] == top[begin]:
+                end += 1
+            equals = ties if end == k else end - begin
+            ranks[ends[i] + begin : ends[i] + end] = begin + (equals + 1) / 2
+            begin = end
+
+
+@kernel
+def count_ranks(
+    starts: Array,
+    others: Array,
+    values: Array,
+    prices: Array,
+    partner: Array,
+    left: Array,
+    places: Array,
+    out: Array,
+) -> None:
+    """The rank of each pair in its line by value less price; equals share the mean rank.
+
+    Pair q is at places[q] in line left[q]; -1 gives NaN. A partner comes first as above.
+    """
+    for q in range(len(left)):
+        i = left[q]
+        if places[q] < 0:
+            out[q] = np.nan
+            continue
+        better, equal = 0, 0
+        p = -1 if partner is None else partner[i]
+        asked = places[q] - starts[i] if others is None else others[places[q]]
+        limit = values[places[q]] - prices[asked] if asked != p else np.float32(np.inf)
+        for e in range(starts[i], starts[i + 1]):
+            j = e - starts[i] if others is None else others[e]
+            worth = values[e] - prices[j] if j != p else np.float32(np.inf)
+            better += worth > limit
+            equal += worth == limit
+        out[q] = better + (equal + 1) / 2
+
+
+@kernel
+def best_places(
+    starts: Array,
+    others: Array,
+    values: Array,
+    left: Array,
+    right: Array,
+    open_left: Array,
+    open_right: Array,
+    row_best: Array,
+    column_best: Array,
+) -> None:
+    """The places of the first largest open pair of each row and of each column, -1 for none.
+
+    In a row, values count less the potential ``right``; in a column, less ``left``.
+    """
+    row_best[:] = -1
+    column_best[:] = -1
+    peaks = np.full(len(right), -np.inf)
+    for i in range(len(starts) - 1):
+        if not open_left[i]:
+            continue
+        peak = -np.inf
+        for e in range(starts[i], starts[i + 1]):
+            j = e - starts[i] if others is None else others[e]
+            if not open_right[j]:
+                continue
+            if values[e] - right[j] > peak:
+                peak, row_best[i] = values[e] - right[j], e
+            if values[e] - left[i] > peaks[j]:
+                peaks[j], column_best[j] = values[e] - left[i], e
+
+
+@kernel
+def augment(
+    free: Array,
+    starts: Array,
+    others: Array,
+    profit: Array,
+    alone: Array,
+    price: Array,
+    other_price: Array,
+    mate: Array,
+    other_mate: Array,
+) -> None:
+    """Place each free entity by one shortest augmenting path; changes prices and mates.
+
+    Entity i may take partner others[e] at profit[e], e in starts[i]..starts[i + 1], or stay
+    alone at alone[i]. Before and after: price[i] + other_price[j] >= profit for every pair, equal
+    for mates, and price[i] >= alone[i], equal for entities that stay alone. All numbers are whole,
+    so "equal" means equal. Prices of partners only rise; those of free partners do not change.
+    """
+    distance = np.empty(len(other_price), dtype=np.int64)
+    reached_from = np.empty(len(other_price), dtype=np.int64)
+    seen = np.full(len(other_price), -1, dtype=np.int64)
+    settled = np.empty(len(other_price), dtype=np.int64)
+    for turn in range(len(free)):
+        start = free[turn]
+        count = 0
+        # A heap of partners by distance; an entry that was beaten later is skipped.
+        heap = [(np.int64(0), np.int64(0))]
+        heap.pop()
+        # The nearest end found so far: a free partner, or an entity that had better stay alone.
+        nearest = price[start] - alone[start]
+        end_partner, end_entity = -1, start
+        i, travelled = start, np.int64(0)
+        while True:
+            for e in range(starts[i], starts[i + 1]):
+                j = others[e]
+                d = travelled + price[i] + other_price[j] - profit[e]
+                if d >= nearest or (seen[j] == turn and d >= distance[j]):
+                    continue
+                seen[j] = turn
+                distance[j] = d
+                reached_from[j] = i
+                if other_mate[j] < 0:
+                    nearest, end_partner, end_entity = d, j, -1
+                    continue
+                heappush(heap, (d, np.int64(j)))
+            next_partner, d = -1, np.int64(0)
+            while heap and heap[0][0] < nearest and next_partner < 0:
+                d, j = heappop(heap)
+                if d == distance[j]:
+                    next_partner = j
+            if next_partner < 0:
+                break
+            settled[count] = next_partner
+            count += 1
+            i, travelled = other_mate[next_partner], d
+            if travelled + price[i] - alone[i] < nearest:
+                nearest, end_partner, end_entity = travelled + price[i] - alone[i], -1, i
+        price[start] -= nearest
+        for place in range(count):
+            j = settled[place]
+            gain = nearest - distance[j]
+            other_price[j] += gain
+            price[other_mate[j]] -= gain
+        if end_partner < 0 and end_entity == start:
+            continue
+        j = end_partner
+        if j < 0:
+            j = mate[end_entity]
+            mate[end_entity] = -1
+        while True:
+            i = reached_from[j]
+            before = mate[i]
+            other_mate[j] = i
+            mate[i] = j
+            if i == start:
+                break
+            j = before

@@ -1,0 +1,131 @@
+"""Rows: the features of many entities, dense columns beside sparse ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, hstack
+
+from sameas.compute.arrays import Matrix, Positions, Sparse
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """One row of numbers per entity: ``dense`` (n, d) and ``sparse`` (n, m), side by side.
+
+    Word vectors are dense, n-gram counts are sparse; the dot product of two rows is the sum
+    over both parts. Either part may have no columns.
+    """
+
+    dense: Matrix
+    sparse: Sparse
+
+    def __post_init__(self) -> None:
+        """Refuse parts of different length."""
+        if self.dense.shape[0] != self.sparse.shape[0]:
+            raise ValueError(
+                f"both parts must have the same rows, got {self.dense.shape[0]} dense and "
+                f"{self.sparse.shape[0]} sparse ones instead"
+            )
+
+    def __len__(self) -> int:
+        """The number of entities."""
+        return int(self.dense.shape[0])
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all arrays."""
+        parts = self.dense, self.sparse.data, self.sparse.indices, self.sparse.indptr
+        return sum(part.nbytes for part in parts)
+
+    def toarray(self) -> Matrix:
+        """All columns as one dense matrix (n, d + m); for small data and tests."""
+        return np.hstack([self.dense, self.sparse.toarray()])
+
+    def take(self, positions: Positions) -> Rows:
+        """The rows at these positions."""
+        return Rows(self.dense[positions], self.sparse[positions])
+
+    def part(self, which: slice) -> Rows:
+        """Successive rows."""
+        return Rows(self.dense[which], rows_of(self.sparse, which))
+
+    def scaled(self, factors: NDArray[np.floating]) -> Rows:
+        """Each row times its factor."""
+        factors = factors.astype(np.float32)
+        sparse = self.sparse
+        values = sparse.data * np.repeat(factors, np.diff(sparse.indptr))
+        scaled = csr_array((values, sparse.indices, sparse.indptr), shape=sparse.shape)
+        return Rows(self.dense * factors[:, None], scaled)
+
+    def norms(self) -> NDArray[np.float64]:
+        """The Euclidean length of each row, over both parts."""
+        squares = np.einsum("ij,ij->i", self.dense, self.dense, dtype=np.float64)
+        # Not by SciPy's power, which sorts the entries in place: their order decides rounding.
+        parts = (self.sparse.data.astype(np.float64) ** 2, self.sparse.indices, self.sparse.indptr)
+        squares += csr_array(parts, shape=self.sparse.shape) @ np.ones(self.sparse.shape[1])
+        return np.asarray(np.sqrt(squares))
+
+
+def rows_of(matrix: Sparse, which: slice) -> Sparse:
+    """Successive rows of a sparse matrix, without a copy of their entries."""
+    starts = matrix.indptr[which.start : which.stop + 1]
+    entries = slice(int(starts[0]), int(starts[-1]))
+    parts = matrix.data[entries], matrix.indices[entries], starts - starts[0]
+    return csr_array(parts, shape=(len(starts) - 1, matrix.shape[1]))
+
+
+def in_rows(
+    partners: Callable[[Positions, NDArray[np.integer]], Matrix],
+    size: int,
+    left: NDArray[np.integer],
+    right: NDArray[np.integer],
+) -> Matrix:
+    """The values of pairs in any order, from what gives those of left rows one after the other.
+
+    ``partners`` takes where the pairs of each of ``size`` left rows start, and their right rows.
+    """
+    order = np.argsort(left, kind="stable")
+    starts = np.searchsorted(left[order], np.arange(size + 1))
+    values = np.empty(len(left), dtype=np.float32)
+    values[order] = partners(starts, right[order])
+    return values
+
+
+def starts_in(starts: Positions, rows: slice) -> tuple[Positions, slice]:
+    """Where the pairs of these rows start among themselves, and where they are among all."""
+    ends = starts[rows.start : rows.stop + 1]
+    return ends - ends[0], slice(int(ends[0]), int(ends[-1]))
+
+
+def as_rows(values: Rows | NDArray[np.floating] | csr_array) -> Rows:
+    """An array or a sparse array, as Rows."""
+    if isinstance(values, Rows):
+        return values
+    if isinstance(values, np.ndarray):
+        dense = np.ascontiguousarray(values, dtype=np.float32)
+        return Rows(dense, csr_array((len(dense), 0), dtype=np.float32))
+    sparse = csr_array(values, dtype=np.float32)
+    return Rows(np.zeros((sparse.shape[0], 0), dtype=np.float32), sparse)
+
+
+def unit(rows: Rows) -> Rows:
+    """The rows scaled to length one; a row of zeros (or nearly, for float32) becomes zero."""
+    return scaled_to_unit(rows, np.full(len(rows), 1e-30))
+
+
+def scaled_to_unit(rows: Rows, least: NDArray[np.float64]) -> Rows:
+    """The rows scaled to length one; those no longer than ``least`` become zero."""
+    norms = rows.norms()
+    return rows.scaled(np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > least))
+
+
+def side_by_side(*parts: Rows) -> Rows:
+    """The columns of all parts, for the same entities."""
+    return Rows(
+        np.hstack([part.dense for part in parts]),
+        csr_array(hstack([part.sparse for part in parts], format="csr", dtype=np.float32)),
+    )

@@ -1,0 +1,321 @@
+"""The k largest products of each row and of each column of two matrices.
+
+``top_k_dense`` compares every left row with every right one, in a compressed form: it misses
+little, and its cost grows with the square of the size. ``top_k_sparse`` compares rows that share
+a column. Pairs are numbers left * len(right) + right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from sameas.compute.arrays import Matrix, Positions, Progress, Sparse
+from sameas.compute.kernels.topk import (
+    Best,
+    Near,
+    best_meetings,
+    best_of_tile,
+    cut_lines,
+    listed,
+    merge_best,
+    merge_near,
+)
+from sameas.compute.parallel import in_parallel, map_blocks, one_blas_thread, slices, width
+from sameas.compute.projection import compress
+from sameas.compute.rows import Rows, rows_of
+
+COMPARE_ALL_UP_TO = 60_000
+"""Entities a side up to which every left one may be compared with every right one."""
+Columns = tuple[int, int]
+"""How many principal and how many random columns compressed rows have."""
+ROUGH: Columns = (96, 160)
+SHARP: Columns = (160, 224)
+"""More columns find more and take longer: these are for where the order of far partners matters."""
+SLACK = 0.2
+"""Partners worth so much less than the best one are left out, but for the first few."""
+CROWD, NEAREST = 1000, 8
+"""Hubness is the mean profit with the nearest few of a sample of the other side."""
+SAMPLED = 4
+"""Where there are so many times more entities than in a sample, it tells what to keep."""
+TILE = 256, 1024
+"""Left and right entities whose products are looked through while they are in the cache."""
+TILE_ROWS = 32_768
+"""Right entities that are met at once: their products stay in the processor's cache."""
+LEFT_ROWS, LEAST_ROWS = 2**18, 2**12
+"""Left entities of one block, and the fewest right ones."""
+
+
+def top_k_dense(
+    left: Rows, right: Rows, k: int, *, first: int, columns: Columns = ROUGH, progress: Progress
+) -> Positions:
+    """The k nearest of every left and of every right entity, ascending.
+
+    Near means a large profit less the hubness of both. Otherwise hubs, which are near to
+    everything, would fill every list. Those far below the best are left out again, but not
+    the ``first`` few. Rows are compressed to so many ``columns``.
+    """
+    short = compress(left, right, principal=columns[0], random=columns[1], spare=2)
+    progress(0.2)
+    ours, theirs = short.left, short.right
+    # The two spare columns: products are profits less the hubness of both.
+    hubness = _hubness(ours, theirs), _hubness(theirs, ours)
+    ours[:, -2], ours[:, -1] = 1, -hubness[0]
+    theirs[:, -2], theirs[:, -1] = -hubness[1], 1
+    return distinct(_largest(ours, theirs, k, first, lambda done: progress(0.2 + 0.8 * done)))
+
+
+def top_k_sparse(left: Sparse, right: Sparse, k: int) -> Positions:
+    """The k of most similar name for every left and every right entity, ascending.
+
+    Where neighbours differ, two entities of the same name may be far from each other in total,
+    but refinement should decide about them.
+    """
+    if not left.shape[0] or not right.shape[0] or not left.shape[1]:
+        return np.empty(0, dtype=np.int64)
+    return distinct([pair_numbers(found) for found in top_products(left, right, k, k)])
+
+
+def _hubness(rows: Matrix, others: Matrix) -> NDArray[np.float32]:
+    """The mean product of each row with the nearest few of a sample of the others."""
+    if not len(rows) or not len(others):
+        return np.zeros(len(rows), dtype=np.float32)
+    crowd = _sample(others)
+    few = min(NEAREST, crowd.shape[1])
+    return _of_products(
+        rows, crowd, lambda some: np.partition(some, -few, axis=1)[:, -few:].mean(axis=1)
+    )
+
+
+def _of_products(rows: Matrix, crowd: Matrix, work: Callable[[Matrix], Matrix]) -> Matrix:
+    """What the work makes of the products of each row with all columns of the crowd."""
+    parts = list(slices(len(rows), 1024))
+    with one_blas_thread():
+        return np.concatenate(in_parallel(lambda part: work(rows[part] @ crowd), parts))
+
+
+def _largest(
+    left: Matrix, right: Matrix, k: int, first: int, progress: Progress
+) -> list[Positions]:
+    """The pairs of the k largest products of each row, then of each column.
+
+    Those far below the best are left out, but not the ``first``. One pass over all products keeps
+    both. Tiles have the same size for any number of threads, since that decides about rounding.
+    """
+    n, m = len(left), len(right)
+    if not n or not m:
+        return [np.empty(0, dtype=np.int64)]
+    ours, theirs = (min(k, m), min(first, m), SLACK), (min(k, n), min(first, n), SLACK)
+    row_limits, column_limits = _limits(left, right, *ours), _limits(right, left, *theirs)
+    looked = map_blocks(
+        _look,
+        shares_of(m, width()),
+        lambda part: (right[part], column_limits[part]),
+        left,
+        row_limits,
+        (ours, theirs),
+    )
+    return merge_tiles((n, m), looked, row_limits, (ours, theirs), progress)
+
+
+Wanted = tuple[int, int, float]
+"""How many partners are kept, how many however far they are, and how far from the best is far."""
+Fill = Callable[[slice], Callable[[slice, Matrix], object]]
+"""Given some columns, what writes their entries of some rows."""
+
+
+def shares_of(columns: int, count: int) -> list[slice]:
+    """Whole tiles of columns, in about so many shares."""
+    return list(slices(columns, TILE[1] * -(-columns // (TILE[1] * count))))
+
+
+def scan_tiles(
+    fill: Fill, row_limits: Matrix, column_limits: Matrix, wanted: tuple[Wanted, Wanted]
+) -> tuple[Near, Near]:
+    """The wanted columns of each row of a matrix that is filled by tiles, and rows of each column.
+
+    The limits are what wanted entries surely exceed.
+    """
+    rows, columns = (
+        _none_near(limits, most)
+        for limits, (most, *_) in zip((row_limits, column_limits), wanted, strict=True)
+    )
+    # What is nearly too far is kept: the final cut may see the same entry rounded otherwise.
+    loose = tuple((k, first, 1.001 * slack) for k, first, slack in wanted)
+    room = np.empty(TILE[0] * TILE[1], np.float32)
+    for tile in slices(len(column_limits), TILE[1]):
+        fill_rows = fill(tile)
+        for part in slices(len(row_limits), TILE[0]):
+            size = part.stop - part.start, tile.stop - tile.start
+            entries = room[: size[0] * size[1]].reshape(size)
+            fill_rows(part, entries)
+            best_of_tile(entries, part.start, tile.start, rows, columns, *loose)
+    return rows, columns
+
+
+def merge_tiles(
+    shape: tuple[int, int],
+    looked: Iterable[tuple[slice, tuple[Near, Near]]],
+    row_limits: Matrix,
+    wanted: tuple[Wanted, Wanted],
+    progress: Progress,
+) -> list[Positions]:
+    """The wanted pairs of all rows, then of the columns of each share that was looked through."""
+    m, found = shape[1], []
+    rows = _none_near(row_limits, wanted[0][0])
+    for share, (near, columns) in looked:
+        merge_near(rows, near, share.start, wanted[0])
+        line, partner = _wanted(columns, wanted[1])
+        found.append(partner * m + line + share.start)
+        progress(share.stop / m)
+    line, partner = _wanted(rows, wanted[0])
+    return [line * m + partner, *found]
+
+
+def _look(
+    block: tuple[Matrix, Matrix], left: Matrix, limits: Matrix, wanted: tuple[Wanted, Wanted]
+) -> tuple[Near, Near]:
+    """The nearest of some right rows for all left ones, and the other way round."""
+    right, right_limits = block
+
+    def fill(columns: slice) -> Callable[[slice, Matrix], object]:
+        turned = np.ascontiguousarray(right[columns].T)
+        return lambda rows, out: np.dot(left[rows], turned, out=out)
+
+    return scan_tiles(fill, limits, right_limits, wanted)
+
+
+def _moved(best: Best, start: int) -> Best:
+    """The same with partners that are numbered from another start."""
+    best.partners[best.partners >= 0] += start
+    return best
+
+
+def _wanted(near: Near, wanted: Wanted) -> tuple[Positions, Positions]:
+    """The lines and partners near the best of their line, or among the first few."""
+    cut_lines(near, wanted)
+    lines = np.repeat(np.arange(len(near.counts)), near.counts)
+    return lines, listed(near, len(lines))
+
+
+def _no_best(lines: int, k: int) -> Best:
+    """Room for the best k of each line."""
+    return Best(
+        np.full(lines, -np.inf if k else np.inf, dtype=np.float32),
+        np.full((lines, k), -np.inf, dtype=np.float32),
+        np.full((lines, k), -1, dtype=np.int32),
+    )
+
+
+def _none_near(limits: NDArray[np.float32], k: int) -> Near:
+    """Room for more than k partners of each line, of which k are kept."""
+    lines, room = len(limits), max(2 * k, 128)
+    kept = np.empty((lines, room, 2), dtype=np.float32)
+    return Near(limits.copy(), np.zeros(lines, dtype=np.int32), kept)
+
+
+def _limits(rows: Matrix, others: Matrix, k: int, first: int, slack: float) -> NDArray[np.float32]:
+    """For each row, a worth that all its wanted partners surely exceed, by a sample of others.
+
+    More than k of all others exceed it, or else it is far below the best of the sample, and worth
+    less than the ``first`` few of the sample too.
+    """
+    if len(others) <= SAMPLED * CROWD:
+        return np.full(len(rows), -np.inf, dtype=np.float32)
+    crowd = _sample(others)
+    expected = k * crowd.shape[1] / len(others)
+    place = int(expected + 3 * np.sqrt(expected) + 3)  # three deviations
+    if max(place, first) >= crowd.shape[1]:
+        return np.full(len(rows), -np.inf, dtype=np.float32)
+
+    def limits(products: Matrix) -> Matrix:
+        places = sorted({-place, -first, -1})
+        some = np.partition(products, places, axis=1)[:, places]
+        by_place = dict(zip(places, some.T, strict=True))
+        far = np.minimum(by_place[-first], by_place[-1] - np.float32(1.001 * slack))
+        # Products of other blocks are rounded otherwise.
+        limit: Matrix = np.maximum(by_place[-place], far) - np.float32(1e-5)
+        return limit
+
+    return _of_products(rows, crowd, limits)
+
+
+def _sample(others: Matrix) -> Matrix:
+    """Some of the others, evenly spread, as columns."""
+    places = np.unique(np.linspace(0, len(others) - 1, CROWD).astype(np.int64))
+    return np.ascontiguousarray(others[places].T)
+
+
+def top_products(left: Sparse, right: Sparse, k: int, back: int = 0) -> tuple[Sparse, Sparse]:
+    """The k largest products of each left row with right rows, and ``back`` of each right row.
+
+    Both of shape (left, right); products of rows that share no column do not count.
+    """
+    n, m = left.shape[0], right.shape[0]
+    rows, columns = _no_best(n, k), _no_best(m, back)
+    tiles = slices(m, max(-(-m // width()), LEAST_ROWS))
+    blocks = [(part, tile) for tile in tiles for part in slices(n, LEFT_ROWS)]
+
+    def take(block: tuple[slice, slice]) -> tuple[Sparse, Sparse]:
+        return rows_of(left, block[0]), rows_of(right, block[1])
+
+    for (part, tile), (near, far) in map_blocks(_meet, blocks, take, (k, back)):
+        _take_in(rows, part, _moved(near, tile.start), first=tile.start == 0)
+        _take_in(columns, tile, _moved(far, part.start), first=part.start == 0)
+    return _from_best(rows, m), csr_array(_from_best(columns, n).T)
+
+
+def _take_in(best: Best, lines: slice, found: Best, *, first: bool) -> None:
+    """Put together what was found for these lines; the first is taken as it is."""
+    here = Best(*(each[lines] for each in best))
+    if first:
+        for mine, new in zip(here, found, strict=True):
+            mine[:] = new
+    else:
+        merge_best(here, found)
+
+
+def _meet(block: tuple[Sparse, Sparse], sizes: tuple[int, int]) -> tuple[Best, Best]:
+    """The best products of some left rows with some right ones, and the other way round."""
+    left, right = block
+    rows, columns = _no_best(left.shape[0], sizes[0]), _no_best(right.shape[0], sizes[1])
+    for tile in slices(right.shape[0], TILE_ROWS):
+        turned = rows_of(right, tile).tocsc()
+        size = tile.stop - tile.start
+        best_meetings(_arrays(left), _arrays(turned), tile.start, size, rows, columns)
+    return rows, columns
+
+
+def _arrays(matrix: Any) -> tuple[Positions, Positions, Matrix]:
+    return matrix.indptr, matrix.indices, matrix.data.astype(np.float32, copy=False)
+
+
+def _from_best(best: Best, width: int) -> Sparse:
+    """The best of each line as a sparse matrix."""
+    line, place = np.nonzero(best.partners >= 0)
+    values, columns = best.worth[line, place], best.partners[line, place]
+    found = csr_array((values, (line, columns)), shape=(len(best.worth), width))
+    found.sort_indices()  # how heaps are ordered depends on the number of threads
+    return found
+
+
+def pair_numbers(matrix: Sparse) -> Positions:
+    """The places of a matrix that are filled, as row * width + column."""
+    numbers = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    numbers *= matrix.shape[1]
+    numbers += matrix.indices
+    return numbers
+
+
+def distinct(found: Sequence[Positions]) -> Positions:
+    """Each number once, ascending."""
+    numbers = np.concatenate(found)
+    numbers.sort()  # much faster than np.unique
+    new = np.ones(len(numbers), dtype=np.bool_)
+    new[1:] = numbers[1:] != numbers[:-1]
+    each: Positions = numbers[new]
+    return each

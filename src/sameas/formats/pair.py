@@ -1,0 +1,182 @@
+"""The front door of reading: whatever the user points at, as a GraphPair."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+
+import polars as pl
+
+from sameas.compute.parallel import map_blocks
+from sameas.errors import InputError, OptionError, shortened
+from sameas.formats.benchmark import MARKS, TRANSLATED, Side, read_benchmark, read_benchmark_gold
+from sameas.formats.files import STANDARD_INPUT, StrPath, limited, limits
+from sameas.formats.links import read_gold_links
+from sameas.formats.names import read_names
+from sameas.formats.sources import Place, files_of, read_files
+from sameas.formats.sparql import endpoint_of, read_endpoint
+from sameas.formats.tables import read_table
+from sameas.graph.graph import Graph, GraphPair
+from sameas.graph.labels import choose_names, further_names
+from sameas.graph.rdf.reading import Reading
+from sameas.graph.semantics.understanding import understand
+
+log = logging.getLogger(__name__)
+
+
+def read_pair(
+    left: Place,
+    right: Place | None = None,
+    *,
+    names: StrPath | Sequence[StrPath] | None = None,
+    reading: Reading | None = None,
+) -> GraphPair:
+    """The pair of graphs in one benchmark folder, or in two places.
+
+    A place is a table of triples, an RDF file, a folder of RDF files or several of them, "-" for
+    standard input, or a SPARQL endpoint (``sparql+http://...``); ``reading`` says how RDF is read.
+    ``names`` is a names file for both sides, two files (left, right), or "uri" to make all names
+    from the URIs. Without it, names are those the input brings, else made from the URIs.
+    """
+    reading, gold = reading or Reading(), None
+    with limited(reading.max_bytes):
+        if right is not None:
+            if STANDARD_INPUT in (left, right) and left == right:
+                raise OptionError("one side at most can be standard input, got both")
+            sides = [_side(left, reading, 0), _side(right, reading, 1)]
+        elif isinstance(left, str | PathLike):
+            sides, gold = read_benchmark(Path(left))
+            translated = Path(left) / TRANSLATED
+            if names is None and sides[0].ids is not None and translated.exists():
+                names = translated
+        else:
+            raise OptionError("two sides expected, got several files of one")
+        for side in sides:
+            _refuse_empty(side)
+        pair = understand(GraphPair(left=sides[0].graph, right=sides[1].graph))
+        if names is not None:
+            graphs = _with_names(sides, (pair.left, pair.right), names)
+            pair = replace(pair, left=graphs[0], right=graphs[1])
+    return pair if gold is None else replace(pair, gold=_checked_gold(pair, gold))
+
+
+def read_graph(place: Place, *, reading: Reading | None = None) -> Graph:
+    """One graph from a table of triples or from RDF, with the names it brings, else from URIs."""
+    reading = reading or Reading()
+    with limited(reading.max_bytes):
+        side = _side(place, reading, 0)
+    _refuse_empty(side)
+    return side.graph
+
+
+def read_understood(
+    place: Place, *, names: StrPath | None = None, reading: Reading | None = None
+) -> Graph:
+    """One graph as it would be matched: with kinds, and with names wherever it has them.
+
+    Statements about one resource alone are enough. ``names`` is a names file, or "uri".
+    """
+    reading = reading or Reading()
+    with limited(reading.max_bytes):
+        side = _side(place, reading, 0)
+        if not len(side.graph.entities):
+            raise InputError(side.file, "holds no triples; a graph needs at least one")
+        graph = understand(GraphPair(left=side.graph, right=side.graph)).right
+        return graph if names is None else _with_names([side], [graph], names)[0]
+
+
+def is_pair(place: StrPath) -> bool:
+    """Whether a place is a folder that holds two graphs."""
+    folder = Path(place)
+    return folder.is_dir() and (
+        any((folder / mark).exists() for mark in MARKS.values()) or (folder / "run.json").is_file()
+    )
+
+
+def read_gold(path: StrPath, *, max_bytes: int | None = None) -> pl.DataFrame:
+    """Gold links (left, right) from a two-column file or a benchmark folder.
+
+    ``max_bytes`` is how much a file may hold, once it is unpacked.
+    """
+    path = Path(path)
+    with limited(max_bytes):
+        gold = read_benchmark_gold(path) if path.is_dir() else read_gold_links(path)
+    return gold.select("left", "right")
+
+
+def _side(place: Place, reading: Reading, number: int) -> Side:
+    """One of two sides, the first having the number 0."""
+    places = [place] if isinstance(place, str | PathLike) else list(place)
+    file = ",".join("standard input" if str(p) == STANDARD_INPUT else str(p) for p in places)
+    single = places[0] if len(places) == 1 else ""
+    if single and is_pair(single):
+        raise InputError(file, "is a folder of two graphs; give it alone, or two files of triples")
+    tally = Counter[str]()
+    if endpoint := endpoint_of(single):
+        query = reading.query[min(number, len(reading.query) - 1)] if reading.query else None
+        batches = read_endpoint(endpoint, query, tally)
+    else:
+        files, tables = files_of(places, reading)
+        if tables:
+            parts = [table for _, table in map_blocks(_read_part, tables, str, limits())]
+            return Side(graph=Graph.from_triples(pl.concat(parts)), file=file)
+        batches = read_files(files, reading, tally)
+    graph = Graph.from_statements(batches, reading, tally, file)
+    if tally["quoted"]:
+        log.warning("%s: statements about statements were left out: %d", file, tally["quoted"])
+    return Side(graph=graph, file=file)
+
+
+def _read_part(path: str, given: tuple[int | None, int | None]) -> pl.DataFrame:
+    """The triples of one of the files of a table."""
+    with limited(*given):
+        return read_table(Path(path), ("head", "relation", "tail"))
+
+
+def _refuse_empty(side: Side) -> None:
+    if not len(side.graph.triples):
+        what = "triples between resources" if len(side.graph.entities) else "triples"
+        raise InputError(side.file, f"holds no {what}; a graph needs at least one")
+
+
+def _with_names(
+    sides: Sequence[Side], graphs: Sequence[Graph], names: StrPath | Sequence[StrPath]
+) -> list[Graph]:
+    """The graphs with the names that were asked for."""
+    files = [names] if isinstance(names, str | PathLike) else list(names)
+    if len(files) not in (1, len(sides)):
+        raise OptionError(f"`names` must be one file or one a side, got {len(files)} instead")
+    tables = [None if str(file) == "uri" else read_names(Path(file)) for file in files]
+    named = []
+    for side, graph, table in zip(sides, graphs, tables * (len(sides) // len(tables)), strict=True):
+        if table is not None and side.ids is not None:
+            ids = side.ids.cast(pl.String)
+            table = table.with_columns(pl.col("entity").replace(ids, graph.entities))
+        chosen, given = choose_names(graph.entities, table)
+        graph = replace(graph, names=chosen, names_given=given)
+        if table is not None:
+            further = further_names(graph.entities, table)
+            graph = replace(graph, alternatives=pl.concat([further, graph.alternatives]))
+        named.append(graph)
+    used = [graph.names_given for graph in named]
+    used = used if len(files) > 1 else [sum(used)]
+    for file, table, count in zip(files, tables, used, strict=True):
+        if table is not None and not count:
+            problem = "none of its entities is in the graphs; the first column must hold their URIs"
+            raise InputError(file, problem)
+    return named
+
+
+def _checked_gold(pair: GraphPair, gold: pl.DataFrame) -> pl.DataFrame:
+    """The gold links (left, right), refused if one is to an entity that is not in the graphs."""
+    for side, graph in (("left", pair.left), ("right", pair.right)):
+        missing = gold.filter(graph.positions(gold[side]) < 0)
+        if len(missing):
+            problem = f"{len(missing)} gold links name an entity that is not in the {side} graph"
+            first = f'the first is "{shortened(missing[side][0])}"; leave them out or add triples'
+            raise InputError(missing["file"][0], f"{problem}, {first}", line=missing["line"][0])
+    return gold.select("left", "right")

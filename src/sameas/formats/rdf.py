@@ -1,0 +1,236 @@
+"""Streams of RDF to statements, in any usual format; malformed statements are left out.
+
+The parsers check syntax only. IRIs and language tags are validated here, statement by statement,
+so that one bad term does not end a file, and no parser has to guess where the next statement
+begins. N-Triples and N-Quads are parsed with all checks first, a block at a time, which is fast.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import IO, Any, cast
+from urllib.parse import quote
+
+import polars as pl
+import pyoxigraph as ox
+
+from sameas.errors import InputError, shortened
+from sameas.formats.files import Stream
+from sameas.formats.guards import LOST, Guarded, refuse_deep_lines, too_deep
+from sameas.formats.rdf_syntax import FORMATS, kind_of_content
+from sameas.graph.iri import SIMPLE
+from sameas.graph.rdf.reading import LANGUAGE, RdfKind, Reading
+from sameas.graph.rdf.statements import BlankNames, from_canonical, statements_of
+
+log = logging.getLogger(__name__)
+
+BLOCK_BYTES = 2**23
+LONGEST_LINE = 2**24
+"""The longest term that pyoxigraph reads."""
+TOO_LONG = "a line or literal is longer than 16 MiB, which is more than can be read; cut it"
+REMOTE_CONTEXT = (
+    "its JSON-LD context is to be fetched from elsewhere, which is not done; put the context "
+    "into the file, or convert it to N-Triples"
+)
+NO_NAME = "standard-input"
+"""The name that relative IRIs on standard input are resolved against."""
+
+
+@cache
+def well_formed() -> re.Pattern[str]:
+    """Most well-formed statements as text; others are looked at term by term, which is slower.
+
+    Made when it is needed first: that takes a tenth of a second.
+    """
+    return re.compile(
+        rf"(?:<{SIMPLE}>|_:\w+) <{SIMPLE}> (?:<{SIMPLE}>|_:\w+|"
+        rf"\"[^\"\\]*(?:\\.[^\"\\]*)*\"(?:@{LANGUAGE.pattern}|\^\^<{SIMPLE}>)?)"
+    )
+
+
+@dataclass
+class Faults:
+    """Malformed statements of one stream: left out and counted, or refused."""
+
+    place: str
+    kind: RdfKind
+    reading: Reading
+    are_skippable: bool
+    """Whether syntax errors could be skipped, with `lenient`; not in files of links."""
+    counts: Counter[str] = field(default_factory=Counter)
+    first: str = ""
+
+    def valid(self, quads: Iterable[ox.Quad], line: Callable[[], int | None]) -> Iterator[ox.Quad]:
+        """The quads whose IRIs and language tags are well-formed; ``line`` says where one is."""
+        for quad in quads:
+            if well_formed().fullmatch(str(quad)) or not (found := _bad_term(quad)):
+                yield quad
+                continue
+            kind, text = found
+            what = f'{kind} "{shortened(text)}"'
+            if self.reading.strict:
+                remedy = "mend it, or leave out such statements by reading without `strict`"
+                raise InputError(self.place, f"malformed {what}; {remedy}", line=line())
+            self._count(f"bad_{kind.lower().replace(' ', '_')}s", f"the {what}", line())
+
+    def syntax_error(self, error: SyntaxError, line: int | None) -> None:
+        """Count a statement with a syntax error if lenient, where the parser can go on."""
+        can_go_on = self.kind not in ("rdf", "jsonld")
+        message = re.sub(r"^Parser error [^:]*: ", "", str(error.msg))
+        if self.reading.lenient and can_go_on and self.are_skippable:
+            self._count("syntax_errors", f"a syntax error ({shortened(message)})", line)
+            return
+        if "LoadDocumentCallback" in message:
+            raise InputError(self.place, REMOTE_CONTEXT)
+        remedy = "mend it"
+        if self.are_skippable:
+            remedy = "mend it, or skip what is malformed with `lenient`" if can_go_on else LOST
+        if "Invalid UTF-8" in message:
+            message, remedy = "not UTF-8 text", "convert the file to UTF-8"
+        message, column = f"{shortened(message, 200)}; {remedy}", error.offset or None
+        raise InputError(self.place, message, line=line, column=column)
+
+    def _count(self, kind: str, what: str, line: int | None) -> None:
+        self.first = self.first or what + (f" in line {line}" if line else "")
+        self.counts[kind] += 1
+
+    def report(self, tally: Counter[str]) -> None:
+        """Log how many statements were left out, and why the first was; add the counts."""
+        if count := self.counts.total():
+            kinds = ", ".join(f"{kind.replace('_', ' ')} {n}" for kind, n in self.counts.items())
+            message = "%s: malformed statements were left out: %d (%s); the first has %s"
+            log.warning(message, self.place, count, kinds, self.first)
+            tally.update(self.counts, malformed=count)
+
+
+def read_stream(
+    stream: Stream,
+    kind: RdfKind | None,
+    reading: Reading,
+    tally: Counter[str] | None = None,
+    *,
+    tag: str = "",
+) -> Iterator[pl.DataFrame]:
+    """The statements of one stream in the format that its name says, None if it says nothing.
+
+    A stream that clearly holds another format is read as that. Malformed statements are counted
+    in ``tally``; without one, as for links, syntax errors are never skipped.
+    """
+    kind = kind_of_content(stream, kind)
+    faults = Faults(stream.place, kind, reading, are_skippable=tally is not None)
+    if kind in ("nt", "nq"):
+        blank = BlankNames(tag)
+        for content in _canonical_blocks(stream, faults):
+            yield from_canonical(content, blank)
+    elif kind != "jsonld" or stream.head.strip():  # nothing is no JSON, but no error elsewhere
+        yield from statements_of(_quads(stream, faults), tag)
+    faults.report(Counter() if tally is None else tally)
+
+
+def _quads(stream: Stream, faults: Faults) -> Iterator[ox.Quad]:
+    """The valid quads of a stream in any format."""
+    name = NO_NAME if stream.place == "standard input" else Path(stream.place).name
+    base = faults.reading.base or f"file:///{quote(name)}"
+    source = Guarded(stream, faults.kind)
+    try:
+        parser = parsed(source, faults.kind, base_iri=base, lenient=True)
+    except ValueError as error:  # the base is none
+        raise InputError(stream.place, f"{error}; is `base` a whole IRI?") from None
+    while True:
+        try:
+            yield from faults.valid(parser, lambda: source.line)
+            return
+        except SyntaxError as error:
+            faults.syntax_error(error, error.lineno if source.line is None else source.line)
+        except MemoryError:
+            raise InputError(stream.place, TOO_LONG) from None
+        except RecursionError:  # triples in RDF/XML
+            raise too_deep(stream.place) from None
+
+
+def parsed(source: Guarded, kind: RdfKind, **options: Any) -> Iterator[ox.Quad]:
+    """The quads of a source, which may go on after an error."""
+    quads = ox.parse(input=cast(IO[bytes], source), format=FORMATS[kind], **options)
+    return quads if kind in ("rdf", "jsonld") else map(source.ended, quads)
+
+
+def _bad_term(statement: ox.Quad | ox.Triple) -> tuple[str, str] | None:
+    """What kind of term is malformed in a statement, and its text; None if all are well-formed.
+
+    A literal that does not fit its datatype is well-formed.
+    """
+    for term in statement:
+        kind = type(term)
+        language = term.language if kind is ox.Literal else None
+        iri = term.datatype if kind is ox.Literal else term
+        if language and not LANGUAGE.fullmatch(language):
+            return "language tag", language
+        if type(iri) is ox.NamedNode and not _is_iri(iri.value):
+            return "IRI", iri.value
+        if kind is ox.Triple and (found := _bad_term(term)):
+            return found
+    return None
+
+
+@lru_cache(maxsize=2**16)
+def _is_iri(text: str) -> bool:
+    try:
+        ox.NamedNode(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _canonical_blocks(stream: Stream, faults: Faults) -> Iterator[bytes]:
+    """N-Triples or N-Quads in canonical form, some megabytes at a time.
+
+    A block with an error is parsed line by line, so that a malformed line costs no other line.
+    """
+    line = 1
+    for block in _blocks(stream):
+        refuse_deep_lines(block, stream.place)
+        try:
+            content = _canonical(block, faults.kind)
+        except (SyntaxError, MemoryError):
+            lines = enumerate(block.split(b"\n"), start=line)
+            content = b"".join(_canonical_line(text, faults, number) for number, text in lines)
+        if content:
+            yield content
+        line += block.count(b"\n") + 1
+
+
+def _canonical(content: bytes, kind: RdfKind) -> bytes:
+    parser = ox.parse(input=content, format=FORMATS[kind])
+    return cast(bytes, ox.serialize(parser, format=ox.RdfFormat.N_QUADS))
+
+
+def _canonical_line(text: bytes, faults: Faults, number: int) -> bytes:
+    """One line in canonical form; nothing if it is malformed."""
+    try:
+        return _canonical(text, faults.kind)
+    except MemoryError:
+        raise InputError(faults.place, TOO_LONG, line=number) from None
+    except SyntaxError:
+        parser = ox.parse(input=text, format=FORMATS[faults.kind], lenient=True)
+    try:
+        quads = list(parser)
+    except SyntaxError as error:
+        faults.syntax_error(error, number)
+        return b""
+    valid = faults.valid(quads, lambda: number)
+    return cast(bytes, ox.serialize(valid, format=ox.RdfFormat.N_QUADS))
+
+
+def _blocks(stream: Stream) -> Iterator[bytes]:
+    """The stream, cut at ends of lines, which are left off."""
+    while block := stream.read(BLOCK_BYTES):
+        rest = b"" if block.endswith(b"\n") else stream.readline(LONGEST_LINE)
+        if len(rest) == LONGEST_LINE:
+            raise InputError(stream.place, TOO_LONG)
+        yield (block + rest).removesuffix(b"\n")

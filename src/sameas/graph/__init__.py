@@ -1,0 +1,1 @@
+"""Graphs, conversions, RDF statements, semantics, and the task of an alignment."""

@@ -1,0 +1,153 @@
+"""Counts about graphs, and what looks suspicious about them, before they are aligned."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sameas.graph.graph import Graph, GraphPair
+from sameas.graph.semantics.kinds import Kind
+from sameas.graph.semantics.understanding import understand
+
+SHOWN = 10
+"""Properties that may hold names, as far as they are listed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphInspection:
+    """Counts about one graph, and warnings about what looks suspicious."""
+
+    entities: int
+    relations: int
+    triples: int
+    duplicate_triples: int
+    self_loops: int
+    isolated_entities: int
+    attributes: int
+    names_given: int
+    """Entities whose name came with the input; the others were named after their URI."""
+    empty_names: int
+    names_without_letters: int
+    shared_names: int
+    """Entities whose name another entity of the graph has too."""
+    alternatives: int
+    """Names besides the first."""
+    not_linkable: int
+    """Entities that are neighbours and no more: mentions of other places."""
+    kinds: dict[str, int]
+    """How many individuals, classes and properties there are, where that is known."""
+    naming: tuple[dict[str, Any], ...]
+    """The properties that hold names or could: path, entities, likeness, chosen; best first."""
+    mean_degree: float
+    scripts: dict[str, float]
+    """Share of the letters of all names by script, largest first."""
+    namespaces: dict[str, int]
+    """Entities by the beginning of their URI, most frequent first."""
+    reading: dict[str, int]
+    """Counters collected while reading RDF; empty for other input."""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inspection:
+    """Both graphs of a pair, and warnings about the two together."""
+
+    left: GraphInspection
+    right: GraphInspection
+    gold_links: int | None
+    warnings: tuple[str, ...]
+
+    def asdict(self) -> dict[str, Any]:
+        """The counts as plain values that JSON can hold."""
+        return asdict(self)
+
+
+def inspect(pair: GraphPair) -> Inspection:
+    """Counts, scripts and namespaces of both graphs, and warnings about what may go wrong."""
+    left, right = inspect_graph(pair.left), inspect_graph(pair.right)
+    gold_links = None if pair.gold is None else len(pair.gold)
+    warnings = tuple(warnings_of_pair(left, right))
+    return Inspection(left=left, right=right, gold_links=gold_links, warnings=warnings)
+
+
+def inspect_graph(graph: Graph) -> GraphInspection:
+    """Counts, scripts and namespaces of one graph, and warnings about what may go wrong.
+
+    RDF that was read alone is understood alone: how well names meet is not known.
+    """
+    if graph.reading is not None:
+        graph = understand(GraphPair(left=graph, right=Graph.from_triples([]))).left
+    distinct, names, size = graph.distinct_triples(), graph.names, len(graph.entities)
+    degrees = np.bincount(distinct[:, [0, 2]].ravel(), minlength=size)
+    letters = Counter[str]()
+    for letter, count in Counter("".join(names.to_list())).items():
+        if letter.isalpha():  # the first word of a letter's Unicode name is its script
+            letters[unicodedata.name(letter, "OTHER").split()[0].title()] += count
+    begin = graph.entities.str.extract(r"^(\w+://[^/]+/(?:[^/#]+[/#])?)").fill_null("(no URI)")
+    namespaces = begin.alias("begin").value_counts(name="count")
+    kinds = () if graph.kinds is None else np.bincount(graph.kinds)
+    found = GraphInspection(
+        entities=size,
+        relations=len(graph.relations),
+        triples=len(graph.triples),
+        duplicate_triples=len(graph.triples) - len(distinct),
+        self_loops=int((distinct[:, 0] == distinct[:, 2]).sum()),
+        isolated_entities=int((degrees == 0).sum()),
+        attributes=len(graph.attributes),
+        names_given=graph.names_given,
+        empty_names=int((names == "").sum()),
+        names_without_letters=int(((names != "") & ~names.str.contains(r"[\p{L}\p{N}]")).sum()),
+        shared_names=int(((names != "") & names.is_duplicated()).sum()),
+        alternatives=len(graph.alternatives),
+        not_linkable=0 if graph.linkable is None else size - len(graph.linkable),
+        kinds={Kind(n).name.lower(): int(count) for n, count in enumerate(kinds) if count},
+        naming=() if graph.naming is None else tuple(graph.naming.head(SHOWN).to_dicts()),
+        mean_degree=float(degrees.mean()) if size else 0.0,
+        scripts={name: count / letters.total() for name, count in letters.most_common(5)},
+        namespaces=dict(namespaces.sort(-pl.col("count").cast(int), "begin").head(5).iter_rows()),
+        reading=graph.reading_counts,
+    )
+    return replace(found, warnings=tuple(_warnings(found)))
+
+
+def _warnings(found: GraphInspection) -> Iterator[str]:
+    size = max(found.entities, 1)
+    if found.reading and not any(one["chosen"] for one in found.naming):
+        named = "IRIs alone name them" if found.empty_names < size else "they have no names at all"
+        yield f"no property names the entities: {named}; if one does, give it with `label`"
+    for count, share, text in (
+        (found.isolated_entities, 0.1, "have no triple: only their names can tell"),
+        (found.empty_names, 0.05, "have an empty name: only their neighbours can tell"),
+        (found.names_without_letters, 0.05, "have a name without letters or digits"),
+        (found.shared_names, 0.3, "share their name with another entity"),
+    ):
+        if count > share * size:
+            yield f"{count:,} of {size:,} entities {text}"
+    if found.duplicate_triples:
+        yield f"{found.duplicate_triples:,} triples stand twice; each counts once"
+    if found.reading.get("malformed"):
+        yield f"{found.reading['malformed']:,} malformed statements were left out"
+    if found.relations == 1:
+        yield "there is only one relation: neighbours cannot be told apart by it"
+
+
+def warnings_of_pair(left: GraphInspection, right: GraphInspection) -> Iterator[str]:
+    """What looks suspicious about two graphs together."""
+    if left.scripts and right.scripts and next(iter(left.scripts)) not in right.scripts:
+        yield (
+            f"names are written in different scripts ({next(iter(left.scripts))} and "
+            f"{next(iter(right.scripts))}); translate one side and give it with `names`, "
+            "or only neighbours can tell"
+        )
+    small, large = sorted([left.entities, right.entities])
+    if large > 5 * small:
+        yield (
+            f"one graph has {large / max(small, 1):.0f} times the entities of the other; "
+            "most of them will stay unmatched"
+        )

@@ -1,0 +1,145 @@
+"""Names of entities: which label is the name, and names made from URIs where there is none.
+
+The last part of an IRI may be an identifier, not a name: its shape and its siblings tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from urllib.parse import unquote
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sameas.graph.iri import RDFS, SKOS, mapped_where
+
+LABELS = (
+    f"{RDFS}label",
+    f"{SKOS}prefLabel",
+    "http://schema.org/name",
+    "https://schema.org/name",
+    "http://xmlns.com/foaf/0.1/name",
+    "http://dbpedia.org/ontology/name",
+    "http://purl.org/dc/elements/1.1/title",
+    "http://purl.org/dc/terms/title",
+)
+"""Properties that hold names, best first."""
+ALTERNATIVES = (
+    f"{SKOS}altLabel",
+    "http://schema.org/alternateName",
+    "https://schema.org/alternateName",
+    "http://purl.org/dc/terms/alternative",
+)
+"""Properties that hold further names."""
+IDENTIFIER = (
+    r"^(?:[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}"  # UUID
+    r"|[0-9a-fA-F]*\d[0-9a-fA-F]{6,}|[\W\d_]*|\w|id|ID|_:.*)$"
+)
+SCHEME = r"^(?:urn:)?[A-Za-z][A-Za-z0-9+.-]*:"
+"""What comes before the last part of an IRI without slash and hash."""
+TURNS = ("[a-z][A-Z]", r"[A-Za-z]\d", r"\d[A-Za-z]", "[A-Z]{2}[a-z]")
+"""Where case changes, or digits meet letters."""
+SAME_STEMS = 0.3
+"""Last parts with digits are identifiers if without these fewer than this share are distinct."""
+CROWD = 5
+"""IRIs that a namespace must have before its siblings tell."""
+RESTLESS = 0.3
+"""Last parts are identifiers if they have so many turns per character."""
+
+
+def names_from_uris(uris: pl.Series) -> pl.Series:
+    """A readable name for each URI: its last part, decoded, with its words apart.
+
+    What follows ``/resource/`` is one part, as in DBpedia's ``AC/DC``. Words joined by camel
+    case are split only where nothing else separates them.
+
+    >>> names_from_uris(pl.Series(["http://a.org/x#Saint_%C3%89tienne", "b:BirthPlace"])).to_list()
+    ['Saint Étienne', 'b:Birth Place']
+    """
+    trimmed = uris.str.strip_chars_end("/#")
+    part = pl.DataFrame({"uri": uris, "trimmed": trimmed}).select(
+        pl.coalesce(
+            pl.col("trimmed").str.extract(r"/resource/(.+)$"),
+            pl.col("trimmed").str.extract(r"([^/#]+)$"),
+            pl.col("uri"),
+        )
+    )["trimmed"]
+    part = mapped_where(part.str.contains("%", literal=True), part, unquote)
+    spaced = part.str.replace_all(r"[_\s]+", " ").str.strip_chars()
+    split = spaced.str.replace_all(r"(\p{Ll}|\d)(\p{Lu})", "${1} ${2}").str.replace_all(
+        r"(\p{Lu})(\p{Lu}\p{Ll})", "${1} ${2}"
+    )
+    joined = ~spaced.str.contains(r"[ \-,.(]")
+    names: pl.Series = split.zip_with(joined, spaced)
+    return names.rename("name")
+
+
+def namespaces(iris: pl.Series) -> pl.Series:
+    """Each IRI up to its last slash or hash."""
+    return iris.str.replace(r"[^/#]*[/#]?$", "")
+
+
+def are_identifiers(iris: pl.Series, kinds: NDArray[np.int8] | None = None) -> pl.Series:
+    """Whether the last part of each IRI is an identifier; siblings have its namespace and kind.
+
+    >>> are_identifiers(pl.Series(["http://a.org/Q42", "http://a.org/New_York", "x:id"])).to_list()
+    [False, False, True]
+    >>> are_identifiers(pl.Series([f"http://a.org/person{n}" for n in range(9)])).all()
+    True
+    """
+    local = iris.str.strip_chars_end("/#").str.extract(r"([^/#]*)$").fill_null("")
+    local = local.str.replace(SCHEME, "").zip_with(local == iris, local)
+    table = pl.DataFrame(
+        {
+            "local": local,
+            "space": namespaces(iris),
+            "kind": np.zeros(len(iris), dtype=np.int8) if kinds is None else kinds,
+            "shape": local.str.contains(IDENTIFIER),
+        }
+    )
+    turns = pl.sum_horizontal(pl.col("local").str.count_matches(turn) for turn in TURNS)
+    stem = pl.col("local").str.replace_all(r"[\d\W_]+", " ").str.strip_chars().str.to_lowercase()
+    odd = pl.col("shape") | (turns / pl.col("local").str.len_chars().clip(1) > RESTLESS)
+    table = table.with_columns(
+        stem=stem, odd=odd, digits=pl.col("local").str.contains(r"\d")
+    ).with_columns(
+        many=(pl.len() >= CROWD).over("space", "kind"),
+        same=(pl.col("stem").n_unique() / pl.len() < SAME_STEMS).over("space", "kind"),
+        digits=(pl.col("digits").mean() > 0.5).over("space", "kind"),
+        odd=(pl.col("odd").mean() > 0.5).over("space", "kind"),
+    )
+    crowd = pl.col("many") & ((pl.col("same") & pl.col("digits")) | pl.col("odd"))
+    return table.select(pl.col("shape") | crowd).to_series()
+
+
+def names_from_attributes(attributes: pl.DataFrame, preferred: Sequence[str] = ()) -> pl.DataFrame:
+    """One name per entity that has a label attribute (table entity, name), the best label first."""
+    labels = list(dict.fromkeys([*preferred, *LABELS]))
+    order = pl.DataFrame({"attribute": labels, "order": range(len(labels))})
+    return (
+        attributes.with_row_index("position")
+        .join(order, on="attribute", how="inner")
+        .sort("order", "position")
+        .unique("entity", keep="first", maintain_order=True)
+        .select("entity", name="value")
+    )
+
+
+def choose_names(entities: pl.Series, given: pl.DataFrame | None) -> tuple[pl.Series, int]:
+    """The name of each entity, from a table (entity, name) or else its URI; and how many are given.
+
+    Of several names of one entity the first is taken; `further_names` has the others.
+    """
+    names = names_from_uris(entities)
+    if given is None or not len(given):
+        return names, 0
+    first = given.unique("entity", keep="first", maintain_order=True)
+    chosen = entities.replace_strict(first["entity"], first["name"], default=None).rename("name")
+    return chosen.zip_with(chosen.is_not_null(), names), len(chosen) - chosen.null_count()
+
+
+def further_names(entities: pl.Series, given: pl.DataFrame) -> pl.DataFrame:
+    """The rows of a table (entity, name) that ``choose_names`` does not take: entity, name."""
+    is_further = ~pl.col("entity").is_first_distinct()
+    return given.filter(is_further, pl.col("entity").is_in(entities.implode()))

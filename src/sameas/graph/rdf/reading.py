@@ -1,0 +1,71 @@
+"""Reading: the options about how graphs are read, checked when they are made."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from sameas.options.declare import Size, check, wrong
+
+RdfKind = Literal["nt", "nq", "ttl", "trig", "rdf", "jsonld"]
+"""N-Triples, N-Quads, Turtle, TriG, RDF/XML, JSON-LD."""
+
+_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"]*")
+LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How RDF is read. For tables of triples and benchmark folders there is nothing to choose.
+
+    >>> Reading(language=("en", "de"), exclude=("http://www.w3.org/ns/prov#*",)).lenient
+    False
+
+    Options:
+      label IRI: RDF: a property that holds names, preferred to the usual ones.
+      language TAG,...: RDF: preferred languages of names, as in en,de.
+      include IRI: RDF: read only these predicates, link only these classes (* at the end: any).
+      exclude IRI: RDF: leave out these predicates, and members of these classes.
+      blank_nodes: RDF: blank nodes may be linked too.
+      link: RDF: link things alone, or also nodes that only hold a value, and equal IRIs.
+      lenient: RDF: skip syntax errors, and count them.
+      strict: RDF: refuse malformed IRIs and language tags.
+      max_bytes SIZE: How much a file or endpoint may hold, once it is unpacked; else what fits in
+        memory.
+      format: RDF: what standard input holds, and files without a known suffix.
+      base IRI: RDF: what relative IRIs are resolved against.
+      query FILE: SPARQL: a file with the query, for both sides or one a side.
+    """
+
+    label: tuple[str, ...] = ()
+    language: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    blank_nodes: bool = False
+    link: Literal["things", "all"] = "things"
+    lenient: bool = False
+    strict: bool = False
+    max_bytes: Size | None = None
+    format: RdfKind | None = None
+    base: str | None = None
+    query: tuple[Path, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse values that cannot be used."""
+        check(self)
+        if self.strict and self.lenient:
+            raise wrong("strict", "False where `lenient` is True", True)
+        for tag in self.language:
+            if not LANGUAGE.fullmatch(tag):
+                raise wrong("language", "a tag such as en or zh-Hant", tag)
+        for name in ("label", "include", "exclude"):
+            for iri in getattr(self, name):
+                if not _IRI.fullmatch(iri):
+                    what = "a whole IRI such as http://www.w3.org/2000/01/rdf-schema#label"
+                    raise wrong(name, what, iri)
+        if self.base is not None and not _IRI.fullmatch(self.base):
+            raise wrong("base", "a whole IRI such as http://example.org/", self.base)
+        if len(self.query) > 2:
+            raise wrong("query", "one file or one a side", len(self.query))

@@ -1,0 +1,1 @@
+"""What a graph is about: kinds, names, paths, aliases."""

@@ -1,0 +1,71 @@
+"""Nodes that are only another name of an entity they point at.
+
+Some graphs keep further names as resources that lead to what they name ("EGP", alias of
+"European Green Party"). Such a node has a name, one edge and nothing else; nothing leads to it;
+it has a type that what it points at has not, as leaves of a hierarchy do; and its name resembles
+that of what it points at.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from sameas.compute.arrays import Mask, Positions
+from sameas.graph.semantics.kinds import Kind, View
+from sameas.graph.semantics.names import Naming
+from sameas.text.folding import folded
+from sameas.text.ngrams import ngram_rows
+
+FEWEST = 5
+MOST_OTHERS = 0.1
+"""The share of a relation's heads that may not be as described."""
+CHAINED = 0.02
+"""The share of tails that may be heads: names are not named themselves."""
+RESEMBLE = 0.2
+"""The least mean cosine of names, beyond that of names at random."""
+
+
+def find_aliases(view: View, naming: Naming) -> Positions:
+    """Pairs (alias, what it names), shape (k, 2)."""
+    graph, edges, size = view.graph, view.between, len(view.graph.entities)
+    out, into = (np.bincount(edges[:, end], minlength=size) for end in (0, 2))
+    said = graph.attributes.filter(~pl.col("attribute").is_in(naming.name_paths))
+    first = naming.names.unique("entity", keep="first", maintain_order=True)
+    texts = np.full(size, "", dtype=object)
+    texts[first["entity"].to_numpy()] = first["value"].to_numpy()
+    individual = view.kinds == Kind.INDIVIDUAL
+    bare = individual & (out == 1) & (into == 0) & (texts != "")
+    bare &= ~view.mask(graph.positions(said["entity"]))
+    edges = edges[np.argsort(edges[:, 1], kind="stable")]
+    found = [np.zeros((0, 2), dtype=np.int64)]
+    for part in np.split(edges, np.flatnonzero(np.diff(edges[:, 1])) + 1):
+        heads, tails = part[:, 0], part[:, 2]
+        good = bare[heads] & individual[tails]
+        chained = np.isin(tails, heads)
+        if good.sum() < FEWEST or (~good).mean() > MOST_OTHERS or chained.mean() > CHAINED:
+            continue
+        heads, tails = heads[good & ~chained], tails[good & ~chained]
+        if _own_type(view, heads, tails) and _resemble(texts[heads], texts[tails]):
+            found.append(np.stack([heads, tails], axis=1))
+    return np.concatenate(found)
+
+
+def _own_type(view: View, heads: Positions, tails: Positions) -> bool:
+    """Whether nearly all heads have a type that hardly any tail has."""
+    own = view.types[np.isin(view.types[:, 0], heads), 2]
+    theirs = view.types[np.isin(view.types[:, 0], tails), 2]
+    most = int(np.bincount(own).argmax()) if len(own) else -1
+    ours, other = (own == most).sum(), (theirs == most).sum()
+    few, fewer = (MOST_OTHERS * len(np.unique(ends)) for ends in (heads, tails))
+    return most >= 0 and ours >= len(np.unique(heads)) - few and other <= fewer
+
+
+def _resemble(names: Mask, others: Mask) -> bool:
+    """Whether names resemble the others in their order more than in another order."""
+    texts = folded(pl.Series([*names, *others], dtype=pl.String))
+    rows = ngram_rows(texts, n=3, boundaries=True, rarity=True).sparse
+    ours, theirs = rows[: len(names)], rows[len(names) :]
+    turned = theirs[np.roll(np.arange(len(names)), len(names) // 2)]
+    alike, chance = (float(ours.multiply(side).sum()) / len(names) for side in (theirs, turned))
+    return alike - chance >= RESEMBLE

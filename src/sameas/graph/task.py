@@ -1,0 +1,93 @@
+"""Inputs, Constraints and Task: everything that one alignment starts from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sameas.compute.arrays import Positions
+from sameas.compute.rows import Rows
+from sameas.graph.graph import GraphPair
+from sameas.options.options import Options
+from sameas.text.words import WordVectors
+
+Sides = tuple[Positions, Positions]
+"""Positions of left and of right entities."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Inputs:
+    """What the caller gives besides the two graphs. None of it is required."""
+
+    seeds: pl.DataFrame | None = None
+    """Known links: left, right."""
+    reject: pl.DataFrame | None = None
+    """Pairs known not to be links: left, right."""
+    among: pl.DataFrame | None = None
+    """Only entities of these links are candidates (the paper protocol)."""
+    embeddings: Rows | None = None
+    """Feature rows of all left, then all right entities, used instead of names."""
+    word_vectors: WordVectors | None = None
+    """Vectors of the words in names, where ``features`` are word or hybrid."""
+    dictionary: pl.DataFrame | None = None
+    """What texts in names mean in the language of the other side: text, gloss."""
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """What must and what cannot be linked, by position.
+
+    ``seeds`` and ``rejected`` are pairs, shape (k, 2). ``inside`` are masks of the left and right
+    entities that may be linked with each other; the others may be linked among themselves, as
+    support for those. Pairs are of one kind, where ``kinds`` are known; otherwise these are zero.
+    ``single`` says whether a left, and whether a right entity has one partner at most.
+    """
+
+    seeds: Positions
+    rejected: Positions
+    inside: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+    kinds: tuple[NDArray[np.int8], NDArray[np.int8]]
+    single: tuple[bool, bool] = (True, True)
+
+    def allows(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Which pairs are of one kind, not rejected, not at odds with seeds, not half inside."""
+        allowed: NDArray[np.bool_] = self.inside[0][left] == self.inside[1][right]
+        allowed &= self.kinds[0][left] == self.kinds[1][right]
+        width = len(self.inside[1])
+        if len(self.rejected):
+            numbers = self.rejected[:, 0] * width + self.rejected[:, 1]
+            allowed &= ~np.isin(left * np.int64(width) + right, numbers)
+        for near, far, column in ((left, right, 0), (right, left, 1)):
+            if len(self.seeds) and self.single[column]:
+                partner = np.full(len(self.inside[column]), -1, dtype=np.int64)
+                partner[self.seeds[:, column]] = self.seeds[:, 1 - column]
+                allowed &= (partner[near] < 0) | (partner[near] == far)
+        return allowed
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One alignment to be made, with everything that was given looked up in the graphs."""
+
+    pair: GraphPair
+    options: Options
+    inputs: Inputs
+    sides: Sides
+    """Positions of the entities that may be linked, ascending."""
+    known: Constraints
+
+    @property
+    def everything(self) -> Sides:
+        """The positions of all entities."""
+        return np.arange(len(self.pair.left.entities)), np.arange(len(self.pair.right.entities))
+
+    @property
+    def entities(self) -> tuple[pl.Series, pl.Series]:
+        """The entities that may be linked."""
+        return (
+            self.pair.left.entities.gather(self.sides[0]),
+            self.pair.right.entities.gather(self.sides[1]),
+        )

@@ -1,0 +1,1 @@
+"""Choices a user makes, and every number that was chosen."""

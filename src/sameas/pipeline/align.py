@@ -1,0 +1,160 @@
+"""From two graphs to an Alignment: the stages in their order, one module per method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from sameas.assignment.exact import Certificate
+from sameas.compute.parallel import THREADS, one_blas_thread, using
+from sameas.errors import OptionError
+from sameas.formats.files import limited
+from sameas.formats.pair import read_pair
+from sameas.graph.graph import Graph, GraphPair
+from sameas.graph.semantics.understanding import understand
+from sameas.graph.tables import Table
+from sameas.graph.task import Task
+from sameas.options.options import Options, Preset, make_options, refuse_unused
+from sameas.pipeline.best import align_refined, audit_refined, verify_refined
+from sameas.pipeline.checkpoint import Checkpoint, fingerprint
+from sameas.pipeline.cluster import engine_at
+from sameas.pipeline.inputs import collect_inputs, make_task
+from sameas.pipeline.outcome import Outcome, make_alignment
+from sameas.pipeline.paper import align_published, verify_published
+from sameas.pipeline.paris import align_by_paris
+from sameas.pipeline.phases import PhaseProgress, Phases
+from sameas.result.alignment import Alignment
+from sameas.result.audit.record import Audit
+
+__all__ = ["align", "audit_alignment", "verify"]
+
+Source = Graph | GraphPair | str | PathLike[str]
+Links = Table | str | PathLike[str]
+
+
+def align(
+    left: Source,
+    right: Source | Options | None = None,
+    options: Options | None = None,
+    *,
+    preset: Preset | None = None,
+    seeds: Links | None = None,
+    reject: Links | None = None,
+    among: Links | None = None,
+    embeddings: tuple[NDArray[Any], NDArray[Any]] | str | PathLike[str] | None = None,
+    word_vectors: Mapping[str, Any] | str | PathLike[str] | None = None,
+    dictionary: Links | None = None,
+    progress: PhaseProgress | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    engine: Any = None,
+    **choices: Any,
+) -> Alignment:
+    """The links between the entities of two graphs.
+
+    ``left`` and ``right`` are two graphs, or one pair, or anything ``read_pair`` takes. Options
+    are given as an ``Options``, or as keywords on top of a preset: ``align(pair, preset="paper",
+    solver="hungarian")``.
+
+    ``seeds`` are known links and ``reject`` pairs known not to be links; with ``among``, only
+    entities of these links are candidates ("gold" for the pair's own). Each is a table with the
+    columns left and right (polars, pandas, Arrow, or an iterable of pairs), or a file.
+    ``embeddings`` are feature rows used instead of names: one array for the left and one for the
+    right entities, or a file. ``word_vectors`` map words to vectors, or are a file.
+    ``dictionary`` says what texts in names mean in the language of the other graph: a table with
+    the columns text and gloss, or a file.
+
+    ``progress`` is called with the phase and the share of it that is done. ``checkpoint`` is a
+    folder that keeps the results of long phases: called again with the same input, options and
+    folder after an interruption, ``align`` goes on from there. Delete it when the result is safe.
+
+    ``engine`` is where the work is done: "threads" of this process, "dask" for a Dask cluster of
+    processes on this machine, or a ``distributed.Client`` for any cluster. The links are the same.
+    """
+    if isinstance(right, Options):
+        right, options = None, right
+    if options is None:
+        options = make_options(preset or "best", **choices)
+        refuse_unused(options, choices, embeddings=embeddings is not None)
+    elif choices or preset is not None:
+        name = next(iter(choices), "preset")
+        raise OptionError(f"`{name}` was given beside an Options object; put it into that")
+    with (
+        engine_at(engine) as found,
+        using(found),
+        one_blas_thread(),
+        limited(None, memory=options.memory),
+    ):
+        if options.method == "paris" and found is not THREADS:
+            raise OptionError("`engine` has no effect here: method 'paris' does not use it")
+        pair = _pair(left, right)
+        phases = Phases(progress)
+        with phases.timed("inputs") as report:
+            inputs = collect_inputs(
+                pair,
+                options,
+                seeds=seeds,
+                reject=reject,
+                among=among,
+                embeddings=embeddings,
+                word_vectors=word_vectors,
+                dictionary=dictionary,
+                progress=report,
+            )
+            task = make_task(pair, options, inputs)
+            del pair  # the task has its own, in order
+            if checkpoint is not None:
+                phases.checkpoint = Checkpoint(Path(checkpoint), fingerprint(task))
+        return make_alignment(task, _method(options)(task, phases), phases)
+
+
+def _pair(left: Source, right: Source | None) -> GraphPair:
+    if isinstance(left, GraphPair):
+        if right is not None:
+            raise OptionError("`right` must be left out where `left` is a pair of graphs")
+        return understand(left) if any(one.reading for one in (left.left, left.right)) else left
+    if isinstance(left, Graph) and isinstance(right, Graph):
+        return understand(GraphPair(left=left, right=right))
+    if isinstance(left, Graph) or isinstance(right, Graph):
+        raise OptionError(
+            "`left` and `right` must be two graphs, got one graph and "
+            f"{type(right if isinstance(left, Graph) else left).__name__!r}; read the other one "
+            "with sameas.read_graph"
+        )
+    if isinstance(right, GraphPair):
+        raise OptionError("`right` must be a graph or a file, got a pair of graphs")
+    return read_pair(left, right)
+
+
+def _method(options: Options) -> Callable[[Task, Phases], Outcome]:
+    if options.method == "paris":
+        return align_by_paris
+    return align_refined if options.rounds else align_published
+
+
+def audit_alignment(alignment: Alignment) -> Audit | None:
+    """How good an alignment is, estimated without labels; None if there are too few links.
+
+    An alignment that was made with ``no_audit``, or by an earlier version, is refined again.
+    """
+    if alignment.audit is not None:
+        return alignment.audit
+    if alignment.options.method == "paris" or not alignment.options.rounds:
+        raise OptionError("an audit needs a run with refinement, got one without; align with best")
+    return audit_refined(alignment)
+
+
+def verify(alignment: Alignment) -> Certificate:
+    """Check the proof that comes with an exact alignment: its prices against every pair.
+
+    The profit is computed anew and the solver is not asked. A ``gap`` of zero means that no
+    other assignment has a larger total profit than the alignment's objective. (After
+    refinement, the pairs that count are its candidates.)
+    """
+    if alignment.prices is None:
+        raise OptionError("`solver` must be hungarian for a proof, got an alignment without prices")
+    task = make_task(alignment.pair, alignment.options, alignment.inputs)
+    return (verify_refined if task.options.rounds else verify_published)(task, alignment)

@@ -1,0 +1,204 @@
+"""Memory: what a run will take, known before it starts, and what follows from the ceiling."""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from sameas.assignment.problem import COMPLETE_BYTES, prefers_complete
+from sameas.compute.arrays import Positions, Vector
+from sameas.compute.topk import COMPARE_ALL_UP_TO, SHARP
+from sameas.errors import MemoryCeilingError
+from sameas.graph.graph import Graph, GraphPair
+from sameas.graph.task import Sides, Task
+from sameas.options.options import Options, Text
+from sameas.similarity.crosslingual import choose_support
+from sameas.similarity.sketch import COLUMNS as SKETCHED
+from sameas.text.encoders import find_encoder
+from sameas.text.folding import folded
+from sameas.text.ngrams import ngram_rows
+
+Form = Literal["complete", "candidates"]
+Curve = Callable[[Vector], Vector]
+
+log = logging.getLogger(__name__)
+
+BASE = 440 * 2**20
+"""Python with its libraries, compiled code, and blocks in the making."""
+FACT_BYTES = 300
+"""For each triple, name and value in the tables of PARIS."""
+ENCODED_BYTES, LEARNT_BYTES = 16, 3000
+"""For each number of an encoded name, and each name that a learnt dictionary translates
+(measured)."""
+EXACT_HOPS = 1.4
+"""Exact hops of weighted n-grams take so much more than their entries (measured)."""
+SAMPLE = 5000
+"""Names from which the number of distinct n-grams is projected."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How the problem is treated, why, and what it is expected to take; fields of Diagnostics."""
+
+    form: Form
+    form_reason: str
+    memory_expected_bytes: int
+    """Bytes at the peak, about."""
+
+
+def plan_memory(task: Task, sides: Sides) -> Budget:
+    """Choose between all pairs and candidates; refuse what does not fit under the ceiling."""
+    options, (left, right) = task.options, sides
+    rows = BASE + _graph_bytes(task.pair) + _row_bytes(task, sides)
+    pairs = len(left) * len(right)
+    stored = rows + COMPLETE_BYTES * pairs
+    sparse = rows + _candidate_bytes(len(left), len(right), options)
+    asked = options.candidates >= max(len(left), len(right), 1)
+    if not options.rounds:
+        exact = options.solver == "hungarian"
+        fits = prefers_complete(pairs, options.memory - rows, exact=exact)
+        if fits or (asked and stored <= options.memory):
+            why = "all were asked for" if asked else "all fit under the ceiling"
+            return _budget("complete", f"{pairs:,} pairs, {why}", stored)
+        if asked:
+            raise _too_little(stored, f"all {pairs:,} pairs", options)
+    if sparse > options.memory:
+        what = f"{len(left):,} x {len(right):,} entities with {options.candidates} candidates each"
+        raise _too_little(sparse, what, options)
+    return _budget("candidates", f"{pairs:,} pairs would take {stored / 2**30:.1f} GiB", sparse)
+
+
+def plan_paris(task: Task) -> int:
+    """The bytes that PARIS takes besides the pairs that it compares, if they fit."""
+    facts = sum(
+        len(graph.triples) + len(graph.entities) + len(graph.alternatives) + len(graph.attributes)
+        for graph in (task.pair.left, task.pair.right)
+    )
+    needed = BASE + _graph_bytes(task.pair) + FACT_BYTES * facts
+    if needed > task.options.memory:
+        raise _too_little(needed, f"{facts:,} facts", task.options)
+    return needed
+
+
+def _budget(form: Form, reason: str, needed: int) -> Budget:
+    log.info("%s: %s", form, reason)
+    return Budget(form, reason, needed)
+
+
+def _too_little(needed: int, what: str, options: Options) -> MemoryCeilingError:
+    ceiling = -(-needed // 2**28) / 4
+    return MemoryCeilingError(
+        f"{what} need about {needed / 2**30:.2f} GiB, the ceiling is "
+        f"{options.memory / 2**30:.2f} GiB; raise it with `memory` {ceiling:.10g}G"
+    )
+
+
+def _graph_bytes(pair: GraphPair) -> int:
+    """The two graphs as they are, and the tables of the result."""
+    graphs = sum(
+        graph.entities.estimated_size()
+        + graph.names.estimated_size()
+        + int(graph.attributes.estimated_size())
+        + 2 * graph.triples.nbytes
+        for graph in (pair.left, pair.right)
+    )
+    return int(2 * graphs)
+
+
+def _candidate_bytes(left: int, right: int, options: Options) -> int:
+    """Short rows, an index over one side, the partners found, and candidates both ways.
+
+    Where clues propose, there are no short rows, and fewer pairs once rows are there.
+    """
+    entities = left + right
+    found = 16 * min(options.candidates, max(left, right)) * entities
+    if max(left, right) > COMPARE_ALL_UP_TO:
+        return int((4 if options.rounds else 1.2) * found)
+    short = 4 * (sum(SHARP) + 2) * entities
+    return int(1.3 * short + (8 if options.rounds else 5) * found)
+
+
+def _row_bytes(task: Task, sides: Sides) -> int:
+    """The feature rows of both sides: after all hops, or of names alone beside the sketches."""
+    pair, options, total = task.pair, task.options, 0
+    sizes = [len(graph.entities) for graph in (pair.left, pair.right)]
+    depth = options.depth
+    if options.rounds:
+        total += SKETCHED * (depth + 1) * sum(map(len, sides))
+        depth = depth if options.exact_hops else 0
+    if task.inputs.embeddings is not None:
+        return total + 2 * (depth + 2) * task.inputs.embeddings.dense.nbytes
+    if options.features != "word":
+        names = pl.concat([pair.left.names, pair.right.names])
+        curve = _distinct_curve(names.gather_every(max(1, len(names) // SAMPLE)), options.text)
+        twice = options.text == "weighted" and not {"sounds", "folding"} & set(options.without)
+        for graph, positions in zip((pair.left, pair.right), sides, strict=True):
+            entry = 16 if twice else 8
+            if depth or not options.rounds:
+                hops = _entries(graph, positions, curve, depth)
+                total += int((EXACT_HOPS if options.rounds else 1) * entry * hops)
+            if options.rounds:  # names of all entities, and by side
+                total += 3 * entry * _entries(graph, positions, curve, 0)
+    aids = choose_support(pair, options, task.inputs)
+    total += sum(sizes) * LEARNT_BYTES * aids.learnt
+    if aids.encoder and (encoder := find_encoder(options.encoder)):
+        total += sum(sizes) * ENCODED_BYTES * encoder.width
+    if task.inputs.word_vectors is not None:
+        width = task.inputs.word_vectors.vectors.shape[1]
+        total += 4 * width * (depth + 2) * sum(sizes)
+    return total
+
+
+def _entries(graph: Graph, positions: Positions, curve: Curve, depth: int) -> int:
+    """Entries of one side's rows over all hops, and those of hops that are made on the way."""
+    drawn = np.maximum(graph.names.str.len_chars().fill_null(0).to_numpy() - 1.0, 0.0)
+    total = curve(drawn)[positions].sum()
+    heads, tails = graph.triples[:, 0], graph.triples[:, 2]
+    size = len(graph.entities)
+    for level in range(depth):
+        # A hop draws what an entity and its neighbours have drawn, until nothing is new.
+        drawn = np.minimum(
+            drawn
+            + np.bincount(heads, curve(drawn)[tails], minlength=size)
+            + np.bincount(tails, curve(drawn)[heads], minlength=size),
+            1e6,
+        )
+        entries = curve(drawn)
+        total += entries[positions].sum()
+        if level < depth - 1:
+            total += entries.sum()
+    return int(total)
+
+
+def _distinct_curve(names: pl.Series, text: Text) -> Curve:
+    """How many distinct n-grams so many n-grams hold, read off a table."""
+    weighted = text == "weighted"
+    rows = ngram_rows(folded(names) if weighted else names, n=2 + weighted, boundaries=weighted)
+    counts = np.asarray(rows.sparse.astype(bool).sum(axis=0), dtype=np.float64).ravel()
+    drawn = np.concatenate([[0.0], np.geomspace(1, 1e6, 60)])
+    shares = np.minimum(counts / max(counts.sum(), 1.0), 1 - 1e-9)
+    distinct = [float(-np.expm1(number * np.log1p(-shares)).sum()) for number in drawn]
+    return lambda numbers: np.interp(numbers, drawn, distinct)
+
+
+def peak_memory() -> int | None:
+    """The largest resident memory of this process in bytes, None where the system does not tell."""
+    try:  # Linux: what getrusage tells a process there includes that of its parent
+        status = Path("/proc/self/status").read_text()
+        return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024  # type: ignore[index]
+    except (OSError, TypeError):
+        pass
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

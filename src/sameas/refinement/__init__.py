@@ -1,0 +1,1 @@
+"""Learn from the most certain links about the other pairs."""

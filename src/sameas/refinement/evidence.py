@@ -1,0 +1,353 @@
+"""Evidence about pairs from neighbours that are linked already.
+
+Two entities that share a neighbour through relations that match are likely the same, the more so
+the fewer entities have that neighbour through that relation. A neighbour that only one of the two
+has, although both graphs usually record its relation, is evidence against them. A literal value
+that both graphs have is a neighbour like others.
+
+Evidence about n pairs has the shape (3, n). Its rows are ``votes``, the sum of -ln(1 - share) over
+shared neighbours; ``left_lacks``, the weight of the right entity's anchored neighbours that the
+left one lacks; and ``right_lacks``, vice versa.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sameas.candidates.pairs import Candidates
+from sameas.compute.arrays import Indices, Matrix, Positions, Vector
+from sameas.compute.joins import bounded_join
+from sameas.compute.kernels.votes import (
+    Anchored,
+    LeftEdges,
+    Matches,
+    PairIndex,
+    RightEdges,
+    gather_votes,
+)
+from sameas.compute.parallel import even_slices, map_blocks
+from sameas.compute.rows import starts_in
+from sameas.graph.graph import Graph, GraphPair, positions_of
+
+SMOOTH = 3
+"""Edges that a relation must have been seen on before its matches count for much."""
+LEAST = 0.05
+"""Relation matches below this are dropped."""
+CAP = 0.95
+"""The largest share that one neighbour can have."""
+NAME = "(name)"
+"""The attribute whose values are names, where entities have several names."""
+PART = 100_000
+"""Edges treated at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """The edges of one graph: neighbours by relation, both ways, and literal values.
+
+    The entity's edges are at starts[i]:starts[i + 1], by ``far``, then ``relation``. A far node
+    is an entity, or a value numbered after the last entity, alike for both graphs. Relation r is
+    read forwards as r, backwards as r + R; attribute a is 2 R + a. ``fans`` is how many entities
+    have the same far node through the same relation.
+    """
+
+    starts: Positions
+    entity: Indices
+    relation: Indices
+    far: Indices
+    fans: Indices
+    relations: int
+    """How many relations there are, in both directions, and attributes."""
+    nodes: int
+    """How many far nodes there are."""
+    hubs: Positions
+    """Far nodes that were left out because too many entities have them."""
+
+    def __len__(self) -> int:
+        """The number of edges."""
+        return len(self.far)
+
+    @property
+    def entities(self) -> int:
+        """The number of entities."""
+        return len(self.starts) - 1
+
+    @cached_property
+    def by_far(self) -> tuple[Positions, Positions]:
+        """Where those of each far node start in an order by far node and relation; that order."""
+        order = np.lexsort((self.entity, self.relation, self.far))
+        return np.searchsorted(self.far[order], np.arange(self.nodes + 1)), order
+
+    @cached_property
+    def first(self) -> Positions:
+        """The first of the edges between an entity and a far node, for each two."""
+        begins = np.ones(len(self), dtype=np.bool_)
+        begins[1:] = (self.entity[1:] != self.entity[:-1]) | (self.far[1:] != self.far[:-1])
+        return np.flatnonzero(begins)
+
+    @property
+    def literals(self) -> Positions:
+        """The literal values, numbered from zero."""
+        return np.arange(self.nodes - self.entities)
+
+
+@dataclass(frozen=True, eq=False)
+class Anchors:
+    """Links that are certain enough to learn from; ``trust`` is their probability."""
+
+    left: Positions
+    right: Positions
+    trust: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Relations:
+    """Which relation matches which, and how much of each the other graph has at all."""
+
+    left: Indices
+    right: Indices
+    match: Vector
+    seen: Positions
+    """On how many edges between anchors both were seen."""
+    left_cover: Vector
+    """For each left relation, the share of its edges between anchors that the right has too."""
+    right_cover: Vector
+
+
+def edges_of(pair: GraphPair, *, hub: int, relations: bool = True) -> tuple[Edges, Edges]:
+    """The edges of both graphs, without loops and without far nodes of more than ``hub`` entities.
+
+    Only literal values that both graphs have count. Without ``relations``, all relations are
+    taken to be the same.
+    """
+    values = literal_values(pair)
+    shared = common_values(*values)
+    left, right = (
+        _edges(graph, table, attributes, shared, hub, relations)
+        for graph, table, attributes in zip(
+            (pair.left, pair.right), values, attributes_of(pair), strict=True
+        )
+    )
+    return left, right
+
+
+def literal_values(pair: GraphPair) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The literal values of both graphs: entity (position), attribute, value.
+
+    Where entities have several names, each is a value too: the first name in one graph may be
+    the second in the other.
+    """
+    tables = []
+    for graph in (pair.left, pair.right):
+        names = pl.DataFrame({"entity": graph.entities, "name": graph.names})
+        # A label that is the name already says nothing new.
+        table = graph.attributes.select("entity", "attribute", "value").join(
+            names, left_on=["entity", "value"], right_on=["entity", "name"], how="anti"
+        )
+        if pair.kinds is not None:  # attributes count by their likeness, see likeness/
+            table = table.clear()
+        if _has_alternatives(pair):
+            every = pl.concat([names, graph.alternatives.select("entity", "name")])
+            every = every.filter(pl.col("name").str.len_bytes() > 0)
+            kind = pl.repeat(NAME, len(every), eager=True)
+            named = every.select("entity", attribute=kind, value="name")
+            table = pl.concat([table, named])
+        tables.append(
+            table.select(
+                entity=pl.Series(graph.positions(table["entity"]), dtype=pl.Int64),
+                attribute="attribute",
+                value=pl.col("value").str.strip_chars().str.to_lowercase(),
+            ).unique()
+        )
+    return tables[0], tables[1]
+
+
+def common_values(left: pl.DataFrame, right: pl.DataFrame) -> pl.Series:
+    """The literal values that both graphs have, in the order of their numbers."""
+    common = left.select("value").unique().join(right.select("value").unique(), on="value")
+    values: pl.Series = common["value"].sort()
+    return values
+
+
+def _has_alternatives(pair: GraphPair) -> bool:
+    return any(len(graph.alternatives) for graph in (pair.left, pair.right))
+
+
+def attributes_of(pair: GraphPair) -> tuple[pl.Series, pl.Series]:
+    """The attributes of both graphs in the order of their numbers."""
+    names = pl.Series([NAME] if _has_alternatives(pair) else [], dtype=pl.String)
+    left, right = (
+        pl.concat([graph.attributes["attribute"].unique().sort().cast(pl.String), names])
+        for graph in (pair.left, pair.right)
+    )
+    return left, right
+
+
+def _edges(
+    graph: Graph,
+    values: pl.DataFrame,
+    attributes: pl.Series,
+    shared: pl.Series,
+    hub: int,
+    relations: bool,
+) -> Edges:
+    size, kinds = len(graph.entities), len(graph.relations)
+    if not relations:
+        graph = replace(graph, triples=graph.triples * np.array([1, 0, 1]))
+    triples = graph.distinct_triples()
+    triples = triples[triples[:, 0] != triples[:, 2]]
+    held = values.filter(pl.col("value").is_in(shared.implode()), pl.col("entity") >= 0)
+    literal = np.stack(
+        [
+            held["entity"].to_numpy(),
+            positions_of(held["attribute"], attributes) + 2 * kinds,
+            positions_of(held["value"], shared) + size,
+        ],
+        axis=1,
+    )
+    every = np.concatenate([triples, triples[:, ::-1] + np.array([0, kinds, 0]), literal])
+    count = 2 * kinds + len(attributes)
+    _, group, fans = np.unique(
+        every[:, 2] * np.int64(max(count, 1)) + every[:, 1],
+        return_inverse=True,
+        return_counts=True,
+    )
+    fans = fans[group]
+    hubs = np.unique(every[fans > hub, 2])
+    every, fans = every[fans <= hub], fans[fans <= hub]
+    order = np.lexsort((every[:, 1], every[:, 2], every[:, 0]))
+    entity, relation, far = every[order].T.astype(np.int32)
+    starts = np.searchsorted(entity, np.arange(size + 1))
+    nodes = size + len(shared)
+    columns = starts, entity, relation, far, fans[order].astype(np.int32)
+    return Edges(*columns, count, nodes, hubs)
+
+
+def match_relations(left: Edges, right: Edges, anchors: Anchors) -> Relations:
+    """How often relations link the same anchors: c(r, r') / sqrt((c(r) + 3) (c(r') + 3)).
+
+    An attribute is seen where an anchor has a value that both graphs have.
+    """
+    tables, totals, count = [], [], len(anchors.left)
+    for edges, anchored in ((left, anchors.left), (right, anchors.right)):
+        number = of_nodes(edges, anchored, np.arange(count), count + edges.literals, -1)
+        near, far = number[edges.entity], number[edges.far]
+        known = (near >= 0) & (far >= 0)
+        # One number for both ends is joined much faster than two columns.
+        ends = near[known] * np.int64(count + len(left.literals)) + far[known]
+        tables.append(pl.DataFrame({"ends": ends, "relation": edges.relation[known]}))
+        totals.append(np.bincount(edges.relation[known], minlength=edges.relations))
+    both = bounded_join(tables[0], tables[1], on=["ends"])
+    kinds = ["relation", "relation_right"]
+    counts = both.group_by(kinds).len("seen").sort(kinds)
+    of_left, of_right, seen = (column.to_numpy() for column in counts.cast({"seen": pl.Int64}))
+    match = seen / np.sqrt((totals[0][of_left] + SMOOTH) * (totals[1][of_right] + SMOOTH))
+    good = match >= LEAST
+    kept = both.join(counts.filter(pl.Series(good)), on=kinds, how="semi")
+    left_cover, right_cover = (
+        (np.bincount(kept.unique(["ends", kind])[kind].to_numpy(), minlength=len(total)) + 1)
+        / (total + 4)
+        for kind, total in zip(kinds, totals, strict=True)
+    )
+    return Relations(
+        of_left[good], of_right[good], match[good], seen[good], left_cover, right_cover
+    )
+
+
+def of_nodes(
+    edges: Edges, anchored: Positions, values: Any, literal: Any, other: float
+) -> NDArray[Any]:
+    """A value for each far node: that of its anchor, that of a literal, or of any other."""
+    each = np.full(edges.nodes, other, dtype=values.dtype)
+    each[anchored] = values
+    each[edges.entities :] = literal
+    return each
+
+
+def gather_evidence(
+    left: Edges,
+    right: Edges,
+    anchors: Anchors,
+    relations: Relations,
+    candidates: Candidates,
+    *,
+    enter: float,
+) -> tuple[Matrix, Positions, Matrix]:
+    """The evidence about the candidates, and about other pairs with votes of at least ``enter``.
+
+    The other pairs come second, by left, then right, shape (2, k); the evidence about them third.
+    """
+    left_trust = of_nodes(left, anchors.left, anchors.trust, 1.0, 0.0)
+    right_trust = of_nodes(right, anchors.right, anchors.trust, 1.0, 0.0)
+    partner = of_nodes(left, anchors.left, anchors.right, right.entities + left.literals, -1)
+    back = of_nodes(right, anchors.right, anchors.left, left.entities + right.literals, -1)
+    left_worth, left_total = _worth(left, relations.left_cover, left_trust, back[right.hubs])
+    right_worth, right_total = _worth(right, relations.right_cover, right_trust, partner[left.hubs])
+    match_starts = np.searchsorted(relations.left, np.arange(left.relations + 1))
+    far_starts, by_far = right.by_far
+    columns = (right.relation, right.entity, right.fans, right_worth)
+    shared = (
+        RightEdges(far_starts, *(column[by_far] for column in columns)),
+        Matches(match_starts, relations.right, relations.match),
+        Anchored(partner, left_trust),
+        (CAP, enter, right.entities),
+    )
+    met = np.empty((3, len(candidates)), dtype=np.float32)
+
+    def take(rows: slice) -> tuple[LeftEdges, PairIndex]:
+        (starts, edges), (ends, pairs) = (
+            starts_in(each, rows) for each in (left.starts, candidates.starts)
+        )
+        columns = (left.far, left.relation, left.fans, left_worth)
+        edges_there = LeftEdges(starts, *(column[edges] for column in columns))
+        return edges_there, PairIndex(ends, candidates.right[pairs])
+
+    def evidence(left: NDArray[Any], right: NDArray[Any], met: Matrix) -> Matrix:
+        """The votes, and in place of the weight that was met, the weight that was not."""
+        met[1], met[2] = right_total[right] - met[2], left_total[left] - met[1]
+        return np.maximum(met, 0, out=met)
+
+    found = []
+    parts = list(even_slices(left.starts, PART)) or [slice(0, 0)]
+    for rows, (here, others, others_met) in map_blocks(_votes, parts, take, *shared):
+        met[:, starts_in(candidates.starts, rows)[1]] = here
+        found.append((others + np.array([rows.start, 0], dtype=np.int32), others_met))
+    new, new_met = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+    order = np.lexsort((new[:, 1], new[:, 0]))
+    new, new_met = (np.ascontiguousarray(array[order].T) for array in (new, new_met))
+    new_evidence = evidence(new[0], new[1], new_met)
+    return evidence(candidates.left, candidates.right, met), new, new_evidence
+
+
+def _votes(
+    block: tuple[LeftEdges, PairIndex],
+    right: RightEdges,
+    matches: Matches,
+    anchored: Anchored,
+    limits: tuple[float, float, int],
+) -> tuple[Matrix, Indices, Matrix]:
+    """The sums of the known pairs of some left entities; other pairs, and theirs."""
+    left, pairs = block
+    met = np.zeros((3, len(pairs.right)), dtype=np.float32)
+    given = left, right, matches, anchored, pairs
+    return met, *gather_votes(0, len(left.starts) - 1, *given, *limits, met)
+
+
+def _worth(edges: Edges, cover: Vector, trust: Vector, hubs: Positions) -> tuple[Vector, Vector]:
+    """The weight of each edge's far node, and of each entity's anchored far nodes together.
+
+    A far node weighs as much as the best relation that leads to it; nothing if its counterpart is
+    one of the ``hubs`` of the other graph, which does not tell who has it.
+    """
+    first = edges.first
+    worth = -np.log1p(-cover)[edges.relation]
+    best = np.maximum.reduceat(worth, first) if len(first) else worth
+    best[np.isin(edges.far[first], hubs)] = 0.0
+    total = np.bincount(edges.entity[first], best * trust[edges.far[first]], edges.entities)
+    return np.repeat(best, np.diff(first, append=len(edges))), total.astype(np.float64)

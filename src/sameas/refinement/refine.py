@@ -1,0 +1,367 @@
+"""Refinement: learn from the most certain links, through the graph, about the other pairs.
+
+Every candidate pair gets a score in log-odds: the sum of what its names, its neighbours' names,
+the anchored neighbours it shares, and those that only one of the two has are worth. The plan
+turns scores into probabilities, the most certain pairs become anchors, anchors give new evidence
+and new candidates, and so on until the links settle. Everything is sparse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sameas.assignment.open import OpenPlan, open_plan
+from sameas.assignment.ranking import best_few
+from sameas.assignment.sinkhorn import sinkhorn
+from sameas.assignment.thresholds import learn_thresholds
+from sameas.candidates.pairs import Candidates, line_sums, lines_of_columns, lines_of_rows
+from sameas.compute.arrays import Matrix, Positions, Progress, Vector
+from sameas.graph.task import Constraints
+from sameas.refinement.anchors import anchor_thresholds, anchors_of, anchors_of_profits
+from sameas.refinement.evidence import Anchors, Edges, Relations, gather_evidence, match_relations
+from sameas.refinement.weights import DEFAULT, Weights, learn_weights
+from sameas.similarity.traits import Traits
+from sameas.similarity.types import contradictory
+
+SURE = 100.0
+"""Log-odds that are added to the score of a seed."""
+RIVALS = 10
+"""Candidates of an entity that are kept however far they are below the best."""
+MOST_ROUNDS = 30
+"""Rounds after which refinement ends even if anchors are still added."""
+GROWTH = 0.02
+"""Refinement goes on beyond its rounds while each adds more than this share of anchors."""
+LEARN_FROM = 0.9
+"""The trust of anchors that weights are learned from."""
+TAUGHT = 3000
+"""The most anchors that weights are learned from; more change little."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Candidate pairs and what their scores are made of."""
+
+    candidates: Candidates
+    """Their ``values`` are the scores, in log-odds once there is evidence."""
+    text: Matrix
+    """The cosines of the names by each block, and the profit; shape (blocks + 1, n)."""
+    evidence: Matrix
+    """That of ``gather_evidence``; shape (3, n)."""
+    learned: Matrix
+    """What types, attributes and spelling say, in log-odds; shape (n,)."""
+
+    def select(self, which: NDArray[np.bool_]) -> Pairs:
+        """These of the pairs."""
+        pairs = self.candidates.select(which)
+        return Pairs(pairs, self.text[:, which], self.evidence[:, which], self.learned[which])
+
+    def scored(self, scores: Vector, known: Constraints) -> Pairs:
+        """The pairs with these scores; those of seeds are raised beyond all others."""
+        values: Matrix = scores.astype(np.float32)
+        if len(known.seeds):
+            values[self.candidates.find(known.seeds[:, 0], known.seeds[:, 1])] += SURE
+        return replace(self, candidates=replace(self.candidates, values=values))
+
+
+@dataclass(frozen=True, eq=False)
+class Refinement:
+    """Scored pairs, and what their scores were learned from."""
+
+    pairs: Pairs
+    anchors: Anchors
+    """The links that the evidence came from."""
+    relations: Relations
+    changes: tuple[int, ...]
+    """How many anchors changed in each round."""
+    thresholds: Vector | None
+    """For each kind, the score that a link must exceed; None if the plan is to find it."""
+    weights: Weights
+    """What the scores were made with."""
+    taught: Anchors | None = None
+    """The anchors that a dictionary was learnt from, where there is one."""
+
+
+class TextProfit(Protocol):
+    """A profit of pairs, computed where it is asked for."""
+
+    def of(self, left: Positions, right: Positions) -> Matrix:
+        """The profits of pairs."""
+        ...
+
+    def partners(self, starts: Positions, right: NDArray[np.integer]) -> Matrix:
+        """The profits of left entity i with right[starts[i]:starts[i + 1]], for every i."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Context:
+    """What pairs are scored by."""
+
+    edges: tuple[Edges, Edges]
+    profit: TextProfit
+    names: Mapping[str, TextProfit]
+    """The cosine of names by each block, under the name of its weight."""
+    known: Constraints
+    weights: Weights
+    traits: Traits | None
+
+    def allows(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Which pairs may be linked: nothing that is known, and no type, excludes them."""
+        allowed = self.known.allows(left, right)
+        if self.traits is not None:
+            allowed &= ~contradictory(self.traits.types, left, right)
+        return allowed
+
+    def learn(self, anchors: Anchors) -> Callable[[Any, Any], Vector]:
+        """What gives the log-odds of pairs by their types, attributes and spelling."""
+        if self.traits is None:
+            return lambda left, right: np.zeros(len(left))
+        return self.traits.learn(anchors.left, anchors.right, anchors.trust).score
+
+    @property
+    def name_weights(self) -> Vector:
+        """What a cosine of one is worth in each block of names."""
+        worths: Vector = np.array([getattr(self.weights, name) for name in self.names])
+        return worths
+
+    @cached_property
+    def crowd(self) -> Vector:
+        """For each left entity, among how many of its kind it is: the mean of both graphs."""
+        return crowd_of(self.known.kinds)
+
+
+def crowd_of(kinds: tuple[NDArray[np.int8], NDArray[np.int8]]) -> Vector:
+    """For each left entity the geometric mean of how many of its kind each graph has."""
+    left, right = (np.bincount(side, minlength=128).astype(np.float64) for side in kinds)
+    mean: Vector = np.sqrt(left * right)[kinds[0]]
+    return mean
+
+
+def refine(
+    edges: tuple[Edges, Edges],
+    candidates: Candidates,
+    profit: TextProfit,
+    names: Mapping[str, TextProfit],
+    known: Constraints,
+    *,
+    temperature: float,
+    iterations: int,
+    rounds: int,
+    weights: Weights = DEFAULT,
+    traits: Traits | None = None,
+    learning: bool = False,
+    start: Anchors | None = None,
+    progress: Progress | None = None,
+) -> Refinement:
+    """The candidates, and pairs that shared neighbours add, scored by all evidence.
+
+    ``candidates.values`` are profits; ``temperature`` and ``iterations`` are those of the first
+    plan, made from profits alone; there is at least one round. ``names`` gives the cosine of
+    names by each block, under the name of its weight. With ``learning``, weights are learned
+    from the sure anchors of each round, for the next one. ``start`` are anchors to begin with,
+    instead of those of the first plan.
+    """
+    context = Context(
+        edges=edges, profit=profit, names=names, known=known, weights=weights, traits=traits
+    )
+    pairs = _first_pairs(candidates, context)
+    anchors = start or _first_anchors(pairs, context, temperature, iterations)
+    changes: list[int] = []
+    thresholds: Vector | None = None
+    plan: OpenPlan | None = None
+    most = MOST_ROUNDS if rounds > 1 else 1
+    for turn in range(most):
+        relations = match_relations(*edges, anchors)
+        pairs = _with_evidence(pairs, anchors, relations, context)
+        told = learn_thresholds(
+            pairs.candidates,
+            (anchors.left, anchors.right, anchors.trust),
+            known.kinds,
+            sides=[side for side in (0, 1) if known.single[side]] or (0, 1),
+        )
+        thresholds = thresholds if told is None else told
+        pairs = pairs.select(_within_reach(pairs.candidates, weights.spread))
+        enough = anchor_thresholds(thresholds, anchors)
+        surplus = subtract_threshold(pairs.candidates, enough, known.kinds[0])
+        plan = open_plan(
+            surplus,
+            threshold=None if enough is None else 0.0,
+            base=weights.base,
+            single=known.single,
+            start=plan,
+        )
+        new = anchors_of(surplus, plan, weights, known.single)
+        before, now = (each.left * candidates.shape[1] + each.right for each in (anchors, new))
+        changes.append(len(np.setxor1d(before, now)))
+        if progress:
+            progress(min((turn + 1) / rounds, 1.0))
+        settled = changes[-1] <= weights.settled * len(now)
+        growing = len(now) > (1 + GROWTH) * len(before) and turn < most - 1
+        if settled or (turn >= rounds - 1 and not growing):
+            break
+        if learning:
+            context = replace(context, weights=_learned_weights(pairs, new, context, weights))
+        anchors = new
+    return Refinement(pairs, anchors, relations, tuple(changes), thresholds, context.weights)
+
+
+def _first_anchors(pairs: Pairs, context: Context, temperature: float, iterations: int) -> Anchors:
+    """The anchors of a plan made from profits, and from a guess about traits."""
+    if context.traits is not None:
+        nobody = np.zeros(0, dtype=np.int64)
+        guess = context.traits.learn(nobody, nobody, np.zeros(0))
+        bonus = guess.score(pairs.candidates.left, pairs.candidates.right)
+        pairs = pairs.scored(pairs.text[-1] + temperature * bonus, context.known)
+    plan = sinkhorn(pairs.candidates, temperature=temperature, iterations=iterations)
+    return anchors_of_profits(pairs.candidates, plan, context.weights)
+
+
+def _learned_weights(
+    pairs: Pairs, anchors: Anchors, context: Context, defaults: Weights
+) -> Weights:
+    """The weights by which sure anchors are best told from the other candidates of both ends."""
+    every = pairs.candidates
+    places = every.find(anchors.left, anchors.right)
+    sure = places[(anchors.trust > LEARN_FROM) & (places >= 0)]
+    # An even sample in the order of scores: the same whichever graph is the left one.
+    sure = sure[np.argsort(every.values[sure], kind="stable")]
+    sure = sure[np.linspace(0, len(sure) - 1, min(len(sure), TAUGHT)).astype(np.int64)]
+    left, (by_right, order) = every.left, every.by_right
+    rows = ranges(every.starts, left[sure])
+    columns = ranges(by_right, every.right[sure])
+    chosen = np.concatenate([rows[0], order[columns[0]]])
+    counts = np.concatenate([rows[1], columns[1]])
+    crowd = context.crowd[left[chosen]]
+    evidence = defaults.evidence_terms(pairs.evidence[:, chosen], crowd)
+    names = (*context.names, "profit", "shared", "lacking")
+    terms = dict(zip(names, (*pairs.text[:, chosen], *evidence), strict=True))
+    truth = chosen == np.repeat(np.tile(sure, 2), counts)
+    return learn_weights(defaults, terms, pairs.learned[chosen], counts=counts, truth=truth)
+
+
+def ranges(starts: Positions, lines: NDArray[np.integer]) -> tuple[Positions, Positions]:
+    """The places of all pairs of these lines, one line after the other; and how many each has."""
+    counts = starts[lines + 1] - starts[lines]
+    before = np.cumsum(counts) - counts
+    places: Positions = np.arange(counts.sum()) + np.repeat(starts[lines] - before, counts)
+    return places, counts
+
+
+def subtract_threshold(
+    scores: Candidates, thresholds: Vector | None, kinds: NDArray[np.integer]
+) -> Candidates:
+    """The pairs with their scores less the threshold of their kind; ``kinds`` of left entities."""
+    if thresholds is None:
+        return scores
+    surplus = scores.values - thresholds[kinds[scores.left]].astype(np.float32)
+    return replace(scores, values=surplus)
+
+
+def _first_pairs(candidates: Candidates, context: Context) -> Pairs:
+    """The candidates that are allowed, and the seeds, allowed or not, scored by profit."""
+    known, profit, names = context.known, context.profit, context.names
+    allowed = context.allows(candidates.left, candidates.right)
+    places = candidates.find(*known.seeds.T)
+    allowed[places[places >= 0]] = True
+    seeds = known.seeds[places < 0].T
+    chosen = candidates if allowed.all() else candidates.select(allowed)
+    if seeds.size:
+        chosen = chosen.joined(seeds[0], seeds[1], profit.of(*seeds))
+    text = [block.partners(chosen.starts, chosen.right) for block in names.values()]
+    size = len(chosen)
+    nothing = np.zeros((4, size), dtype=np.float32)
+    pairs = Pairs(chosen, np.stack([*text, chosen.values]), nothing[:3], nothing[3])
+    return pairs.scored(pairs.text[-1], known)
+
+
+def _with_evidence(pairs: Pairs, anchors: Anchors, relations: Relations, context: Context) -> Pairs:
+    """The pairs, and those that only shared neighbours propose, scored by all evidence."""
+    weights, known, crowd = context.weights, context.known, context.crowd
+    old, new, evidence = gather_evidence(
+        *context.edges, anchors, relations, pairs.candidates, enter=weights.enter
+    )
+    learned = context.learn(anchors)
+    every = pairs.candidates
+    told = learned(every.left, every.right).astype(np.float32)
+    pairs = replace(pairs, evidence=old, learned=told)
+    pairs = pairs.scored(score(pairs, context), known)
+    new, evidence = _chosen(context.allows(*new), new, evidence)
+    # Names are compared only for pairs that could still come within reach of the best, and
+    # neighbourhoods only for those that names have not ruled out.
+    floor = _best(pairs.candidates, *new) - weights.spread
+    most = weights.evidence(evidence, crowd[new[0]]) + weights.profit
+    worths = context.name_weights
+    hopeful = most + worths.sum() >= floor
+    new, evidence, floor, most = _chosen(hopeful, new, evidence, floor, most)
+    alike = np.stack([block.of(*new) for block in context.names.values()])
+    hopeful = most + worths @ alike.astype(np.float64) >= floor
+    new, evidence, alike = _chosen(hopeful, new, evidence, alike)
+    text = np.concatenate([alike, context.profit.of(*new)[None]])
+    pairs = _merged(pairs, new, text, evidence, learned(*new))
+    return pairs.scored(score(pairs, context), known)
+
+
+def _merged(pairs: Pairs, new: Positions, text: Matrix, evidence: Matrix, learned: Vector) -> Pairs:
+    """The old pairs and new ones, not scored yet; both are sorted."""
+    old, count = pairs.candidates, len(new[0])
+    place = old.places_for(*new)
+    is_new = np.zeros(len(old) + count, dtype=np.bool_)
+    is_new[place + np.arange(count)] = True
+
+    is_old = ~is_new
+
+    def both(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+        if first.ndim > 1:  # masks of single rows are much faster
+            return np.stack([both(*rows) for rows in zip(first, second, strict=True)])
+        every = np.empty(len(is_new), dtype=first.dtype)
+        every[is_old], every[is_new] = first, second
+        return every
+
+    starts = old.starts + np.searchsorted(new[0], np.arange(len(old.starts)))
+    right = both(old.right, new[1])
+    return Pairs(
+        Candidates(old.shape, starts, right, np.zeros(len(right), dtype=np.float32)),
+        both(pairs.text, text),
+        both(pairs.evidence, evidence),
+        both(pairs.learned, learned),
+    )
+
+
+def score(pairs: Pairs, context: Context) -> Vector:
+    """The log-odds of pairs, up to a constant."""
+    weights = context.weights
+    text: Matrix = weights.profit * pairs.text[-1]
+    for weight, cosines in zip(context.name_weights.tolist(), pairs.text, strict=False):
+        text += weight * cosines
+    evidence = weights.evidence(pairs.evidence, context.crowd[pairs.candidates.left])
+    total: Vector = text + evidence + pairs.learned
+    return total
+
+
+def _chosen(which: NDArray[np.bool_], *arrays: NDArray[Any]) -> list[NDArray[Any]]:
+    """These of the pairs that the last axis of each array is about."""
+    return [array[..., which] for array in arrays]
+
+
+def _within_reach(scores: Candidates, spread: float) -> NDArray[np.bool_]:
+    """Which pairs are near the best of their row or column, or among the first few of one."""
+    near: NDArray[np.bool_] = scores.values >= _best(scores, scores.left, scores.right) - spread
+    rows, columns = lines_of_rows(scores), lines_of_columns(scores)
+    near[best_few(rows, RIVALS, np.zeros(scores.shape[1]))[0]] = True
+    near[scores.by_right[1][best_few(columns, RIVALS, np.zeros(scores.shape[0]))[0]]] = True
+    return near
+
+
+def _best(candidates: Candidates, left: NDArray[np.integer], right: NDArray[np.integer]) -> Vector:
+    """The best score of each pair's left or right entity, the larger of both."""
+    n, m = candidates.shape
+    rows = line_sums(lines_of_rows(candidates), np.zeros(m), 0.0)
+    columns = line_sums(lines_of_columns(candidates), np.zeros(n), 0.0)
+    best: Vector = np.maximum(rows[left], columns[right])
+    return best

@@ -1,0 +1,1 @@
+"""What came out: the alignment, and what is done with it."""

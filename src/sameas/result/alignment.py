@@ -1,0 +1,215 @@
+"""Alignment: the result, with all that is needed to judge and to explain it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from sameas import __version__
+from sameas.graph.graph import GraphPair
+from sameas.graph.iri import Side
+from sameas.graph.task import Inputs
+from sameas.options.options import Options
+from sameas.result.audit.record import Audit
+from sameas.result.explanation.words import Explanation
+
+if TYPE_CHECKING:
+    from sameas.result.explanation.terms import Scores
+    from sameas.similarity.crosslingual import LanguageSupport
+
+_PAIR = {"left": pl.String, "right": pl.String}
+SCHEMAS = {
+    "links": pl.Schema({**_PAIR, "score": pl.Float64, "confidence": pl.Float64}),
+    "candidates": pl.Schema({**_PAIR, "rank": pl.Float64, "score": pl.Float64}),
+    "unmatched": pl.Schema(
+        {
+            **dict.fromkeys(("side", "entity", "reason", "candidate"), pl.String),
+            "score": pl.Float64,
+        }
+    ),
+    "relations": pl.Schema(
+        {**_PAIR, "inverse": pl.Boolean, "match": pl.Float64, "edges": pl.Int64}
+    ),
+    **dict.fromkeys(("anchors", "taught"), pl.Schema({**_PAIR, "trust": pl.Float64})),
+    "gold_ranks": pl.Schema({**_PAIR, "rank": pl.Float64}),
+    "prices": pl.Schema({"side": pl.String, "entity": pl.String, "price": pl.Float64}),
+}
+"""The columns of each table of a result."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diagnostics:
+    """Figures that tell how a run went; None where one does not apply."""
+
+    solver: str
+    objective: float
+    """Total profit, surplus or probability of all links, before the least confident are dropped."""
+    optimality_gap: float | None = None
+    """How far the objective can be from the largest possible, as a share of it."""
+    left_entities: int = 0
+    right_entities: int = 0
+    left_candidates: int = 0
+    """Left entities that may be linked."""
+    right_candidates: int = 0
+    same_iri: int | None = None
+    """Entities that both graphs call by the same IRI, and that are not listed for that."""
+    form: str | None = None
+    """"complete" if all pairs were considered, else "candidates"."""
+    form_reason: str | None = None
+    memory_expected_bytes: int | None = None
+    candidate_pairs: int | None = None
+    search_recall: float | None = None
+    """Of the pairs that are each other's best in a sample, the share among the candidates."""
+    entities_without_features: int | None = None
+    word_vectors: str | None = None
+    words: int | None = None
+    words_without_vector: int | None = None
+    refinement_rounds: int | None = None
+    anchors: int | None = None
+    relation_matches: int | None = None
+    weights: dict[str, float] | None = None
+    """What each kind of evidence was worth in log-odds, after refinement."""
+    languages: LanguageSupport | None = None
+    """The languages of names and what was used for them, where they differ."""
+    threshold: float | None = None
+    """The log-odds a pair must exceed to be likelier than no link, after refinement."""
+    thresholds: dict[str, float] | None = None
+    """The same by kind of entity, where kinds are known."""
+    plan_sweeps: int | None = None
+    plan_deviation: float | None = None
+    solver_rounds: int | None = None
+    solver_pairs: int | None = None
+    iterations: int | None = None
+    converged: bool | None = None
+
+    def asdict(self) -> dict[str, Any]:
+        """The figures that apply, and the gap in any case, as plain values."""
+        return {
+            name: value
+            for name, value in asdict(self).items()
+            if value is not None or name == "optimality_gap"
+        }
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Alignment:
+    """Which left entity is which right one. Entities are named by URI in every table."""
+
+    options: Options
+    diagnostics: Diagnostics
+    load: Callable[[str], Any]
+    """Gives each attribute below by name, when it is first asked for."""
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    """Time by phase; not part of the result."""
+    resumed: tuple[str, ...] = ()
+    """Phases that were taken over from an interrupted run; not part of the result either."""
+    version: str = __version__
+    """The version of sameas that made the result."""
+    pair: GraphPair = field(init=False)
+    """Both graphs, and gold links where they are known."""
+    inputs: Inputs = field(init=False)
+    """What was given besides the graphs."""
+    links: pl.DataFrame = field(init=False)
+    """left, right, score, confidence. The score is the profit; after refinement, the log-odds of
+    the pair above the threshold."""
+    candidates: pl.DataFrame = field(init=False)
+    """left, right, rank, score: the best right entities of each left one. The best has rank one;
+    equals share their mean rank."""
+    unmatched: pl.DataFrame = field(init=False)
+    """side, entity, reason (a ``Reason``), and the best candidate with its score, if any."""
+    relations: pl.DataFrame | None = field(init=False)
+    """left, right, inverse, match, edges: which relation matches which, where that was learned;
+    ``edges`` is on how many edges between anchors both were seen."""
+    anchors: pl.DataFrame | None = field(init=False)
+    """left, right, trust: the links that refinement learned from in the end."""
+    taught: pl.DataFrame | None = field(init=False)
+    """left, right, trust: the links that a dictionary was learnt from, where there is one."""
+    gold_ranks: pl.DataFrame | None = field(init=False)
+    """left, right, rank of the gold links between candidates; for evaluation alone."""
+    prices: pl.DataFrame | None = field(init=False)
+    """side, entity, price, where the exact solver was used: no pair's profit exceeds the sum of
+    its two prices, which proves the links optimal."""
+    audit: Audit | None = field(init=False)
+    """How good the links are, by decoys; None without refinement, with ``no_audit``, and where
+    there are too few links to tell."""
+    decisions: pl.DataFrame | None = field(init=False)
+    """left, right, state, reviewer, time: what reviewers of the run folder decided, if any did."""
+
+    def __getattr__(self, name: str) -> Any:
+        """An attribute that is loaded on first use."""
+        if name not in LOADED:
+            raise AttributeError(f"'Alignment' has no attribute {name!r}")
+        value = self.load(name)
+        object.__setattr__(self, name, value)
+        return value
+
+    @property
+    def ranked(self) -> pl.DataFrame:
+        """left, right, rank of every pair whose rank is known: candidates and gold links."""
+        tables = [self.candidates, self.gold_ranks]
+        known = [table.select("left", "right", "rank") for table in tables if table is not None]
+        return pl.concat(known).unique(["left", "right"], keep="first", maintain_order=True)
+
+    def explain(
+        self, entity: str, other: str | None = None, *, side: Side | None = None
+    ) -> Explanation:
+        """Why an entity has its partner, or none; with ``other``, why not that one.
+
+        Entities are given by URI, or by a name that only one has. Print the result.
+        """
+        from sameas.result.explanation.explainer import (
+            explain,  # with Numba, which others do not need
+        )
+
+        return explain(self._scores, entity, other, side)
+
+    @cached_property
+    def _scores(self) -> Scores:
+        """What explanations are made from."""
+        from sameas.result.explanation.record import Record
+        from sameas.result.explanation.terms import Scores
+        from sameas.similarity.crosslingual import NO_SUPPORT
+
+        found = self.diagnostics
+        record = Record(
+            pair=self.pair,
+            options=self.options,
+            inputs=self.inputs,
+            links=self.links,
+            candidates=self.candidates,
+            unmatched=self.unmatched,
+            anchors=self.anchors,
+            taught=self.taught,
+            weights=found.weights or {},
+            aids=found.languages or NO_SUPPORT,
+            prices=self.prices,
+            thresholds={"": found.threshold or 0.0, **(found.thresholds or {})},
+        )
+        return Scores(record)
+
+    def count_unmatched(self, side: Side) -> int:
+        """How many candidates of a side have no link."""
+        return int((self.unmatched["side"] == side).sum())
+
+    def summary(self) -> dict[str, Any]:
+        """The figures that describe the result, the same for the same input."""
+        return {
+            "links": len(self.links),
+            "unmatched_left": self.count_unmatched("left"),
+            "unmatched_right": self.count_unmatched("right"),
+            **self.diagnostics.asdict(),
+        }
+
+    def __repr__(self) -> str:
+        """Counts instead of contents."""
+        return (
+            f"Alignment({len(self.links)} links, {self.count_unmatched('left')} left and "
+            f"{self.count_unmatched('right')} right entities unmatched)"
+        )
+
+
+LOADED = frozenset(each.name for each in fields(Alignment) if not each.init)

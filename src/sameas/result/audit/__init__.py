@@ -1,0 +1,1 @@
+"""How good a run is, without labels: decoys tell how many links are wrong."""

@@ -1,0 +1,128 @@
+"""Confidence from the plan's probability, by how often decoys are linked.
+
+The log-odds of a link being right are ln p + a - b ln(1 - p) for a probability p in the plan;
+a = 0 and b = 1 leave p as it is. The curve is monotone, so links keep their order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sameas.compute.arrays import Vector
+
+Histogram = tuple[Vector, Vector]
+
+LOWEST = 0.3
+"""Links of a lower probability do not count in the fit: decoys are unlike those."""
+EDGE = 1e-4
+"""In the fit, probabilities are kept so far from one."""
+TINY = 1e-12
+MADE = 0.5
+"""The probability from which on a link is made."""
+FLATTEST = 0.02
+"""The least slope ``b``."""
+MOST, SLOPES = 2.0, (0.5, 3.0)
+"""The largest ``a`` either way, and the range of ``b``, that a run is calibrated by."""
+BINS = 400
+STEPS = 50
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The two numbers of a calibration."""
+
+    a: float = 0.0
+    b: float = 1.0
+
+    def __call__(self, probability: Vector) -> Vector:
+        """How many of the links with these probabilities in the plan are right, as a share.
+
+        Below one half it is never above the probability. Decoys were links that had been made;
+        they say little about the leftovers, which compete with each other.
+        """
+        p = np.clip(probability, TINY, 1 - TINY)
+        log_odds = np.log(p) + self.a - self.b * np.log1p(-p)
+        share: Vector = 1 / (1 + np.exp(-np.clip(log_odds, -500, 500)))
+        return np.where(probability < MADE, np.minimum(share, probability), share)
+
+    def confidence(self, probability: Vector) -> Vector:
+        """The same for single links, at least one half for those that the plan makes.
+
+        Which links are made is decided by the plan, unless an error is asked for.
+        """
+        return np.where(probability < MADE, self(probability), np.maximum(self(probability), MADE))
+
+    def bounded(self) -> Curve:
+        """The curve, kept within what decoys are trusted to tell.
+
+        Where nearly all entities of a large graph have no counterpart, decoys that are linked now
+        and then would stand for more wrong links than there are links.
+        """
+        return Curve(min(max(self.a, -MOST), MOST), min(max(self.b, SLOPES[0]), SLOPES[1]))
+
+
+def histogram(probability: Vector) -> Histogram:
+    """The links that count in the fit, in bins of about the same width in log-odds.
+
+    Their mean probability and how many they are: fitting takes no longer for many links.
+    """
+    p = np.clip(probability[probability > LOWEST], EDGE, 1 - EDGE)
+    place = np.round(np.log(p / (1 - p)) * BINS / 20).astype(np.int64)
+    _, place = np.unique(place, return_inverse=True)
+    count = np.bincount(place).astype(np.float64)
+    return np.bincount(place, p) / np.maximum(count, 1), count
+
+
+def fit_curve(links: Histogram, wrong: Vector, weights: Vector) -> Curve:
+    """The curve by which links hold as many wrong ones, at every probability, as decoys tell.
+
+    ``wrong`` are probabilities of links known to be wrong, each of which stands for ``weights``
+    of the links. This is a logistic regression in which these stand for the unknown wrong links.
+    Its loss, the sum of -ln(confidence) over links plus the sum of the log-odds over wrong ones,
+    is convex. A normal prior with variance one keeps ``a`` near 0 and ``b`` near 1.
+    """
+    counted = wrong > LOWEST
+    wrong = np.clip(wrong[counted], EDGE, 1 - EDGE)
+    total = np.array([weights[counted].sum(), -(weights[counted] * np.log1p(-wrong)).sum()])
+    p, count = links
+    terms = np.stack([np.ones(len(p)), -np.log1p(-p)])
+    usual, offset = np.array([0.0, 1.0]), np.log(p)
+
+    def loss(curve: Vector) -> float:
+        log_odds = curve @ terms + offset
+        away = ((curve - usual) ** 2).sum() / 2
+        return float(count @ np.logaddexp(0, -log_odds) + curve @ total + away)
+
+    curve, value = usual, loss(usual)
+    for _ in range(STEPS):
+        log_odds = np.clip(curve @ terms + offset, -500, 500)
+        doubt = 1 / (1 + np.exp(log_odds))
+        slope = -terms @ (count * doubt) + total + curve - usual
+        bend = (terms * (count * doubt * (1 - doubt))) @ terms.T + np.eye(2)
+        step, room = np.linalg.solve(bend, slope), curve[1] - FLATTEST
+        cut = step[1] > room > TINY
+        if cut:
+            step *= room / step[1]
+        elif room <= TINY and slope[1] > 0:
+            step = np.array([slope[0] / bend[0, 0], 0.0])
+        while (found := loss(curve - step)) > value and np.abs(step).max() > 1e-9:
+            step /= 2
+        curve, gain, value = curve - step, value - found, found
+        if gain < 1e-9 and not cut:
+            break
+    return Curve(float(curve[0]), float(curve[1]))
+
+
+def level_for(confidence: Vector, max_error: float) -> float:
+    """The least confidence such that links from it on are wrong in at most this expected share.
+
+    Infinite if there is none.
+    """
+    order = np.sort(confidence)[::-1]
+    wrong = np.cumsum(1 - order) / np.arange(1, len(order) + 1)
+    # Links of equal confidence are kept or dropped together.
+    last = np.append(order[1:] < order[:-1], True)[: len(order)]
+    kept = np.flatnonzero((wrong <= max_error) & last)
+    return float(order[kept[-1]]) if len(kept) else np.inf

@@ -1,0 +1,140 @@
+"""Decoys: entities whose partner was taken away, so that every link they get is wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sameas.assignment.open import OpenPlan, open_links, open_plan
+from sameas.compute.arrays import Mask, Positions, Vector
+from sameas.compute.parallel import in_parallel
+from sameas.graph.task import Constraints
+from sameas.refinement.anchors import anchor_thresholds, anchors_of
+from sameas.refinement.evidence import Anchors, Edges, gather_evidence
+from sameas.refinement.refine import Refinement, crowd_of, subtract_threshold
+from sameas.result.audit.calibration import MADE
+
+SHARE = 0.1
+"""Share of the links whose partners are taken away at once."""
+ENOUGH = 2000
+"""About so many decoys of a side are drawn."""
+DRAWS = 6
+"""Draws for each side, at most."""
+ROUNDS = 2
+"""Rounds of refinement without the entities that were taken away."""
+
+
+class BestMatches(NamedTuple):
+    """For entities of one side, how well the other side's entities fit them."""
+
+    entity: Positions
+    partner: Positions
+    """The entity that each is linked with, -1 for none."""
+    probability: Vector
+    """That of the link in the plan; zero without a link."""
+    best: Vector
+    """The surplus of the best candidate, taken by another or not; -inf without one."""
+
+    def select(self, which: Mask | Positions) -> BestMatches:
+        """These of the entities."""
+        return BestMatches._make(column[which] for column in self)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Finished:
+    """A finished refinement, and what it was made from."""
+
+    edges: tuple[Edges, Edges]
+    refinement: Refinement
+    thresholds: Vector
+    """The threshold of each kind."""
+    known: Constraints
+
+    def free(self, side: int) -> Mask:
+        """Which entities of a side may be linked and are not given as links."""
+        free: Mask = self.known.inside[side].copy()
+        free[self.known.seeds[:, side]] = False
+        return free
+
+    def without(self, side: int, gone: Positions) -> BestMatches:
+        """The same of all entities of a side, once some entities of the other side are gone."""
+        refinement, known, weights = self.refinement, self.known, self.refinement.weights
+        lost = np.zeros(refinement.pairs.candidates.shape[1 - side], dtype=np.bool_)
+        lost[gone] = True
+        pairs, anchors = refinement.pairs, refinement.anchors
+        ends = pairs.candidates.left, pairs.candidates.right
+        pairs = pairs.select(~lost[ends[1 - side]])
+        candidates = pairs.candidates
+        stay = ~lost[(anchors.left, anchors.right)[1 - side]]
+        anchors = Anchors(anchors.left[stay], anchors.right[stay], anchors.trust[stay])
+        crowd = crowd_of(known.kinds)[candidates.left]
+        other = candidates.values - weights.evidence(pairs.evidence, crowd)
+        plan: OpenPlan | None = None
+        for turn in range(ROUNDS):
+            evidence, _, _ = gather_evidence(
+                *self.edges, anchors, refinement.relations, candidates, enter=math.inf
+            )
+            scores = (other + weights.evidence(evidence, crowd)).astype(np.float32)
+            last = turn == ROUNDS - 1
+            enough = self.thresholds if last else anchor_thresholds(self.thresholds, anchors)
+            surplus = subtract_threshold(replace(candidates, values=scores), enough, known.kinds[0])
+            plan = open_plan(surplus, threshold=0.0, single=known.single, start=plan)
+            if not last:
+                anchors = anchors_of(surplus, plan, weights, known.single)
+        assert plan is not None
+        places = open_links(surplus, plan, known.single)
+        ends = surplus.left, surplus.right
+        return best_matches(
+            ends, surplus.values, places, plan.probability, side=side, size=surplus.shape[side]
+        )
+
+
+def draw_decoys(
+    finished: Finished, links: Mapping[int, BestMatches], rng: np.random.Generator
+) -> list[BestMatches]:
+    """What entities of each side are linked with after their partners were taken away.
+
+    ``links`` are those of each side. Each draw takes away the partners of a small share of them;
+    no link is drawn twice.
+    """
+    draws = []
+    for side, fits in links.items():
+        order = rng.permutation(np.flatnonzero(fits.probability > MADE))
+        size = max(math.ceil(SHARE * len(order)), 1)
+        count = min(max(round(ENOUGH / size), 1), DRAWS)
+        draws += [(side, order[start : start + size]) for start in range(0, count * size, size)]
+
+    def one(draw: tuple[int, Positions]) -> BestMatches:
+        side, drawn = draw
+        fits = links[side]
+        return finished.without(side, fits.partner[drawn]).select(fits.entity[drawn])
+
+    found = in_parallel(one, draws)
+    sides = []
+    for side in links:
+        parts = [fits for draw, fits in zip(draws, found, strict=True) if draw[0] == side]
+        sides.append(BestMatches._make(map(np.concatenate, zip(*parts, strict=True))))
+    return sides
+
+
+def best_matches(
+    ends: tuple[NDArray[np.integer], NDArray[np.integer]],
+    surplus: NDArray[np.floating],
+    places: Positions,
+    probability: Vector,
+    *,
+    side: int,
+    size: int,
+) -> BestMatches:
+    """How well all entities of a side are linked, from pairs and the places of links in them."""
+    partner, chance = np.full(size, -1, dtype=np.int64), np.zeros(size)
+    partner[ends[side][places]] = ends[1 - side][places]
+    chance[ends[side][places]] = probability[places]
+    best = np.full(size, -np.inf)
+    np.maximum.at(best, ends[side], surplus)
+    return BestMatches(np.arange(size), partner, chance, best)

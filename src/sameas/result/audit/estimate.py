@@ -1,0 +1,268 @@
+"""The audit of the links of a run: what decoys tell of wrong links and missed counterparts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sameas.compute.arrays import Vector
+from sameas.graph.graph import GraphPair
+from sameas.result.audit.calibration import MADE, Curve, Histogram, fit_curve, histogram, level_for
+from sameas.result.audit.decoys import BestMatches, Finished, draw_decoys
+from sameas.result.audit.groups import groups_of
+from sameas.result.audit.record import Audit, Group, Point
+
+POWER = 2
+"""How much entities count the more, the worse their best candidate is, in ``like_decoys``."""
+SILENT = 0.03
+"""Links of a lower probability are as good as none."""
+TURNS = 3
+"""How often the curve is fitted, each time with the confidences of the last one."""
+FEWEST = 100
+"""With fewer links, nothing is said."""
+SEED = 0
+SAMPLES = 60
+OUTSIDE = 0.025
+"""Share of the resampled estimates below, and above, an interval."""
+GROUP = 30
+"""Links and decoys that a group must have to be judged by itself."""
+USUAL = 10
+"""Decoys of all groups that are added to those of a group."""
+POINTS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+
+
+def audit_links(
+    pair: GraphPair,
+    finished: Finished,
+    links: tuple[BestMatches, BestMatches],
+    *,
+    min_confidence: float,
+    max_error: float | None = None,
+    calibrated: bool = True,
+) -> Audit | None:
+    """The audit of the links of all left and of all right entities; None with too few links.
+
+    It is about the links of at least this confidence; of this probability in the plan, if they
+    were chosen by that (not ``calibrated``). Only a side whose entities have one partner at most
+    can have decoys.
+    """
+    numbers = [side for side in (0, 1) if finished.known.single[side]]
+    free = [links[side].select(finished.free(side)) for side in numbers]
+    if not free or min(int((each.probability > MADE).sum()) for each in free) < FEWEST:
+        return None
+    rng = np.random.default_rng(SEED)
+    decoys_of = draw_decoys(finished, dict(zip(numbers, free, strict=True)), rng)
+    sides = tuple(map(Side, free, decoys_of))
+    found = free[0].probability[free[0].partner >= 0]
+    binned, made = histogram(found), found[found > MADE]
+    best = estimate(sides, binned)
+    level = min_confidence
+    if max_error is not None:
+        level = max(level, level_for(best.curve(found), max_error))
+    kept = found[(best.curve.confidence(found) if calibrated else found) >= level]
+    counts = [int(finished.free(side).sum()) for side in (0, 1)]
+    samples = [estimate(sides, binned, made=made, rng=rng) for _ in range(SAMPLES)]
+    lucks = rng.standard_normal(SAMPLES).tolist()
+    decoys = {number: len(side.decoys.entity) for number, side in zip(numbers, sides, strict=True)}
+    graph = (pair.left, pair.right)[numbers[0]]
+    points = zip(POINTS, best.curve.confidence(np.array(POINTS)).tolist(), strict=True)
+    return Audit(
+        links=len(kept),
+        **_with_intervals(
+            _figures(best, kept, counts),
+            [_figures(each, kept, counts, luck) for each, luck in zip(samples, lucks, strict=True)],
+        ),
+        left_decoys=decoys.get(0, 0),
+        right_decoys=decoys.get(1, 0),
+        a=best.curve.a,
+        b=best.curve.b,
+        level=level,
+        curve=tuple(Point(*point) for point in points),
+        groups=tuple(
+            group
+            for by, labels in groups_of(graph).items()
+            for group in _groups(by, labels, sides, best, level)
+        ),
+    )
+
+
+def _with_intervals(figures: dict[str, float], samples: list[dict[str, float]]) -> dict[str, float]:
+    """Each figure with its ``low`` and ``high``, which enclose most of the samples and itself."""
+    found = dict(figures)
+    for name, value in figures.items():
+        low, high = np.quantile([each[name] for each in samples], [OUTSIDE, 1 - OUTSIDE]).tolist()
+        found |= {f"{name}_low": min(low, value), f"{name}_high": max(high, value)}
+    return found
+
+
+def _figures(
+    found: Estimate, kept: Vector, counts: list[int], luck: float = 0.0
+) -> dict[str, float]:
+    """The figures that an estimate gives; ``luck`` is how many deviations more links are right."""
+    confidence = found.curve(kept)
+    chance = np.sqrt((confidence * (1 - confidence)).sum())
+    right = float(np.clip(confidence.sum() + luck * chance, 0.0, len(kept)))
+    counterparts = max(found.counterparts, right)
+    precision, recall = right / max(len(kept), 1), right / max(counterparts, 1e-9)
+    return {
+        "right": right,
+        "precision": precision,
+        "recall": recall,
+        "f1": 2 * right / max(len(kept) + counterparts, 1e-9),
+        "missed": counterparts - right,
+        "left_without": max(1 - counterparts / max(counts[0], 1), 0.0),
+        "right_without": max(1 - counterparts / max(counts[1], 1), 0.0),
+    }
+
+
+def _groups(
+    by: str, labels: pl.Series, sides: tuple[Side, ...], found: Estimate, level: float
+) -> list[Group]:
+    """The precision of each group that has links enough, those with most links first."""
+    own, result = sides[0], []
+    # For how many wrong links that are kept each decoy stands.
+    wrong = [
+        counts * (found.curve.confidence(side.decoys.probability) >= level)
+        for counts, side in zip(found.wrong, sides, strict=True)
+    ]
+    everyone, decoys = (labels.gather(each.entity) for each in (own.everyone, own.decoys))
+    others = labels.gather(np.maximum(sides[1].decoys.partner, 0)) if len(sides) == 2 else None
+    linked = found.curve.confidence(own.everyone.probability) >= level
+    alone = max(own.like_decoys(), 1e-9)
+    usual = wrong[0].sum() / alone
+    for name in everyone.filter(linked).drop_nulls().unique().sort():
+        mine, drawn = ((each == name).fill_null(False).to_numpy() for each in (everyone, decoys))
+        links = int((linked & mine).sum())
+        if links < GROUP:
+            continue
+        rate = wrong[0][drawn].sum() * len(drawn) / alone
+        rate = (rate + USUAL * usual) / (drawn.sum() + USUAL)
+        if drawn.sum() < GROUP:
+            errors = rate * own.like_decoys(which=mine)
+        else:
+            errors = rate * Side(own.everyone.select(mine), own.decoys.select(drawn)).like_decoys()
+        if others is not None:
+            errors += wrong[1][(others == name).fill_null(False).to_numpy()].sum()
+        result.append(Group(by, name, links, float(np.clip(1 - errors / links, 0.0, 1.0))))
+    return sorted(result, key=lambda group: (-group.links, group.name))
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """The entities of one side that may be linked, and those of them that became decoys."""
+
+    everyone: BestMatches
+    decoys: BestMatches
+
+    @cached_property
+    def places(self) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
+        """Of everyone, and of the decoys, the place of the best candidate among those of decoys.
+
+        It is odd for one that is equal to a decoy's, and even for one between two of them.
+        """
+        values = np.unique(self.decoys.best)
+        everyone, decoys = (
+            np.searchsorted(values, fits.best, "left") + np.searchsorted(values, fits.best, "right")
+            for fits in (self.everyone, self.decoys)
+        )
+        return everyone, decoys
+
+    def like_decoys(
+        self, weights: Vector | None = None, which: NDArray[np.bool_] | None = None
+    ) -> float:
+        """How many entities (those of ``which``) have candidates like an entity without partner.
+
+        Let u be the share of decoys whose best candidate is worse than an entity's. It is spread
+        evenly for entities without a partner and near one for the others, so that the sum of
+        (1 - u) ** 2, divided by what decoys give, is the number of the former. (Storey 2002
+        estimates the share of true null hypotheses in this way.) Entities whose partner looks
+        unlike them count too: they are linked wrongly as often.
+        """
+        everyone, decoys = self.places
+        chosen = everyone if which is None else everyone[which]
+        steps = np.bincount(decoys // 2, weights)
+        below = np.append(0.0, np.cumsum(steps)) / steps.sum()
+        middle = (below[:-1] + below[1:]) / 2
+        unlike = np.empty(2 * len(steps) + 1)
+        unlike[0::2], unlike[1::2] = 1 - below, 1 - middle
+        shares = np.clip(unlike, 0.0, 1.0) ** POWER
+        found = np.bincount(chosen, minlength=len(shares)) @ shares
+        usual = steps @ shares[1::2] / steps.sum()
+        return float(min(found / usual, len(chosen)))
+
+    def without(self, weights: Vector) -> float:
+        """How many entities have no counterpart: those without a link, by the share of decoys."""
+        share = (weights @ (self.decoys.probability < SILENT) + 0.5) / (weights.sum() + 1)
+        silent = int((self.everyone.probability < SILENT).sum())
+        return float(min(silent / share, len(self.everyone.entity)))
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """What one weighing of the decoys tells."""
+
+    curve: Curve
+    wrong: list[Vector]
+    """By side, for how many wrong links the link of each decoy stands."""
+    counterparts: float
+    """How many entities have a counterpart."""
+
+
+def estimate(
+    sides: tuple[Side, ...],
+    links: Histogram,
+    *,
+    made: Vector | None = None,
+    rng: np.random.Generator | None = None,
+) -> Estimate:
+    """The calibration and the number of counterparts.
+
+    With ``rng``, decoys have random weights (the Bayesian bootstrap), and one more of each side
+    has a link, with the probability of a random link that was ``made``: that no decoy was linked
+    does not mean that none ever is.
+    """
+    sizes = [len(side.decoys.entity) for side in sides]
+    weights = [np.ones(size) if rng is None else rng.exponential(size=size) for size in sizes]
+    alone = [side.like_decoys(each) for side, each in zip(sides, weights, strict=True)]
+    chances = [side.decoys.probability for side in sides]
+    more = []
+    if rng is not None and made is not None:
+        chances.append(rng.choice(made, len(sides)))
+        more.append(np.array(alone) / [each.sum() for each in weights])
+    curve = Curve()
+    for _ in range(TURNS):
+        wrong = _wrong_links(sides, weights, alone, curve)
+        counts = np.concatenate([*wrong, *more])
+        curve = fit_curve(links, np.concatenate(chances), counts).bounded()
+    # Both sides have the same number of counterparts, at least as many as there are right links.
+    # The side with fewer entities without one tells it better.
+    without = np.array([side.without(each) for side, each in zip(sides, weights, strict=True)])
+    every = np.array([len(side.everyone.entity) for side in sides])
+    found = np.average(every - without, weights=1 / (without + 1) ** 2)
+    right = curve(sides[0].everyone.probability).sum()
+    return Estimate(curve, wrong, float(max(found, right)))
+
+
+def _wrong_links(
+    sides: tuple[Side, ...], weights: list[Vector], alone: list[float], curve: Curve
+) -> list[Vector]:
+    """By side, for how many wrong links the link of each decoy stands.
+
+    A wrong link between two entities that both have no partner is told by the decoys of both
+    sides; each of these counts half. Whether the other entity has a partner is taken from its
+    own link.
+    """
+    found = []
+    for number, (side, each) in enumerate(zip(sides, weights, strict=True)):
+        partner, share = side.decoys.partner, np.ones(len(each))
+        if len(sides) == 2:
+            other = sides[1 - number].everyone
+            chance = np.zeros(max(int(partner.max()), int(other.entity.max(initial=0)), 0) + 1)
+            chance[other.entity] = other.probability
+            share = (1 + curve(chance[partner])) / 2
+        found.append(np.where(partner >= 0, share * each * alone[number] / each.sum(), 0.0))
+    return found

@@ -1,0 +1,215 @@
+"""Two graphs as one: linked entities share an identity, and triples know where they came from."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import zstandard
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from sameas.compute.atomic import replacing_file
+from sameas.formats.files import kind_of
+from sameas.formats.same_as import write_statements
+from sameas.graph.graph import Graph
+from sameas.graph.iri import MINTED, Side, are_blank, are_iris, bracketed, to_iris, to_property_iris
+from sameas.graph.labels import LABELS, names_from_uris
+from sameas.result.alignment import Alignment
+from sameas.result.curated import curated
+from sameas.result.export import check_place, predicates_of
+
+SUFFIXES = (".nt", ".nq", ".ttl")
+COMPRESSORS: dict[str, Callable[[Any], Any]] = {
+    ".gz": lambda file: gzip.GzipFile("", "wb", fileobj=file, mtime=0),
+    ".zst": lambda file: zstandard.ZstdCompressor().stream_writer(file, closefd=False),
+}
+"""The same content always gives the same bytes."""
+ESCAPES = {
+    **{"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"},
+    **{c: f"\\u{ord(c):04X}" for c in "\v\f\x1c\x1d\x1e\x85\u2028\u2029"},
+}
+"""What a literal cannot hold as it is, and what some readers take for the end of a line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Merged:
+    """What was written."""
+
+    triples: dict[str, int]
+    """How many came from the left graph, the right one, and the links."""
+    not_held: tuple[str, ...]
+    """What the format cannot hold, in words."""
+
+
+def merge(alignment: Alignment, path: str | PathLike[str], *, keep: Side = "left") -> Merged:
+    """Write both graphs as one, in which linked entities have the IRI of the side to keep.
+
+    Of RDF, every statement is written as it was read, with language, datatype and named graph;
+    only IRIs of linked entities are replaced, as predicates too. Of tables, names that were given
+    are labels and attributes are plain literals. Entities that several links connect are one: of
+    several IRIs that could be kept, that of the best link is.
+
+    For each IRI that was replaced a triple leads from the kept one to it: owl:sameAs, or what
+    fits a class, a property or a SKOS concept. In N-Quads (.nq) every triple without a named
+    graph is in one that says where it came from; N-Triples (.nt) and Turtle (.ttl) have no named
+    graphs, and hold a triple of several graphs once. With .gz or .zst the file is compressed.
+    """
+    path = Path(path)
+    kind = kind_of(path)
+    check_place(path, kind, SUFFIXES, remedy="plain, .gz or .zst")
+    alignment = curated(alignment)
+    pair = alignment.pair
+    graphs: dict[Side, Graph] = {
+        "left": pair.left.raw or pair.left,
+        "right": pair.right.raw or pair.right,
+    }
+    links = alignment.links.with_columns(predicate=bracketed(predicates_of(alignment)))
+    terms, same_as = _identities(graphs, links, keep=keep)
+    left, right = (_statements(graph, terms[side], side) for side, graph in graphs.items())
+    parts = {"left": left, "right": right, "links": same_as}
+    not_held = []
+    if kind == ".nq":
+        for part, table in parts.items():
+            own = pl.col("graph").replace("", f"<{MINTED}graph:{part}>")
+            parts[part] = table.with_columns(own)
+    else:
+        not_held.append("which graph a triple came from (.nq can)")
+        if named := sum(int((table["graph"] != "").sum()) for table in parts.values()):
+            not_held.append(f"the named graphs of {named} triples (.nq can)")
+        parts = {part: table.drop("graph") for part, table in parts.items()}
+    parts = {part: table.unique(maintain_order=True) for part, table in parts.items()}
+    parts["right"] = parts["right"].join(
+        parts["left"], on=parts["left"].columns, how="anti", maintain_order="left"
+    )
+    compressed = COMPRESSORS.get(path.suffix.lower(), nullcontext)
+    with replacing_file(path) as draft, draft.open("wb") as raw, compressed(raw) as file:
+        for table in parts.values():
+            write_statements(table, file)
+    if any(alignment.links[name].is_not_null().any() for name in ("score", "confidence")):
+        not_held.append("score and confidence of the links")
+    tables = [graph for graph in graphs.values() if not _is_rdf(graph)]
+    ids = [ids for graph in tables for ids in (graph.entities, graph.relations)]
+    if words := sum(int((~are_iris(column) & ~are_blank(column)).sum()) for column in ids):
+        not_held.append(
+            f"{words} ids that are no IRIs, as they are (they are written as urn:sameas:...)"
+        )
+    triples = {part: len(table) for part, table in parts.items()}
+    return Merged(triples=triples, not_held=tuple(not_held))
+
+
+def _is_rdf(graph: Graph) -> bool:
+    """Whether a graph is as it was read from RDF."""
+    return "datatype" in graph.attributes.columns
+
+
+def _identities(
+    graphs: dict[Side, Graph], links: pl.DataFrame, *, keep: Side
+) -> tuple[dict[Side, pl.Series], pl.DataFrame]:
+    """How each entity of a side is written, and the triples of links.
+
+    Of a blank node and an IRI the IRI is kept, whichever side it is of.
+    """
+    shift = len(graphs["left"].entities)
+    written = pl.concat(
+        _terms(graph.entities, side, rdf=_is_rdf(graph)) for side, graph in graphs.items()
+    )
+    ends = np.stack([graph.positions(links[side]) for side, graph in graphs.items()], axis=1)
+    known = np.flatnonzero(ends.min(axis=1) >= 0)
+    links, ends = links[known], ends[known] + np.array([0, shift])
+    joined = coo_array((np.ones(len(ends)), ends.T), shape=(len(written), len(written)))
+    count, group = connected_components(joined, directed=False)
+    best = np.argsort(-links["score"].fill_null(-np.inf).to_numpy(), kind="stable")
+    preferred = ends[best][:, [0, 1] if keep == "left" else [1, 0]].T.ravel()
+    blank = written.str.starts_with("_:").to_numpy()
+    preferred = preferred[np.argsort(blank[preferred], kind="stable")]
+    kept = np.full(count, -1)
+    chosen, first = np.unique(group[preferred], return_index=True)
+    kept[chosen] = preferred[first]
+    terms = written.gather(np.where(kept[group] < 0, np.arange(len(written)), kept[group]))
+    said = pl.DataFrame(
+        {
+            "subject": terms.gather(ends.ravel()),
+            "predicate": links["predicate"].gather(np.repeat(np.arange(len(ends)), 2)),
+            "object": written.gather(ends.ravel()),
+        }
+    ).with_columns(graph=pl.lit(""))
+    said = said.filter(
+        pl.col("subject") != pl.col("object"),
+        ~pl.any_horizontal(pl.col("subject", "object").str.starts_with("_:")),
+    ).unique(["subject", "object"], keep="first", maintain_order=True)
+    return {"left": terms[:shift], "right": terms[shift:]}, said
+
+
+def _terms(ids: pl.Series, side: Side, *, rdf: bool) -> pl.Series:
+    """How each entity is written: an IRI, or a blank node whose label says its side.
+
+    In a label, every character but letters and digits of ASCII is replaced by its code.
+    """
+    blank, labels = are_blank(ids), ids.str.slice(2)
+    others = labels.filter(blank).str.extract_all("[^A-Za-z0-9]").explode().drop_nulls().unique()
+    codes = {character: f"_{ord(character):x}_" for character in ("_", *others)}
+    iris = bracketed(ids if rdf else to_iris(ids, side=side))
+    terms: pl.Series = (f"_:{side}" + labels.str.replace_many(codes)).zip_with(blank, iris)
+    return terms
+
+
+def _statements(graph: Graph, terms: pl.Series, side: Side) -> pl.DataFrame:
+    """All triples of a graph as text: subject, predicate, object, graph ("" where it has none)."""
+    rdf = _is_rdf(graph)
+
+    def predicates(ids: pl.Series) -> pl.Series:
+        """How predicates are written: like the entities that they are, in RDF."""
+        if not rdf:
+            return bracketed(to_property_iris(ids, side=side))
+        own = terms.gather(np.maximum(graph.positions(ids), 0))
+        linked = pl.Series(graph.positions(ids) >= 0) & ~own.str.starts_with("_:")
+        text: pl.Series = own.zip_with(linked, bracketed(ids))
+        return text
+
+    head, relation, tail = graph.triples.T
+    between = pl.DataFrame(
+        {
+            "subject": terms.gather(head),
+            "predicate": predicates(graph.relations).gather(relation),
+            "object": terms.gather(tail),
+        }
+    ).with_columns(graph=pl.lit("") if graph.triple_graphs is None else graph.triple_graphs)
+    literals = graph.attributes
+    if not rdf:
+        literals = pl.concat([literals.select("entity", "attribute", "value"), _labels(graph)])
+        literals = literals.with_columns(
+            pl.lit("").alias(name) for name in ("language", "datatype", "graph")
+        )
+    properties = literals["attribute"].unique(maintain_order=True)
+    tag = pl.when(pl.col("language") != "").then("@" + pl.col("language"))
+    datatype = pl.when(pl.col("datatype") != "").then("^^<" + pl.col("datatype") + ">")
+    text = '"' + pl.col("value").str.replace_many(ESCAPES) + '"'
+    spoken = literals.select(
+        subject=pl.col("entity").replace(graph.entities, terms),
+        predicate=pl.col("attribute").replace(properties, predicates(properties)),
+        object=pl.concat_str(text, pl.coalesce(tag, datatype, pl.lit(""))),
+        graph="graph",
+    )
+    statements = pl.concat([between, spoken])
+    places = statements["graph"].unique()
+    ids = places.str.strip_prefix("<").str.strip_suffix(">")
+    written = _terms(ids, side, rdf=True).set(places == "", "")
+    return statements.with_columns(pl.col("graph").replace(places, written))
+
+
+def _labels(graph: Graph) -> pl.DataFrame:
+    """Names as labels, but those made from URIs and those that an attribute holds already."""
+    given = (graph.names != "") & (graph.names != names_from_uris(graph.entities))
+    named = pl.DataFrame({"entity": graph.entities, "value": graph.names}).filter(given)
+    held = graph.attributes.filter(pl.col("attribute").is_in(LABELS))
+    return named.join(held, on=["entity", "value"], how="anti", maintain_order="left").select(
+        "entity", attribute=pl.lit(LABELS[0]), value="value"
+    )

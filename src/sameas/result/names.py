@@ -1,0 +1,38 @@
+"""Names out, in the form in which they are read back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from sameas.compute.atomic import replacing_file
+from sameas.errors import OutputError
+from sameas.graph.graph import GraphPair
+from sameas.result.export import TABLES
+
+
+def write_names(
+    pair: GraphPair,
+    path: str | os.PathLike[str],
+    *,
+    sides: Sequence[str] = ("left", "right"),
+) -> pl.DataFrame:
+    """Write the names of entities (entity, name) as .tsv, .csv or .parquet; returns the table.
+
+    ``read_pair(..., names=path)`` takes the file back, for example with the names translated.
+    An entity without a name is left out.
+    """
+    path = Path(path)
+    if path.suffix not in TABLES:
+        raise OutputError(f"{path}: names are written as {', '.join(TABLES)}; change the suffix")
+    graphs = [getattr(pair, side) for side in sides]
+    tables = [pl.DataFrame({"entity": one.entities, "name": one.names}) for one in graphs]
+    space = pl.all().str.replace_all(r"\s+", " ").str.strip_chars()
+    table = pl.concat(tables).with_columns(space).unique("entity", maintain_order=True)
+    table = table.filter(pl.all_horizontal(pl.all() != ""))
+    with replacing_file(path) as draft:
+        TABLES[path.suffix](table, draft)
+    return table

@@ -1,0 +1,256 @@
+"""Run folders: everything about one alignment, so that nothing has to be computed again.
+
+docs/formats/run.md says what the files hold, and `COLUMNS` which columns each table must have.
+Nothing in a folder depends on the clock but decisions: the same input gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import polars as pl
+
+from sameas import __version__
+from sameas.compute.atomic import recover, replacing_folder
+from sameas.compute.rows import as_rows
+from sameas.errors import InputError, refusing
+from sameas.formats.files import read_bytes
+from sameas.formats.tables import read_parquet
+from sameas.formats.vectors import read_array
+from sameas.graph.graph import Graph, GraphPair
+from sameas.graph.semantics.kinds import Kind
+from sameas.graph.task import Inputs
+from sameas.options.options import Options, recorded_options
+from sameas.result.alignment import SCHEMAS, Alignment, Diagnostics
+from sameas.result.audit.record import recorded_audit
+from sameas.result.decisions import copy_decisions, read_decisions
+from sameas.result.explanation.result import Reason
+from sameas.similarity.crosslingual import LanguageSupport
+from sameas.text.words import WordVectors
+
+FORMAT = 1
+TEXT_COLUMNS = {
+    "entities": "entity name",
+    "triples": "head relation tail",
+    "attributes": "entity attribute value",
+    "alternatives": "entity name",
+    "linkable": "entity",
+    "name_paths": "path",
+    **dict.fromkeys(("gold", "seeds", "reject", "among"), "left right"),
+    "dictionary": "text gloss",
+}
+TABLE_INPUTS = ("seeds", "reject", "among", "dictionary")
+COLUMNS: dict[str, pl.Schema] = {
+    **SCHEMAS,
+    **{
+        name: pl.Schema(dict.fromkeys(columns.split(), pl.String))
+        for name, columns in TEXT_COLUMNS.items()
+    },
+    "word_vectors": pl.Schema([("word", pl.String), ("vector", pl.List(pl.Float32))]),
+    "naming": pl.Schema(
+        {"path": pl.String, "entities": pl.Int64, "likeness": pl.Float64, "chosen": pl.Boolean}
+    ),
+}
+"""The columns that each table must have."""
+REQUIRED = ("links", "candidates", "unmatched")
+KINDS = pl.Series("kind", [kind.name.lower() for kind in Kind])
+AGAIN = "run sameas align again"
+DAMAGED = f"is missing or damaged; {AGAIN}"
+
+
+def write_run(alignment: Alignment, path: Path) -> None:
+    """Write a run folder, in place of an earlier run of that name."""
+    record = {
+        "format": FORMAT,
+        "sameas": alignment.version,
+        "options": alignment.options.asdict(),
+        "summary": alignment.summary(),
+        "audit": None if alignment.audit is None else alignment.audit.asdict(),
+    }
+    pair, inputs = alignment.pair, alignment.inputs
+    tables = {name: getattr(alignment, name) for name in SCHEMAS}
+    tables |= {name: getattr(inputs, name) for name in TABLE_INPUTS}
+    tables["gold"] = pair.gold
+    if inputs.word_vectors is not None:
+        vectors = pl.Series("vector", inputs.word_vectors.vectors).cast(pl.List(pl.Float32))
+        tables["word_vectors"] = inputs.word_vectors.words.to_frame("word").with_columns(vectors)
+    with replacing_folder(path) as folder:
+        copy_decisions(path, folder)
+        _write_tables(tables, folder)
+        for side, graph in (("left", pair.left), ("right", pair.right)):
+            _write_graph(graph, folder / side)
+        if inputs.embeddings is not None:
+            np.save(folder / "embeddings.npy", inputs.embeddings.dense)
+        text = json.dumps(record, indent=2, ensure_ascii=False)
+        (folder / "run.json").write_text(text + "\n", encoding="utf8")
+
+
+def _write_tables(tables: Mapping[str, pl.DataFrame | None], folder: Path) -> None:
+    for name, table in tables.items():
+        if table is not None:  # in pieces: the encoded form is never in memory as a whole
+            table.write_parquet(folder / f"{name}.parquet", row_group_size=250_000)
+
+
+def _write_graph(graph: Graph, folder: Path) -> None:
+    head, relation, tail = graph.triples.T
+    entities = {"entity": graph.entities, "name": graph.names}
+    if graph.kinds is not None:
+        entities["kind"] = KINDS.gather(graph.kinds)
+    triples = {
+        "head": graph.entities.gather(head),
+        "relation": graph.relations.gather(relation),
+        "tail": graph.entities.gather(tail),
+    }
+    if graph.triple_graphs is not None:
+        triples["graph"] = graph.triple_graphs
+    tables = {
+        "entities": pl.DataFrame(entities),
+        "triples": pl.DataFrame(triples),
+        "attributes": graph.attributes,
+        "alternatives": graph.alternatives if len(graph.alternatives) else None,
+        "name_paths": pl.DataFrame({"path": graph.name_paths}) if graph.name_paths else None,
+        "naming": graph.naming,
+    }
+    if graph.linkable is not None:
+        tables["linkable"] = graph.entities.gather(graph.linkable).to_frame("entity")
+    folder.mkdir()
+    _write_tables(tables, folder)
+    if graph.raw is not None:
+        _write_graph(graph.raw, folder / "raw")
+
+
+def is_run(path: Path) -> bool:
+    """Whether a path is a run folder."""
+    return (path / "run.json").is_file()
+
+
+def read_run(path: str | PathLike[str]) -> Alignment:
+    """The alignment in a run folder; its tables and graphs are loaded when they are asked for."""
+    path = Path(path)
+    recover(path)
+    record, options, diagnostics = _read_record(path)
+    for file in (path / f"{name}.parquet" for name in REQUIRED):
+        if not file.is_file():
+            raise InputError(file, DAMAGED)  # now, not when it is asked for
+
+    def load(name: str) -> Any:
+        if name == "pair":
+            left, right = _read_graph(path / "left"), _read_graph(path / "right")
+            return GraphPair(left=left, right=right, gold=_read_if_there(path / "gold.parquet"))
+        if name == "audit":
+            with refusing(path / "run.json", "is damaged", AGAIN):
+                return recorded_audit(record.get("audit"))
+        if name == "decisions":
+            return read_decisions(path)
+        if name != "inputs":
+            required = name in REQUIRED or (name == "anchors" and diagnostics.anchors is not None)
+            return (_read_table if required else _read_if_there)(path / f"{name}.parquet")
+        return _read_inputs(path, diagnostics)
+
+    version = str(record.get("sameas", __version__))
+    return Alignment(options=options, diagnostics=diagnostics, load=load, version=version)
+
+
+def _read_record(path: Path) -> tuple[dict[str, Any], Options, Diagnostics]:
+    """What run.json holds: all of it, the options and the figures."""
+    file = path / "run.json"
+    if not is_run(path):
+        raise InputError(
+            path, "is not a run folder (no run.json in it); make one with: sameas align"
+        )
+    with refusing(file, "is damaged", AGAIN):
+        record: dict[str, Any] = json.loads(read_bytes(file))
+        version = record["format"]
+        if type(version) is not int or version < 1:
+            raise ValueError("no format")
+        if version > FORMAT:
+            raise InputError(
+                file,
+                f"has run format {version}, this version of sameas ({__version__}) reads {FORMAT}; "
+                "upgrade sameas",
+            )
+        options, summary = recorded_options(record["options"]), record.get("summary", {})
+        known = summary.keys() & {field.name for field in fields(Diagnostics)}
+        figures = {name: summary[name] for name in known}
+        if "languages" in figures:
+            figures["languages"] = LanguageSupport.recorded(figures["languages"])
+        return record, options, Diagnostics(**figures)
+
+
+def _read_inputs(path: Path, diagnostics: Diagnostics) -> Inputs:
+    tables = {name: _read_if_there(path / f"{name}.parquet") for name in TABLE_INPUTS}
+    rows, vectors_file = path / "embeddings.npy", path / "word_vectors.parquet"
+    word_vectors = embeddings = None
+    with refusing(path, "is damaged", AGAIN):
+        if diagnostics.word_vectors is not None or vectors_file.exists():
+            vectors = _read_table(vectors_file)
+            matrix = np.array(vectors["vector"].to_list(), dtype=np.float32)
+            source = (diagnostics.word_vectors or "").rpartition(",")[0]
+            word_vectors = WordVectors(vectors["word"], matrix, source)
+        if rows.is_file():
+            embeddings = as_rows(read_array(rows))
+    return Inputs(**tables, embeddings=embeddings, word_vectors=word_vectors)
+
+
+def _read_graph(folder: Path) -> Graph:
+    entities, triples, attributes = (
+        _read_table(folder / f"{name}.parquet") for name in ("entities", "triples", "attributes")
+    )
+    alternatives, linkable, paths, naming = (
+        _read_if_there(folder / f"{name}.parquet")
+        for name in ("alternatives", "linkable", "name_paths", "naming")
+    )
+    # an entity may stand twice, a triple have an unknown one, or a kind be unknown
+    with refusing(folder, "is damaged", AGAIN):
+        graph = Graph.from_triples(
+            triples,
+            entities=entities["entity"],
+            names=entities["name"],
+            attributes=attributes,
+            alternatives=alternatives,
+        )
+        kinds = None
+        if "kind" in entities.columns:
+            numbers = range(len(KINDS))
+            kinds = entities["kind"].replace_strict(KINDS, numbers, return_dtype=pl.Int8).to_numpy()
+    return replace(
+        graph,
+        attributes=attributes,
+        linkable=None if linkable is None else graph.positions(linkable["entity"]),
+        kinds=kinds,
+        name_paths=() if paths is None else tuple(paths["path"]),
+        naming=naming,
+        raw=_read_graph(folder / "raw") if (folder / "raw").is_dir() else None,
+        triple_graphs=triples["graph"] if "graph" in triples.columns else None,
+    )
+
+
+def _read_if_there(path: Path) -> pl.DataFrame | None:
+    return _read_table(path) if path.exists() else None
+
+
+def _read_table(path: Path) -> pl.DataFrame:
+    """A table with its columns checked."""
+    schema = COLUMNS[path.stem]
+    try:
+        table = read_parquet(path)
+        columns = table.select(list(schema))
+    except (InputError, pl.exceptions.PolarsError):
+        raise InputError(path, DAMAGED) from None
+    for column, (name, kind) in zip(columns, schema.items(), strict=True):
+        fits = column.dtype == kind
+        if kind.is_numeric():
+            fits = column.dtype.is_numeric() or column.dtype == pl.Null
+        elif name != "candidate":  # which not every unmatched entity has
+            fits = fits and not column.has_nulls()
+        if not fits:
+            raise InputError(path, f'is damaged (column "{name}"); {AGAIN}')
+    if path.stem == "unmatched" and not table["reason"].is_in(get_args(Reason)).all():
+        raise InputError(path, f'is damaged (column "reason"); {AGAIN}')
+    return table

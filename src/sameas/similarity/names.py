@@ -1,0 +1,147 @@
+"""All names of an entity meet all names of another; the best-fitting pair counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from scipy.sparse import csr_array
+
+from sameas.compute.arrays import Matrix, Numbers, Positions, Progress
+from sameas.compute.pairwise import NamedRows, values_of_partners
+from sameas.compute.rows import Rows, in_rows, unit
+from sameas.compute.topk import top_k_sparse
+from sameas.graph.graph import Graph
+from sameas.similarity.matrix import RowProduct, products
+from sameas.similarity.sketch import Sketch
+
+MOST_NAMES = 20
+"""Names of an entity that are compared."""
+
+
+def name_table(graph: Graph, other: Graph) -> tuple[pl.Series, Positions]:
+    """The names of all entities, the better first; those of i are at starts[i]:starts[i + 1].
+
+    Of an entity that has very many, those count first that the other graph has too.
+    """
+    size = len(graph.entities)
+    first = pl.DataFrame({"entity": np.arange(size), "name": graph.names})
+    places = pl.Series(graph.positions(graph.alternatives["entity"]), dtype=pl.Int64)
+    more = graph.alternatives.select(entity=places, name="name")
+    every = (
+        pl.concat([first, more])
+        .filter(pl.col("name") != "", pl.col("entity") >= 0)
+        .sort("entity", maintain_order=True)
+        .unique(["entity", "name"], keep="first", maintain_order=True)
+    )
+    theirs = pl.concat([other.names, other.alternatives["name"].rename(other.names.name)])
+    met = every["name"].str.to_lowercase().is_in(theirs.str.to_lowercase().implode())
+    # A column of its own: within ``over`` the other names would be copied for every entity.
+    every = every.with_columns(unmet=(~met).cast(pl.UInt8))
+    every = every.filter(pl.col("unmet").rank("ordinal").over("entity") <= MOST_NAMES)
+    return every["name"], np.searchsorted(every["entity"].to_numpy(), np.arange(size + 1))
+
+
+def mean_rows(rows: Rows, starts: Positions) -> Rows:
+    """The direction of the sum of each entity's name rows."""
+    count = len(rows)
+    ones = csr_array(
+        (np.ones(count, dtype=np.float32), np.arange(count), starts),
+        shape=(len(starts) - 1, count),
+    )
+    return unit(Rows(np.asarray(ones @ rows.dense), csr_array(ones @ rows.sparse)))
+
+
+@dataclass(frozen=True, eq=False)
+class MaxOverNames:
+    """The cosine of the two names that fit best, for pairs of entities."""
+
+    rows: RowProduct
+    """Of names, not of entities."""
+    left_starts: Positions
+    """The names of left entity i are at left_starts[i]:left_starts[i + 1]."""
+    right_starts: Positions
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of left and of right entities."""
+        return len(self.left_starts) - 1, len(self.right_starts) - 1
+
+    def of(self, left: Numbers, right: Numbers) -> Matrix:
+        """The cosines of pairs; 0 where one has no name."""
+        return in_rows(self.partners, self.shape[0], left, right)
+
+    def best(self, left: Numbers, right: Numbers) -> tuple[Matrix, Positions, Positions]:
+        """The cosines of pairs and the places of the two names, -1 where there is none."""
+        order = np.argsort(left, kind="stable")
+        starts = np.searchsorted(left[order], np.arange(self.shape[0] + 1))
+        places = np.full((2, len(left)), -1, dtype=np.int64)
+        block = slice(0, self.shape[0]), starts, right[order]
+        values = products(block, *self.sides, places)
+        back = np.argsort(order)
+        return values[back], places[0, back], places[1, back]
+
+    def partners(
+        self, starts: Positions, right: Numbers, progress: Progress | None = None
+    ) -> Matrix:
+        """The cosines of left entity i with right[starts[i]:starts[i + 1]], for every i."""
+        return values_of_partners(products, *self.sides, starts, right, progress)
+
+    @cached_property
+    def sides(self) -> tuple[NamedRows, NamedRows]:
+        """The packed rows, by entity."""
+        left, right = self.rows.packed
+        return NamedRows(left, self.left_starts), NamedRows(right, self.right_starts)
+
+    def alike(self, k: int) -> Positions:
+        """Pairs of entities one of whose names is among the k most similar of another's.
+
+        As numbers left * len(right) + right, ascending.
+        """
+        return self.entities(top_k_sparse(self.rows.left.sparse, self.rows.right.sparse, k))
+
+    def entities(self, numbers: Positions) -> Positions:
+        """The pairs of entities that have these pairs of names, as numbers, ascending."""
+        places = np.divmod(numbers, max(self.rows.shape[1], 1))
+        left, right = (
+            np.searchsorted(starts, names, side="right") - 1
+            for starts, names in zip((self.left_starts, self.right_starts), places, strict=True)
+        )
+        return np.unique(left * np.int64(self.shape[1]) + right)
+
+
+@dataclass(frozen=True, eq=False)
+class HopMean:
+    """The mean over hops, where hop 0 is the cosine of the names that fit best."""
+
+    names: tuple[RowProduct | MaxOverNames, ...]
+    """Blocks of names; their mean counts."""
+    sketch: Sketch
+    """All hops, with the mean of an entity's names as hop 0: to search by."""
+    hops: Sketch | RowProduct
+    """The mean over hops 1, 2, ...: sketched or exact."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of left and of right entities."""
+        return self.sketch.shape
+
+    def rows(self, side: int, which: Positions | slice) -> Rows:
+        """Rows of a side whose products are near the profits."""
+        return self.sketch.rows(side, which)
+
+    def of(self, left: Positions, right: Positions) -> Matrix:
+        """The profits of pairs."""
+        return in_rows(self.partners, self.shape[0], left, right)
+
+    def partners(
+        self, starts: Positions, right: Numbers, progress: Progress | None = None
+    ) -> Matrix:
+        """The profits of left entity i with right[starts[i]:starts[i + 1]], for every i."""
+        names = [block.partners(starts, right, progress) for block in self.names]
+        first: Matrix = sum(names[1:], names[0]) / np.float32(len(names))
+        hops = np.float32(self.sketch.depth + 1)  # that of the names included
+        mean: Matrix = (first + (hops - 1) * self.hops.partners(starts, right)) / hops
+        return mean

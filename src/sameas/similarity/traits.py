@@ -1,0 +1,74 @@
+"""How alike two entities are besides names and neighbours, and what that is worth.
+
+Types, attributes and spelling are compared pair by pair; what each likeness is worth is learned
+from the most certain links of the run itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sameas.compute.arrays import Numbers, Positions, Vector
+from sameas.compute.parallel import slices
+from sameas.compute.topk import COMPARE_ALL_UP_TO
+from sameas.graph.graph import GraphPair
+from sameas.similarity.attributes import Attributes, read_attributes
+from sameas.similarity.cache import AT_ONCE, Terms
+from sameas.similarity.features import SAME_NAME
+from sameas.similarity.names import MaxOverNames, name_table
+from sameas.similarity.spelling import Spelling, read_spelling
+from sameas.similarity.types import Types, types_of
+
+
+@dataclass(frozen=True, eq=False)
+class Traits:
+    """What pairs are compared by besides names and neighbours."""
+
+    types: Types
+    attributes: Attributes | None = None
+    spelling: Spelling | None = None
+
+    def learn(self, left: Positions, right: Positions, trust: Vector) -> Worths:
+        """What the anchors (left, right, trust) tell about the worth of each likeness."""
+        known = {name: trait for name, trait in vars(self).items() if trait is not None}
+        anchors = left, right, trust
+        return Worths(self, {name: trait.learn(*anchors) for name, trait in known.items()})
+
+    def remember(self, left: Numbers, right: Numbers) -> None:
+        """Compare those of these pairs that are new, all at once."""
+        if self.attributes is not None:
+            self.attributes.remember(left, right)
+        if self.spelling is not None:
+            self.spelling.compare.remember(left, right)
+
+
+@dataclass(frozen=True, eq=False)
+class Worths:
+    """What likeness is worth, in log-odds."""
+
+    traits: Traits
+    terms: dict[str, Terms]
+    """What each trait says."""
+
+    def score(self, left: Numbers, right: Numbers) -> Vector:
+        """What all traits say about pairs together."""
+        self.traits.remember(left, right)
+        total = np.zeros(len(left))
+        for part in slices(len(left), AT_ONCE):
+            for terms in self.terms.values():
+                total[part] += terms(left[part], right[part]).sum(axis=1)
+        return total
+
+
+def make_traits(pair: GraphPair, names: MaxOverNames | None) -> Traits | None:
+    """What pairs are compared by besides names and neighbours, where kinds are known."""
+    graphs = pair.left, pair.right
+    if pair.kinds is None:
+        return None
+    spelling = None
+    if names is not None and max(len(graph.entities) for graph in graphs) <= COMPARE_ALL_UP_TO:
+        left, right = (name_table(*both)[0] for both in (graphs, graphs[::-1]))
+        spelling = read_spelling((left, right), names, names.alike(SAME_NAME))
+    return Traits(types_of(pair), read_attributes(pair), spelling)

@@ -1,0 +1,129 @@
+"""What types say about pairs: which type meets which, and which types have counterparts at all.
+
+Both are learned from anchors. Types of a vocabulary that both graphs share, and that nothing has
+together, contradict each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array, diags_array
+
+from sameas.compute.arrays import Numbers, Positions, Vector
+from sameas.compute.parallel import slices
+from sameas.graph.graph import Graph, GraphPair, positions_of
+from sameas.graph.rdf.assembly import TYPE
+from sameas.similarity.cache import AT_ONCE, Terms
+
+PRIOR = 10.0
+"""Anchors that a type must have before its share says much."""
+MEMBERS = 5
+"""Members that a type must have in each graph before it contradicts another."""
+MOST = 3.0
+"""The most that types say for a pair, in log-odds; twice as much against it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Types:
+    """The types of both graphs' entities; one column per type, the last one for "no type".
+
+    Rows sum up to one. Only entities of the same group (of ``left_groups``, ``right_groups``)
+    are compared: those of one kind.
+    """
+
+    left: csr_array
+    right: csr_array
+    left_names: pl.Series
+    right_names: pl.Series
+    left_groups: NDArray[np.int8]
+    right_groups: NDArray[np.int8]
+
+    def learn(self, left: Positions, right: Positions, trust: Vector) -> Terms:
+        """What the anchors (left, right, trust) tell about pairs by their types."""
+        ours, theirs = self.left, self.right
+        together = coo_array(ours[left].T @ csr_array(diags_array(trust) @ theirs[right]))
+        totals = np.asarray(together.sum(axis=1)).ravel(), np.asarray(together.sum(axis=0)).ravel()
+        share = totals[1] / max(totals[1].sum(), 1e-9)
+        # Seen together so often, against how often chance would have it.
+        apart = np.maximum(np.log(PRIOR / (totals[0] + PRIOR)), -MOST)
+        row, column = together.coords
+        seen = (together.data + PRIOR * share[column]) / (totals[0][row] + PRIOR)
+        worth = np.clip(np.log(seen / share[column]), -MOST, MOST) - apart[row]
+        left_prior = _prior(ours, left, trust, self.left_groups)
+        right_prior = _prior(theirs, right, trust, self.right_groups)
+        # What it says to meet a type that was not met, if that was seen to meet any.
+        strange, met = ours @ apart, theirs @ (share > 0).astype(np.float64)
+        reach = csr_array(ours @ csr_array((worth, (row, column)), shape=together.shape))
+
+        def terms(left: Numbers, right: Numbers) -> Vector:
+            found: Vector = left_prior[left] + right_prior[right]
+            found += strange[left] * met[right]
+            found += np.asarray(reach[left].multiply(theirs[right]).sum(axis=1)).ravel()
+            return np.clip(found, -2 * MOST, MOST)[:, None]
+
+        return terms
+
+
+def types_of(pair: GraphPair) -> Types:
+    """The types of both graphs' entities, which must have kinds."""
+    assert pair.kinds is not None
+    (left, left_names), (right, right_names) = _types(pair.left), _types(pair.right)
+    return Types(left, right, left_names, right_names, *pair.kinds)
+
+
+def _types(graph: Graph) -> tuple[csr_array, pl.Series]:
+    code = positions_of(pl.Series([TYPE]), graph.relations)[0]
+    triples = graph.distinct_triples()
+    entity, kind = triples[triples[:, 1] == code][:, [0, 2]].T
+    distinct, column = np.unique(kind, return_inverse=True)
+    size = len(graph.entities)
+    bare = np.flatnonzero(np.bincount(entity, minlength=size) == 0)
+    rows, columns = np.append(entity, bare), np.append(column, np.full(len(bare), len(distinct)))
+    share = 1.0 / np.bincount(rows, minlength=size)[rows]
+    matrix = csr_array((share, (rows, columns)), shape=(size, len(distinct) + 1))
+    return matrix, graph.entities.gather(distinct)
+
+
+def _prior(matrix: csr_array, anchored: Positions, trust: Vector, groups: Numbers) -> Vector:
+    """For each entity, how much oftener entities of its types are linked than others."""
+    linked = np.zeros(matrix.shape[0])
+    linked[anchored] = trust
+    prior = np.zeros(matrix.shape[0])
+    for group in np.unique(groups):
+        some = np.flatnonzero(groups == group)
+        if not (share := float(linked[some].mean())):
+            continue  # no anchor tells
+        members = np.asarray(matrix[some].sum(axis=0)).ravel()
+        rate = (matrix[some].T @ linked[some] + PRIOR * share) / (members + PRIOR)
+        prior[some] = matrix[some] @ np.log(rate / share)
+    return prior
+
+
+def contradictory(types: Types, left: Numbers, right: Numbers) -> NDArray[np.bool_]:
+    """Which pairs have types of a shared vocabulary that exclude each other.
+
+    Two types exclude each other if both graphs use both, and nothing has both.
+    """
+    shared = positions_of(types.left_names, types.right_names)
+    ours = np.flatnonzero(shared >= 0)
+    a, b = (
+        csr_array((matrix[:, columns] > 0).astype(np.float64))
+        for matrix, columns in ((types.left, ours), (types.right, shared[ours]))
+    )
+    often = np.minimum(a.sum(axis=0), b.sum(axis=0)) >= MEMBERS
+    ours_often, theirs_often = (csr_array(side @ diags_array(often * 1.0)) for side in (a, b))
+    overlap = csr_array(ours_often.T @ ours_often + theirs_often.T @ theirs_often)
+    overlap.data[:] = 1.0
+    found = np.zeros(len(left), dtype=np.bool_)
+    for some in slices(len(left), AT_ONCE):
+        one, other = ours_often[left[some]], theirs_often[right[some]]
+        # All pairs of types less those that something has both of.
+        every = np.asarray(one.sum(axis=1)) * np.asarray(other.sum(axis=1))
+        harmless = np.asarray(csr_array(one @ overlap).multiply(other).sum(axis=1))
+        common = np.asarray(a[left[some]].multiply(b[right[some]]).sum(axis=1))
+        found[some] = (every - harmless > 0.5) & (common == 0)
+    return found

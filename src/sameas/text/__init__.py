@@ -1,0 +1,1 @@
+"""Names to numbers: folding, n-grams, words, encoders, languages."""

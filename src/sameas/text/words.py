@@ -1,0 +1,102 @@
+"""Word vectors, and the mean over each name's words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy.sparse import csr_array
+
+from sameas.compute.arrays import Matrix
+from sameas.compute.rows import Rows, as_rows, unit
+from sameas.errors import OptionError
+from sameas.text.embeddings import single_precision
+
+EDGES = "\"'.,;:!?()[]{}«»“”‘’…·-–—/"
+
+
+@dataclass(frozen=True, eq=False)
+class WordVectors:
+    """Vectors of words; ``vectors`` has shape (len(words), dimension)."""
+
+    words: pl.Series
+    vectors: Matrix
+    source: str
+
+    @property
+    def description(self) -> str:
+        """Where the vectors are from, and how long they are."""
+        return f"{self.source}, {self.vectors.shape[1]} dimensions"
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, Any], words: pl.Series) -> WordVectors:
+        """The vectors of these words, from a mapping of words to sequences of numbers."""
+        known = [word for word in words.unique(maintain_order=True) if word in mapping]
+        rows: list[Matrix] = []
+        for word in known:
+            try:
+                row = single_precision(np.asarray(mapping[word], dtype=np.float64))
+            except (ValueError, TypeError):
+                row = np.zeros(0, dtype=np.float32)
+            if row.ndim != 1 or not len(row) or len(row) != len(rows[0] if rows else row):
+                raise OptionError(
+                    "`word_vectors` must have as many numbers for each word, the vector of "
+                    f"{word!r} is different"
+                )
+            if not np.isfinite(row).all():
+                raise OptionError(f"`word_vectors` must be finite, that of {word!r} is not")
+            rows.append(row)
+        if not rows:
+            raise OptionError("`word_vectors` must have vectors of words in names, got none")
+        return cls(pl.Series("word", known, dtype=pl.String), np.stack(rows), "a mapping")
+
+
+def words_of(names: pl.Series) -> pl.DataFrame:
+    """Every word of every name, in lower case: a table of ``row`` (position of the name), ``word``.
+
+    >>> words_of(pl.Series(["New York", "Paris,"]))["word"].to_list()
+    ['new', 'york', 'paris']
+    """
+    return (
+        pl.DataFrame({"row": np.arange(len(names)), "word": names.fill_null("").str.to_lowercase()})
+        .with_columns(pl.col("word").str.replace_all(r"\s+", " ").str.split(" "))
+        .explode("word")
+        .with_columns(pl.col("word").str.strip_chars(EDGES))
+        .filter(pl.col("word").str.len_bytes() > 0)
+    )
+
+
+def phrase_rows(names: pl.Series) -> Rows:
+    """One for each word, and for each two words side by side in any order, that a name has."""
+    words = words_of(names)
+    both = words.with_columns(next=pl.col("word").shift(-1), follows=pl.col("row").shift(-1))
+    both = both.filter(pl.col("row") == pl.col("follows"))
+    first, second = pl.min_horizontal("word", "next"), pl.max_horizontal("word", "next")
+    phrases = pl.concat([words, both.select("row", word=first + " " + second)])
+    phrases = phrases.select("row", pl.col("word").rank("dense").cast(pl.Int64) - 1).unique(
+        maintain_order=True
+    )
+    row, column = (phrases[name].to_numpy() for name in ("row", "word"))
+    shape = len(names), int(column.max(initial=-1)) + 1
+    return as_rows(csr_array((np.ones(len(row), dtype=np.float32), (row, column)), shape=shape))
+
+
+def word_rows(names: pl.Series, vectors: WordVectors) -> tuple[Rows, int, int]:
+    """The mean vector of each name's known words, as unit rows; zero where no word is known.
+
+    Also how many distinct words there are, and how many of them have no vector.
+    """
+    table = words_of(names)
+    known = pl.DataFrame({"word": vectors.words}).with_row_index("column")
+    joined = table.join(known, on="word", how="left", maintain_order="left")
+    unknown = joined.filter(pl.col("column").is_null())["word"].n_unique()
+    joined = joined.filter(pl.col("column").is_not_null())
+    places = joined["row"].to_numpy(), joined["column"].to_numpy()
+    shape = len(names), len(vectors.words)
+    incidence = csr_array((np.ones(len(joined), dtype=np.float32), places), shape=shape)
+    sums = np.asarray(incidence @ vectors.vectors, dtype=np.float32)
+    # Unit rows: dividing by the number of words would change nothing.
+    return unit(as_rows(sums)), table["word"].n_unique(), unknown

@@ -1,0 +1,1 @@
+"""The web pages: review of links, and the reconciliation service."""

@@ -1,0 +1,79 @@
+"""What a likeness of names is worth, learned from how alike the names of one graph are.
+
+The names most similar to a name of the graph, other than its own entity's, are what a text that
+means nothing in the graph would find. They are rarer the more alike they are: their number falls
+off exponentially. Half of all texts are taken to mean an entity of the graph, and half of those
+to have its very name; the odds of a candidate follow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sameas.compute.arrays import Vector
+from sameas.compute.parallel import slices
+from sameas.graph.graph import Graph
+from sameas.web.reconcile.index import NameIndex
+
+EQUAL = 0.9999
+"""The cosine from which two names are equal; the order of words does not count."""
+SHARE_EQUAL = 0.5
+"""The share of right entities that have an equal name; the density of the others' cosines rises
+evenly from 0 to 1."""
+LEAST = 0.05
+"""The cosine of names that have nothing in common counts as this."""
+SAMPLE, NEAREST = 1000, 20
+"""Names of the graph that are looked up, and how many entities for each."""
+SCALE, WORTH = 0.1, 8
+"""How fast wrong candidates fall off, to begin with, and how many of them that is worth."""
+
+
+@dataclass(frozen=True)
+class NullModel:
+    """How many wrong entities a text finds."""
+
+    entities: int
+    namesakes: float
+    """The share of names that another entity has too."""
+    start: float
+    """A cosine that about every second text finds a wrong entity beyond."""
+    beyond: float
+    """How many wrong entities a text finds beyond that."""
+    scale: float
+    """Their mean cosine beyond ``start``, less that."""
+
+    def log_odds(self, cosines: NDArray[np.floating]) -> Vector:
+        """The log-odds of candidates by their names, against that no entity is the right one.
+
+        Both are taken to be equally likely before anything is known.
+        """
+        density = self.beyond / self.scale * np.exp((self.start - cosines) / self.scale)
+        alike = np.log((1 - SHARE_EQUAL) * 2 * np.maximum(cosines, LEAST))
+        alike -= np.log(np.clip(density, 1e-6, max(self.entities, 1)))
+        equal = np.log(SHARE_EQUAL / self.namesakes)
+        return np.asarray(np.where(cosines >= EQUAL, equal, np.minimum(alike, equal)))
+
+
+def learn_null_model(graph: Graph, index: NameIndex) -> NullModel:
+    """What chance gives, from a sample of the names of a graph."""
+    named = np.unique(index.owners)
+    own = named[np.linspace(0, len(named) - 1, min(SAMPLE, len(named))).astype(np.int64)]
+    rows = index.rows(graph.names.gather(own))
+    cosines = np.zeros((len(own), NEAREST), dtype=np.float32)
+    for part in slices(len(own), 100):
+        found, entities = index.best(rows[part], NEAREST)
+        cosines[part] = np.where(entities == own[part, None], 0, found)
+    equal = cosines >= EQUAL
+    others = np.where(equal, 0, cosines)
+    start = float(np.median(others.max(axis=1))) if len(others) else 0.0
+    excess = others[others > start].astype(np.float64) - start
+    return NullModel(
+        entities=index.entities,
+        namesakes=(float(equal.any(axis=1).sum()) + 0.5) / (len(equal) + 1),
+        start=start,
+        beyond=(len(excess) + 0.5) / (len(others) + 1),
+        scale=(float(excess.sum()) + WORTH * SCALE) / (len(excess) + WORTH),
+    )

@@ -1,0 +1,109 @@
+"""Names of entities as an inverted index in memory: which entities a text may mean.
+
+A text is compared with all names of an entity by the trigrams of both, as spelled and as they
+sound; rare trigrams weigh more. The best name counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, hstack
+
+from sameas.compute.arrays import Mask, Matrix, Positions, Sparse
+from sameas.compute.kernels.topk import Best, best_owners
+from sameas.graph.graph import Graph
+from sameas.similarity.names import name_table
+from sameas.text.folding import folded, sounded
+from sameas.text.ngrams import Trigrams, trigrams_of_all
+
+LARGEST = "\U0010ffff"
+"""A letter that comes after all others."""
+
+
+@dataclass(frozen=True, eq=False)
+class NameIndex:
+    """All names of a graph's entities, to be searched."""
+
+    owners: NDArray[np.int32]
+    """The entity that each name belongs to."""
+    entities: int
+    trigrams: tuple[Trigrams, Trigrams]
+    """Of names as spelled, and as they sound."""
+    postings: tuple[Any, Any, Any]
+    """For each trigram the names that have it, as the arrays of a CSC matrix."""
+    ordered: pl.Series
+    """The names in the order of their spelling."""
+    places: Positions
+    """Where each of these is among the names."""
+
+    @property
+    def named(self) -> int:
+        """How many entities have a name."""
+        return len(np.unique(self.owners))
+
+    def rows(self, texts: pl.Series) -> Sparse:
+        """Unit rows of texts; products with names are cosines."""
+        return _rows(folded(texts), self.trigrams)
+
+    def best(self, rows: Sparse, k: int, allowed: Mask | None = None) -> tuple[Matrix, Positions]:
+        """The k entities most similar to each row: cosines and positions, -1 where there are fewer.
+
+        Both have shape (rows, k), the best first. Only ``allowed`` entities count.
+        """
+        if allowed is None:
+            allowed = np.ones(self.entities, dtype=np.bool_)
+        lines = rows.shape[0]
+        best = Best(
+            np.zeros(lines, dtype=np.float32),
+            np.zeros((lines, k), dtype=np.float32),
+            np.full((lines, k), -1, dtype=np.int32),
+        )
+        best_owners(_arrays(rows), self.postings, self.owners, allowed, best)
+        order = np.lexsort((best.partners, -best.worth))
+        cosines, found = (np.take_along_axis(each, order, axis=1) for each in best[1:])
+        return np.minimum(cosines, 1), found.astype(np.int64)
+
+    def starting(self, text: str, most: int) -> Positions:
+        """Entities with a name that starts with a text, shorter names first, at most so many."""
+        beginning = folded(pl.Series([text]))[0]
+        first, last = (self.ordered.search_sorted(end) for end in (beginning, beginning + LARGEST))
+        part = slice(int(first), min(int(last), int(first) + most))
+        places, lengths = self.places[part], self.ordered[part].str.len_chars().to_numpy()
+        owners = self.owners[places[np.argsort(lengths, kind="stable")]]
+        return owners[np.sort(np.unique(owners, return_index=True)[1])].astype(np.int64)
+
+
+def index_names(graph: Graph) -> NameIndex:
+    """The index of the names of all entities that may be linked."""
+    names, starts = name_table(graph, graph)
+    owners = np.repeat(np.arange(len(graph.entities), dtype=np.int32), np.diff(starts))
+    if graph.linkable is not None:
+        kept = np.isin(owners, graph.linkable)
+        names, owners = names.filter(kept), owners[kept]
+    spelled = folded(names)
+    trigrams = trigrams_of_all(spelled), trigrams_of_all(sounded(spelled))
+    columns, order = _rows(spelled, trigrams).tocsc(), spelled.arg_sort()
+    return NameIndex(
+        owners,
+        len(graph.entities),
+        trigrams,
+        _arrays(columns),
+        spelled.gather(order),
+        order.to_numpy().astype(np.int64),
+    )
+
+
+def _rows(spelled: pl.Series, trigrams: tuple[Trigrams, Trigrams]) -> Sparse:
+    spellings = spelled, sounded(spelled)
+    parts = [own.rows(texts) for own, texts in zip(trigrams, spellings, strict=True)]
+    # Not scaled to length one: what a text has that no name has makes it shorter.
+    return csr_array(hstack(parts, format="csr") * np.float32(np.sqrt(0.5)))
+
+
+def _arrays(matrix: Any) -> tuple[Any, Any, Any]:
+    return matrix.indptr, matrix.indices, matrix.data.astype(np.float32, copy=False)

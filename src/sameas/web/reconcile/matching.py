@@ -1,0 +1,235 @@
+"""Which entities a query may mean, and how certain each is.
+
+Names, properties and types each add log-odds, as in record linkage (Fellegi and Sunter). At most
+one candidate is the right one, so that a rival which is as good halves the confidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sameas.compute.arrays import Mask, Matrix, Positions, Sparse
+from sameas.graph.graph import Graph, positions_of
+from sameas.similarity.attributes import CAP, CHANCE, FIRST
+from sameas.similarity.types import MOST
+from sameas.similarity.values import CLOSE_AT, EQUAL, MISSING, NEAR_AT, UNLIKE, Values, canonical
+from sameas.web.reconcile.chance import NullModel, learn_null_model
+from sameas.web.reconcile.facts import Facts, Types, read_facts, read_types
+from sameas.web.reconcile.index import NameIndex, index_names
+from sameas.web.reconcile.queries import Query
+
+POOL = 100
+"""Candidates by name whose properties and types are compared."""
+MANY = 10_000
+"""Entities that are found by one value; a more frequent one finds none."""
+SURE = 0.8
+"""The confidence from which the best candidate is called a match."""
+GIVEN = 20.0
+"""Log-odds of the entity whose id was asked for."""
+LIKENESS = (1.0, CLOSE_AT, NEAR_AT, 0.0)
+"""The least likeness of values that are equal, close, near and unlike."""
+WORTHS = np.log(FIRST / CHANCE)
+"""What each of these is worth; equal values by how rare they are."""
+
+
+class Candidate(NamedTuple):
+    """An entity that a query may mean."""
+
+    entity: int
+    confidence: float
+    match: bool
+    features: dict[str, float]
+    """Confidence; how alike names, the best values of properties, and types are."""
+
+
+class Known(NamedTuple):
+    """A value that was asked for, looked up in the graph."""
+
+    form: str
+    """Its canonical form; of an entity, that of its name."""
+    place: int
+    """The number of that form in the graph, -1 if no value has it."""
+    entity: int
+    """The entity that it is, -1 for a text."""
+
+
+Properties = list[tuple[str, int, list[Known]]]
+"""The properties of a query that the graph has: ids, numbers and the values asked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Service:
+    """A graph that queries are matched with, and what is known of it."""
+
+    name: str
+    graph: Graph
+    index: NameIndex
+    facts: Facts
+    types: Types
+    chance: NullModel
+
+    def match(self, queries: Sequence[Query]) -> list[list[Candidate]]:
+        """The candidates of each query, the best first."""
+        texts = pl.Series([query.text for query in queries], dtype=pl.String)
+        rows, asked = self.index.rows(texts), self.graph.positions(texts)
+        members = cache(self.types.members)  # queries of a batch often have the same types
+        plain = [n for n, query in enumerate(queries) if not (query.types or query.properties)]
+        k = max([POOL // 10, *(queries[place].limit for place in plain)])
+        found = dict(zip(plain, zip(*self.index.best(rows[plain], k), strict=True), strict=True))
+        answers = []
+        for place, (query, properties) in enumerate(
+            zip(queries, self._properties(queries), strict=True)
+        ):
+            allowed = None
+            if query.types and query.strict != "should":
+                allowed = members(query.types, all=query.strict == "all")
+            cosines, entities = (
+                found[place] if place in found else self._pool(properties, rows[[place]], allowed)
+            )
+            position = int(asked[place])
+            if position >= 0 and position not in entities:
+                cosines, entities = np.append(cosines, np.float32(0)), np.append(entities, position)
+            there = entities >= 0
+            typed = members(query.types) if query.types else None
+            answers.append(
+                self._judged(query, properties, entities[there], cosines[there], position, typed)
+            )
+        return answers
+
+    def _properties(self, queries: Sequence[Query]) -> list[Properties]:
+        """The properties of each query, all looked up at once."""
+        asked = [one for query in queries for one in query.properties]
+        values = list(dict.fromkeys(value for _, own in asked for value in own))
+        entities = self.graph.positions(pl.Series([one.id for one in values], dtype=pl.String))
+        texts = [
+            value.text if entity < 0 else self.graph.names[entity]
+            for value, entity in zip(values, entities.tolist(), strict=True)
+        ]
+        forms = canonical(pl.Series(texts, dtype=pl.String))
+        places = positions_of(forms, self.facts.forms)
+        found = map(Known, forms, places.tolist(), entities.tolist())
+        known = dict(zip(values, found, strict=True))
+        pids = pl.Series(list(dict.fromkeys(pid for pid, _ in asked)), dtype=pl.String)
+        numbers = dict(zip(pids, self.facts.properties.positions(pids).tolist(), strict=True))
+        return [
+            [
+                (pid, numbers[pid], [known[value] for value in own])
+                for pid, own in query.properties
+                if own and numbers[pid] >= 0
+            ]
+            for query in queries
+        ]
+
+    def _pool(
+        self, properties: Properties, row: Sparse, allowed: Mask | None
+    ) -> tuple[Matrix, Positions]:
+        """Cosines and entities worth a look: by name, and by the values of properties."""
+        cosines, entities = (each[0] for each in self.index.best(row, POOL, allowed))
+        if not properties:
+            return cosines, entities
+        worth = np.zeros(len(self.graph.entities), dtype=np.float32)
+        for _, number, values in properties:
+            for value in values:
+                having = self.facts.entities_with(number, value.place)
+                if len(having) <= MANY:
+                    worth[having] += np.log(1 + len(worth) / max(len(having), 1))
+        if allowed is not None:
+            worth[~allowed] = 0
+        if self.graph.linkable is not None:
+            worth[np.delete(np.arange(len(worth)), self.graph.linkable)] = 0
+        near, named = (each[0] for each in self.index.best(row, POOL, worth > 0))
+        best = np.flatnonzero(worth)
+        best = best[np.argsort(-worth[best], kind="stable")[:POOL]]
+        every = np.concatenate([entities, named, best])
+        alike = np.concatenate([cosines, near, np.zeros(len(best), dtype=np.float32)])
+        distinct, first = np.unique(every, return_index=True)  # the first has the cosine, if any
+        return alike[first], distinct
+
+    def _judged(
+        self,
+        query: Query,
+        properties: Properties,
+        entities: Positions,
+        cosines: Matrix,
+        asked: int,
+        members: Mask | None,
+    ) -> list[Candidate]:
+        """The candidates with their confidences, the best first, as many as were asked for."""
+        if not len(entities):
+            return []
+        if query.text:
+            log_odds = self.chance.log_odds(cosines)
+        else:
+            log_odds = np.full(len(entities), -np.log(len(self.graph.entities)))
+        levels: dict[str, NDArray[np.uint8]] = {}
+        for pid, number, values in properties:
+            levels[pid], worth = self._compared(entities, number, values)
+            log_odds = log_odds + worth
+        typed = None if members is None else members[entities]
+        if members is not None and typed is not None and query.strict == "should":
+            rare = np.clip(-np.log(members.mean()) if members.any() else 0, 0, MOST)
+            other = ~typed & (np.diff(self.types.starts)[entities] > 0)
+            log_odds = log_odds + np.where(typed, rare, np.where(other, -MOST, 0))
+        log_odds = np.where(entities == asked, GIVEN, log_odds)
+        odds = np.exp(np.minimum(log_odds, GIVEN))
+        confidence = odds / (odds.sum() + 1)
+        answer = list[Candidate]()
+        for place in np.lexsort((entities, -cosines, -log_odds))[: query.limit].tolist():
+            own = float(confidence[place])
+            features = {"confidence": round(own, 6), "name": round(float(cosines[place]), 6)}
+            for pid, each in levels.items():
+                if each[place] != MISSING:
+                    features[f"property {pid}"] = LIKENESS[each[place]]
+            if typed is not None:
+                features["type"] = bool(typed[place])
+            match = not answer and own >= SURE
+            answer.append(Candidate(int(entities[place]), own, match, features))
+        return answer
+
+    def _compared(
+        self, entities: Positions, number: int, values: Sequence[Known]
+    ) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+        """How alike the best of each entity's values of a property is, and what that is worth."""
+        facts = self.facts
+        line, places = facts.about(entities, number)
+        forms, form = np.unique(facts.form[places], return_inverse=True)
+        ours = pl.Series([value.form for value in values], dtype=pl.String)
+        texts = pl.concat([facts.forms.gather(forms), ours])
+        compared, theirs = Values(texts), np.arange(len(forms))
+        share = facts.many[places] / max(int(facts.properties.counts[number]), 1)
+        equal = np.log(FIRST[EQUAL]) - np.log(np.minimum(share, 1))
+        best = np.full(len(entities), MISSING, dtype=np.uint8)
+        worth = np.full(len(entities), -np.inf)
+        for place, value in enumerate(values, start=len(forms)):
+            levels = compared.levels(np.full(len(forms), place), theirs)
+            levels[forms == value.place] = EQUAL
+            # Without a text there may still be the id of an entity.
+            level = levels[form] if value.form else np.full(len(form), UNLIKE, dtype=np.uint8)
+            if value.entity >= 0:
+                level[facts.tail[places] == value.entity] = EQUAL
+            said = np.clip(np.where(level == EQUAL, equal, WORTHS[level]), -CAP, 2 * CAP)
+            np.minimum.at(best, line, level)
+            np.maximum.at(worth, line, said)
+        return best, np.where(np.isfinite(worth), worth, 0.0)
+
+
+def make_service(
+    graph: Graph, name: str, *, progress: Callable[[str, float], None] = lambda phase, share: None
+) -> Service:
+    """The service of a graph; names are indexed and what chance gives is learned."""
+    progress("names", 0.0)
+    index = index_names(graph)
+    progress("names", 0.7)
+    chance = learn_null_model(graph, index)
+    progress("names", 1.0)
+    progress("statements", 0.0)
+    service = Service(name, graph, index, read_facts(graph), read_types(graph), chance)
+    progress("statements", 1.0)
+    return service

@@ -1,0 +1,183 @@
+"""One pair of entities: its score taken apart, its alternatives, and what surrounds the two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from itertools import accumulate, pairwise
+
+import polars as pl
+
+from sameas.errors import OptionError
+from sameas.graph.graph import Graph
+from sameas.graph.iri import Side
+from sameas.result.explanation.result import Comparison, Considered, Detail, Entity, Part
+from sameas.result.explanation.words import (
+    REASONS,
+    Explanation,
+    label,
+    matters,
+    neighbours,
+    ngram_text,
+    part_measure,
+    part_title,
+)
+from sameas.web.review.folder import Review
+from sameas.web.review.parameters import Record
+from sameas.web.review.queue import LINK, Queue, filter_of
+
+SHOWN = 40
+"""Attributes of an entity that are shown."""
+
+
+class NotFoundError(OptionError):
+    """What was asked for is not in the run."""
+
+    status_code = 404
+
+
+def pair(review: Review, queue: Queue, values: Record) -> Record:
+    """Two entities side by side; or one, with its partner or nearest candidate."""
+    uris = {side: values[side] for side in ("left", "right") if values[side]}
+    if not uris:
+        raise OptionError("left or right is missing: the URI of an entity")
+    for side, uri in uris.items():
+        if queue.find_entity(side, uri) is None:
+            raise NotFoundError(f"the {side} graph has no such entity")
+    ready = not review.is_large or review.prepare()
+    near: Side = "left" if "left" in uris else "right"
+    far: Side = "right" if near == "left" else "left"
+    explanation = review.explain(uris[near], uris.get(far), near) if ready else None
+    if explanation is not None and explanation.shown is not None:
+        uris = {"left": explanation.shown.left.uri, "right": explanation.shown.right.uri}
+    both, chosen = len(uris) == 2, filter_of(values)
+    pair, following, preceding = (uris.get("left", ""), uris.get("right", "")), [], []
+    query = f"{LINK} WHERE e.side = 'left' AND e.uri = :left AND f.uri = :right"
+    if link := next(iter(queue.rows(query, left=pair[0], right=pair[1])), None):
+        following = queue.page_of_links(chosen, after=link["id"], limit=1)
+        preceding = queue.page_of_links(chosen, before=link["id"], limit=1)
+    entities = {side: _entity(review, queue, side, uri, ready) for side, uri in uris.items()}
+    alone = {side: (uri, "") if side == "left" else ("", uri) for side, uri in uris.items()}
+    about = [
+        row
+        for side, uri in uris.items()
+        for row in queue.rows(f"SELECT left, right, state FROM states WHERE {side} = :uri", uri=uri)
+    ]
+    states = {(row["left"], row["right"]): row["state"] for row in about}
+    decided = [row for row in about if row["state"] != "open"]
+    return {
+        "entities": {"left": None, "right": None} | entities,
+        "ready": ready,
+        "near": near,
+        "link": link,
+        "state": states.get(pair, "open"),
+        "no_match": {side: states.get(one, "open") for side, one in alone.items()},
+        "decided": [row for row in decided if (row["left"], row["right"]) != pair],
+        "history": queue.history(left=pair[0], right=pair[1]) if both else [],
+        "version": queue.version(),
+        "filter": chosen,
+        "next": _ends_of(following),
+        "previous": _ends_of(preceding),
+        **_explained(explanation, near, far),
+    }
+
+
+def _ends_of(rows: list[Record]) -> Record | None:
+    """left and right of the only row, if there is one."""
+    return {"left": rows[0]["left"], "right": rows[0]["right"]} if rows else None
+
+
+def _entity(review: Review, queue: Queue, side: str, uri: str, ready: bool) -> Record:
+    """An entity with its names and attributes; of a run that is not ready, its name alone."""
+    name = (queue.find_entity(side, uri) or {}).get("name") or ""
+    page: Record = {"uri": uri, "name": name, "label": label(Entity(uri, name))}
+    if not ready:
+        return page | {"other_names": [], "attributes": [], "more_attributes": 0}
+    graph: Graph = getattr(review.alignment.pair, side)
+    values = graph.attributes.filter(pl.col("entity") == uri)
+    others = graph.alternatives.filter(pl.col("entity") == uri)
+    return page | {
+        "other_names": others["name"].to_list(),
+        "attributes": values.select("attribute", "value").head(SHOWN).to_dicts(),
+        "more_attributes": max(len(values) - SHOWN, 0),
+    }
+
+
+def _explained(explanation: Explanation | None, near: Side, far: Side) -> Record:
+    """The score of the pair, the alternatives on both sides, and the neighbours of both."""
+    if explanation is None:
+        return {"explained": False}
+    shown, around = explanation.shown, explanation.neighbourhood
+    return {
+        "explained": True,
+        "scale": explanation.scale,
+        "score": None if shown is None else shown.score,
+        "waterfall": None if shown is None else waterfall(shown),
+        "reason": REASONS.get(explanation.reason or "", "").format(explanation.min_confidence),
+        "why": list(explanation.why()),
+        "alternatives": {
+            near: _listed(_alternatives(explanation)),
+            far: _listed(explanation.rivals),
+        },
+        "neighbourhood": None if around is None else asdict(around),
+    }
+
+
+def _alternatives(explanation: Explanation) -> list[Considered]:
+    """The candidates of an entity other than the one that is shown, best first."""
+    chosen, shown = explanation.comparison, explanation.shown
+    found = list(explanation.others)
+    if chosen is not None:
+        linked = explanation.entity if explanation.partner else None
+        found.append(Considered(explanation.far(chosen), chosen.score, linked))
+    away = None if shown is None else explanation.far(shown)
+    return sorted((one for one in found if one.entity != away), key=lambda one: -one.score)
+
+
+def _listed(found: Iterable[Considered]) -> list[Record]:
+    return [
+        {
+            "uri": one.entity.uri,
+            "label": label(one.entity),
+            "score": one.score,
+            "linked_with": None if one.linked_with is None else label(one.linked_with),
+        }
+        for one in found
+    ]
+
+
+def waterfall(comparison: Comparison) -> Record:
+    """The parts of a score as steps, the threshold first, each from where the sum so far ends.
+
+    ``zero``, ``before`` (the sum before a step), ``start`` and ``width`` are in percent of the
+    width of the chart. The last step is the total, which holds parts that are nearly nothing too.
+    """
+    parts = sorted(filter(matters, comparison.parts), key=lambda part: part.kind != "threshold")
+    sums = list(accumulate((part.score for part in parts), initial=0.0))
+    low, high = min(0.0, comparison.score, *sums), max(0.0, comparison.score, *sums)
+    scale = 100.0 / (high - low) if high > low else 0.0
+    steps: list[Record] = [
+        {
+            "title": part_title(part),
+            "measure": part_measure(part),
+            "kind": part.kind,
+            "details": [_detail(part, one) for one in part.details],
+        }
+        for part in parts
+    ]
+    steps.append({"title": "total", "measure": "", "kind": "total", "details": []})
+    for step, (begin, end) in zip(steps, [*pairwise(sums), (0.0, comparison.score)], strict=True):
+        step["score"], step["before"] = end - begin, (begin - low) * scale
+        step["start"] = round((min(begin, end) - low) * scale, 2)
+        step["width"] = round(abs(end - begin) * scale, 2)
+    return {"zero": round(-low * scale, 2), "steps": steps}
+
+
+def _detail(part: Part, detail: Detail) -> Record:
+    if detail.count > 1:
+        left, right = f"{detail.count:,} more", ""
+    elif part.kind == "name":
+        left, right = ngram_text(detail), ""
+    else:
+        left, right = neighbours(detail)
+    return {"left": left, "right": right, "score": detail.score}

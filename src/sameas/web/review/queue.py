@@ -1,0 +1,219 @@
+"""Links in the order in which they are reviewed, out of the databases of a run folder.
+
+A page begins after (or ends before) a given row in the chosen order, so that every page is found
+at once by an index, and deciding about a row does not move the others.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sameas.result import decisions
+from sameas.web.review import index
+from sameas.web.review.parameters import Parameter, Record, check_all
+
+SORTS = {
+    "certainty": ("l.id", False),
+    "score": ("l.score", False),
+    "name": ("l.name_order", False),
+    "degree": ("l.degree", True),
+    "disagreement": ("l.disagreement", True),
+}
+"""The orders of the queue: a column, and whether the largest come first."""
+FILTER = (
+    Parameter("sort", "the order", choices=tuple(SORTS), default="certainty"),
+    Parameter("status", "the state of links", choices=("all", *decisions.STATES), default="open"),
+    Parameter("text", "beginnings of words in either name, or a URI", default=""),
+    Parameter("relation", "a relation that either entity has", default=""),
+    Parameter("type", "a type that either entity has", default=""),
+    Parameter("low", "the least confidence", type="number", default=0.0, most=1),
+    Parameter("high", "the largest confidence", type="number", default=1.0, most=1),
+)
+"""Which links the queue shows, and in which order."""
+PAGE = 50
+COUNTED = 1000
+"""Rows that fit a filter are counted up to this number."""
+LINK = """
+SELECT l.id, e.uri AS left, f.uri AS right, e.name AS left_name, f.name AS right_name, l.score,
+       l.confidence, l.degree, l.disagreement, coalesce(s.state, 'open') AS state
+FROM links l JOIN entities e ON e.id = l.left JOIN entities f ON f.id = l.right
+LEFT JOIN states s ON s.left = e.uri AND s.right = f.uri
+"""
+# CROSS JOIN keeps the order of tables: from the few rows to what they refer to.
+DECIDED = """
+SELECT 1 FROM entities e CROSS JOIN entities f ON f.id = l.right
+CROSS JOIN states s ON s.left = e.uri AND s.right = f.uri AND s.state != 'open'
+"""
+OF_STATE = """
+SELECT k.id FROM states t CROSS JOIN entities g ON g.uri = t.left AND g.side = 'left'
+CROSS JOIN links k ON k.left = g.id CROSS JOIN entities h ON h.id = k.right AND h.uri = t.right
+WHERE t.state = :status
+"""
+ALIKE = """
+SELECT e.uri AS left, f.uri AS right
+FROM entities a CROSS JOIN entities b ON b.uri = :right AND b.side = 'right'
+CROSS JOIN entities e ON e.name = a.name AND e.side = 'left' CROSS JOIN links l ON l.left = e.id
+CROSS JOIN entities f ON f.id = l.right AND f.name = b.name
+LEFT JOIN states s ON s.left = e.uri AND s.right = f.uri
+WHERE a.uri = :left AND a.side = 'left' AND a.name != '' AND b.name != ''
+"""
+ALIKE_ALONE = """
+SELECT iif(e.side = 'left', e.uri, '') AS left, iif(e.side = 'right', e.uri, '') AS right
+FROM entities a CROSS JOIN entities e ON e.name = a.name AND e.side = a.side
+CROSS JOIN unmatched u ON u.entity = e.id
+LEFT JOIN states s
+  ON s.left = iif(e.side = 'left', e.uri, '') AND s.right = iif(e.side = 'right', e.uri, '')
+WHERE a.uri = :left || :right AND a.side = iif(:right = '', 'left', 'right') AND a.name != ''
+"""
+NAMES = """
+LEFT JOIN entities e ON e.uri = s.left AND e.side = 'left'
+LEFT JOIN entities f ON f.uri = s.right AND f.side = 'right'
+"""
+BY_URI = "SELECT id FROM entities WHERE uri = :text"
+BY_WORDS = "SELECT rowid FROM names WHERE names MATCH :words"
+
+
+def filter_of(values: Record) -> Record:
+    """The filter of the queue that these values ask for."""
+    return check_all(FILTER, values)
+
+
+@contextmanager
+def open_queue(run: Path) -> Iterator[Queue]:
+    """The queue of a run folder that has an index."""
+    with decisions.decisions_of(run) as connection:
+        connection.execute("ATTACH ? AS indexed", [str(run / index.FILE)])
+        connection.execute("PRAGMA query_only = ON")
+        yield Queue(connection)
+
+
+@dataclass(frozen=True)
+class Queue:
+    """The index of a run folder and the decisions about it, to be read."""
+
+    connection: sqlite3.Connection
+
+    def about(self) -> Record:
+        """What the index says about the run, and how many pairs are in each state."""
+        about = self.connection.execute("SELECT name, value FROM about WHERE name != 'stamp'")
+        query = "SELECT state, count(*) FROM states WHERE state != 'open' GROUP BY state"
+        states = dict(self.connection.execute(query).fetchall())
+        return {name: json.loads(value) for name, value in about} | {"states": states}
+
+    def facets(self, kind: str) -> list[Record]:
+        """The relations or types that most links have: uri, links."""
+        query = "SELECT uri, links FROM facets WHERE kind = :kind ORDER BY links DESC, uri"
+        return self.rows(f"{query} LIMIT 200", kind=kind)
+
+    def page_of_links(
+        self,
+        chosen: Record,
+        *,
+        after: int | None = None,
+        before: int | None = None,
+        limit: int = PAGE,
+    ) -> list[Record]:
+        """Links that fit a filter, in its order: those that follow a link, or those before it."""
+        column, falls = SORTS[chosen["sort"]]
+        where, backwards = _conditions(chosen), before is not None
+        place = before if backwards else after
+        sign, direction = ("<", "DESC") if falls != backwards else (">", "ASC")
+        if place is not None:
+            there = f"SELECT {column.replace('l.', 'a.')}, a.id FROM links a WHERE a.id = :place"
+            where += f" AND ({column}, l.id) {sign} ({there})"
+        order = f"ORDER BY {column} {direction}, l.id {direction}"
+        found = f"SELECT l.id FROM links l WHERE {where} {order} LIMIT :limit"
+        query = f"{LINK} WHERE l.id IN ({found}) {order}"
+        rows = self.rows(query, **_given(chosen), place=place, limit=limit)
+        return rows[::-1] if backwards else rows
+
+    def count_links(self, chosen: Record) -> int:
+        """How many links fit a filter; at most ``COUNTED`` and one."""
+        found = f"SELECT 1 FROM links l WHERE {_conditions(chosen)} LIMIT {COUNTED + 1}"
+        (row,) = self.rows(f"SELECT count(*) AS links FROM ({found})", **_given(chosen))
+        return int(row["links"])
+
+    def find_entity(self, side: str, uri: str) -> Record | None:
+        """id, uri, name, degree of an entity; None if the graph has no such entity."""
+        query = "SELECT id, uri, name, degree FROM entities WHERE uri = :uri AND side = :side"
+        return next(iter(self.rows(query, uri=uri, side=side)), None)
+
+    def alike(self, claim: decisions.Claim) -> list[decisions.Claim]:
+        """The same claim about every open link with the same two names; at most ``COUNTED``.
+
+        Of an entity without a match, about every open unmatched entity of its name.
+        """
+        if claim.verdict == "open":
+            return []
+        query = ALIKE_ALONE if claim.verdict == "no-match" else ALIKE
+        query += f" AND coalesce(s.state, 'open') = 'open' ORDER BY e.id LIMIT {COUNTED}"
+        pairs = self.rows(query, left=claim.left, right=claim.right)
+        return [other for pair in pairs if (other := claim._replace(**pair)) != claim]
+
+    def version(self) -> int:
+        """The version of the last change of a state."""
+        (row,) = self.rows("SELECT coalesce(max(version), 0) AS last FROM states")
+        return int(row["last"])
+
+    def history(
+        self, *, left: str = "", right: str = "", before: int | None = None
+    ) -> list[Record]:
+        """Decisions, the latest first, undone ones included; of one pair, or of all."""
+        of_pair = "AND d.left = :left AND d.right = :right" if left or right else ""
+        query = f"""
+            SELECT d.*, e.name AS left_name, f.name AS right_name, s.state
+            FROM decisions d CROSS JOIN states s ON s.left = d.left AND s.right = d.right {NAMES}
+            WHERE (:before IS NULL OR d.id < :before) {of_pair} ORDER BY d.id DESC LIMIT {PAGE}
+        """
+        return self.rows(query, left=left, right=right, before=before)
+
+    def rows(self, query: str, **values: Any) -> list[Record]:
+        """The rows that a query finds."""
+        return [dict(row) for row in self.connection.execute(query, values)]
+
+
+def _conditions(chosen: Record) -> str:
+    """The filter as a condition on links l; its values are ``_given``."""
+    where = ["true"]
+    if chosen["status"] == "open":
+        where.append(f"NOT EXISTS ({DECIDED} WHERE e.id = l.left)")
+    elif chosen["status"] != "all":
+        where.append(f"l.id IN ({OF_STATE})")
+    if chosen["text"] and ids_named(chosen["text"]) == BY_URI:
+        where.append(f"(l.left IN ({BY_URI}) OR l.right IN ({BY_URI}))")
+    elif chosen["text"]:
+        where.append("l.id IN (SELECT rowid FROM link_names WHERE link_names MATCH :words)")
+    for kind in ("relation", "type"):
+        if chosen[kind]:
+            facet = f"SELECT id FROM facets WHERE kind = '{kind}' AND uri = :{kind}"
+            has = f"SELECT 1 FROM link_facets p WHERE p.link = l.id AND p.facet = ({facet})"
+            where.append(f"EXISTS ({has})")
+    # Links are numbered by their confidence. In another order than that, its index is walked, so
+    # that nothing has to be sorted.
+    number = "l.id" if chosen["sort"] == "certainty" else "+l.id"
+    for bound, all_of_them, sign, order in (("low", 0, ">=", "ASC"), ("high", 1, "<=", "DESC")):
+        if chosen[bound] != all_of_them:
+            end = f"SELECT id FROM links WHERE confidence {sign} :{bound}"
+            where.append(f"{number} {sign} ({end} ORDER BY confidence {order}, id {order} LIMIT 1)")
+    return " AND ".join(where)
+
+
+def _given(chosen: Record) -> Record:
+    return {**chosen, "words": full_text(chosen["text"])}
+
+
+def ids_named(text: str) -> str:
+    """A query for the ids of entities by ``:text``, a URI, or ``:words``, the words of a text."""
+    return BY_URI if "://" in text or not full_text(text) else BY_WORDS
+
+
+def full_text(text: str) -> str:
+    """The full-text query for names with words that begin like those of a text."""
+    return " ".join(f'"{word}"*' for word in re.findall(r"\w+", text))

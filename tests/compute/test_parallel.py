@@ -1,0 +1,96 @@
+"""Work in parts: each part once, in order, and never far ahead of whoever uses the results."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from sameas.compute.parallel import (
+    WORKERS,
+    even_slices,
+    in_parallel,
+    in_turn,
+    one_blas_thread,
+    slices,
+)
+
+
+def late_first(part):
+    time.sleep(0.02 / (part + 1))  # the first parts are the last to be done
+    return part * part
+
+
+@pytest.mark.parametrize("run", [in_parallel, in_turn])
+def test_results_come_in_the_order_of_the_parts(run):
+    assert list(run(late_first, range(12))) == [part * part for part in range(12)]
+
+
+@pytest.mark.parametrize("run", [in_parallel, in_turn])
+def test_no_parts_give_no_results(run):
+    assert list(run(late_first, [])) == []
+
+
+@pytest.mark.parametrize("run", [in_parallel, in_turn])
+@pytest.mark.parametrize("wrong", [ValueError, KeyboardInterrupt])
+def test_what_goes_wrong_in_a_part_is_raised(run, wrong):
+    def work(part):
+        if part == 3:
+            raise wrong("part 3")
+        return part
+
+    with pytest.raises(wrong, match="part 3"):
+        list(run(work, range(10)))
+
+
+def test_in_turn_makes_only_a_few_results_ahead():
+    begun = []
+    lock = threading.Lock()
+
+    def work(part):
+        with lock:
+            begun.append(part)
+        return part
+
+    for used, result in enumerate(in_turn(work, range(100))):
+        assert result == used
+        assert len(begun) <= used + WORKERS + 1
+
+
+@given(st.integers(0, 50), st.integers(1, 60))
+def test_slices_cover_a_length_once(length, size):
+    parts = list(slices(length, size))
+    assert [row for part in parts for row in range(length)[part]] == list(range(length))
+    assert all(0 < part.stop - part.start <= size for part in parts)
+
+
+@given(st.lists(st.integers(0, 9), max_size=30), st.integers(1, 40))
+def test_even_slices_cover_all_rows_and_hold_about_as_many_entries(counts, size):
+    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    parts = list(even_slices(starts, size))
+    assert [row for part in parts for row in range(len(counts))[part]] == list(range(len(counts)))
+    largest = max(counts, default=0)
+    for part in parts:
+        assert part.start < part.stop
+        assert sum(counts[part]) < size + largest + 1
+
+
+def threads_of_blas() -> set[int]:
+    np.ones((2, 2)) @ np.ones((2, 2))  # BLAS is loaded
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+
+def test_the_limit_of_blas_ends_with_the_last_that_needs_it():
+    with threadpool_limits(3):
+        contexts = [one_blas_thread() for _ in range(3)]
+        for context in contexts:
+            context.__enter__()
+        for context in contexts:  # in the order in which they began, as threads may end
+            assert threads_of_blas() == {1}
+            context.__exit__(None, None, None)
+        assert threads_of_blas() == {3}

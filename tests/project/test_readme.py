@@ -1,0 +1,56 @@
+"""What the README promises: its commands, its example and its links hold."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from sameas.cli.main import main
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf8")
+DOCS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def blocks(text, language):
+    return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
+
+
+def sameas_commands():
+    for file in DOCS:
+        for block in blocks(file.read_text(encoding="utf8"), "sh"):
+            joined = block.replace("\\\n", " ")
+            for line in joined.splitlines():
+                for part in line.split("&&"):
+                    words = shlex.split(part, comments=True)
+                    if words and Path(words[0]).name == "sameas":
+                        yield pytest.param(words[1:], id=f"{file.name}: {' '.join(words[1:])[:60]}")
+
+
+def test_the_first_two_commands_set_everything_up():
+    demo, tests = (block.strip() for block in blocks(README, "sh")[:2])
+    assert demo.endswith("pip install . && .venv/bin/sameas demo")
+    assert tests.split("&&")[-1].strip() in (ROOT / ".ci" / "run").read_text(encoding="utf8")
+    assert tests in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf8")
+
+
+def test_the_python_example_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (example,) = blocks(README, "python")
+    exec(compile(example, "README.md", "exec"), {})
+    assert (tmp_path / "links.parquet").exists()
+    assert "hits@1" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", list(sameas_commands()))
+def test_commands_in_the_documentation_can_be_parsed(words):
+    command = main.commands[words[0]]
+    command.make_context(words[0], list(words[1:]))
+
+
+@pytest.mark.parametrize("file", DOCS, ids=lambda file: file.name)
+def test_links_in_the_documentation_lead_somewhere(file):
+    for target in re.findall(r"\]\(([^)#]+)", file.read_text(encoding="utf8")):
+        if "://" not in target:
+            assert (file.parent / target).exists(), target
