@@ -13,6 +13,7 @@ from scipy.optimize import linear_sum_assignment
 
 import reference
 from sameas.assignment.exact import assign
+from sameas.assignment.gap import relative_gap
 from sameas.assignment.problem import Problem, _solved
 from sameas.assignment.problem import solve as solve_problem
 from sameas.assignment.ranking import ranked, ranks_of, shares, upper_bound
@@ -215,6 +216,31 @@ def test_sinkhorn_finds_the_optimum_of_a_clear_problem(form):
         found = solve(FORMS[form](profit), solver, **METHOD)
         assert_array_equal(found.right, order)
         assert found.gap is None or found.gap < 0.2
+
+
+totals = st.one_of(st.floats(-1e9, 1e9), st.sampled_from([0.0, -0.0, 1e-13, -1.4]))
+
+
+@given(totals, totals)
+@example(0.0, -1.4)
+def test_the_gap_is_a_share_whatever_the_signs_of_the_totals(one, other):
+    objective, bound = sorted((one, other))
+    gap = relative_gap(bound, objective)
+    assert 0 <= gap <= 1
+    assert relative_gap(objective, bound) == relative_gap(bound, bound) == 0
+    assert relative_gap(-objective, -bound) == gap
+    if objective > 1e-12:
+        assert gap == (bound - objective) / bound
+    if objective < 0 < bound and bound - objective > 1e-12:
+        assert gap == 1
+
+
+@given(st.tuples(totals, totals, totals))
+def test_the_gap_grows_with_the_distance_to_the_bound(three):
+    objective, between, bound = sorted(three)
+    gap = relative_gap(bound, objective)
+    assert relative_gap(bound, between) <= gap * (1 + 1e-12)
+    assert relative_gap(between, objective) <= gap * (1 + 1e-12)
 
 
 def test_the_gap_closes_as_the_plan_cools():

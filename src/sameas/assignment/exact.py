@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from sameas.assignment.gap import relative_gap
 from sameas.assignment.sinkhorn import sinkhorn
 from sameas.candidates.pairs import Candidates, every_pair, from_pairs
 from sameas.compute.arrays import Matrix, Positions, Progress, Vector
@@ -54,8 +55,8 @@ class Assignment:
     """One-to-one links, left ascending, and the prices that bound every other assignment.
 
     ``objective`` is the total profit of the links, plus what entities without one are worth if
-    that was given. ``bound`` is what no assignment exceeds; ``gap`` is the distance to it, as
-    a share of it: zero if the links are proven to be the best.
+    that was given. ``bound`` is what no assignment exceeds; ``gap`` is the relative
+    distance to it: zero if the links are proven to be the best.
     """
 
     left: Positions
@@ -113,7 +114,7 @@ def assign(
         checked = _check(profit, market, most, begin + seconds)
         incomplete = market.incomplete()
         bound = checked.bound
-        distance = math.inf if incomplete else _share(bound - market.value(profit), bound)
+        distance = math.inf if incomplete else relative_gap(bound, market.value(profit))
         if checked.proven and incomplete:
             market.force()
         elif checked.proven or checked.late or distance <= gap:
@@ -131,7 +132,7 @@ def assign(
         right=market.mate[left],
         objective=objective,
         bound=max(bound, objective),
-        gap=0.0 if proven else _share(bound - objective, bound),
+        gap=0.0 if proven else relative_gap(bound, objective),
         left_prices=market.left_price / market.scale,
         right_prices=market.right_price / market.scale,
         rounds=rounds,
@@ -178,7 +179,7 @@ def bounded(
         over = profit.of(rows, columns) - left_prices[rows] - right_prices[columns]
         np.maximum.at(excess, rows, over)
     bound = float((left_prices + excess).sum() + right_prices.sum())
-    gap = _share(bound - objective, bound)
+    gap = relative_gap(bound, objective)
     return Certificate(objective, bound, gap, float(excess.max(initial=0.0)))
 
 
@@ -445,7 +446,3 @@ def _spread(left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np
 
 def _whole(values: NDArray[np.floating], scale: float) -> Positions:
     return np.rint(values.astype(np.float64) * scale).astype(np.int64)
-
-
-def _share(short: float, bound: float) -> float:
-    return max(short, 0.0) / max(abs(bound), 1e-12)

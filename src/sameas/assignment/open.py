@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sameas.assignment.gap import relative_gap
 from sameas.assignment.ranking import mutual
 from sameas.assignment.sinkhorn import Plan
 from sameas.candidates.pairs import Candidates, line_sums, lines_of_columns, lines_of_rows
@@ -243,9 +244,7 @@ def gap_to_bound(candidates: Candidates, prices: Vector, objective: float) -> fl
     prices = np.maximum(prices, 0.0)
     gains = np.maximum(line_sums(lines_of_rows(candidates), prices, 0.0), 0.0)
     bound = float(prices.sum() + gains.sum())
-    short = max(bound - objective, 0.0)
-    # Links that are worth less than staying alone may make the total negative.
-    return short / max(bound, -objective, short, 1e-12)
+    return relative_gap(bound, objective)
 
 
 def _threshold(n: int, m: int, links: float, base: float = BASE) -> float:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sameas.assignment.exact import SMALL, Assignment, assign
+from sameas.assignment.gap import relative_gap
 from sameas.assignment.ranking import mutual, upper_bound
 from sameas.assignment.sinkhorn import Plan, sinkhorn
 from sameas.candidates.pairs import Candidates, Pairs, lines_of_rows
@@ -142,9 +143,7 @@ def _gap(problem: Problem, plan: Plan, objective: float) -> float | None:
     """How far a total profit can be from the best; not known if not all pairs are at hand."""
     if problem.candidates is not None:
         return None
-    bound = upper_bound(problem.pairs, plan.right)
-    short = max(bound - objective, 0.0)
-    return short / max(abs(bound), abs(objective), short, 1e-12)
+    return relative_gap(upper_bound(problem.pairs, plan.right), objective)
 
 
 def _solved(matrix: Matrix, plan: Plan, rows: Positions, columns: Positions) -> Links:
