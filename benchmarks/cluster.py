@@ -2,8 +2,8 @@
 
 Run it from the root of the repository, with nothing else running::
 
-    python benchmarks/generate.py 100k /tmp/100k --noise 0.02
-    python benchmarks/cluster.py /tmp/100k --workers 1 2 --parts 8 32 --worker-memory 2GiB
+    python -m benchmarks.generate 100k /tmp/100k --noise 0.02
+    python -m benchmarks.cluster /tmp/100k --workers 1 2 --parts 8 32 --worker-memory 2GiB
 
 The pair is aligned in threads, then by every number of workers with every number of parts a task.
 Each run has a process of its own, as have its scheduler and its workers. For every function that is
@@ -13,14 +13,15 @@ its results are counted. Results are kept after each run; runs that are known ar
 A pair in parts (``generate.py --parts``) is read by the workers too. With ``--kill 2``, every
 function kills the worker that calls it, twice in a row; the links must be the same::
 
-    python benchmarks/generate.py 5k /tmp/5k --parts 8
-    python benchmarks/cluster.py /tmp/5k --kill 2 --results /tmp/killed.json
+    python -m benchmarks.generate 5k /tmp/5k --parts 8
+    python -m benchmarks.cluster /tmp/5k --kill 2 --results /tmp/killed.json
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import importlib
 import json
 import os
 import signal
@@ -36,14 +37,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import tables
-from experiments.rendering import Table, count, gib, table_of
-from experiments.store import machine
-from processes import say
 from scipy.sparse import csr_array
-from tables import Check
 
 import sameas
+from benchmarks import tables
+from benchmarks.processes import say
+from benchmarks.tables import Check
+from experiments.rendering import Table, count, gib, table_of
+from experiments.store import machine
 from sameas.compute.parallel import THREADS
 from sameas.pipeline.cluster import FEW, Dask
 from sameas.pipeline.memory import peak_memory
@@ -68,7 +69,7 @@ class Measured:
     def __init__(self, engine: Any) -> None:
         """Measure this engine."""
         self.engine = engine
-        self.stages: dict[str, Counter[str]] = defaultdict(Counter)
+        self.stages: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
 
     @property
     def width(self) -> int:
@@ -169,18 +170,18 @@ def run_once(pair: Path, setting: Settings) -> dict[str, Any]:
     """One run in this process: seconds by phase, costs by function, memory, a hash of the links."""
     if setting["engine"] == "threads":
         return _align(pair, Measured(THREADS))
-    from distributed import Client, SubprocessCluster
+    distributed: Any = importlib.import_module("distributed")
 
     workers, kill = setting["workers"], setting.get("kill", 0)
     with (
-        SubprocessCluster(
+        distributed.SubprocessCluster(
             host="127.0.0.1",
             dashboard_address=None,
             n_workers=workers,
             threads_per_worker=1,
             worker_kwargs={"memory_limit": setting["worker_memory"]},
         ) as cluster,
-        Client(cluster) as client,
+        distributed.Client(cluster) as client,
         tempfile.TemporaryDirectory(prefix="sameas-killed-") as marks,
     ):
         client.wait_for_workers(workers, timeout=120)
@@ -236,7 +237,7 @@ def measure(pair: Path, settings: Sequence[Settings], results: Path) -> dict[str
             say(f"{name}: known already")
             continue
         say(name)
-        line = [sys.executable, __file__, str(pair), "--one", json.dumps(setting)]
+        line = [sys.executable, "-m", "benchmarks.cluster", str(pair), "--one", json.dumps(setting)]
         done = subprocess.run(line, stdout=subprocess.PIPE, text=True, check=True)
         record["runs"][name] = json.loads(done.stdout.splitlines()[-1])
         tables.save(results, record)
@@ -263,7 +264,7 @@ def tables_of(record: Mapping[str, Any]) -> list[Table]:
         def an_entity(size: float, entities: int = run["entities"]) -> str:
             return f"{size / entities:,.0f}"
 
-        columns = {
+        columns: tables.Columns = {
             "parts": ("parts", count),
             "cpu_seconds": ("CPU s", tables.seconds),
             "seconds": ("seconds", tables.seconds),

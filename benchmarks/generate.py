@@ -3,7 +3,7 @@
 Run it from the root of the repository::
 
     pip install -e ".[benchmarks]"
-    python benchmarks/generate.py 15k /tmp/synthetic_15k
+    python -m benchmarks.generate 15k /tmp/synthetic_15k
     sameas align /tmp/synthetic_15k -o /tmp/links.tsv
 
 One world is made up: things of six kinds with names built from real first and last names
@@ -474,7 +474,8 @@ def _with_brackets(
 
 def _mixed(names: pl.Series, other: pl.Series, share: float, rng: np.random.Generator) -> pl.Series:
     """The names, a share of which are the other ones, by chance."""
-    return other.zip_with(pl.Series(rng.random(len(names)) < share), names)
+    mixed: pl.Series = other.zip_with(pl.Series(rng.random(len(names)) < share), names)
+    return mixed
 
 
 def _unaccented(names: pl.Series) -> pl.Series:

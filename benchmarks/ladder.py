@@ -2,8 +2,8 @@
 
 Run it from the root of the repository, with nothing else running::
 
-    python benchmarks/ladder.py --sizes 15k 50k 100k 200k 500k 1M --folder /tmp/ladder
-    python benchmarks/ladder.py --sizes 15k 100k --hard --folder /tmp/ladder
+    python -m benchmarks.ladder --sizes 15k 50k 100k 200k 500k 1M --folder /tmp/ladder
+    python -m benchmarks.ladder --sizes 15k 100k --hard --folder /tmp/ladder
 
 For each size a pair is generated (unless it is there), aligned by ``sameas align`` in a process of
 its own, and the links are compared with the gold ones. Results are kept after each size; run again,
@@ -19,16 +19,16 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-import tables
+
+from benchmarks import tables
+from benchmarks.generate import HARD_OVERLAP, OVERLAP, parse_size, size_label
+from benchmarks.processes import measured, say, timed
+from benchmarks.tables import Check
 from experiments.plots import Panel, draw
 from experiments.rendering import Table, count, gib, score, table_of
 from experiments.store import machine
-from generate import HARD_OVERLAP, OVERLAP, parse_size, size_label
-from processes import measured, say, timed
-from tables import Check
 
 TITLE = "The scale ladder"
-GENERATE = Path(__file__).parent / "generate.py"
 SIZES = ("15k", "50k", "100k", "200k", "500k", "1M")
 MAIN = 0.05
 """Phases that take this share of the largest run are drawn."""
@@ -58,9 +58,11 @@ def generated(folder: Path, size: int, settings: Settings) -> Path:
         say(f"{name}: making the pair")
         words = [f"--{key}={value}" for key, value in wanted.items()]
         words += ["--hard"] * settings["hard"]
-        finished = timed([sys.executable, str(GENERATE), str(size), str(pair), *words])
+        finished = timed(
+            [sys.executable, "-m", "benchmarks.generate", str(size), str(pair), *words]
+        )
         if finished.code:
-            sys.exit(f"{GENERATE.name} ended with {finished.code}: {finished.errors.strip()}")
+            sys.exit(f"generate ended with {finished.code}: {finished.errors.strip()}")
         tables.save(mark, wanted)  # last: a pair without it is not complete
     elif found != wanted:
         sys.exit(f"{pair} was made with {found}, not with {wanted}; give another --folder")

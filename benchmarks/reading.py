@@ -2,7 +2,7 @@
 
 Run it from the root of the repository::
 
-    python benchmarks/reading.py --size 10M --repeat 3
+    python -m benchmarks.reading --size 10M --repeat 3
 
 Lines are generated: labels, numbers and relations of entities in no order, which is the hardest
 to read. Each program is a process of its own, in turn: a loop over ``pyoxigraph.parse`` that does
@@ -21,11 +21,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import tables
+from benchmarks import tables
+from benchmarks.generate import parse_size
+from benchmarks.processes import in_turn, timed
+from benchmarks.tables import Check
 from experiments.rendering import Table, count, gib
-from generate import parse_size
-from processes import in_turn, timed
-from tables import Check
 
 TITLE = "Reading RDF"
 PROGRAMS = {

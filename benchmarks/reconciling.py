@@ -2,7 +2,7 @@
 
 Run it from the root of the repository::
 
-    python benchmarks/reconciling.py path/to/srprs/fr_en
+    python -m benchmarks.reconciling path/to/srprs/fr_en
 
 The service runs as a process of its own and knows the right graph of a benchmark folder. It is
 asked for the left names of the gold links, made from URIs, as names alone, in batches, by as many
@@ -88,7 +88,7 @@ def measure(folder: str, *, size: int) -> dict[str, Any]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
-    example = "example: python benchmarks/reconciling.py path/to/srprs/fr_en"
+    example = "example: python -m benchmarks.reconciling path/to/srprs/fr_en"
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0], epilog=example)
     parser.add_argument("folder", help="a benchmark folder with gold links")
     parser.add_argument("--batch", type=int, default=50, help="queries in a request")

@@ -2,8 +2,8 @@
 
 Run it from the root of the repository, on a pair that takes minutes::
 
-    python benchmarks/generate.py 100k /tmp/100k --noise 0.02
-    python benchmarks/resume.py /tmp/100k --folder /tmp/resume
+    python -m benchmarks.generate 100k /tmp/100k --noise 0.02
+    python -m benchmarks.resume /tmp/100k --folder /tmp/resume
 
 A run that is to be killed is ``sameas align`` with another display of its progress, which writes
 each step to a file; it is killed when a phase has lasted for half the time it took in the unharmed
@@ -23,11 +23,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import tables
+from benchmarks import tables
+from benchmarks.processes import align, align_words, sameas, say, timed
+from benchmarks.tables import Check, seconds
 from experiments.rendering import NOTHING, Table
 from experiments.store import machine
-from processes import align, align_words, sameas, say, timed
-from tables import Check, seconds
 
 TITLE = "Interrupted and resumed"
 OPTIONS = "--memory 2G --languages none"
@@ -175,7 +175,7 @@ def tables_of(record: Mapping[str, Any]) -> list[Table]:
     """The outcome of each interrupted run."""
     order = list(record["reference"]["seconds"])
     cases = sorted(record["cases"].items(), key=lambda case: order.index(case[1]["phase"]))
-    columns = {
+    columns: tables.Columns = {
         "after_seconds": ("after s", seconds),
         "stop_seconds": ("gone after s", seconds),
         "exit_code": ("exit code", str),

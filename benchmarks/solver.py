@@ -2,7 +2,7 @@
 
 Run it from the root of the repository, with nothing else running::
 
-    python benchmarks/solver.py ../shared/data/dbp15k/zh_en --from-rows
+    python -m benchmarks.solver ../shared/data/dbp15k/zh_en --from-rows
 
 The matrix is the profit of the preset "paper" among the gold links. Ours gets it as float32; the
 others get the same numbers as float64 costs, made before the clock starts. Our compiled loops are
@@ -22,13 +22,13 @@ from typing import Any, TypeVar
 
 import lap
 import numpy as np
-import tables
-from experiments.rendering import Table, count, table_of
-from processes import in_turn, say
 from scipy.optimize import linear_sum_assignment
-from tables import Check
 
 import sameas
+from benchmarks import tables
+from benchmarks.processes import in_turn, say
+from benchmarks.tables import Check
+from experiments.rendering import Table, count, table_of
 from sameas.assignment.exact import Assignment, assign, certify
 from sameas.candidates.search import find_candidates
 from sameas.compute.arrays import Matrix
@@ -95,11 +95,13 @@ def measure(given: Namespace) -> dict[str, Any]:
 def summary(runs: Sequence[tuple[float, Assignment | Answer]], matrix: Matrix) -> dict[str, Any]:
     """The median time, and what ours proves; the objective is summed up alike for every solver."""
     taken, answer = [round(seconds, 6) for seconds, _ in runs], runs[-1][1]
-    links, proven = answer, {}
+    proven: dict[str, Any] = {}
     if isinstance(answer, Assignment):
         links = answer.left, answer.right
         pairs = len(answer.candidates)
         proven = {"gap": answer.gap, "rounds": answer.rounds, "pairs": pairs}
+    else:
+        links = answer
     return {
         "seconds": taken,
         "median_seconds": statistics.median(taken),

@@ -2,7 +2,7 @@
 
 Run it from the root of the repository, with nothing else running::
 
-    python benchmarks/speed.py ../shared/data/dbp15k/zh_en \\
+    python -m benchmarks.speed ../shared/data/dbp15k/zh_en \\
         --yardstick ../shared/yardstick/plain_seu.py --repeat 3
 
 One program after the other, each in a process of its own: the yardstick with both of its solvers,
@@ -24,10 +24,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import tables
+from benchmarks import tables
+from benchmarks.processes import align, in_turn, measured, say, timed
+from benchmarks.tables import Check, seconds
 from experiments.rendering import Table, gib, score, table_of
-from processes import align, in_turn, measured, say, timed
-from tables import Check, seconds
 
 TITLE = "Speed against the yardstick"
 PAPER = "--preset paper --among gold"
@@ -104,7 +104,7 @@ def tables_of(record: Mapping[str, Any]) -> list[Table]:
         name: {**run, "range": f"{seconds(min(run['seconds']))}–{seconds(max(run['seconds']))}"}
         for name, run in record["runs"].items()
     }
-    columns = {
+    columns: tables.Columns = {
         "median_seconds": ("seconds", seconds),
         "range": ("from–to", str),
         "ratio": ("of the yardstick", tables.ratio),

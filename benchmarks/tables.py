@@ -2,7 +2,7 @@
 
 Run it from the root of the repository once the benchmarks have been run::
 
-    python benchmarks/tables.py
+    python -m benchmarks.tables
 
 Each benchmark has a TITLE and turns its record into tables (``tables_of``) and into what was asked
 for (``checks_of``).
@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 
 from experiments.rendering import NOTHING, Plot, Section, Table, gib, render, table_of
 from experiments.store import machine
-
 from sameas.compute.atomic import replacing_file
 
 RESULTS = Path(__file__).parent / "results"
@@ -27,6 +26,8 @@ BENCHMARKS = ("speed", "solver", "ladder", "places", "memory", "resume", "readin
 GIB = 2**30
 
 Record = Mapping[str, Any]
+Columns = Mapping[str, tuple[str, Callable[[Any], str]]]
+"""Keys of records, with their header and how to show them."""
 
 
 class Check(NamedTuple):
@@ -39,7 +40,7 @@ class Check(NamedTuple):
 
 def parser_of(name: str, description: str, example: str) -> argparse.ArgumentParser:
     """The command line of a benchmark, with --results."""
-    epilog = f"example: python benchmarks/{name}.py {example}"
+    epilog = f"example: python -m benchmarks.{name} {example}"
     parser = argparse.ArgumentParser(description=description.split("\n")[0], epilog=epilog)
     file = RESULTS / f"{name}.json"
     parser.add_argument("--results", type=Path, default=file, help="where results go")
@@ -67,7 +68,7 @@ def load(file: Path) -> Any:
 def rows_of(
     caption: str,
     records: Mapping[str, Record],
-    columns: Mapping[str, tuple[str, Callable[[Any], str]]],
+    columns: Columns,
     *,
     first: str,
 ) -> Table:
@@ -116,7 +117,7 @@ def report(name: str, record: Record) -> str:
 
 def section_of(name: str, record: Record, *plots: Plot) -> Section:
     """The results of a benchmark: its tables, its plots, and what was asked for."""
-    module, about = importlib.import_module(name), record["machine"]
+    module, about = importlib.import_module(f"benchmarks.{name}"), record["machine"]
     parts: list[Table | Plot] = [*module.tables_of(record), *plots]
     checks: list[Check] = module.checks_of(record)
     if rows := [(asked, found, "met" if met else "NOT met") for asked, found, met in checks]:
@@ -133,12 +134,12 @@ def results_page(folder: Path) -> str:
     """All results that are there, as Markdown."""
     sections = []
     for name in BENCHMARKS:
-        title = importlib.import_module(name).TITLE
+        title = importlib.import_module(f"benchmarks.{name}").TITLE
         for file in sorted(folder.glob(f"{name}*.json")):
             drawn = file.with_suffix(".svg").exists()
             plots = [Plot(f"{folder.name}/{file.stem}", title)] * drawn
             sections.append(section_of(name, load(file), *plots))
-    text = "Made by `python benchmarks/tables.py` from `results/`."
+    text = "Made by `python -m benchmarks.tables` from `results/`."
     return render("report.md", "Results", [text], sections)
 
 
@@ -146,7 +147,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Write RESULTS.md."""
     parser = argparse.ArgumentParser(
         description="Collect the results of the benchmarks in one Markdown file.",
-        epilog="example: python benchmarks/tables.py",
+        epilog="example: python -m benchmarks.tables",
     )
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the JSON files")
     parser.add_argument("--out", type=Path, help="where to [RESULTS.md beside that folder]")

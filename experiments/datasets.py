@@ -22,20 +22,20 @@ TOLERANCE = 0.02
 class Dataset:
     """One dataset. ``key`` is one of ``DATASETS`` if the paper has it, else its path.
 
-    That of a pair of RDF files is ``real/`` and the name of its folder.
+    That of a pair with its gold links in gold.tsv is ``real/`` and the name of its folder.
     """
 
     key: str
     folder: Path
     real: bool = False
-    """Whether it is a pair of RDF files, whose gold links are apart."""
+    """Whether it is a pair of RDF files, or a folder of tables, whose gold links are apart."""
     swapped: bool = False
     """Whether the folder's left graph is the paper's right one."""
 
     @cached_property
     def pair(self) -> GraphPair:
         """The graphs, read when they are first needed."""
-        if self.real:
+        if self.real and not _is_benchmark(self.folder):
             return read_pair(*(min(self.folder.glob(f"{side}.*")) for side in ("left", "right")))
         return read_pair(self.folder)
 
@@ -53,9 +53,10 @@ def find_datasets(data: Path) -> list[Dataset]:
         raise InputError(data, "no such folder; give one that holds dataset folders")
     found: dict[str, Dataset] = {}
     for folder in sorted({data, *data.rglob("*"), *data.glob("real/*")}):  # real may be a symlink
-        if all(any(folder.glob(name)) for name in ("left.*", "right.*", "gold.tsv")):
+        files = all(any(folder.glob(name)) for name in ("left.*", "right.*"))
+        if (folder / "gold.tsv").is_file() and (files or _is_benchmark(folder)):
             dataset = Dataset(f"real/{folder.absolute().name}", folder, real=True)
-        elif any((folder / mark).is_file() for mark in MARKS.values()):
+        elif _is_benchmark(folder):
             pair = read_pair(folder)
             if pair.gold is None:
                 continue
@@ -74,6 +75,11 @@ def find_datasets(data: Path) -> list[Dataset]:
             "(DBP15K), rel_triples_1 and ent_links (OpenEA), or left.*, right.* and gold.tsv (RDF)",
         )
     return sorted((found[key] for key in by_dataset(found)), key=lambda dataset: dataset.real)
+
+
+def _is_benchmark(folder: Path) -> bool:
+    """Whether a folder is in one of the layouts of benchmarks."""
+    return any((folder / mark).is_file() for mark in MARKS.values())
 
 
 def _recognise(pair: GraphPair) -> tuple[str | None, bool]:

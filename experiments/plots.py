@@ -124,7 +124,8 @@ def require_matplotlib() -> None:
     """Raise an OptionError that says what to install, unless plots can be drawn."""
     if importlib.util.find_spec("matplotlib") is None:
         raise OptionError(
-            'the report needs matplotlib for its plots; install it: pip install "sameas[report]"'
+            "the report needs matplotlib for its plots; install it: "
+            "pip install -r experiments/requirements.txt"
         )
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from jinja2 import Environment, PackageLoader
+from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup, escape
 
 NOTHING = "–"
@@ -117,7 +118,7 @@ def render(
     """
     html = template == "report.html"
     environment = Environment(
-        loader=PackageLoader("experiments.reproduce", "."),
+        loader=FileSystemLoader(Path(__file__).parent),
         autoescape=html,
         trim_blocks=True,
         lstrip_blocks=True,

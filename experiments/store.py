@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import io
 import json
 import os
 import platform
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatch
 from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
@@ -19,11 +21,15 @@ from sameas.compute.atomic import replacing_file
 from sameas.errors import InputError
 
 FORMAT = 2
-PRESENTATION = {
-    *("cli", "explanation", "__pycache__"),
-    *("report.py", "figures.py", "rendering.py", "plots.py"),
+SOURCES = {
+    "sameas": Path(sameas.__file__).parent,
+    "experiments": Path(__file__).parent,
 }
-"""Parts of the package that show figures but do not make them."""
+PRESENTATION = (
+    *("sameas/cli/*", "sameas/web/*", "sameas/result/explanation/*", "sameas/result/export.py"),
+    *(f"experiments/{name}.py" for name in ("__main__", "figures", "plots", "rendering", "report")),
+)
+"""Code that shows figures but does not make them."""
 Entry = dict[str, Any]
 PACKAGES = ("sameas", "numpy", "scipy", "numba", "polars", "lapx", "pyoxigraph")
 
@@ -85,11 +91,43 @@ def machine() -> dict[str, Any]:
 
 @lru_cache
 def code_version() -> str:
-    """The version and a hash of the code that makes figures."""
-    root = Path(sameas.__file__).parent
-    every = sorted(root.rglob("*.py"))
-    code = [path for path in every if not PRESENTATION & set(path.relative_to(root).parts)]
-    return sha256_of(sameas.__version__, *code)
+    """A hash of the version and of the code that makes figures."""
+    return code_checksum(PRESENTATION)
+
+
+def code_checksum(without: Sequence[str] = ()) -> str:
+    """A hash of the version and of all code but the files that match one of these patterns.
+
+    Comments, docstrings and layout do not count: they change no figure.
+    """
+    parts = [sameas.__version__]
+    for name, root in SOURCES.items():
+        for path in sorted(root.rglob("*.py")):
+            file = f"{name}/{path.relative_to(root).as_posix()}"
+            if not any(fnmatch(file, pattern) for pattern in without):
+                parts += [file, code_of(path.read_text(encoding="utf8"))]
+    return sha256_of(*parts)
+
+
+def code_of(source: str) -> str:
+    """Python code without comments, docstrings and layout.
+
+    >>> code_of('def f():\\n    "Of no use."\\n    return  1  # one\\n')
+    'def f():\\n    return 1'
+    """
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and len(body) > 1:
+            kept = [each for each in body if not _is_text(each)]
+            node.body = kept or body  # type: ignore[attr-defined]
+    return ast.unparse(tree)
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    """Whether a statement is a docstring, or the description of a constant."""
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
 def sha256_of(*parts: str | Path) -> str:

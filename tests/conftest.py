@@ -3,11 +3,9 @@
 Property tests look for new examples on a developer's machine, and repeat themselves in CI.
 """
 
-import importlib.util
+import importlib
 import os
 import shutil
-import sys
-from pathlib import Path
 
 # One process a core: threads of BLAS that wait for each other would take longer than the work.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -119,10 +117,4 @@ def remembered(pair):
 @pytest.fixture(scope="module")
 def script():
     """The generator of the benchmarks, which is no part of the package."""
-    path = Path(__file__).parents[1] / "benchmarks" / "generate.py"
-    spec = importlib.util.spec_from_file_location("generate", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["generate"] = module  # dataclasses look for their module there
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["generate"]
+    return importlib.import_module("benchmarks.generate")

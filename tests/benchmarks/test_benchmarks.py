@@ -4,15 +4,14 @@ import doctest
 import importlib
 import json
 import shutil
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import polars as pl
 import pytest
-from experiments.store import machine
 
 import sameas
+from experiments.store import machine
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 NAMES = (
@@ -25,15 +24,12 @@ SIZES = {"300": 300, "600": 600}
 
 @pytest.fixture(scope="module")
 def scripts():
-    """The scripts as modules; they import each other, as if run from their folder."""
-    before = set(sys.modules)
+    """The scripts as modules."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(FOLDER)
         for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "POLARS_MAX_THREADS"):
             patch.setenv(name, "1")  # many short processes
-        yield SimpleNamespace(**{name: importlib.import_module(name) for name in MODULES})
-    for name in {*MODULES} - before:
-        sys.modules.pop(name, None)
+        modules = {name: importlib.import_module(f"benchmarks.{name}") for name in MODULES}
+        yield SimpleNamespace(**modules)
 
 
 @pytest.fixture(scope="module")
@@ -63,13 +59,13 @@ def test_every_script_has_help_with_an_example(scripts, capsys):
         with pytest.raises(SystemExit) as stopped:
             getattr(scripts, name).main(["--help"])
         assert stopped.value.code == 0
-        assert f"example: python benchmarks/{name}.py" in " ".join(capsys.readouterr().out.split())
+        assert f"example: python -m benchmarks.{name}" in " ".join(capsys.readouterr().out.split())
 
 
 def test_the_readme_tells_about_every_script():
     text = (FOLDER / "README.md").read_text(encoding="utf8")
     for name in NAMES:
-        assert f"python benchmarks/{name}.py" in text
+        assert f"python -m benchmarks.{name}" in text
 
 
 def test_examples_in_docstrings_hold(scripts):

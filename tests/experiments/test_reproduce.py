@@ -13,6 +13,9 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
+
+import sameas
+from experiments import experiments, plain, runs
 from experiments.__main__ import main
 from experiments.datasets import Dataset, find_datasets
 from experiments.experiments import EXPERIMENTS
@@ -20,9 +23,6 @@ from experiments.real import links_of, scores_of_judged
 from experiments.reproduce import plan_tasks, reproduce
 from experiments.runs import make_setup
 from experiments.store import key_of
-
-import sameas
-from experiments import experiments, plain, runs
 from sameas.options.options import Options
 from sameas.refinement.weights import Weights
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from experiments.plain import measure
 
 import sameas
+from experiments.plain import measure
 from strategies import paper
 
 pytestmark = pytest.mark.slow

@@ -1,0 +1,1 @@
+"""Speed, memory and scale: one script each, run as ``python -m benchmarks.NAME``."""
