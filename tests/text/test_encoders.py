@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import sameas
 from sameas.cli.main import main
-from sameas.errors import OptionError
+from sameas.errors import OptionError, SameasError
 from sameas.graph.task import Inputs
 from sameas.similarity.crosslingual import choose_support, embedded
 from sameas.text.encoders import find_encoder
@@ -81,19 +81,43 @@ def test_another_model_is_another_encoder(model, tmp_path):
 
 
 def test_a_model_of_sentence_transformers(tmp_path, monkeypatch):
-    (tmp_path / "modules.json").write_text("[]")
+    classes = [{"type": "sentence_transformers.models.Transformer", "path": ""}]
+    (tmp_path / "modules.json").write_text(json.dumps(classes))
     asked = []
 
     def load(path, **choices):
-        asked.append((path, choices["local_files_only"]))
+        asked.append((path, choices["local_files_only"], choices["trust_remote_code"]))
         return SimpleNamespace(encode=lambda texts, **rest: np.ones((len(texts), 4)))
 
-    monkeypatch.setitem(
-        sys.modules, "sentence_transformers", SimpleNamespace(SentenceTransformer=load)
-    )
-    rows = embedded(pl.Series(["a", "b"]), pl.Series(["c"]), tmp_path)
+    package = SimpleNamespace(SentenceTransformer=load, __version__="6.2.0")
+    monkeypatch.setitem(sys.modules, "sentence_transformers", package)
+    rows = embedded(pl.Series(["a", "b"]), pl.Series(["c"]), find_encoder(tmp_path))
     assert [side.dense.shape for side in rows] == [(2, 4), (1, 4)]
-    assert asked == [(str(tmp_path), True)]
+    assert asked == [(str(tmp_path), True, False)]
+
+
+@pytest.mark.parametrize(
+    ("classes", "version", "message"),
+    [
+        ('[{"type": "evil.Transformer"}]', "6.2.0", "evil.Transformer"),
+        ('[{"type": "sentence_transformers_evil.X"}]', "6.2.0", "only classes of"),
+        ('[{"type": 1}]', "6.2.0", "only classes of"),
+        ('{"type": "sentence_transformers.X"}', "6.2.0", "cannot be used"),
+        ("[", "6.2.0", "cannot be used"),
+        ('[{"type": "sentence_transformers.models.Transformer"}]', "5.7.0", "6 or newer"),
+    ],
+)
+def test_a_model_folder_names_no_code_of_its_own(tmp_path, monkeypatch, classes, version, message):
+    (tmp_path / "modules.json").write_text(classes)
+    (tmp_path / "evil.py").write_text("raise SystemExit(99)")
+
+    def load(path, **choices):
+        raise AssertionError("the folder was loaded")
+
+    package = SimpleNamespace(SentenceTransformer=load, __version__=version)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", package)
+    with pytest.raises(OptionError, match=message):
+        find_encoder(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +131,7 @@ def test_a_model_of_sentence_transformers(tmp_path, monkeypatch):
 def test_a_missing_package_is_named_with_its_extra(tmp_path, monkeypatch, files, package, extra):
     for file in files:
         (tmp_path / file).parent.mkdir(exist_ok=True)
-        (tmp_path / file).touch()
+        (tmp_path / file).write_text("[]")
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(OptionError, match=rf"{package}.*pip install 'sameas\[{extra}\]'"):
         find_encoder(tmp_path)
@@ -133,10 +157,47 @@ def test_an_encoder_that_is_given_is_used(model, small, tmp_path, monkeypatch):
     assert found.diagnostics.languages.encoder
     assert found.diagnostics.weights.keys() >= {"names", "embedding"}
     sameas.write(found, tmp_path / "run")
+    expected = str(found.explain(found.links["left"][0]))
+    for file in model.iterdir():
+        file.unlink()
+    find_encoder.cache_clear()
     again = sameas.read_run(tmp_path / "run")
-    assert again.options.encoder == model
+    assert again.options.encoder is None
     left = found.links["left"][0]
-    assert str(again.explain(left)) == str(found.explain(left))
+    assert str(again.explain(left)) == expected
+    sameas.write(again, tmp_path / "copy")
+    assert str(sameas.read_run(tmp_path / "copy").explain(left)) == expected
+
+
+def test_a_run_that_names_an_encoder_does_not_load_it(model, small, tmp_path, monkeypatch):
+    monkeypatch.setenv("SAMEAS_CACHE", str(tmp_path / "cache"))
+    found = sameas.align(small, encoder=model)
+    sameas.write(found, tmp_path / "run")
+    (tmp_path / "run" / "encoded_names.parquet").unlink()  # as the version before wrote it
+    loaded = []
+    monkeypatch.setattr(sameas.text.encoders, "_on_disk", loaded.append)
+    find_encoder.cache_clear()
+    again = sameas.read_run(tmp_path / "run")
+    left = found.links["left"][0]
+    with pytest.raises(OptionError, match="run sameas align again with --encoder"):
+        again.explain(left)
+    assert again.links.equals(found.links)
+    assert not loaded
+    sameas.write(again, tmp_path / "copy")
+    with pytest.raises(OptionError, match="run sameas align again with --encoder"):
+        sameas.read_run(tmp_path / "copy").explain(left)
+
+
+@pytest.mark.parametrize("vectors", [[[1.0], [1.0, 2.0]], [[1.0], [float("nan")]], [[], []]])
+def test_damaged_vectors_of_a_run_are_refused(model, small, tmp_path, monkeypatch, vectors):
+    monkeypatch.setenv("SAMEAS_CACHE", str(tmp_path / "cache"))
+    found = sameas.align(small, encoder=model)
+    sameas.write(found, tmp_path / "run")
+    table = pl.DataFrame({"name": ["a", "b"], "vector": vectors})
+    table = table.cast({"vector": pl.List(pl.Float32)})
+    table.write_parquet(tmp_path / "run" / "encoded_names.parquet")
+    with pytest.raises(SameasError, match=r"is damaged|does not hold"):
+        sameas.read_run(tmp_path / "run").explain(found.links["left"][0])
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from sameas.compute.arrays import Positions
 from sameas.compute.rows import Rows
 from sameas.graph.graph import GraphPair
 from sameas.options.options import Options
+from sameas.text.encoders import EncodedNames
 from sameas.text.words import WordVectors
 
 Sides = tuple[Positions, Positions]
@@ -34,6 +35,8 @@ class Inputs:
     """Vectors of the words in names, where ``features`` are word or hybrid."""
     dictionary: pl.DataFrame | None = None
     """What texts in names mean in the language of the other side: text, gloss."""
+    encoded_names: EncodedNames | None = None
+    """Of a run that was read: the vectors of its names, where an encoder in a folder gave them."""
 
 
 @dataclass(frozen=True, eq=False)

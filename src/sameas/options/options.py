@@ -231,5 +231,6 @@ def make_options(preset: Preset = "best", **choices: Any) -> Options:
 
 
 def recorded_options(values: Mapping[str, Any]) -> Options:
-    """The options that a run folder records."""
-    return Options(**{name: value for name, value in values.items() if name in DEFAULTS})
+    """The options that a run folder records, without the one that names something to be loaded."""
+    used = DEFAULTS.keys() - {"encoder"}
+    return Options(**{name: value for name, value in values.items() if name in used})

@@ -20,9 +20,8 @@ from sameas.errors import MemoryCeilingError
 from sameas.graph.graph import Graph, GraphPair
 from sameas.graph.task import Sides, Task
 from sameas.options.options import Options, Text
-from sameas.similarity.crosslingual import choose_support
+from sameas.similarity.crosslingual import choose_support, encoder_for
 from sameas.similarity.sketch import COLUMNS as SKETCHED
-from sameas.text.encoders import find_encoder
 from sameas.text.folding import folded
 from sameas.text.ngrams import ngram_rows
 
@@ -149,7 +148,7 @@ def _row_bytes(task: Task, sides: Sides) -> int:
                 total += 3 * entry * _entries(graph, positions, curve, 0)
     aids = choose_support(pair, options, task.inputs)
     total += sum(sizes) * LEARNT_BYTES * aids.learnt
-    if aids.encoder and (encoder := find_encoder(options.encoder)):
+    if aids.encoder and (encoder := encoder_for(options, task.inputs)):
         total += sum(sizes) * ENCODED_BYTES * encoder.width
     if task.inputs.word_vectors is not None:
         width = task.inputs.word_vectors.vectors.shape[1]

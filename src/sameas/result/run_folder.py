@@ -15,8 +15,10 @@ from typing import Any, get_args
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sameas import __version__
+from sameas.compute.arrays import Matrix
 from sameas.compute.atomic import recover, replacing_folder
 from sameas.compute.rows import as_rows
 from sameas.errors import InputError, refusing
@@ -32,6 +34,7 @@ from sameas.result.audit.record import recorded_audit
 from sameas.result.decisions import copy_decisions, read_decisions
 from sameas.result.explanation.result import Reason
 from sameas.similarity.crosslingual import LanguageSupport
+from sameas.text.encoders import EncodedNames, encode_each_once, find_encoder
 from sameas.text.words import WordVectors
 
 FORMAT = 1
@@ -53,6 +56,7 @@ COLUMNS: dict[str, pl.Schema] = {
         for name, columns in TEXT_COLUMNS.items()
     },
     "word_vectors": pl.Schema([("word", pl.String), ("vector", pl.List(pl.Float32))]),
+    "encoded_names": pl.Schema([("name", pl.String), ("vector", pl.List(pl.Float32))]),
     "naming": pl.Schema(
         {"path": pl.String, "entities": pl.Int64, "likeness": pl.Float64, "chosen": pl.Boolean}
     ),
@@ -78,8 +82,10 @@ def write_run(alignment: Alignment, path: Path) -> None:
     tables |= {name: getattr(inputs, name) for name in TABLE_INPUTS}
     tables["gold"] = pair.gold
     if inputs.word_vectors is not None:
-        vectors = pl.Series("vector", inputs.word_vectors.vectors).cast(pl.List(pl.Float32))
-        tables["word_vectors"] = inputs.word_vectors.words.to_frame("word").with_columns(vectors)
+        words, vectors = inputs.word_vectors.words, inputs.word_vectors.vectors
+        tables["word_vectors"] = _vector_table(words.rename("word"), vectors)
+    if (encoded := _encoded_names(alignment)) is not None:
+        tables["encoded_names"] = _vector_table(encoded.names.rename("name"), encoded.vectors)
     with replacing_folder(path) as folder:
         copy_decisions(path, folder)
         _write_tables(tables, folder)
@@ -89,6 +95,26 @@ def write_run(alignment: Alignment, path: Path) -> None:
             np.save(folder / "embeddings.npy", inputs.embeddings.dense)
         text = json.dumps(record, indent=2, ensure_ascii=False)
         (folder / "run.json").write_text(text + "\n", encoding="utf8")
+
+
+def _encoded_names(alignment: Alignment) -> EncodedNames | None:
+    """The vectors of names by an encoder in a folder, which is not loaded again for this run."""
+    languages, folder = alignment.diagnostics.languages, alignment.options.encoder
+    if alignment.inputs.encoded_names is not None:
+        return alignment.inputs.encoded_names
+    if folder is None or languages is None or not languages.encoder:
+        return None
+    from sameas.similarity.features import compared_names  # with Numba, which others do not need
+
+    encoder = find_encoder(folder)
+    assert encoder is not None
+    return encode_each_once(compared_names(alignment.pair, alignment.options)[0], encoder)
+
+
+def _vector_table(texts: pl.Series, vectors: NDArray[Any]) -> pl.DataFrame:
+    """A column of texts and one of vectors."""
+    numbers = pl.Series("vector", vectors.astype(np.float32)).cast(pl.List(pl.Float32))
+    return texts.to_frame().with_columns(numbers)
 
 
 def _write_tables(tables: Mapping[str, pl.DataFrame | None], folder: Path) -> None:
@@ -151,7 +177,8 @@ def read_run(path: str | PathLike[str]) -> Alignment:
         if name != "inputs":
             required = name in REQUIRED or (name == "anchors" and diagnostics.anchors is not None)
             return (_read_table if required else _read_if_there)(path / f"{name}.parquet")
-        return _read_inputs(path, diagnostics)
+        named = record["options"].get("encoder") is not None
+        return _read_inputs(path, diagnostics, encoder_named=named)
 
     version = str(record.get("sameas", __version__))
     return Alignment(options=options, diagnostics=diagnostics, load=load, version=version)
@@ -183,19 +210,38 @@ def _read_record(path: Path) -> tuple[dict[str, Any], Options, Diagnostics]:
         return record, options, Diagnostics(**figures)
 
 
-def _read_inputs(path: Path, diagnostics: Diagnostics) -> Inputs:
+def _read_inputs(path: Path, diagnostics: Diagnostics, *, encoder_named: bool) -> Inputs:
+    """What was given besides the graphs; ``encoder_named`` if an encoder in a folder was."""
     tables = {name: _read_if_there(path / f"{name}.parquet") for name in TABLE_INPUTS}
     rows, vectors_file = path / "embeddings.npy", path / "word_vectors.parquet"
-    word_vectors = embeddings = None
+    encoded_file = path / "encoded_names.parquet"
+    word_vectors = embeddings = encoded = None
     with refusing(path, "is damaged", AGAIN):
         if diagnostics.word_vectors is not None or vectors_file.exists():
-            vectors = _read_table(vectors_file)
-            matrix = np.array(vectors["vector"].to_list(), dtype=np.float32)
+            words, matrix = _read_vectors(vectors_file)
             source = (diagnostics.word_vectors or "").rpartition(",")[0]
-            word_vectors = WordVectors(vectors["word"], matrix, source)
+            word_vectors = WordVectors(words, matrix, source)
         if rows.is_file():
             embeddings = as_rows(read_array(rows))
-    return Inputs(**tables, embeddings=embeddings, word_vectors=word_vectors)
+        if encoded_file.exists():
+            names, matrix = _read_vectors(encoded_file)
+            order = names.arg_sort()
+            halves = matrix[order.to_numpy()].astype(np.float16)
+            encoded = EncodedNames(names.gather(order), halves)
+        elif encoder_named:  # by a version that loaded the encoder again
+            none = np.zeros((0, 1), dtype=np.float16)
+            encoded = EncodedNames(pl.Series("name", [], dtype=pl.String), none)
+    return Inputs(**tables, embeddings=embeddings, word_vectors=word_vectors, encoded_names=encoded)
+
+
+def _read_vectors(path: Path) -> tuple[pl.Series, Matrix]:
+    """The texts of a table of vectors, and the vectors, shape (texts, dimension)."""
+    table = _read_table(path)
+    width = len(table["vector"][0]) if len(table) else 0
+    matrix = np.array(table["vector"].to_list(), dtype=np.float32).reshape(len(table), width)
+    if not np.isfinite(matrix).all():
+        raise InputError(path, f'is damaged (column "vector"); {AGAIN}')
+    return table[:, 0], matrix
 
 
 def _read_graph(folder: Path) -> Graph:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from sameas.errors import OptionError
 from sameas.graph.graph import GraphPair
 from sameas.graph.task import Inputs
 from sameas.options.options import Options, compares_languages
-from sameas.text.encoders import encode, find_encoder
+from sameas.text.encoders import Encoder, encode, find_encoder
 from sameas.text.folding import folded
 from sameas.text.languages.detection import detect, word_shares
 from sameas.text.languages.dictionaries import resources
@@ -82,7 +81,8 @@ NO_SUPPORT = LanguageSupport()
 
 def choose_support(pair: GraphPair, options: Options, inputs: Inputs) -> LanguageSupport:
     """What is used for the names of a pair: nothing, unless their languages differ."""
-    forced = options.features == "multilingual" or options.encoder is not None
+    given = options.encoder is not None or inputs.encoded_names is not None
+    forced = options.features == "multilingual" or given
     wanted = (forced or options.languages != "none") and compares_languages(options)
     if inputs.embeddings is not None or not wanted:
         return NO_SUPPORT
@@ -104,7 +104,7 @@ def choose_support(pair: GraphPair, options: Options, inputs: Inputs) -> Languag
     aids = LanguageSupport(left=left.language, right=right.language, glossed=tuple(glossed))
     if not (foreign or forced):
         return aids
-    installed = find_encoder(options.encoder)
+    installed = encoder_for(options, inputs)
     if forced and (installed is None or "encoder" in options.without):
         raise OptionError(
             "`features` multilingual needs a sentence encoder, which is not installed; "
@@ -210,14 +210,23 @@ def _factors(rows: Rows) -> NDArray[np.float64]:
     return np.divide(1.0, lengths, out=np.zeros(len(rows)), where=lengths > 1e-9)
 
 
-def embedded(
-    left: pl.Series, right: pl.Series, folder: Path | None, progress: Progress | None = None
-) -> tuple[Rows, Rows]:
-    """Unit rows of the names by the encoder in a folder, or the installed one; centred by side.
+def encoder_for(options: Options, inputs: Inputs) -> Encoder | None:
+    """The encoder of names: what a run has kept, else that of the options, else the installed one.
 
-    Languages differ in the mean.
+    A run that was read has no encoder in its options.
     """
-    encoder = find_encoder(folder)
+    if inputs.encoded_names is not None:
+        return inputs.encoded_names.as_encoder()
+    return find_encoder(options.encoder)
+
+
+def embedded(
+    left: pl.Series, right: pl.Series, encoder: Encoder | None, progress: Progress | None = None
+) -> tuple[Rows, Rows]:
+    """Unit rows of the names by an encoder, centred by side, because languages differ in the mean.
+
+    None, for no encoder, is an OptionError.
+    """
     if encoder is None:
         raise OptionError(
             "the names were compared by a sentence encoder, which is not installed; "

@@ -20,6 +20,7 @@ from sameas.similarity.crosslingual import (
     LanguageSupport,
     Meanings,
     embedded,
+    encoder_for,
     look_up,
     shortened,
     with_meanings,
@@ -68,7 +69,7 @@ def name_features(
 ) -> NameFeatures:
     """The features of names, or the rows that were given instead of them."""
     if inputs.embeddings is None and options.features in ("char", "multilingual"):
-        return _features_of_letters(pair, options, aids, inputs.dictionary, progress)
+        return _features_of_letters(pair, options, inputs, aids, progress)
     names = pl.concat([pair.left.names, pair.right.names])
     words = unknown = None
     if inputs.embeddings is not None:
@@ -85,32 +86,37 @@ def name_features(
 def _features_of_letters(
     pair: GraphPair,
     options: Options,
+    inputs: Inputs,
     aids: LanguageSupport,
-    dictionary: pl.DataFrame | None,
     progress: Callable[[float], None] | None,
 ) -> NameFeatures:
     """The rows of the spelling of names, and of what else the aids tell of them."""
-    graphs = pair.left, pair.right
-    several = pair.kinds is not None or any(len(graph.alternatives) for graph in graphs)
-    starts = None
-    left, right = pair.left.names, pair.right.names
-    if options.rounds and several:
-        left, left_starts = name_table(pair.left, pair.right)
-        right, right_starts = name_table(pair.right, pair.left)
-        starts = left_starts, right_starts
+    (left, right), starts = compared_names(pair, options)
     names, meanings = pl.concat([left, right]), None
-    if (table := look_up(left, right, aids, dictionary)) is not None:
+    if (table := look_up(left, right, aids, inputs.dictionary)) is not None:
         meanings = with_meanings(names, table, lambda texts: letter_rows(texts, options))
     rows = letter_rows(names, options) if meanings is None else meanings.rows
     both = _by_side(rows, len(left))
     blocks = {"names": both}
     if aids.encoder:
-        blocks["embedding"] = embedded(left, right, options.encoder, progress)
+        blocks["embedding"] = embedded(left, right, encoder_for(options, inputs), progress)
         rows = unit(side_by_side(rows, shortened(blocks["embedding"])))
         both = _by_side(rows, len(left))
     if starts is not None:
         both = mean_rows(both[0], starts[0]), mean_rows(both[1], starts[1])
     return NameFeatures(both, blocks, starts, meanings)
+
+
+def compared_names(
+    pair: GraphPair, options: Options
+) -> tuple[tuple[pl.Series, pl.Series], tuple[Positions, Positions] | None]:
+    """The left and right names, and where those of each entity start if it may have several."""
+    several = pair.kinds is not None or len(pair.left.alternatives) + len(pair.right.alternatives)
+    if not (options.rounds and several):
+        return (pair.left.names, pair.right.names), None
+    left, left_starts = name_table(pair.left, pair.right)
+    right, right_starts = name_table(pair.right, pair.left)
+    return (left, right), (left_starts, right_starts)
 
 
 def _by_side(rows: Rows, size: int) -> BothRows:

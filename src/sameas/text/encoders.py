@@ -1,6 +1,7 @@
 """Sentence encoders, from a package or a folder, and names as their vectors.
 
-Vectors are kept on disk, so that no name is encoded twice.
+Vectors are kept on disk, so that no name is encoded twice. A run folder holds those of an encoder
+from a folder: a folder with a model may be code, and a run must not name what is loaded.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ MOST_TOKENS = 128
 """Tokens of a name that are read by a model of the user."""
 BATCH = 256
 """Names that are encoded at once."""
+OLDEST_SENTENCE_TRANSFORMERS = 6
+"""Earlier versions import the classes that modules.json names from the folder of the model."""
 CACHE_BYTES = 2**31
 """The size of the cache; the files that were not used for longest are removed first."""
 
@@ -53,6 +56,33 @@ class Encoder:
     """The length of a vector."""
     scripts: frozenset[str] | None = None
     """The scripts that it can read; None for all."""
+    cached: bool = True
+    """Whether vectors are worth a file in the user's cache folder."""
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedNames:
+    """The vectors of names that an encoder gave, which a run keeps in place of the encoder."""
+
+    names: pl.Series
+    """Distinct and sorted; none where a run of an earlier version kept none."""
+    vectors: Halves
+    """Shape (names, dimension)."""
+
+    def look_up(self, texts: list[str]) -> Halves:
+        """The vectors of these names."""
+        wanted = pl.Series(texts, dtype=pl.String)
+        if not wanted.is_in(self.names.implode()).all():
+            raise OptionError(
+                "names were compared by an encoder in a folder, whose vectors this run does not "
+                "hold; run sameas align again with --encoder"
+            )
+        vectors: Halves = self.vectors[self.names.search_sorted(wanted).to_numpy()]
+        return vectors
+
+    def as_encoder(self) -> Encoder:
+        """An encoder of these names, and of no others."""
+        return Encoder("kept", self.look_up, self.vectors.shape[1], cached=False)
 
 
 @cache
@@ -141,12 +171,32 @@ def _read_onnx(folder: Path, model: Path) -> Encode:
 
 
 def _read_sentence_transformer(folder: Path) -> Encode:
-    from sentence_transformers import SentenceTransformer
+    _refuse_foreign_classes(folder / "modules.json")
+    import sentence_transformers
 
-    model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+    version = str(sentence_transformers.__version__)
+    if int(version.partition(".")[0]) < OLDEST_SENTENCE_TRANSFORMERS:
+        raise ValueError(
+            f"sentence-transformers {OLDEST_SENTENCE_TRANSFORMERS} or newer is needed, found "
+            f"{version}"
+        )
+    model = sentence_transformers.SentenceTransformer(
+        str(folder), device="cpu", local_files_only=True, trust_remote_code=False
+    )
     return lambda texts: model.encode(
         texts, batch_size=len(texts), normalize_embeddings=True, show_progress_bar=False
     )
+
+
+def _refuse_foreign_classes(file: Path) -> None:
+    """Raise an error if modules.json names a class that is not of sentence-transformers."""
+    for module in json.loads(file.read_bytes()):
+        name = module["type"]
+        if not str(name).startswith("sentence_transformers."):
+            raise ValueError(
+                f"{file.name} names {shortened(str(name), 40)}, and only classes of "
+                "sentence-transformers are loaded"
+            )
 
 
 def encode(names: pl.Series, encoder: Encoder, *, progress: Progress | None = None) -> Matrix:
@@ -156,6 +206,26 @@ def encode(names: pl.Series, encoder: Encoder, *, progress: Progress | None = No
     """
     texts = names.fill_null("")
     distinct = texts.filter(texts != "").unique().sort()
+    vectors = _vectors(distinct, encoder, progress)
+    rows = np.zeros((len(names), vectors.shape[1]), dtype=np.float32)
+    here = np.flatnonzero((texts != "").to_numpy())
+    rows[here] = vectors[distinct.search_sorted(texts.gather(here)).to_numpy()]
+    return rows
+
+
+def encode_each_once(sides: tuple[pl.Series, pl.Series], encoder: Encoder) -> EncodedNames:
+    """The vectors of the names of both sides, each name once."""
+    rows = np.concatenate([encode(names, encoder) for names in sides]).astype(np.float16)
+    both = pl.concat([names.fill_null("").rename("name") for names in sides])
+    first = both.to_frame().with_row_index("row").filter(pl.col("name") != "")
+    first = first.unique("name", keep="first").sort("name")
+    return EncodedNames(first["name"], rows[first["row"].to_numpy()])
+
+
+def _vectors(distinct: pl.Series, encoder: Encoder, progress: Progress | None) -> Halves:
+    """The vectors of distinct names, from the cache or else made and kept there."""
+    if not encoder.cached:
+        return _encoded(distinct.to_list(), encoder, progress)
     digest = hashlib.sha256(encoder.name.encode())
     for text in distinct:
         digest.update(b"\0" + text.encode("utf8", "replace"))
@@ -163,16 +233,13 @@ def encode(names: pl.Series, encoder: Encoder, *, progress: Progress | None = No
     try:
         vectors: Halves = np.load(file, allow_pickle=False)
         file.touch()
-        found = vectors.ndim == 2 and len(vectors) == len(distinct)
+        if vectors.ndim == 2 and len(vectors) == len(distinct):
+            return vectors
     except Exception:  # not there, or damaged, which can make NumPy raise nearly anything
-        found = False
-    if not found:
-        vectors = _encoded(distinct.to_list(), encoder, progress)
-        _keep(file, vectors)
-    rows = np.zeros((len(names), vectors.shape[1]), dtype=np.float32)
-    here = np.flatnonzero((texts != "").to_numpy())
-    rows[here] = vectors[distinct.search_sorted(texts.gather(here)).to_numpy()]
-    return rows
+        pass
+    vectors = _encoded(distinct.to_list(), encoder, progress)
+    _keep(file, vectors)
+    return vectors
 
 
 def _encoded(texts: list[str], encoder: Encoder, progress: Progress | None) -> Halves:
