@@ -8,6 +8,7 @@ import warnings
 import polars as pl
 import pytest
 import yaml
+from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
@@ -16,6 +17,7 @@ import sameas
 from folders import put
 from odd import IDS, LABELS, links
 from sameas import InputError, OptionError
+from sameas.cli.main import main
 from sameas.formats.links import read_link_set
 from sameas.graph.links import LINK_SCHEMA, PREDICATES, LinkSet
 from sameas.result.export import write_links
@@ -201,7 +203,6 @@ def test_labels_and_metadata_are_read_as_they_were_written(tmp_path, written, da
     [
         ("", "holds no table"),
         ("#a: [\nsubject_id\tobject_id\n", "the metadata block is not YAML"),
-        ("#a: 2020-99-99\nsubject_id\tobject_id\n", "the metadata block is not YAML"),
         ("#- a\nsubject_id\tobject_id\n", "must hold names and values"),
         ("#curie_map: x\nsubject_id\tobject_id\n", "curie_map must hold prefixes"),
         ("subject_id\tpredicate_id\n", "column object_id expected"),
@@ -231,3 +232,28 @@ def test_metadata_is_checked(tmp_path):
     ):
         with pytest.raises(OptionError, match="`meta` "):
             write_links(table(), path, meta=wrong)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        ":".join(["1"] * 20_000),  # a number to the base of 60
+        "1" * 20_000,
+        "0x" + "f" * 20_000,
+        "1e999999999",
+        "2030-02-31",
+        "1_000",
+        "1.0",
+        "'1.0'",
+        "2030-01-31",
+        "yes",
+        "~",
+    ],
+)
+def test_values_of_the_metadata_stay_as_they_are(tmp_path, value):
+    table = "subject_id\tpredicate_id\tobject_id\nhttp://a.org/x\towl:sameAs\thttp://b.org/y\n"
+    source = put(tmp_path / "in.sssom.tsv", f"#mapping_set_version: {value}\n{table}")
+    result = CliRunner().invoke(main, ["convert", str(source), str(tmp_path / "out.sssom.tsv")])
+    assert result.exit_code == 0, result.output
+    written = (tmp_path / "out.sssom.tsv").read_text()
+    assert f"#mapping_set_version: {value}\n" in written

@@ -106,9 +106,34 @@ def _parts(text: str) -> tuple[list[str], str]:
     return block, text
 
 
+class PlainText(str):
+    """A value of the metadata block that stood there without quotes: a number, a date, a word."""
+
+
+class _TextLoader(yaml.BaseLoader):
+    """YAML in which every value is text: making numbers of it takes time without bound."""
+
+    def construct_scalar(self, node: Any) -> str:
+        """The text of a value; without quotes as PlainText."""
+        text = str(super().construct_scalar(node))
+        return text if node.style else PlainText(text)
+
+
+class _TextDumper(yaml.SafeDumper):
+    """YAML in which PlainText stands without quotes, as it was read."""
+
+
+def _represent_plain(dumper: Any, text: str) -> Any:
+    tag = dumper.resolve(yaml.ScalarNode, text, (True, False))
+    return dumper.represent_scalar(tag, str(text))
+
+
+_TextDumper.add_representer(PlainText, _represent_plain)
+
+
 def _metadata(path: Path, block: list[str]) -> dict[str, Any]:
     with refusing(path, "the metadata block is not YAML", "mend it"):
-        found = yaml.safe_load("\n".join(block))
+        found = yaml.load("\n".join(block), _TextLoader)
     found = {} if found is None else found
     if not isinstance(found, dict) or not all(isinstance(name, str) for name in found):
         raise InputError(path, "the metadata block must hold names and values, such as license: x")
@@ -240,7 +265,7 @@ def write_sssom(links: LinkSet, path: Path) -> None:
         earlier = stated if isinstance(stated, list) else []
         metadata["extension_definitions"] = [*earlier, *definitions]
     block = {"curie_map": dict(sorted(prefixes.items())), **metadata}
-    text = yaml.safe_dump(block, sort_keys=False, width=2**30)
+    text = yaml.dump(block, Dumper=_TextDumper, sort_keys=False, width=2**30)
     path.write_bytes(indent(text, "#", lambda line: True).encode() + body)
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
+from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from types import NoneType
@@ -20,11 +22,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sameas import __version__
-from sameas.errors import writing_to
+from sameas.errors import system_reason
 from sameas.graph.task import Task
 
 T = TypeVar("T")
 Arrays = dict[str, NDArray[Any]]
+
+log = logging.getLogger(__name__)
 
 WORTH_SECONDS = 3.0
 """Phases that took less are computed again rather than kept."""
@@ -40,16 +44,26 @@ class Checkpoint:
     fingerprint: str = ""
 
     def save(self, phase: str, result: Any, seconds: float) -> None:
-        """Keep the result of a phase (a dataclass of arrays), if it took long enough."""
+        """Keep the result of a phase (a dataclass of arrays), if it took long enough.
+
+        A full disk is a warning: the run goes on, and the draft is removed.
+        """
         if self.folder is None or seconds < WORTH_SECONDS:
             return
         arrays = to_arrays(result, "result")
         arrays |= to_arrays(self.fingerprint, "fingerprint") | to_arrays(seconds, "seconds")
         draft = self.folder / f"{phase}.draft.npz"
-        with writing_to(self.folder, f"cannot keep the phase {phase}"):
+        try:
             self.folder.mkdir(parents=True, exist_ok=True)
             np.savez(draft, **arrays)  # type: ignore[arg-type]
             draft.replace(self.folder / f"{phase}.npz")
+        except OSError as error:
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
+            with suppress(OSError):  # it may hold earlier phases
+                self.folder.rmdir()
+            text = "%s: the phase %s is not kept for an interrupted run (%s)"
+            log.warning(text, self.folder, phase, system_reason(error))
 
     def load(self, phase: str, kind: type[T]) -> tuple[T, float] | None:
         """The result of a phase of the same run, and its seconds; None if it was not kept."""
