@@ -132,6 +132,30 @@ def test_every_flag_says_what_it_does():
             assert option.param_type_name == "argument" or option.help.strip(), option.opts
 
 
+def test_flags_and_help_do_not_depend_on_docstrings():
+    code = (
+        "import click, json; from sameas.cli import main\n"
+        "with click.Context(main, info_name='sameas') as context:\n"
+        "    texts = {name: one.get_help(click.Context(one, info_name=name, parent=context))\n"
+        "             for name, one in main.commands.items()}\n"
+        "print(json.dumps([main.get_help(context), texts]))"
+    )
+    usual = process(code=code)
+    stripped = subprocess.run(
+        [sys.executable, "-OO", "-c", code], capture_output=True, text=True, timeout=600
+    )
+    assert stripped.stdout == usual.stdout
+    text, texts = json.loads(stripped.stdout)
+    assert "Find which entity" in text
+    assert texts.keys() == main.commands.keys()
+    for name, command in main.commands.items():
+        for option in command.params:
+            assert option.param_type_name == "argument" or option.opts[-1] in texts[name]
+    for flag in ("--seeds FILE|RUN", "--reject", "--among", "--embeddings", "--dictionary"):
+        assert flag in texts["align"]
+    assert "Links that are known" in texts["align"]
+
+
 def test_without_a_command_the_help_is_shown_line_by_line():
     result = CliRunner().invoke(main, [])
     assert "\nCommands:\n" in result.output

@@ -1,4 +1,4 @@
-"""Options that are declared as dataclass fields are checked when they are made."""
+"""Options that are declared by annotations are checked when they are made."""
 
 from __future__ import annotations
 
@@ -9,31 +9,23 @@ from typing import Annotated, Literal
 import pytest
 
 from sameas import OptionError
-from sameas.options.declare import Size, check, declared
+from sameas.options.declare import REQUIRED, Option, check, declared
 
 Fruit = Literal["apple", "pear"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Basket:
-    """What is bought.
-
-    Options:
-      fruit: Which fruit.
-      count N: How many: at
-        most twenty.
-      size SIZE: How large.
-    """
-
-    fruit: Fruit = "apple"
-    count: Annotated[int, "from 0 to 20"] = 2
-    least: Annotated[int, "of at least 1"] = 1
-    share: Annotated[float, "from 0 below 1"] = 0.5
-    seconds: Annotated[float, "above 0"] | None = None
-    others: tuple[Fruit, ...] = ()
-    files: tuple[Path, ...] = ()
-    size: Size = 1
-    ripe: bool = False
+    fruit: Annotated[Fruit, Option("Which fruit.")] = "apple"
+    count: Annotated[int, Option("How many.", metavar="N", least=0, most=20)] = 2
+    at_least: Annotated[int, Option("", least=1)] = 1
+    share: Annotated[float, Option("", least=0, below=1)] = 0.5
+    seconds: Annotated[float | None, Option("", above=0)] = None
+    others: Annotated[tuple[Fruit, ...], Option("")] = ()
+    files: Annotated[tuple[Path, ...], Option("", most_items=3)] = ("list",)
+    size: Annotated[int, Option("", metavar="SIZE", is_size=True)] = 1
+    ripe: Annotated[bool, Option("")] = False
+    note: str = "no option"
 
     def __post_init__(self):
         check(self)
@@ -48,13 +40,16 @@ class Basket:
         ({"count": 10**400}, "`count` must be a whole number from 0 to 20, got 1000"),
         ({"count": 1.0}, "`count` must be a whole number from 0 to 20, got 1.0 instead"),
         ({"count": True}, "`count` must be a whole number from 0 to 20, got True instead"),
-        ({"least": 0}, "`least` must be a whole number of at least 1, got 0 instead"),
+        ({"at_least": 0}, "`at_least` must be a whole number of at least 1, got 0 instead"),
         ({"share": 1}, "`share` must be a number from 0 below 1, got 1 instead"),
         ({"share": float("nan")}, "`share` must be a number"),
         ({"seconds": 0}, "`seconds` must be a number above 0, got 0 instead"),
         ({"seconds": "1"}, "`seconds` must be a number above 0, got '1' instead"),
         ({"others": ("apple", "plum")}, "`others` must be among apple, pear, got 'plum' instead"),
         ({"files": 3}, "`files` must be a path, got 3 instead"),
+        ({"files": ()}, "`files` must be a list of 1 to 3, got 0 instead"),
+        ({"files": "abcd".split() * 4}, "`files` must be a list of 1 to 3, got 4 instead"),
+        ({"seconds": "1" * 1000}, "got '1{198}… instead"),
         ({"ripe": 1}, "`ripe` must be True or False, got 1 instead"),
     ],
 )
@@ -72,33 +67,28 @@ def test_values_become_the_declared_type():
 
 
 def test_the_declaration_says_all_that_a_flag_needs():
-    found = {one.name: one for one in declared(Basket)}
-    assert list(found)[:2] == ["fruit", "count"]
-    assert found["fruit"].choices == ("apple", "pear")
-    assert (found["seconds"].type, found["seconds"].optional) == (float, True)
-    assert (found["files"].type, found["files"].several) == (Path, True)
-    assert (found["size"].metavar, found["size"].is_size) == ("SIZE", True)
-    assert (found["count"].metavar, found["count"].help) == ("N", "How many: at most twenty.")
-    assert (found["fruit"].default, found["fruit"].help) == ("apple", "Which fruit.")
+    options = {one.name: one for one in declared(Basket)}
+    assert list(options)[:2] == ["fruit", "count"]
+    assert "note" not in options
+    assert options["fruit"].choices == ("apple", "pear")
+    assert (options["seconds"].type, options["seconds"].optional) == (float, True)
+    assert (options["files"].type, options["files"].several) == (Path, True)
+    assert (options["size"].metavar, options["size"].is_size) == ("SIZE", True)
+    assert (options["count"].metavar, options["count"].help) == ("N", "How many.")
+    assert (options["fruit"].default, options["fruit"].help) == ("apple", "Which fruit.")
 
 
 def test_a_function_declares_options_in_the_same_way():
-    def buy(shop: str, *, fruit: Fruit, count: Annotated[int, "of at least 1"] = 3, **more: str):
-        """Buy fruit.
-
-        Options:
-          fruit: Which fruit.
-          bag FILE: Where it goes.
-
-        Examples:
-          buy here: now
-        """
+    def buy(
+        shop: str,
+        *,
+        fruit: Annotated[Fruit, Option("Which fruit.")],
+        count: Annotated[int, Option("How many.", least=1)] = 3,
+        bag: Annotated[str | None, Option("Where it goes.", metavar="FILE")] = None,
+        basket: Basket,
+    ): ...
 
     fruit, count, bag = declared(buy)
-    assert (fruit.choices, fruit.help, count.default, count.help) == (
-        ("apple", "pear"),
-        "Which fruit.",
-        3,
-        "",
-    )
+    assert (fruit.choices, fruit.default, fruit.is_required) == (("apple", "pear"), REQUIRED, True)
+    assert (count.default, count.help, count.is_required) == (3, "How many.", False)
     assert (bag.name, bag.type, bag.metavar, bag.default) == ("bag", str, "FILE", None)

@@ -6,10 +6,11 @@ import shlex
 import shutil
 import time
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from sameas.cli.audit import audit_lines
 from sameas.cli.command import (
@@ -24,7 +25,8 @@ from sameas.cli.command import (
 from sameas.cli.convert import note_not_held
 from sameas.formats.files import address_of, limited
 from sameas.graph.rdf.reading import Reading
-from sameas.options.options import INPUTS, Options, Preset, Where, make_options, refuse_unused
+from sameas.options.declare import Option
+from sameas.options.options import Options, Preset, Where, make_options, refuse_unused
 
 if TYPE_CHECKING:
     from sameas.result.alignment import Alignment
@@ -37,56 +39,116 @@ MATCHES_SHOWN = 5
 """Relation matches in the summary; all are in the run folder."""
 
 
-@command(choices=Options)
-@pair_argument
-def align(
-    inputs: tuple[str, ...],
-    *,
-    out: Path,
-    predicate: str | None = None,
-    preset: Preset = "best",
-    names: tuple[str, ...] = (),
-    reading: Reading,
-    where: Where,
-    **choices: Any,
-) -> dict[str, Any]:
-    r"""Link the entities of two graphs.
+@dataclass(frozen=True, kw_only=True)
+class InputFiles:
+    """The files that are given besides the graphs and their names."""
+
+    word_vectors: Annotated[
+        str | None,
+        Option(
+            "GloVe or word2vec text file; else the vectors of the extra sameas[glove].",
+            metavar="FILE",
+        ),
+    ] = None
+    embeddings: Annotated[
+        str | None,
+        Option("Feature rows to use instead of names: .npy or .parquet.", metavar="FILE"),
+    ] = None
+    seeds: Annotated[
+        str | None,
+        Option(
+            "Links that are known: two columns (left, right), or a run folder, for those accepted "
+            "in it.",
+            metavar="FILE|RUN",
+        ),
+    ] = None
+    reject: Annotated[
+        str | None,
+        Option(
+            "Pairs that are known not to be links: two columns, or a run folder, for those "
+            "rejected in it.",
+            metavar="FILE|RUN",
+        ),
+    ] = None
+    dictionary: Annotated[
+        str | None,
+        Option(
+            "What texts in names mean in the other graph's language (two columns).",
+            metavar="FILE",
+        ),
+    ] = None
+    among: Annotated[
+        str | None,
+        Option(
+            "Only entities of these links are candidates (the paper protocol).",
+            metavar="FILE|gold",
+        ),
+    ] = None
+
+    def given(self) -> dict[str, Any]:
+        """The files that were given, by the name of their option."""
+        return {name: file for name, file in asdict(self).items() if file is not None}
+
+
+@command(
+    """Link the entities of two graphs.
 
     LEFT and RIGHT are RDF (.nt, .nq, .ttl, .trig, .rdf, .owl, .xml, .jsonld, plain or .gz, .bz2
     or .zst; a folder of such files, a pattern in quotes, files with commas between them, - for
     standard input, or sparql+http://... for an endpoint), or tables of triples (head, relation,
     tail: .tsv, .csv, .parquet); PAIR is a benchmark folder in the DBP15K or OpenEA layout.
-
-    Options:
-      out OUT: Where the links go: .tsv, .csv, .parquet, .jsonl, .sssom.tsv, .nt, .ttl or .rdf; no
-        suffix for a run folder.
-      predicate NAME|IRI: What RDF and SSSOM say of a link: sameAs, exactMatch, schema:sameAs or
-        an IRI; else what fits its left entity.
-      preset: The best we know, or the method exactly as published.
-      names FILE|uri: Names of entities: a file for both sides, two files, or from the URIs.
-      word_vectors FILE: GloVe or word2vec text file; else the vectors of the extra sameas[glove].
-      embeddings FILE: Feature rows to use instead of names: .npy or .parquet.
-      seeds FILE|RUN: Links that are known: two columns (left, right), or a run folder, for those
-        accepted in it.
-      reject FILE|RUN: Pairs that are known not to be links: two columns, or a run folder, for
-        those rejected in it.
-      dictionary FILE: What texts in names mean in the other graph's language (two columns).
-      among FILE|gold: Only entities of these links are candidates (the paper protocol).
-
-    Examples:
-      sameas align zh_en -o links.tsv
-      sameas align left.tsv right.parquet --names names.tsv -o run
-      sameas align left.nt.gz right.ttl --language en,de -o links.tsv
-      sameas align zh_en --preset paper --features hybrid \
-          --word-vectors glove.6B.300d.txt --among gold -o run
-    """
+    """,
+    examples=r"""
+    sameas align zh_en -o links.tsv
+    sameas align left.tsv right.parquet --names names.tsv -o run
+    sameas align left.nt.gz right.ttl --language en,de -o links.tsv
+    sameas align zh_en --preset paper --features hybrid \
+        --word-vectors glove.6B.300d.txt --among gold -o run
+    """,
+)
+@pair_argument
+def align(
+    inputs: tuple[str, ...],
+    *,
+    out: Annotated[
+        Path,
+        Option(
+            "Where the links go: .tsv, .csv, .parquet, .jsonl, .sssom.tsv, .nt, .ttl or .rdf; no "
+            "suffix for a run folder.",
+            metavar="OUT",
+        ),
+    ],
+    predicate: Annotated[
+        str | None,
+        Option(
+            "What RDF and SSSOM say of a link: sameAs, exactMatch, schema:sameAs or an IRI; else "
+            "what fits its left entity.",
+            metavar="NAME|IRI",
+        ),
+    ] = None,
+    preset: Annotated[
+        Preset, Option("The best we know, or the method exactly as published.")
+    ] = "best",
+    names: Annotated[
+        tuple[str, ...],
+        Option(
+            "Names of entities: a file for both sides, two files, or from the URIs.",
+            metavar="FILE|uri",
+        ),
+    ] = (),
+    input_files: InputFiles,
+    choices: Annotated[dict[str, Any], Options],
+    reading: Reading,
+    where: Where,
+) -> dict[str, Any]:
+    """Read, align and write; the summary of the run."""
     from sameas.compute.atomic import hidden_beside
     from sameas.compute.parallel import using
     from sameas.formats.pair import read_pair
     from sameas.pipeline.cluster import engine_at
     from sameas.result.export import prepare
 
-    files = {name: choices.pop(name) for name in INPUTS if name in choices}
+    files = input_files.given()
     options = make_options(preset, **choices)
     refuse_unused(options, [*choices, *files], embeddings="embeddings" in files)
     names_given = names[0] if len(names) == 1 else names or None

@@ -17,19 +17,21 @@ WORSE = 0.02
 """How far the precision of such a group is below that of all links, at least."""
 
 
-@command()
-@run_argument
-def audit(run: Path) -> dict[str, Any]:
+@command(
     """Estimate how many links of a run are right, and how many were missed.
 
     RUN is a run folder that sameas align wrote. No gold links are needed: partners of links are
     taken away, and what their entities are linked with then shows how often an entity without a
     counterpart is linked. A run that has no audit yet is refined again. See docs/audit.md.
-
-    Examples:
-      sameas audit run
-      sameas audit run --json
-    """
+    """,
+    examples="""
+    sameas audit run
+    sameas audit run --json
+    """,
+)
+@run_argument
+def audit(run: Path) -> dict[str, Any]:
+    """Print the estimates; the audit, None if there are too few links."""
     import sameas
 
     found = sameas.audit_alignment(sameas.read_run(run))

@@ -14,17 +14,17 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import is_dataclass
+from dataclasses import dataclass, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
 
 import click
 
 from sameas.errors import OptionError, printable, writing_to
 from sameas.formats.files import limited
 from sameas.graph.rdf.reading import Reading
-from sameas.options.declare import Declared, checked, declared
+from sameas.options.declare import Option, checked, declared
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -59,21 +59,28 @@ class _Notes(logging.Handler):
 # --- flags
 
 
-def command(
-    choices: type | None = None, cls: type[click.Command] = Command
-) -> Callable[[Callable[..., Any]], click.Command]:
+@dataclass(frozen=True)
+class _Group:
+    """A parameter of a command that stands for the options of a dataclass."""
+
+    options: Callable[..., Any]
+    is_made: bool
+    """Whether the command gets the dataclass; else it gets a dictionary of what was given."""
+
+
+def command(text: str, *, examples: str) -> Callable[[Callable[..., Any]], click.Command]:
     """Make a command of a function that prints for people and returns what --json prints instead.
 
-    Its flags are the options that the function declares, those of ``choices``, and those of
-    parameters whose type is a dataclass of options. The function gets those that were given. All
-    commands take --json, and --max-bytes, which limits every file that they read. The docstring
-    ends with examples, which are shown after the options.
+    ``text`` is its help, and examples are shown after the options. Its flags are the options that
+    the function declares, and those of the dataclasses that its parameters have as their type
+    (``reading: Reading``), or as a note to it (``choices: Annotated[dict[str, Any], Options]``,
+    which holds those that were given). The function gets the options that were given. All
+    commands take --json, and --max-bytes, which limits every file that they read.
     """
 
     def make(function: Callable[..., Any]) -> click.Command:
-        hints = get_type_hints(function).items()
-        groups: dict[str, Any] = {name: kind for name, kind in hints if is_dataclass(kind)}
-        owners = [each for each in (function, choices, *groups.values()) if each is not None]
+        groups = _groups(function)
+        owners = [function, *(group.options for group in groups.values())]
         options = {one.name: one for owner in owners for one in declared(owner)}
         options |= {MAX_BYTES.name: MAX_BYTES}
 
@@ -82,26 +89,25 @@ def command(
             click.get_current_context().meta[JSON] = as_json
             logging.getLogger("sameas").handlers = [_Notes(logging.WARNING)]
             given = {}
-            for name, one in options.items():
+            for name, option in options.items():
                 value = values.pop(name)
-                if value and (one.metavar or "").endswith(",..."):
+                if value and (option.metavar or "").endswith(",..."):
                     value = [part.strip() for text in value for part in text.split(",")]
                 if value not in (None, ()):
-                    given[name] = checked(one, value)
+                    given[name] = checked(option, value)
             with limited(given.pop(MAX_BYTES.name, None)):
-                for name, kind in groups.items():
-                    own = [one.name for one in declared(kind) if one.name in given]
-                    values[name] = kind(**{one: given.pop(one) for one in own})
+                for name, group in groups.items():
+                    members = [one.name for one in declared(group.options) if one.name in given]
+                    choices = {member: given.pop(member) for member in members}
+                    values[name] = group.options(**choices) if group.is_made else choices
                 result = function(**values, **given)
-            if as_json:  # null stands for numbers that are not finite
-                plain = json.dumps(result, default=str)
-                plain = json.loads(plain, parse_constant=lambda name: None)
-                escaped = sys.stdout.encoding.lower() not in ("utf-8", "utf8")
-                say(json.dumps(plain, indent=2, ensure_ascii=escaped), always=True)
+            if as_json:
+                _print_json(result)
 
-        text, _, examples = inspect.cleandoc(function.__doc__ or "").partition("Examples:\n")
-        text = text.partition("Options:\n")[0]
-        made = click.command(cls=cls, help=text, epilog=f"\b\nExamples:\n{examples}")(run)
+        shown = inspect.cleandoc(examples).replace("\n", "\n  ")
+        made = click.command(
+            cls=Command, help=inspect.cleandoc(text), epilog=f"\b\nExamples:\n  {shown}"
+        )(run)
         note = "Print one JSON object on standard output, nothing else."
         made.params += map(_flag, options.values())
         made.params.append(click.Option(["--json", "as_json"], is_flag=True, help=note))
@@ -110,23 +116,36 @@ def command(
     return make
 
 
-def _flag(one: Declared) -> click.Option:
+def _groups(function: Callable[..., Any]) -> dict[str, _Group]:
+    """The parameters of a command that stand for the options of a dataclass."""
+    groups = {}
+    for name, hint in get_type_hints(function, include_extras=True).items():
+        kinds = [kind for kind in (hint, *get_args(hint)) if is_dataclass(kind)]
+        if name != "return" and kinds and isinstance(kinds[0], type):
+            groups[name] = _Group(kinds[0], is_made=kinds[0] is hint)
+    return groups
+
+
+def _flag(option: Option) -> click.Option:
     """The flag of an option; one that must be given has a short form, too."""
-    names, help = [f"--{one.name.replace('_', '-')}"], one.help
-    if one.type is bool:
+    names, help = [f"--{option.name.replace('_', '-')}"], option.help
+    if option.type is bool:
         return click.Option(names, is_flag=True, default=None, help=help)
-    is_size, required = one.is_size, one.default is inspect.Parameter.empty
-    if required:
-        names.insert(0, f"-{one.name[0]}")
-    elif one.default not in (None, ()):
-        help += f"  [{one.default >> 30}G]" if is_size else f"  [{one.default}]"
-    kind = click.Choice(one.choices) if one.choices else str if is_size else one.type
+    if option.is_required:
+        names.insert(0, f"-{option.name[0]}")
+    elif option.default not in (None, ()):
+        help += f"  [{option.default >> 30}G]" if option.is_size else f"  [{option.default}]"
+    kind: Any = option.type
+    if option.choices:
+        kind = click.Choice(option.choices)
+    elif option.is_size or kind is Path:
+        kind = str if option.is_size else FILE
     return click.Option(
         names,
-        type=FILE if kind is Path else kind,
-        multiple=one.several,
-        metavar=one.metavar,
-        required=required,
+        type=kind,
+        multiple=option.several,
+        metavar=option.metavar,
+        required=option.is_required,
         help=help,
     )
 
@@ -153,6 +172,13 @@ def as_flags(message: str) -> str:
 
 
 # --- printing
+
+
+def _print_json(result: Any) -> None:
+    """Print one JSON object; null stands for numbers that are not finite."""
+    plain = json.loads(json.dumps(result, default=str), parse_constant=lambda name: None)
+    escaped = sys.stdout.encoding.lower() not in ("utf-8", "utf8")
+    say(json.dumps(plain, indent=2, ensure_ascii=escaped), always=True)
 
 
 class OutputClosedError(Exception):

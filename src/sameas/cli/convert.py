@@ -4,37 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import click
 
 from sameas.cli.command import FILE, command, note, say
+from sameas.options.declare import Option
 
 
-@command()
-@click.argument("source", metavar="IN", type=FILE)
-@click.argument("target", metavar="OUT", type=FILE)
-def convert(
-    source: Path, target: Path, *, predicate: str | None = None, meta: tuple[str, ...] = ()
-) -> dict[str, Any]:
+@command(
     """Write links in another format.
 
     IN is a file of links, or a run folder, whose links are written as its reviewers decided. The
     suffixes of IN and OUT decide: .tsv, .csv, .parquet, .jsonl, .sssom.tsv, .nt, .ttl or .rdf
     (Alignment API). What OUT cannot hold is said on standard error.
-
-    Options:
-      predicate NAME|IRI: What RDF and SSSOM say of a link: sameAs, exactMatch, schema:sameAs or
-        an IRI; else what IN says; of a run, what fits the left entity.
-      meta NAME=VALUE: Metadata of SSSOM: license, mapping_set_id, subject_source, mapping_date,
-        ...
-
-    Examples:
-      sameas convert run links.tsv
-      sameas convert run links.sssom.tsv --meta license=https://example.org/cc0
-      sameas convert links.parquet links.nt --predicate exactMatch
-      sameas convert oaei.rdf links.jsonl
-    """
+    """,
+    examples="""
+    sameas convert run links.tsv
+    sameas convert run links.sssom.tsv --meta license=https://example.org/cc0
+    sameas convert links.parquet links.nt --predicate exactMatch
+    sameas convert oaei.rdf links.jsonl
+    """,
+)
+@click.argument("source", metavar="IN", type=FILE)
+@click.argument("target", metavar="OUT", type=FILE)
+def convert(
+    source: Path,
+    target: Path,
+    *,
+    predicate: Annotated[
+        str | None,
+        Option(
+            "What RDF and SSSOM say of a link: sameAs, exactMatch, schema:sameAs or an IRI; else "
+            "what IN says; of a run, what fits the left entity.",
+            metavar="NAME|IRI",
+        ),
+    ] = None,
+    meta: Annotated[
+        tuple[str, ...],
+        Option(
+            "Metadata of SSSOM: license, mapping_set_id, subject_source, mapping_date, ...",
+            metavar="NAME=VALUE",
+        ),
+    ] = (),
+) -> dict[str, Any]:
+    """Write the links in the other format; how many, and what was left out."""
     from sameas.formats.links import read_link_set
     from sameas.graph.links import predicate_iri
     from sameas.result.curated import curated

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import click
 
 from sameas.cli.command import FILE, command, print_table, say
+from sameas.options.declare import Option
 
 
-@command()
-@click.argument("out", type=FILE)
-@click.argument("gold", type=FILE)
-def evaluate(
-    out: Path, gold: Path, *, no_match: Path | None = None, complete: bool = False
-) -> dict[str, Any]:
+@command(
     """Compare links with gold links.
 
     OUT is a run folder or a file of links; GOLD is a two-column file of links or a benchmark
@@ -25,18 +21,36 @@ def evaluate(
     kinds, so there it is the strict one. The calibration error says how far the confidence of the
     judged links is from the share of them that is right. With --no-match, unmatched recall is the
     share of those entities that have no link. Gold that does not fit the graphs is pointed out.
-
-    Options:
-      no_match FILE: Entities known to have no counterpart, one a line; any link of them is wrong.
-      complete: Gold has all links of the kinds of entities (individuals, classes, properties)
-        that it mentions: any other link of these kinds is wrong.
-
-    Examples:
-      sameas evaluate run zh_en
-      sameas evaluate links.tsv gold.tsv --json
-      sameas evaluate run gold.tsv --no-match nobody.txt
-      sameas evaluate run gold.rdf --complete
-    """
+    """,
+    examples="""
+    sameas evaluate run zh_en
+    sameas evaluate links.tsv gold.tsv --json
+    sameas evaluate run gold.tsv --no-match nobody.txt
+    sameas evaluate run gold.rdf --complete
+    """,
+)
+@click.argument("out", type=FILE)
+@click.argument("gold", type=FILE)
+def evaluate(
+    out: Path,
+    gold: Path,
+    *,
+    no_match: Annotated[
+        Path | None,
+        Option(
+            "Entities known to have no counterpart, one a line; any link of them is wrong.",
+            metavar="FILE",
+        ),
+    ] = None,
+    complete: Annotated[
+        bool,
+        Option(
+            "Gold has all links of the kinds of entities (individuals, classes, properties) that "
+            "it mentions: any other link of these kinds is wrong."
+        ),
+    ] = False,
+) -> dict[str, Any]:
+    """Compare the links with gold; the scores."""
     import sameas
     from sameas.formats.tables import read_table
 

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import click
 
 from sameas.cli.command import Side, command, run_argument, say
 from sameas.errors import OptionError
+from sameas.options.declare import Option
 
 
-@command()
+@command(
+    """Say why ENTITY has the partner it has, or none; with OTHER, why not that one.
+
+    RUN is a run folder that sameas align wrote. Entities are given by URI, or by a name (or the
+    last part of the URI) that only they have. The score is taken apart: the parts add up to it.
+    """,
+    examples="""
+    sameas explain run http://fr.dbpedia.org/resource/Londres
+    sameas explain run Londres
+    sameas explain run Londres "London, Ontario"
+    sameas explain run London --side right --json
+    sameas explain run Londres --drawing londres.svg
+    """,
+)
 @run_argument
 @click.argument("entity")
 @click.argument("other", required=False)
@@ -20,25 +34,18 @@ def explain(
     entity: str,
     other: str | None,
     *,
-    side: Side | None = None,
-    drawing: Path | None = None,
+    side: Annotated[
+        Side | None, Option("The graph that ENTITY is from.  [left, else right]")
+    ] = None,
+    drawing: Annotated[
+        Path | None,
+        Option(
+            "Also draw both neighbourhoods side by side: .svg, or .html with the text.",
+            metavar="FILE",
+        ),
+    ] = None,
 ) -> dict[str, Any]:
-    """Say why ENTITY has the partner it has, or none; with OTHER, why not that one.
-
-    RUN is a run folder that sameas align wrote. Entities are given by URI, or by a name (or the
-    last part of the URI) that only they have. The score is taken apart: the parts add up to it.
-
-    Options:
-      side: The graph that ENTITY is from.  [left, else right]
-      drawing FILE: Also draw both neighbourhoods side by side: .svg, or .html with the text.
-
-    Examples:
-      sameas explain run http://fr.dbpedia.org/resource/Londres
-      sameas explain run Londres
-      sameas explain run Londres "London, Ontario"
-      sameas explain run London --side right --json
-      sameas explain run Londres --drawing londres.svg
-    """
+    """Print the explanation, and draw it if that was asked for; its parts."""
     import sameas
     from sameas.compute.atomic import replacing_file
 

@@ -16,19 +16,21 @@ if TYPE_CHECKING:
     from sameas.graph.inspection import GraphInspection
 
 
-@command()
-@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-def inspect(inputs: tuple[str, ...], *, reading: Reading) -> dict[str, Any]:
+@command(
     """Count what is in graphs, and point out what looks suspicious.
 
     An INPUT is a benchmark folder (two graphs), a table of triples or RDF (one graph): what
     sameas align takes as a side.
-
-    Examples:
-      sameas inspect zh_en
-      sameas inspect left.tsv right.csv.gz
-      sameas inspect dump.ttl.gz --lenient
-    """
+    """,
+    examples="""
+    sameas inspect zh_en
+    sameas inspect left.tsv right.csv.gz
+    sameas inspect dump.ttl.gz --lenient
+    """,
+)
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+def inspect(inputs: tuple[str, ...], *, reading: Reading) -> dict[str, Any]:
+    """Read the graphs; their counts and warnings."""
     from sameas.formats.pair import is_pair, read_graph, read_pair
     from sameas.graph.inspection import inspect as inspect_pair
     from sameas.graph.inspection import inspect_graph

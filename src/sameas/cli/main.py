@@ -34,8 +34,12 @@ from sameas.errors import (
     system_reason,
 )
 
-LONGEST = 500
+LONGEST_MESSAGE = 500
 """Characters of a message; longer ones, which quote a long argument, are cut in the middle."""
+HELP = """Find which entity in one knowledge graph is which entity in another.
+
+No training data, deterministic, on an ordinary machine. Every command takes --json.
+"""
 EPILOG = """\b
 Examples:
   sameas demo
@@ -136,8 +140,8 @@ def _message(error: BaseException) -> str | None:
 
 def _fail(message: str, code: int) -> NoReturn:
     text = printable(" ".join(message.split("\n")))
-    if len(text) > LONGEST:
-        text = f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
+    if len(text) > LONGEST_MESSAGE:
+        text = f"{text[: LONGEST_MESSAGE // 2]} … {text[-LONGEST_MESSAGE // 2 :]}"
     say(f"sameas: {text}", err=True, always=True)
     sys.exit(code)
 
@@ -148,12 +152,10 @@ def _fail(message: str, code: int) -> NoReturn:
         *(align, audit, convert, demo, evaluate, explain, inspect, merge, names),
         *(report, review, serve),
     ],
+    help=HELP,
     epilog=EPILOG,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="sameas", message="%(prog)s %(version)s")
 def main() -> None:
-    """Find which entity in one knowledge graph is which entity in another.
-
-    No training data, deterministic, on an ordinary machine. Every command takes --json.
-    """
+    """All commands."""

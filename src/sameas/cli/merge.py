@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from sameas.cli.command import Side, command, run_argument, say
 from sameas.cli.convert import note_not_held
+from sameas.options.declare import Option
 
 
-@command()
-@run_argument
-def merge(run: Path, *, out: Path, keep: Side = "left") -> dict[str, Any]:
+@command(
     """Write the two graphs of a run as one, in which linked entities are one.
 
     RUN is a run folder. A linked entity has the IRI of the left graph (or of the right one),
     and a triple (owl:sameAs, or what fits a class, a property or a SKOS concept) leads from
     there to the IRI that was replaced. RDF is written as it was read. In N-Quads (.nq) every triple
     is in its own named graph, or in one that says which graph it came from.
-
-    Options:
-      out OUT: Where the graph goes: .nt, .ttl or .nq, plain, .gz or .zst.
-      keep: Whose IRI a linked entity has.
-
-    Examples:
-      sameas merge run -o merged.nt
-      sameas merge run -o merged.nq.gz --keep right
-    """
+    """,
+    examples="""
+    sameas merge run -o merged.nt
+    sameas merge run -o merged.nq.gz --keep right
+    """,
+)
+@run_argument
+def merge(
+    run: Path,
+    *,
+    out: Annotated[
+        Path, Option("Where the graph goes: .nt, .ttl or .nq, plain, .gz or .zst.", metavar="OUT")
+    ],
+    keep: Annotated[Side, Option("Whose IRI a linked entity has.")] = "left",
+) -> dict[str, Any]:
+    """Write the merged graph; how many triples came from where."""
     import sameas
 
     merged = sameas.merge(sameas.read_run(run), out, keep=keep)

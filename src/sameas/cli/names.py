@@ -3,36 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from sameas.cli.command import Side, command, pair_argument, say
 from sameas.graph.rdf.reading import Reading
+from sameas.options.declare import Option
 
 
-@command()
-@pair_argument
-def names(
-    inputs: tuple[str, ...],
-    *,
-    out: Path,
-    side: Side | None = None,
-    names: str | None = None,
-    reading: Reading,
-) -> dict[str, Any]:
+@command(
     """Write the names of entities, for example to have them translated.
 
     The file has two columns, entity and name. Translate the second one, and give the file to
     sameas align with --names.
-
-    Options:
-      out OUT: Where the names go: .tsv, .csv or .parquet.
-      side: Names of one graph only; of both by default.
-      names FILE|uri: Names of entities: a file, or from the URIs.
-
-    Examples:
-      sameas names zh_en --names uri --side left -o names.tsv
-      sameas names left.nt.gz right.ttl -o names.csv
-    """
+    """,
+    examples="""
+    sameas names zh_en --names uri --side left -o names.tsv
+    sameas names left.nt.gz right.ttl -o names.csv
+    """,
+)
+@pair_argument
+def names(
+    inputs: tuple[str, ...],
+    *,
+    out: Annotated[Path, Option("Where the names go: .tsv, .csv or .parquet.", metavar="OUT")],
+    side: Annotated[Side | None, Option("Names of one graph only; of both by default.")] = None,
+    names: Annotated[
+        str | None, Option("Names of entities: a file, or from the URIs.", metavar="FILE|uri")
+    ] = None,
+    reading: Reading,
+) -> dict[str, Any]:
+    """Write the names; how many there are, and their languages."""
     from sameas.formats.pair import read_pair
     from sameas.result.names import write_names
     from sameas.text.languages.detection import detect

@@ -6,26 +6,31 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from sameas.cli.command import command, run_argument, say
+from sameas.options.declare import Option
 
-Links = Annotated[int, "from 0 to 1000"]
 
-
-@command()
-@run_argument
-def report(run: Path, *, out: Path, links: Links = 25) -> dict[str, Any]:
+@command(
     """Write a run as one HTML file that needs nothing else, to be mailed.
 
     It holds counts, confidences, relation matches, how the run was made, and the least certain
     links with how their scores come about.
-
-    Options:
-      out OUT: The file to write: .html.
-      links N: How many of the least certain links are in it.
-
-    Examples:
-      sameas report run -o report.html
-      sameas report run -o report.html --links 100
-    """
+    """,
+    examples="""
+    sameas report run -o report.html
+    sameas report run -o report.html --links 100
+    """,
+)
+@run_argument
+def report(
+    run: Path,
+    *,
+    out: Annotated[Path, Option("The file to write: .html.", metavar="OUT")],
+    links: Annotated[
+        int,
+        Option("How many of the least certain links are in it.", metavar="N", least=0, most=1000),
+    ] = 25,
+) -> dict[str, Any]:
+    """Write the report; the file and how many links are in it."""
     from sameas.web.review.report import write_report
 
     shown = write_report(run, out, count=links)

@@ -8,12 +8,13 @@ import socket
 import webbrowser
 from pathlib import Path
 from threading import Timer
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import quote
 
 from sameas.cli.command import command, note, run_argument, say
-from sameas.cli.server import HERE, Port, address_of, answer, is_loopback, listen, require_web
+from sameas.cli.server import HERE, LAST_PORT, address_of, answer, is_loopback, listen, require_web
 from sameas.errors import OptionError
+from sameas.options.declare import Option
 
 REVIEW_PORT = 8765
 SHORTEST = 12
@@ -22,35 +23,48 @@ TOKEN = r"[A-Za-z0-9_-]{16,200}"
 """What a token of `serve` may be: 16 characters cannot be guessed."""
 
 
-@command()
-@run_argument
-def review(
-    run: Path,
-    *,
-    port: Port | None = None,
-    host: str = HERE,
-    token: str | None = None,
-    reviewer: str | None = None,
-    no_browser: bool = False,
-) -> dict[str, Any]:
+@command(
     """Review the links of RUN in the browser: accept, reject, choose another, undo.
 
     RUN is a run folder that sameas align wrote. Decisions are stored in it at once, with who
     decided and when. sameas convert honours them, and sameas align --seeds RUN --reject RUN
     learns from them. The page needs the extra sameas[web].
-
-    Options:
-      port N: The port of the page.  [8765, or any that is free]
-      host ADDRESS: The address to listen on; others than this machine need --token.
-      token TEXT: What opens the page, instead of a random text.
-      reviewer NAME: Who decides, unless the page is told otherwise.  [your login]
-      no_browser: Do not open the browser.
-
-    Examples:
-      sameas review run
-      sameas review run --reviewer "Ada Lovelace" --port 9000
-      sameas review run --host 0.0.0.0 --token "a long secret of your choice"
-    """
+    """,
+    examples="""
+    sameas review run
+    sameas review run --reviewer "Ada Lovelace" --port 9000
+    sameas review run --host 0.0.0.0 --token "a long secret of your choice"
+    """,
+)
+@run_argument
+def review(
+    run: Path,
+    *,
+    port: Annotated[
+        int | None,
+        Option(
+            "The port of the page.  [8765, or any that is free]",
+            metavar="N",
+            least=0,
+            most=LAST_PORT,
+        ),
+    ] = None,
+    host: Annotated[
+        str,
+        Option(
+            "The address to listen on; others than this machine need --token.", metavar="ADDRESS"
+        ),
+    ] = HERE,
+    token: Annotated[
+        str | None, Option("What opens the page, instead of a random text.", metavar="TEXT")
+    ] = None,
+    reviewer: Annotated[
+        str | None,
+        Option("Who decides, unless the page is told otherwise.  [your login]", metavar="NAME"),
+    ] = None,
+    no_browser: Annotated[bool, Option("Do not open the browser.")] = False,
+) -> dict[str, Any]:
+    """Serve the page until it is interrupted; its address."""
     require_web()
     from sameas.result.run_folder import read_run
     from sameas.web.review.app import make_app

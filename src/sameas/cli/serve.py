@@ -4,50 +4,63 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
 from sameas.cli.command import Side, command, progress_display, say
 from sameas.cli.review import TOKEN
-from sameas.cli.server import HERE, Port, address_of, answer, is_loopback, listen, require_web
+from sameas.cli.server import HERE, LAST_PORT, address_of, answer, is_loopback, listen, require_web
 from sameas.errors import OptionError
 from sameas.graph.rdf.reading import Reading
+from sameas.options.declare import Option
 
 if TYPE_CHECKING:
     from sameas.graph.graph import Graph
 
 
-@command()
-@click.argument("graph")
-def serve(
-    graph: str,
-    *,
-    side: Side = "right",
-    names: str | None = None,
-    host: str = HERE,
-    port: Port = 8000,
-    token: str | None = None,
-    reading: Reading,
-) -> dict[str, Any]:
+@command(
     """Let OpenRefine and other tools ask which entity of a graph a name means.
 
     GRAPH is RDF or a table of triples, as sameas align takes them, or a run or benchmark folder,
     of which the right graph is served. The service speaks the Reconciliation Service API 0.2 and
     changes nothing. It ends with Ctrl-C.
-
-    Options:
-      side: Which graph of a run or benchmark folder.
-      names FILE|uri: Names of entities: a file, or from the URIs.
-      host ADDRESS: Where to listen; beyond this machine only with --token.
-      port NUMBER: Where to listen; 0 for any that is free.
-      token TEXT: A secret that the address begins with: 16 or more letters and digits.
-
-    Examples:
-      sameas serve things.ttl
-      sameas serve run --side left --port 8080
-      sameas serve things.nt.gz --host 0.0.0.0 --token "$TOKEN"
-    """
+    """,
+    examples="""
+    sameas serve things.ttl
+    sameas serve run --side left --port 8080
+    sameas serve things.nt.gz --host 0.0.0.0 --token "$TOKEN"
+    """,
+)
+@click.argument("graph")
+def serve(
+    graph: str,
+    *,
+    side: Annotated[Side, Option("Which graph of a run or benchmark folder.")] = "right",
+    names: Annotated[
+        str | None, Option("Names of entities: a file, or from the URIs.", metavar="FILE|uri")
+    ] = None,
+    host: Annotated[
+        str, Option("Where to listen; beyond this machine only with --token.", metavar="ADDRESS")
+    ] = HERE,
+    port: Annotated[
+        int,
+        Option(
+            "Where to listen; 0 for any that is free.",
+            metavar="NUMBER",
+            least=0,
+            most=LAST_PORT,
+        ),
+    ] = 8000,
+    token: Annotated[
+        str | None,
+        Option(
+            "A secret that the address begins with: 16 or more letters and digits.", metavar="TEXT"
+        ),
+    ] = None,
+    reading: Reading,
+) -> dict[str, Any]:
+    """Serve the graph until it is interrupted; the address and what is served."""
     require_web()
     from sameas.web.reconcile.app import make_app
     from sameas.web.reconcile.matching import make_service

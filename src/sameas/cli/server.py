@@ -6,14 +6,14 @@ import ipaddress
 import socket
 from contextlib import suppress
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from sameas.errors import OptionError, system_reason
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-Port = Annotated[int, "from 0 to 65535"]
+LAST_PORT = 65535
 HERE = "127.0.0.1"
 """Where to listen for requests of this machine alone."""
 

@@ -1,8 +1,9 @@
 """Options: each is declared once, with its type, default, limits and help.
 
-The fields of a dataclass are options, and so are the keyword-only parameters of a function. The
-docstring explains them under "Options:", as ``name METAVAR: help``. Checks (`check`) and the flags
-of the command line (`declared`) are made from that.
+A field of a dataclass, or a keyword-only parameter of a function, is an option if its type is
+annotated with an `Option`: ``depth: Annotated[int, Option("How many hops.", least=0)] = 2``. The
+checks, the flags of the command line and the parameters of the web page's requests are made from
+that.
 """
 
 from __future__ import annotations
@@ -11,137 +12,166 @@ import inspect
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, is_dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cache
-from operator import ge, gt, le, lt
 from os import PathLike
 from pathlib import Path
 from types import NoneType
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from sameas.errors import OptionError
+from sameas.errors import OptionError, shortened
 
-EXPLAINED = r"(?m)^  ([a-z_]+) ?(\S*): (.+(?:\n    .+)*)"
-COMPARISONS = {"of at least": ge, "from": ge, "above": gt, "to": le, "below": lt}
-"""What the words of limits mean, such as those of ``Annotated[int, "from 0 to 20"]``."""
-BYTES = "bytes"
-"""Part of the type of a number of bytes, which can be given as a text such as "4G"."""
-Size = Annotated[int, "of at least 1", BYTES]
+REQUIRED = inspect.Parameter.empty
+"""The default of an option that must be given."""
+KINDS = {
+    bool: "True or False",
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    Path: "a path",
+    dict: "an object",
+}
+"""What the values of a type are called."""
+LONGEST_VALUE = 200
+"""Characters of a wrong value that an error message quotes."""
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Declared:
-    """One option."""
+@dataclass(frozen=True)
+class Option:
+    """One option: what its annotation says; `declared` adds the rest."""
 
-    name: str
-    default: Any
-    """``Parameter.empty`` of inspect, if a value must be given."""
-    metavar: str | None
     help: str
-    type: type
-    """bool, int, float, str or Path; for a tuple, the type of its items."""
-    limits: str
-    """What a number must be, in words; "" if it can be any."""
-    is_size: bool
-    choices: tuple[str, ...]
-    """What a value must be one of, where the type is a ``Literal``."""
-    several: bool
+    _: KW_ONLY
+    metavar: str | None = None
+    least: float | None = None
+    above: float | None = None
+    most: float | None = None
+    below: float | None = None
+    is_size: bool = False
+    """Whether it is a number of bytes, which can be given as a text such as "4G"."""
+    choices: tuple[str, ...] = ()
+    """What a value must be one of; of a ``Literal``, its values."""
+    items: tuple[Option, ...] = ()
+    """What each value holds, if it is an object of JSON; whoever reads it checks them."""
+    most_items: int | None = None
+    """How many values there may be where several are allowed; then there must be one."""
+    name: str = ""
+    type: type = str
+    """bool, int, float, str, Path or dict; for a tuple, the type of its items."""
+    default: Any = REQUIRED
+    several: bool = False
     """Whether the value is a tuple of any length."""
-    optional: bool
+    optional: bool = False
     """Whether the value can be None."""
+
+    @property
+    def is_required(self) -> bool:
+        """Whether a value must be given."""
+        return self.default is REQUIRED
+
+    @property
+    def limits(self) -> str:
+        """What a number must be, in words; "" if it can be any.
+
+        >>> Option("", least=0, below=1).limits, Option("", least=1).limits
+        ('from 0 below 1', 'of at least 1')
+        """
+        unbounded = self.most is None and self.below is None
+        bounds = {
+            "of at least" if unbounded else "from": self.least,
+            "above": self.above,
+            "to": self.most,
+            "below": self.below,
+        }
+        return " ".join(f"{word} {bound}" for word, bound in bounds.items() if bound is not None)
+
+    def allows(self, number: float) -> bool:
+        """Whether a number is finite and within the limits."""
+        return (
+            -math.inf < number < math.inf
+            and (self.least is None or number >= self.least)
+            and (self.above is None or number > self.above)
+            and (self.most is None or number <= self.most)
+            and (self.below is None or number < self.below)
+        )
 
 
 @cache
-def declared(owner: Callable[..., Any]) -> tuple[Declared, ...]:
-    """The options of a dataclass or a function, in their order.
-
-    One that is only explained, and has no parameter, is a text that can be None.
-    """
+def declared(owner: Callable[..., Any]) -> tuple[Option, ...]:
+    """The options of a dataclass or a function, in their order."""
     hints = get_type_hints(owner, include_extras=True)
-    text = inspect.cleandoc(owner.__doc__ or "").partition("Options:\n")[2]
-    explained = {name: rest for name, *rest in re.findall(EXPLAINED, text.partition("\n\n")[0])}
-    parameters = inspect.signature(owner).parameters.values()
-    defaults = {
-        each.name: each.default
-        for each in parameters
-        if each.kind is each.KEYWORD_ONLY and not is_dataclass(hints[each.name])
-    }
-    found = []
-    for name in dict.fromkeys([*defaults, *explained]):
-        metavar, help = explained.get(name, ("", ""))
-        hint = hints.get(name, str)
-        optional = NoneType in get_args(hint)
-        if optional:
-            hint = next(kind for kind in get_args(hint) if kind is not NoneType)
-        several = get_origin(hint) is tuple
-        if several:
-            hint = get_args(hint)[0]
-        hint, *limits = get_args(hint) if get_origin(hint) is Annotated else [hint]
-        choices = get_args(hint) if get_origin(hint) is Literal else ()
-        found.append(
-            Declared(
-                name=name,
-                default=defaults.get(name),
-                metavar=metavar or None,
-                help=" ".join(help.split()),
-                type=str if choices else hint,
-                limits=limits[0] if limits else "",
-                is_size=BYTES in limits,
-                choices=choices,
-                several=several,
-                optional=optional,
-            )
-        )
-    return tuple(found)
+    parameters = inspect.signature(owner).parameters
+    options = []
+    for name, hint in hints.items():
+        notes = [note for note in getattr(hint, "__metadata__", ()) if isinstance(note, Option)]
+        if notes and name in parameters:
+            default = parameters[name].default
+            options.append(_typed(replace(notes[0], name=name, default=default), get_args(hint)[0]))
+    return tuple(options)
+
+
+def _typed(option: Option, hint: Any) -> Option:
+    """The option with what its type says."""
+    optional = NoneType in get_args(hint)
+    if optional:
+        (hint,) = (each for each in get_args(hint) if each is not NoneType)
+    several = get_origin(hint) is tuple
+    if several:
+        hint = get_args(hint)[0]
+    choices = get_args(hint) if get_origin(hint) is Literal else option.choices
+    kind = str if choices else hint
+    return replace(option, type=kind, choices=choices, several=several, optional=optional)
 
 
 def check(instance: object) -> None:
     """Set the fields of a frozen dataclass to what `checked` makes of them."""
-    for one in declared(type(instance)):  # type: ignore[arg-type]
-        object.__setattr__(instance, one.name, checked(one, getattr(instance, one.name)))
+    for option in declared(type(instance)):  # type: ignore[arg-type]
+        value = checked(option, getattr(instance, option.name))
+        object.__setattr__(instance, option.name, value)
 
 
-def checked(one: Declared, value: Any) -> Any:
+def checked(option: Option, value: Any) -> Any:
     """The value of an option, of the declared type; an OptionError if it cannot be used.
 
     A single value or a list where several are allowed becomes a tuple, a text where a path is
     expected becomes a Path, and a size such as "4G" a number of bytes.
     """
-    if value is None and one.optional:
+    if value is None and option.optional:
         return None
-    if not one.several:
-        return _checked(one, value)
-    single = isinstance(value, str | PathLike) or not hasattr(value, "__iter__")
-    return tuple(_checked(one, item) for item in ((value,) if single else value))
+    if not option.several:
+        return _checked_item(option, value)
+    single = isinstance(value, str | PathLike | dict) or not hasattr(value, "__iter__")
+    values = (value,) if single else tuple(value)
+    if option.most_items is not None and not 0 < len(values) <= option.most_items:
+        raise wrong(option.name, f"a list of 1 to {option.most_items}", len(values))
+    return tuple(_checked_item(option, item) for item in values)
 
 
-def _checked(one: Declared, value: Any) -> Any:
+def _checked_item(option: Option, value: Any) -> Any:
     """One value, or one of several."""
-    if one.type is Path and isinstance(value, str | PathLike):
+    if option.type is Path and isinstance(value, str | PathLike):
         return Path(value)
-    if one.is_size and isinstance(value, str):
-        return parse_size(value, one.name)
-    if one.choices:
-        fits = isinstance(value, str) and value in one.choices
-        expected = f"{'among' if one.several else 'one of'} {', '.join(one.choices)}"
+    if option.is_size and isinstance(value, str):
+        return parse_size(value, option.name)
+    if option.choices:
+        fits = isinstance(value, str) and value in option.choices
+        among = ", ".join(filter(None, option.choices))
+        expected = f"{'among' if option.several else 'one of'} {among}"
     else:
-        kinds = {bool: "True or False", int: "a whole number", float: "a number", str: "a text"}
-        expected = f"{kinds.get(one.type, 'a path')} {one.limits}".rstrip()
-        fits = isinstance(value, int | float if one.type is float else one.type)
-        fits &= one.type is bool or not isinstance(value, bool)
-        if fits and one.type in (int, float):
-            limits = re.findall(r"([a-z ]*[a-z]) (\S+)", one.limits)
-            within = (COMPARISONS[words.strip()](value, float(limit)) for words, limit in limits)
-            fits = -math.inf < value < math.inf and all(within)
+        expected = f"{KINDS[option.type]} {option.limits}".rstrip()
+        fits = isinstance(value, int | float if option.type is float else option.type)
+        fits &= option.type is bool or not isinstance(value, bool)
+        fits = fits and (option.type not in (int, float) or option.allows(value))
     if not fits:
-        raise wrong(one.name, expected, value)
+        raise wrong(option.name, expected, value)
     return value
 
 
-def wrong(name: str, expected: str, found: object) -> OptionError:
+def wrong(name: str, expected: str, value: object) -> OptionError:
     """The error about an option with a value that cannot be used."""
-    return OptionError(f"`{name}` must be {expected}, got {found!r} instead")
+    quoted = shortened(repr(value), LONGEST_VALUE)
+    return OptionError(f"`{name}` must be {expected}, got {quoted} instead")
 
 
 def parse_size(text: str, name: str = "memory") -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 from sameas.errors import OptionError
-from sameas.options.declare import BYTES, Size, check, wrong
+from sameas.options.declare import Option, check, wrong
 
 Cardinality = Literal["one-to-one", "one-to-many", "many-to-one", "many-to-many"]
 Adjacency = Literal["relational", "plain", "random-walk", "laplacian"]
@@ -34,63 +34,124 @@ PARIS_OPTIONS = frozenset({"method", "iterations", "top", "memory", "min_confide
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How to align. The defaults are the preset "best".
+    """How to align. The defaults are the preset "best"."""
 
-    Options:
-      method: Names spread over the graph (seu), or a second opinion: PARIS.
-      features: What names are turned into: character n-grams, word vectors, or both; or n-grams
-        with all that is installed for other languages, whatever the names look like.
-      languages: If the two graphs' names are in different languages, use what is installed for
-        them (auto), or compare spelling alone (none).
-      encoder DIR: Compare names by this sentence encoder too: a folder with an ONNX model and its
-        tokenizer.json, or with a model of sentence-transformers.
-      text: N-grams: folded trigrams weighted by rarity, or plain bigrams as published.
-      adjacency: How neighbours are weighted.
-      depth: How many hops features are spread over the graph.
-      exact_hops: Compare neighbours by exact rows instead of sketches; needs much more memory.
-      solver: Soft assignment, or the exact one.
-      iterations: Rounds of Sinkhorn, or of PARIS.
-      temperature: How soft Sinkhorn's plan is.
-      rounds: Rounds of refinement by linked neighbours; 0 for none.
-      without PART: Leave out a part of the preset best, to see what it contributes: folding,
-        numbers, sounds, boundaries, rarity, namesakes, votes, lacking, relations, weights, glosses,
-        encoder, dictionary; can be repeated.
-      cardinality: How many partners a left and a right entity may have: one-to-many if the right
-        graph holds things twice.
-      candidates K: Partners considered for each entity, from both sides; small problems take all.
-      gap: Let the exact solver stop once proven to be within this share of the optimum.
-      time_limit SECONDS: Stop the exact solver after so many seconds, with what it has proven by
-        then.
-      top N: Ranked candidates kept for each left entity.
-      memory SIZE: Memory ceiling, such as 4G or 512M; what does not fit is refused at the start.
-      min_confidence: Links less certain than this are dropped; the preset paper keeps all.
-      max_error SHARE: Keep only so many of the surest links that no larger share of them is
-        expected to be wrong, such as 0.01.
-      no_audit: Leave out the audit by decoys: no estimates of errors, confidence as in the plan.
-    """
-
-    method: Method = "seu"
-    features: Features = "char"
-    languages: Languages = "auto"
-    encoder: Path | None = None
-    text: Text = "weighted"
-    adjacency: Adjacency = "relational"
-    depth: Annotated[int, "from 0 to 20"] = 2
-    exact_hops: bool = False
-    solver: Solver = "sinkhorn"
-    iterations: Annotated[int, "from 0 to 10000"] = 10
-    temperature: Annotated[float, "above 0.0"] = 0.02
-    rounds: Annotated[int, "from 0 to 1000"] = 4
-    without: tuple[Part, ...] = ()
-    cardinality: Cardinality = "one-to-one"
-    candidates: Annotated[int, "of at least 1"] = 50
-    gap: Annotated[float, "from 0.0 below 1.0"] = 0.0
-    time_limit: Annotated[float, "above 0.0"] | None = None
-    top: Annotated[int, "from 1 to 1000"] = 10
-    memory: Size = 4 * 2**30
-    min_confidence: Annotated[float, "from 0.0 to 1.0"] = 0.5
-    max_error: Annotated[float, "above 0.0 below 1.0"] | None = None
-    no_audit: bool = False
+    method: Annotated[
+        Method, Option("Names spread over the graph (seu), or a second opinion: PARIS.")
+    ] = "seu"
+    features: Annotated[
+        Features,
+        Option(
+            "What names are turned into: character n-grams, word vectors, or both; or n-grams "
+            "with all that is installed for other languages, whatever the names look like."
+        ),
+    ] = "char"
+    languages: Annotated[
+        Languages,
+        Option(
+            "If the two graphs' names are in different languages, use what is installed for them "
+            "(auto), or compare spelling alone (none)."
+        ),
+    ] = "auto"
+    encoder: Annotated[
+        Path | None,
+        Option(
+            "Compare names by this sentence encoder too: a folder with an ONNX model and its "
+            "tokenizer.json, or with a model of sentence-transformers.",
+            metavar="DIR",
+        ),
+    ] = None
+    text: Annotated[
+        Text, Option("N-grams: folded trigrams weighted by rarity, or plain bigrams as published.")
+    ] = "weighted"
+    adjacency: Annotated[Adjacency, Option("How neighbours are weighted.")] = "relational"
+    depth: Annotated[
+        int, Option("How many hops features are spread over the graph.", least=0, most=20)
+    ] = 2
+    exact_hops: Annotated[
+        bool,
+        Option("Compare neighbours by exact rows instead of sketches; needs much more memory."),
+    ] = False
+    solver: Annotated[Solver, Option("Soft assignment, or the exact one.")] = "sinkhorn"
+    iterations: Annotated[int, Option("Rounds of Sinkhorn, or of PARIS.", least=0, most=10000)] = 10
+    temperature: Annotated[float, Option("How soft Sinkhorn's plan is.", above=0.0)] = 0.02
+    rounds: Annotated[
+        int, Option("Rounds of refinement by linked neighbours; 0 for none.", least=0, most=1000)
+    ] = 4
+    without: Annotated[
+        tuple[Part, ...],
+        Option(
+            "Leave out a part of the preset best, to see what it contributes: folding, numbers, "
+            "sounds, boundaries, rarity, namesakes, votes, lacking, relations, weights, glosses, "
+            "encoder, dictionary; can be repeated.",
+            metavar="PART",
+        ),
+    ] = ()
+    cardinality: Annotated[
+        Cardinality,
+        Option(
+            "How many partners a left and a right entity may have: one-to-many if the right graph "
+            "holds things twice."
+        ),
+    ] = "one-to-one"
+    candidates: Annotated[
+        int,
+        Option(
+            "Partners considered for each entity, from both sides; small problems take all.",
+            metavar="K",
+            least=1,
+        ),
+    ] = 50
+    gap: Annotated[
+        float,
+        Option(
+            "Let the exact solver stop once proven to be within this share of the optimum.",
+            least=0.0,
+            below=1.0,
+        ),
+    ] = 0.0
+    time_limit: Annotated[
+        float | None,
+        Option(
+            "Stop the exact solver after so many seconds, with what it has proven by then.",
+            metavar="SECONDS",
+            above=0.0,
+        ),
+    ] = None
+    top: Annotated[
+        int, Option("Ranked candidates kept for each left entity.", metavar="N", least=1, most=1000)
+    ] = 10
+    memory: Annotated[
+        int,
+        Option(
+            "Memory ceiling, such as 4G or 512M; what does not fit is refused at the start.",
+            metavar="SIZE",
+            least=1,
+            is_size=True,
+        ),
+    ] = 4 * 2**30
+    min_confidence: Annotated[
+        float,
+        Option(
+            "Links less certain than this are dropped; the preset paper keeps all.",
+            least=0.0,
+            most=1.0,
+        ),
+    ] = 0.5
+    max_error: Annotated[
+        float | None,
+        Option(
+            "Keep only so many of the surest links that no larger share of them is expected to be "
+            "wrong, such as 0.01.",
+            metavar="SHARE",
+            above=0.0,
+            below=1.0,
+        ),
+    ] = None
+    no_audit: Annotated[
+        bool,
+        Option("Leave out the audit by decoys: no estimates of errors, confidence as in the plan."),
+    ] = False
 
     def __post_init__(self) -> None:
         """Refuse values that cannot be used, and options that have no effect with the others."""
@@ -119,19 +180,29 @@ DEFAULTS = {field.name: field.default for field in fields(Options)}
 
 @dataclass(frozen=True, kw_only=True)
 class Where:
-    """Where the work is done.
+    """Where the work is done."""
 
-    Options:
-      engine: Work in threads of one process, or on a Dask cluster (sameas[dask]).
-      scheduler: The Dask cluster to use, such as tcp://host:8786; else one is started here.
-      workers N: Worker processes of the cluster started here; one a core.
-      worker_memory SIZE: Memory of each of these workers, such as 2G.
-    """
-
-    engine: Literal["threads", "dask"] = "threads"
-    scheduler: str | None = None
-    workers: Annotated[int, "of at least 1"] | None = None
-    worker_memory: Annotated[int, f"of at least {2**20}", BYTES] | None = None
+    engine: Annotated[
+        Literal["threads", "dask"],
+        Option("Work in threads of one process, or on a Dask cluster (sameas[dask])."),
+    ] = "threads"
+    scheduler: Annotated[
+        str | None,
+        Option("The Dask cluster to use, such as tcp://host:8786; else one is started here."),
+    ] = None
+    workers: Annotated[
+        int | None,
+        Option("Worker processes of the cluster started here; one a core.", metavar="N", least=1),
+    ] = None
+    worker_memory: Annotated[
+        int | None,
+        Option(
+            "Memory of each of these workers, such as 2G.",
+            metavar="SIZE",
+            least=2**20,
+            is_size=True,
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
         """Refuse values that cannot be used, and options that have no effect with the others."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from sameas.options.declare import Size, check, wrong
+from sameas.options.declare import Option, check, wrong
 
 RdfKind = Literal["nt", "nq", "ttl", "trig", "rdf", "jsonld"]
 """N-Triples, N-Quads, Turtle, TriG, RDF/XML, JSON-LD."""
@@ -22,35 +22,53 @@ class Reading:
 
     >>> Reading(language=("en", "de"), exclude=("http://www.w3.org/ns/prov#*",)).lenient
     False
-
-    Options:
-      label IRI: RDF: a property that holds names, preferred to the usual ones.
-      language TAG,...: RDF: preferred languages of names, as in en,de.
-      include IRI: RDF: read only these predicates, link only these classes (* at the end: any).
-      exclude IRI: RDF: leave out these predicates, and members of these classes.
-      blank_nodes: RDF: blank nodes may be linked too.
-      link: RDF: link things alone, or also nodes that only hold a value, and equal IRIs.
-      lenient: RDF: skip syntax errors, and count them.
-      strict: RDF: refuse malformed IRIs and language tags.
-      max_bytes SIZE: How much a file or endpoint may hold, once it is unpacked; else what fits in
-        memory.
-      format: RDF: what standard input holds, and files without a known suffix.
-      base IRI: RDF: what relative IRIs are resolved against.
-      query FILE: SPARQL: a file with the query, for both sides or one a side.
     """
 
-    label: tuple[str, ...] = ()
-    language: tuple[str, ...] = ()
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    blank_nodes: bool = False
-    link: Literal["things", "all"] = "things"
-    lenient: bool = False
-    strict: bool = False
-    max_bytes: Size | None = None
-    format: RdfKind | None = None
-    base: str | None = None
-    query: tuple[Path, ...] = ()
+    label: Annotated[
+        tuple[str, ...],
+        Option("RDF: a property that holds names, preferred to the usual ones.", metavar="IRI"),
+    ] = ()
+    language: Annotated[
+        tuple[str, ...],
+        Option("RDF: preferred languages of names, as in en,de.", metavar="TAG,..."),
+    ] = ()
+    include: Annotated[
+        tuple[str, ...],
+        Option(
+            "RDF: read only these predicates, link only these classes (* at the end: any).",
+            metavar="IRI",
+        ),
+    ] = ()
+    exclude: Annotated[
+        tuple[str, ...],
+        Option("RDF: leave out these predicates, and members of these classes.", metavar="IRI"),
+    ] = ()
+    blank_nodes: Annotated[bool, Option("RDF: blank nodes may be linked too.")] = False
+    link: Annotated[
+        Literal["things", "all"],
+        Option("RDF: link things alone, or also nodes that only hold a value, and equal IRIs."),
+    ] = "things"
+    lenient: Annotated[bool, Option("RDF: skip syntax errors, and count them.")] = False
+    strict: Annotated[bool, Option("RDF: refuse malformed IRIs and language tags.")] = False
+    max_bytes: Annotated[
+        int | None,
+        Option(
+            "How much a file or endpoint may hold, once it is unpacked; else what fits in memory.",
+            metavar="SIZE",
+            least=1,
+            is_size=True,
+        ),
+    ] = None
+    format: Annotated[
+        RdfKind | None, Option("RDF: what standard input holds, and files without a known suffix.")
+    ] = None
+    base: Annotated[
+        str | None, Option("RDF: what relative IRIs are resolved against.", metavar="IRI")
+    ] = None
+    query: Annotated[
+        tuple[Path, ...],
+        Option("SPARQL: a file with the query, for both sides or one a side.", metavar="FILE"),
+    ] = ()
 
     def __post_init__(self) -> None:
         """Refuse values that cannot be used."""

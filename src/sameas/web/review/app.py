@@ -22,6 +22,7 @@ from starlette.routing import Route
 
 from sameas import __version__
 from sameas.errors import OptionError, SameasError
+from sameas.options.declare import Option
 from sameas.result.decisions import STATES, VERDICTS
 from sameas.result.explanation.words import REASONS
 from sameas.result.export import FORMATS, write
@@ -30,7 +31,7 @@ from sameas.web.review import pages
 from sameas.web.review.folder import Review
 from sameas.web.review.guard import LARGEST, Guard
 from sameas.web.review.pair import pair
-from sameas.web.review.parameters import Parameter, Record, check_all, object_schema
+from sameas.web.review.parameters import Record, object_schema, request_values, schema
 from sameas.web.review.queue import FILTER, Queue
 from sameas.web.review.templates import STATIC, render, static_file
 
@@ -39,20 +40,18 @@ REVIEWER = "sameas-reviewer"
 """The cookie that keeps the name of a reviewer."""
 YEAR = 365 * 24 * 3600
 
-SIDE = Parameter("side", "the graph", choices=("left", "right"), default="left")
+SIDE = Option("the graph", name="side", choices=("left", "right"), default="left")
 ENTITIES = (
-    Parameter("left", "the URI of a left entity", default=""),
-    Parameter("right", "the URI of a right entity", default=""),
+    Option("the URI of a left entity", name="left", default=""),
+    Option("the URI of a right entity", name="right", default=""),
 )
-CLAIM = (*ENTITIES, Parameter("verdict", "what it is", choices=VERDICTS, required=True))
-REQUEST = Parameter(
-    "request",
-    "a text that no other request has; one that is sent again is stored once",
-    required=True,
+CLAIM = (*ENTITIES, Option("what it is", name="verdict", choices=VERDICTS))
+REQUEST = Option(
+    "a text that no other request has; one that is sent again is stored once", name="request"
 )
-NAME = Parameter("reviewer", "who decides; else who the cookie names", default="")
+NAME = Option("who decides; else who the cookie names", name="reviewer", default="")
 EXPORTS = tuple(suffix.removeprefix(".") for suffix in FORMATS)
-EXPORT = Parameter("format", "a format of links", choices=EXPORTS, required=True)
+EXPORT = Option("a format of links", name="format", choices=EXPORTS)
 
 
 @dataclass(frozen=True)
@@ -64,66 +63,95 @@ class Endpoint:
     """
 
     path: str
+    summary: str
     work: Callable[[Review, Queue, Record], Record]
-    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[Option, ...] = ()
     html: bool = True
 
-    @property
-    def summary(self) -> str:
-        """What it does, in one sentence."""
-        return (self.work.__doc__ or "").split("\n")[0]
+
+def _number(name: str, help: str, default: int | None = None) -> Option:
+    """A whole number that JavaScript can hold: of a link, a row or a version."""
+    return Option(help, name=name, type=int, default=default, least=0, most=2**53)
 
 
-whole_number = partial(Parameter, type="integer")
 PAGES = (
-    Endpoint("/overview", pages.overview),
+    Endpoint(
+        "/overview",
+        "Counts, confidences, relation matches and how the run was made.",
+        pages.overview,
+    ),
     Endpoint(
         "/links",
+        "A page of the queue.",
         pages.links,
         (
             *FILTER,
-            whole_number("after", "the number of the link before the page"),
-            whole_number("before", "the number of the link after it"),
+            _number("after", "the number of the link before the page"),
+            _number("before", "the number of the link after it"),
         ),
     ),
-    Endpoint("/pair", pair, (*ENTITIES, *FILTER)),
+    Endpoint(
+        "/pair",
+        "Two entities side by side; or one, with its partner or nearest candidate.",
+        pair,
+        (*ENTITIES, *FILTER),
+    ),
     Endpoint(
         "/unmatched",
+        "A page of entities without a link.",
         pages.unmatched,
         (
             SIDE,
-            Parameter("text", "beginnings of words in the name", default=""),
-            Parameter("reason", "why", choices=("", *REASONS), default=""),
-            Parameter("status", "what was decided", choices=("all", *STATES), default="open"),
-            whole_number("after", "the row before the page", default=0),
+            Option("beginnings of words in the name", name="text", default=""),
+            Option("why", name="reason", choices=("", *REASONS), default=""),
+            Option("what was decided", name="status", choices=("all", *STATES), default="open"),
+            _number("after", "the row before the page", 0),
         ),
     ),
     Endpoint(
-        "/decisions", pages.decisions, (whole_number("before", "the decision after the page"),)
+        "/decisions",
+        "What was decided, the latest first, and what reviewers disagree about.",
+        pages.decisions,
+        (_number("before", "the decision after the page"),),
     ),
     Endpoint(
         "/search",
+        "Entities by words of their names, to link one by hand.",
         pages.search,
-        (SIDE, Parameter("text", "words of a name", required=True)),
+        (SIDE, Option("words of a name", name="text")),
         html=False,
     ),
     Endpoint(
-        "/changes", pages.changes, (whole_number("since", "a version", default=0),), html=False
+        "/changes",
+        "States that changed after a version.",
+        pages.changes,
+        (_number("since", "a version", 0),),
+        html=False,
     ),
 )
-CLAIMS = Parameter(
-    "claims",
+CLAIMS = Option(
     "what is decided, all of it at once",
-    type="array",
-    required=True,
-    most=20,
+    name="claims",
+    type=dict,
+    several=True,
+    most_items=20,
     items=CLAIM,
 )
-OF = Parameter("of", "the request to be repeated", required=True)
+OF = Option("the request to be repeated", name="of")
 ACTIONS = (
-    Endpoint("/decide", pages.take_decision, (REQUEST, NAME, CLAIMS)),
-    Endpoint("/repeat", pages.repeat_decision, (REQUEST, NAME, OF)),
-    Endpoint("/undo", pages.take_back, (REQUEST, NAME)),
+    Endpoint(
+        "/decide",
+        "Store what a reviewer says; the answer means that it is on disk.",
+        pages.take_decision,
+        (REQUEST, NAME, CLAIMS),
+    ),
+    Endpoint(
+        "/repeat",
+        "Decide about all open links with the same two names as about one; undone as one.",
+        pages.repeat_decision,
+        (REQUEST, NAME, OF),
+    ),
+    Endpoint("/undo", "Undo what a reviewer decided.", pages.take_back, (REQUEST, NAME)),
 )
 
 
@@ -153,7 +181,7 @@ async def _answer(
 ) -> Response:
     is_action = request.method == "POST"
     given = await _object(request) if is_action else request.query_params
-    values = check_all(endpoint.parameters, given)
+    values = request_values(endpoint.parameters, given)
     kept = unquote(request.cookies.get(REVIEWER, ""))
     reviewer = values.get("reviewer") or kept or review.reviewer
     if is_action and not reviewer:
@@ -188,15 +216,15 @@ async def _object(request: Request) -> Record:
 
 
 async def _set_reviewer(request: Request) -> Response:
-    name = Parameter("reviewer", "your name", required=True)
-    reviewer = " ".join(name.check((await _object(request)).get("reviewer")).split())[:200]
+    given = request_values([Option("your name", name="reviewer")], await _object(request))
+    reviewer = " ".join(given["reviewer"].split())[:200]
     response = JSONResponse({"reviewer": reviewer})
     response.set_cookie(REVIEWER, quote(reviewer), max_age=YEAR, httponly=True, samesite="lax")
     return response
 
 
 def _export(review: Review, request: Request) -> Response:
-    kind = EXPORT.check(request.query_params.get("format"))
+    kind = request_values([EXPORT], request.query_params)["format"]
     with tempfile.TemporaryDirectory(prefix="sameas-") as folder:
         path = Path(folder) / f"links.{kind}"
         write(read_run(review.run), path)
@@ -230,7 +258,7 @@ def _failed(request: Request, error: Exception) -> Response:
 
 def description() -> Record:
     """The application as OpenAPI describes it."""
-    error = _json_content(object_schema([Parameter("error", "what is wrong", required=True)]))
+    error = _json_content(object_schema([Option("what is wrong", name="error")]))
     responses = {
         "200": {"description": "done", **_json_content({"type": "object"})},
         "400": {"description": "refused", **error},
@@ -268,14 +296,14 @@ def _json_content(schema: Record) -> Record:
     return {"content": {"application/json": {"schema": schema}}}
 
 
-def _get(summary: str, parameters: Sequence[Parameter], responses: Record) -> Record:
+def _get(summary: str, parameters: Sequence[Option], responses: Record) -> Record:
     query = [
         {
             "name": one.name,
             "in": "query",
-            "required": one.required,
+            "required": one.is_required,
             "description": one.help,
-            "schema": one.schema,
+            "schema": schema(one),
         }
         for one in parameters
     ]

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sameas.options.declare import Option
 from sameas.result import decisions
 from sameas.web.review import index
-from sameas.web.review.parameters import Parameter, Record, check_all
+from sameas.web.review.parameters import Record, request_values
 
 SORTS = {
     "certainty": ("l.id", False),
@@ -28,13 +29,13 @@ SORTS = {
 }
 """The orders of the queue: a column, and whether the largest come first."""
 FILTER = (
-    Parameter("sort", "the order", choices=tuple(SORTS), default="certainty"),
-    Parameter("status", "the state of links", choices=("all", *decisions.STATES), default="open"),
-    Parameter("text", "beginnings of words in either name, or a URI", default=""),
-    Parameter("relation", "a relation that either entity has", default=""),
-    Parameter("type", "a type that either entity has", default=""),
-    Parameter("low", "the least confidence", type="number", default=0.0, most=1),
-    Parameter("high", "the largest confidence", type="number", default=1.0, most=1),
+    Option("the order", name="sort", choices=tuple(SORTS), default="certainty"),
+    Option("the state of links", name="status", choices=("all", *decisions.STATES), default="open"),
+    Option("beginnings of words in either name, or a URI", name="text", default=""),
+    Option("a relation that either entity has", name="relation", default=""),
+    Option("a type that either entity has", name="type", default=""),
+    Option("the least confidence", name="low", type=float, default=0.0, least=0, most=1),
+    Option("the largest confidence", name="high", type=float, default=1.0, least=0, most=1),
 )
 """Which links the queue shows, and in which order."""
 PAGE = 50
@@ -82,7 +83,7 @@ BY_WORDS = "SELECT rowid FROM names WHERE names MATCH :words"
 
 def filter_of(values: Record) -> Record:
     """The filter of the queue that these values ask for."""
-    return check_all(FILTER, values)
+    return request_values(FILTER, values)
 
 
 @contextmanager
