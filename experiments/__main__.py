@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import click
 
 from experiments.reproduce import reproduce
 from sameas.cli.command import FILE, START, command, say
 from sameas.cli.main import Program
+from sameas.options.declare import Option
 
 
-@command(cls=Program)
-@click.argument("data", type=FILE)
-def main(
-    data: Path,
-    *,
-    report: Path = Path("report"),
-    only: tuple[str, ...] = (),
-    word_vectors: Path | None = None,
-) -> dict[str, Any]:
+@command(
     """Repeat the paper's whole evaluation.
 
     Every table and figure comes beside the published figures.
@@ -29,18 +22,38 @@ def main(
     DATA holds dataset folders at any depth, and pairs of RDF files (folders with left.*, right.*
     and gold.tsv) for the section on real RDF. What is in the report already is not run again
     unless data, settings or code have changed, so an interrupted run goes on where it stopped.
-
-    Options:
-      report DIR: Where tables, plots and results.json go.
-      only NAME,...: Experiments or datasets to run, separated by commas or given one by one.
-      word_vectors FILE: GloVe or word2vec text file; else the vectors of the extra sameas[glove].
-
-    Examples:
-      python -m experiments data
-      python -m experiments data --report report --word-vectors glove.6B.300d.txt
-      python -m experiments data --only main --only srprs/de_en
-      python -m experiments data --only real
-    """
+    """,
+    examples="""
+    python -m experiments data
+    python -m experiments data --report report --word-vectors glove.6B.300d.txt
+    python -m experiments data --only main --only srprs/de_en
+    python -m experiments data --only real
+    """,
+    cls=Program,
+)
+@click.argument("data", type=FILE)
+def main(
+    data: Path,
+    *,
+    report: Annotated[
+        Path, Option("Where tables, plots and results.json go.", metavar="DIR")
+    ] = Path("report"),
+    only: Annotated[
+        tuple[str, ...],
+        Option(
+            "Experiments or datasets to run, separated by commas or given one by one.",
+            metavar="NAME,...",
+        ),
+    ] = (),
+    word_vectors: Annotated[
+        Path | None,
+        Option(
+            "GloVe or word2vec text file; else the vectors of the extra sameas[glove].",
+            metavar="FILE",
+        ),
+    ] = None,
+) -> dict[str, Any]:
+    """Run what has changed and write the report; the results."""
 
     def progress(done: int, total: int, what: str) -> None:
         say(f"{done}/{total} {what}", err=True)

@@ -48,7 +48,7 @@ class Basket:
         ({"others": ("apple", "plum")}, "`others` must be among apple, pear, got 'plum' instead"),
         ({"files": 3}, "`files` must be a path, got 3 instead"),
         ({"files": ()}, "`files` must be a list of 1 to 3, got 0 instead"),
-        ({"files": "abcd".split() * 4}, "`files` must be a list of 1 to 3, got 4 instead"),
+        ({"files": ["a"] * 4}, "`files` must be a list of 1 to 3, got 4 instead"),
         ({"seconds": "1" * 1000}, "got '1{198}… instead"),
         ({"ripe": 1}, "`ripe` must be True or False, got 1 instead"),
     ],

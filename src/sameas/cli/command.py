@@ -68,7 +68,9 @@ class _Group:
     """Whether the command gets the dataclass; else it gets a dictionary of what was given."""
 
 
-def command(text: str, *, examples: str) -> Callable[[Callable[..., Any]], click.Command]:
+def command(
+    text: str, *, examples: str, cls: type[click.Command] = Command
+) -> Callable[[Callable[..., Any]], click.Command]:
     """Make a command of a function that prints for people and returns what --json prints instead.
 
     ``text`` is its help, and examples are shown after the options. Its flags are the options that
@@ -106,7 +108,7 @@ def command(text: str, *, examples: str) -> Callable[[Callable[..., Any]], click
 
         shown = inspect.cleandoc(examples).replace("\n", "\n  ")
         made = click.command(
-            cls=Command, help=inspect.cleandoc(text), epilog=f"\b\nExamples:\n  {shown}"
+            cls=cls, help=inspect.cleandoc(text), epilog=f"\b\nExamples:\n  {shown}"
         )(run)
         note = "Print one JSON object on standard output, nothing else."
         made.params += map(_flag, options.values())
