@@ -622,7 +622,7 @@ def assert_none_is_missing(profit, left, right):
     matrix = entries(profit)
     over = matrix.astype(np.float64) - left[:, None] - right
     found, stop = np.zeros(profit.shape, dtype=bool), 0
-    for part, some, partners in profit.above(left, right):
+    for part, some, partners in profit.exceeding_prices(left, right):
         assert part.start == stop
         assert ((part.start <= some) & (some < part.stop)).all()
         assert not found[some, partners].any()

@@ -147,7 +147,7 @@ def test_pairs_above_their_prices_are_found(drawn, data):
     left, right = (data.draw(hnp.arrays(np.float64, size, elements=few)) for size in matrix.shape)
     found = [
         (int(i), int(j))
-        for _, rows, columns in candidates.above(left, right)
+        for _, rows, columns in candidates.exceeding_prices(left, right)
         for i, j in zip(rows, columns, strict=True)
     ]
     expected = matrix > left[:, None] + right

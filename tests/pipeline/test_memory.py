@@ -303,7 +303,7 @@ def test_profits_that_are_all_the_same_are_looked_through_in_parts(monkeypatch, 
     found = RowProduct(rows, rows)
     monkeypatch.setattr(profit, "BLOCK_BYTES", 32 * 4 * 40 * 2)
     every = DenseMatrix(found.toarray()) if stored else found
-    sizes = [len(left) for _, left, _ in every.above(np.full(40, -1.0), np.zeros(40))]
+    sizes = [len(left) for _, left, _ in every.exceeding_prices(np.full(40, -1.0), np.zeros(40))]
     assert sum(sizes) == 1600
     assert max(sizes) <= 40 * 2 * 4
 

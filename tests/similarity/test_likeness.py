@@ -16,9 +16,9 @@ from sameas import Graph, GraphPair
 from sameas.compute.rows import as_rows
 from sameas.similarity.attributes import CAP, read_attributes
 from sameas.similarity.cache import PairCache
+from sameas.similarity.hops import HopMean
 from sameas.similarity.matrix import make_profit
-from sameas.similarity.names import MOST_NAMES, HopMean, MaxOverNames, name_table
-from sameas.similarity.sketch import Sketch, SketchedRows
+from sameas.similarity.names import MOST_NAMES, MaxOverNames, name_table
 from sameas.similarity.spelling import CLOSE_AT as MISSPELLED_AT
 from sameas.similarity.spelling import DIFFERENT, NEITHER, ONE, SAME, UNALIKE, read_spelling
 from sameas.similarity.types import MEMBERS, MOST, Types, contradictory
@@ -162,7 +162,7 @@ def dense(rows):
 
 def cosines(names):
     """The cosine of every name with every other."""
-    return dense(names.rows.left) @ dense(names.rows.right).T
+    return dense(names.products.left) @ dense(names.products.right).T
 
 
 def best_of(names, i, j):
@@ -212,11 +212,7 @@ def test_names_and_hops_are_the_mean_over_hops_with_the_best_names_first(names, 
     n, m = names.shape
     further = [unit_rows(rng.random((size, 3 * depth)), depth) for size in (n, m)]
     hops = make_profit(*(as_rows(side / max(depth, 1) ** 0.5) for side in further))
-    nothing = (
-        SketchedRows(np.zeros((size, depth, 1), dtype=np.int8), np.zeros((size, depth), np.float32))
-        for size in (n, m)
-    )
-    profit = HopMean((names,), Sketch(*nothing), hops)
+    profit = HopMean((names,), hops, depth)
     left, right = every_pair(n, m)
     expected = [
         (best_of(names, i, j)[0] + further[0][i] @ further[1][j]) / (depth + 1)

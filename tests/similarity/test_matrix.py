@@ -172,7 +172,7 @@ def assert_all_above(profit, exact, left, right):
     """Every pair beyond its prices is found, and none that is clearly not."""
     found = np.zeros(profit.shape, dtype=np.int64)
     last = 0
-    for rows, some, partners in profit.above(left, right):
+    for rows, some, partners in profit.exceeding_prices(left, right):
         assert rows.start == last
         last = rows.stop
         assert ((rows.start <= some) & (some < rows.stop)).all()
@@ -257,7 +257,7 @@ def test_an_empty_side_has_no_profits(n, m, make, width):
     for profit in ways.values():
         assert profit.shape == (n, m)
         assert profit.of(none, none).shape == (0,)
-        found = list(profit.above(np.full(n, -9.0), np.full(m, -9.0)))
+        found = list(profit.exceeding_prices(np.full(n, -9.0), np.full(m, -9.0)))
         assert sum(len(some) + len(partners) for _, some, partners in found) == 0
         assert np.isfinite(profit.ceiling)
 

@@ -175,7 +175,7 @@ def bounded(
 ) -> Certificate:
     """How far a total profit can be from the best, as far as prices prove."""
     excess = np.zeros(profit.shape[0])
-    for _, rows, columns in profit.above(left_prices, right_prices):
+    for _, rows, columns in profit.exceeding_prices(left_prices, right_prices):
         over = profit.of(rows, columns) - left_prices[rows] - right_prices[columns]
         np.maximum.at(excess, rows, over)
     bound = float((left_prices + excess).sum() + right_prices.sum())
@@ -403,7 +403,9 @@ def _check(profit: Profits, market: _Market, most: int, deadline: float) -> _Che
     found = [(none, none, none.astype(np.float32))]
     excess = np.zeros(profit.shape[0])
     stop, proven = 0, True
-    for rows, left, right in profit.above(left_price - NEAR * profit.ceiling, right_price):
+    for rows, left, right in profit.exceeding_prices(
+        left_price - NEAR * profit.ceiling, right_price
+    ):
         values = profit.of(left, right)
         over = _whole(values, market.scale) - market.left_price[left] - market.right_price[right]
         better = over > 0

@@ -15,7 +15,7 @@ from sameas.compute.arrays import Indices, Matrix, Positions, Vector
 from sameas.compute.kernels.assignment import log_sums
 from sameas.compute.kernels.topk import find_places
 from sameas.compute.parallel import even_slices, in_parallel
-from sameas.similarity.matrix import Above
+from sameas.similarity.matrix import Exceeding
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +86,7 @@ class Candidates:
         values[places >= 0] = self.values[places[places >= 0]]
         return values
 
-    def above(self, left: Vector, right: Vector) -> Above:
+    def exceeding_prices(self, left: Vector, right: Vector) -> Exceeding:
         """All rows, and the pairs whose value exceeds the sum of their two prices."""
         over = np.flatnonzero(self.values > left[self.left] + right[self.right])
         yield slice(0, self.shape[0]), self.left[over].astype(int), self.right[over].astype(int)

@@ -14,14 +14,14 @@ from sameas.compute.projection import multiply
 from sameas.compute.rows import Rows
 from sameas.compute.topk import ROUGH, SHARP, distinct, top_k_dense
 from sameas.similarity.matrix import RowProduct
-from sameas.similarity.names import HopMean
+from sameas.similarity.protocol import Searchable
 
 COMPARED = 300
 """Entities for which all partners are compared, to measure what proposed candidates miss."""
 
 
 def find_candidates(
-    profit: RowProduct | HopMean,
+    profit: Searchable,
     k: int,
     *,
     first: int,
@@ -58,7 +58,7 @@ def find_candidates(
     return found
 
 
-def _recall(profit: RowProduct | HopMean, found: Candidates) -> float | None:
+def _recall(profit: Searchable, found: Candidates) -> float | None:
     """The share of pairs, each other's best among all pairs, that are candidates; by a sample."""
     if not min(profit.shape):
         return None
@@ -70,7 +70,7 @@ def _recall(profit: RowProduct | HopMean, found: Candidates) -> float | None:
     return float((found.find(sample[mutual], best[mutual]) >= 0).mean())
 
 
-def _best_partner(profit: RowProduct | HopMean, side: int, entities: Positions) -> Positions:
+def _best_partner(profit: Searchable, side: int, entities: Positions) -> Positions:
     """The other row of largest product with each of these rows of a side."""
     dense = np.ascontiguousarray(profit.rows(side, entities).toarray().T)
     parts = slices(profit.shape[1 - side], 4000)

@@ -18,8 +18,9 @@ from sameas.pipeline.phases import Phases
 from sameas.refinement.evidence import Anchors
 from sameas.similarity.crosslingual import LanguageSupport, choose_support
 from sameas.similarity.features import SAME_NAME, name_features, neighbourhood_rows, sketched_hops
+from sameas.similarity.hops import HopMean
 from sameas.similarity.matrix import RowProduct, make_profit
-from sameas.similarity.names import HopMean, MaxOverNames
+from sameas.similarity.names import MaxOverNames
 from sameas.similarity.sketch import Sketch
 from sameas.similarity.traits import Traits, make_traits
 from sameas.text.learned_dictionary import dictionary_rows
@@ -101,7 +102,8 @@ class Material:
             assert self.exact is not None
             return self.exact
         blocks = [block for name, block in self.blocks.items() if name != "dictionary"]
-        return HopMean(tuple(blocks), self.sketch, self.exact or self.sketch)
+        hops = self.exact or self.sketch
+        return HopMean(tuple(blocks), hops, self.sketch.depth, self.sketch)
 
 
 def prepare(task: Task, sides: Sides, phases: Phases, *, complete: bool = False) -> Material:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from sameas.graph.task import Constraints
 from sameas.refinement.anchors import anchor_thresholds, anchors_of, anchors_of_profits
 from sameas.refinement.evidence import Anchors, Edges, Relations, gather_evidence, match_relations
 from sameas.refinement.weights import DEFAULT, Weights, learn_weights
+from sameas.similarity.protocol import Similarity
 from sameas.similarity.traits import Traits
 from sameas.similarity.types import contradictory
 
@@ -87,25 +88,13 @@ class Refinement:
     """The anchors that a dictionary was learnt from, where there is one."""
 
 
-class TextProfit(Protocol):
-    """A profit of pairs, computed where it is asked for."""
-
-    def of(self, left: Positions, right: Positions) -> Matrix:
-        """The profits of pairs."""
-        ...
-
-    def partners(self, starts: Positions, right: NDArray[np.integer]) -> Matrix:
-        """The profits of left entity i with right[starts[i]:starts[i + 1]], for every i."""
-        ...
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Context:
     """What pairs are scored by."""
 
     edges: tuple[Edges, Edges]
-    profit: TextProfit
-    names: Mapping[str, TextProfit]
+    profit: Similarity
+    names: Mapping[str, Similarity]
     """The cosine of names by each block, under the name of its weight."""
     known: Constraints
     weights: Weights
@@ -146,8 +135,8 @@ def crowd_of(kinds: tuple[NDArray[np.int8], NDArray[np.int8]]) -> Vector:
 def refine(
     edges: tuple[Edges, Edges],
     candidates: Candidates,
-    profit: TextProfit,
-    names: Mapping[str, TextProfit],
+    profit: Similarity,
+    names: Mapping[str, Similarity],
     known: Constraints,
     *,
     temperature: float,

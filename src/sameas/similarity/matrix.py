@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from sameas.compute.arrays import Matrix, Positions, Progress, Vector
+from sameas.compute.arrays import Matrix, Numbers, Positions, Progress, Vector
 from sameas.compute.kernels.products import RowArrays, add_products, pair_products
 from sameas.compute.kernels.topk import places_above
 from sameas.compute.pairwise import Block, NamedRows, values_of_partners
@@ -32,7 +31,8 @@ BOUND_COLUMNS = 384
 ROUNDING = 4e-6
 """More than the error of a sum of float32 products of unit rows."""
 
-Above = Iterator[tuple[slice, Positions, Positions]]
+Exceeding = Iterator[tuple[slice, Positions, Positions]]
+"""Blocks of rows, and the left and right positions of the pairs found in each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,17 +53,23 @@ class DenseMatrix:
             return 0.0
         return max(float(self.matrix.max()), -float(self.matrix.min()))
 
-    def of(self, left: Positions, right: Positions) -> Matrix:
+    def of(self, left: Numbers, right: Numbers) -> Matrix:
         """The profits of the pairs (left[0], right[0]), (left[1], right[1]), ..."""
         values: Matrix = self.matrix[left, right]
         return values
+
+    def partners(
+        self, starts: Positions, right: Numbers, progress: Progress | None = None
+    ) -> Matrix:
+        """The profits of left entity i with right[starts[i]:starts[i + 1]], for every i."""
+        return self.of(np.repeat(np.arange(len(starts) - 1), np.diff(starts)), right)
 
     def between(self, left: Positions, right: Positions) -> Matrix:
         """The profits of all pairs between these entities."""
         values: Matrix = self.matrix[np.ix_(left, right)]
         return values
 
-    def above(self, left: Vector, right: Vector) -> Above:
+    def exceeding_prices(self, left: Vector, right: Vector) -> Exceeding:
         """Rows, and the pairs in them whose profit exceeds the sum of their two prices.
 
         Pairs that nearly do may be among them; none that does is missing.
@@ -127,7 +133,7 @@ class RowProduct:
         everything = isinstance(which, slice) and which == slice(None)
         return rows if everything else Rows(rows.dense[which], rows.sparse[which])
 
-    def of(self, left: Positions, right: Positions) -> Matrix:
+    def of(self, left: Numbers, right: Numbers) -> Matrix:
         """The profits of the pairs (left[0], right[0]), (left[1], right[1]), ..."""
         return in_rows(self.partners, len(self.left), left, right)
 
@@ -136,7 +142,7 @@ class RowProduct:
         return RowProduct(self.left.take(left), self.right.take(right)).toarray()
 
     def partners(
-        self, starts: Positions, right: NDArray[np.integer], progress: Progress | None = None
+        self, starts: Positions, right: Numbers, progress: Progress | None = None
     ) -> Matrix:
         """The profits of left entity i with right[starts[i]:starts[i + 1]], for every i.
 
@@ -144,7 +150,7 @@ class RowProduct:
         """
         return values_of_partners(products, *self.sides, starts, right, progress)
 
-    def above(self, left: Vector, right: Vector) -> Above:
+    def exceeding_prices(self, left: Vector, right: Vector) -> Exceeding:
         """Rows, and the pairs in them whose profit exceeds the sum of their two prices.
 
         Pairs that nearly do may be among them; none that does is missing.

@@ -15,7 +15,6 @@ from sameas.compute.rows import Rows, in_rows, unit
 from sameas.compute.topk import top_k_sparse
 from sameas.graph.graph import Graph
 from sameas.similarity.matrix import RowProduct, products
-from sameas.similarity.sketch import Sketch
 
 MOST_NAMES = 20
 """Names of an entity that are compared."""
@@ -58,8 +57,8 @@ def mean_rows(rows: Rows, starts: Positions) -> Rows:
 class MaxOverNames:
     """The cosine of the two names that fit best, for pairs of entities."""
 
-    rows: RowProduct
-    """Of names, not of entities."""
+    products: RowProduct
+    """The cosines of names, not of entities."""
     left_starts: Positions
     """The names of left entity i are at left_starts[i]:left_starts[i + 1]."""
     right_starts: Positions
@@ -92,7 +91,7 @@ class MaxOverNames:
     @cached_property
     def sides(self) -> tuple[NamedRows, NamedRows]:
         """The packed rows, by entity."""
-        left, right = self.rows.packed
+        left, right = self.products.packed
         return NamedRows(left, self.left_starts), NamedRows(right, self.right_starts)
 
     def alike(self, k: int) -> Positions:
@@ -100,48 +99,13 @@ class MaxOverNames:
 
         As numbers left * len(right) + right, ascending.
         """
-        return self.entities(top_k_sparse(self.rows.left.sparse, self.rows.right.sparse, k))
+        return self.entities(top_k_sparse(self.products.left.sparse, self.products.right.sparse, k))
 
     def entities(self, numbers: Positions) -> Positions:
         """The pairs of entities that have these pairs of names, as numbers, ascending."""
-        places = np.divmod(numbers, max(self.rows.shape[1], 1))
+        places = np.divmod(numbers, max(self.products.shape[1], 1))
         left, right = (
             np.searchsorted(starts, names, side="right") - 1
             for starts, names in zip((self.left_starts, self.right_starts), places, strict=True)
         )
         return np.unique(left * np.int64(self.shape[1]) + right)
-
-
-@dataclass(frozen=True, eq=False)
-class HopMean:
-    """The mean over hops, where hop 0 is the cosine of the names that fit best."""
-
-    names: tuple[RowProduct | MaxOverNames, ...]
-    """Blocks of names; their mean counts."""
-    sketch: Sketch
-    """All hops, with the mean of an entity's names as hop 0: to search by."""
-    hops: Sketch | RowProduct
-    """The mean over hops 1, 2, ...: sketched or exact."""
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The number of left and of right entities."""
-        return self.sketch.shape
-
-    def rows(self, side: int, which: Positions | slice) -> Rows:
-        """Rows of a side whose products are near the profits."""
-        return self.sketch.rows(side, which)
-
-    def of(self, left: Positions, right: Positions) -> Matrix:
-        """The profits of pairs."""
-        return in_rows(self.partners, self.shape[0], left, right)
-
-    def partners(
-        self, starts: Positions, right: Numbers, progress: Progress | None = None
-    ) -> Matrix:
-        """The profits of left entity i with right[starts[i]:starts[i + 1]], for every i."""
-        names = [block.partners(starts, right, progress) for block in self.names]
-        first: Matrix = sum(names[1:], names[0]) / np.float32(len(names))
-        hops = np.float32(self.sketch.depth + 1)  # that of the names included
-        mean: Matrix = (first + (hops - 1) * self.hops.partners(starts, right)) / hops
-        return mean

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from sameas.compute.arrays import Matrix, Positions, Sparse
+from sameas.compute.arrays import Matrix, Numbers, Positions, Progress, Sparse
 from sameas.compute.kernels.products import sketch_products
 from sameas.compute.pairwise import Block, values_of_partners
 from sameas.compute.parallel import map_blocks, slices
@@ -72,13 +72,15 @@ class Sketch:
         """The number of hops."""
         return int(self.left.values.shape[1])
 
-    def of(self, left: Positions, right: Positions) -> Matrix:
+    def of(self, left: Numbers, right: Numbers) -> Matrix:
         """For each pair the mean of its cosines over all hops but hop 0, the names."""
         return in_rows(self.partners, len(self.left), left, right)
 
-    def partners(self, starts: Positions, right: NDArray[np.integer]) -> Matrix:
+    def partners(
+        self, starts: Positions, right: Numbers, progress: Progress | None = None
+    ) -> Matrix:
         """The means of left entity i with right[starts[i]:starts[i + 1]], for every i."""
-        values = values_of_partners(_products, self.left, self.right, starts, right)
+        values = values_of_partners(_products, self.left, self.right, starts, right, progress)
         values /= np.float32(max(self.depth, 1))
         return values
 

@@ -61,7 +61,7 @@ class Spelling:
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         cosine, a, b = self.names.best(left, right)
         near = np.flatnonzero(cosine >= ALIKE)
-        a, b = a[near], b[near] + self.names.rows.shape[0]
+        a, b = a[near], b[near] + self.names.products.shape[0]
         ours, theirs = self.marks[a], self.marks[b]
         both = np.where((ours == 0) | (theirs == 0), ONE, DIFFERENT)
         levels = np.full(len(left), UNALIKE)

@@ -1,0 +1,100 @@
+"""Hops: how alike the neighbourhoods of two entities are, and the mean over all hops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sameas.compute.arrays import Matrix, Numbers, Positions, Progress, Sparse
+from sameas.compute.rows import Rows, in_rows
+from sameas.similarity.matrix import RowProduct
+from sameas.similarity.propagation import hop_rows
+from sameas.similarity.protocol import Similarity
+from sameas.similarity.sketch import Sketch
+
+
+@dataclass(frozen=True, eq=False)
+class HopMean:
+    """The mean over hops: hop 0 is the names, hops 1..depth the neighbourhoods."""
+
+    names: tuple[Similarity, ...]
+    """Blocks of names; their mean counts."""
+    hops: Similarity
+    """The mean over hops 1..depth."""
+    depth: int
+    sketch: Sketch | None = None
+    """All hops, with the mean of an entity's names as hop 0: to search by."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of left and of right entities."""
+        return self.hops.shape
+
+    def of(self, left: Numbers, right: Numbers) -> Matrix:
+        """The means of the pairs (left[0], right[0]), (left[1], right[1]), ..."""
+        return in_rows(self.partners, self.shape[0], left, right)
+
+    def partners(
+        self, starts: Positions, right: Numbers, progress: Progress | None = None
+    ) -> Matrix:
+        """The means of left entity i with right[starts[i]:starts[i + 1]], for every i."""
+        names = [block.partners(starts, right, progress) for block in self.names]
+        first: Matrix = sum(names[1:], names[0]) / np.float32(len(names))
+        hops = np.float32(self.depth + 1)  # that of the names included
+        mean: Matrix = (first + (hops - 1) * self.hops.partners(starts, right)) / hops
+        return mean
+
+    def rows(self, side: int, which: Positions | slice) -> Rows:
+        """Rows of a side whose products are near the means."""
+        assert self.sketch is not None, "the search is over"
+        return self.sketch.rows(side, which)
+
+    def without_search(self) -> HopMean:
+        """The same without what only a search needs."""
+        hops = self.hops.without_names() if isinstance(self.hops, Sketch) else self.hops
+        return replace(self, hops=hops, sketch=None)
+
+
+@dataclass(frozen=True, eq=False)
+class ExactHops:
+    """The mean cosine over hops 1..depth, whose rows are made for the pairs that are asked for.
+
+    It takes no memory, and much time for each pair: for explanations.
+    """
+
+    adjacency: tuple[Sparse, Sparse]
+    features: tuple[Rows, Rows]
+    """Those of all left and of all right entities."""
+    depth: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of left and of right entities."""
+        return len(self.features[0]), len(self.features[1])
+
+    def rows(self, side: int, number: int, entities: Numbers) -> Rows:
+        """The feature rows of these entities of a side after a number of hops."""
+        return hop_rows(
+            self.adjacency[side], self.features[side], number, entities.astype(np.int64)
+        )
+
+    def of_each(self, left: Numbers, right: Numbers) -> Matrix:
+        """The cosine of each pair after each of hops 1..depth; shape (depth, pairs)."""
+        (lefts, at), (rights, to) = (np.unique(side, return_inverse=True) for side in (left, right))
+        cosines = [
+            RowProduct(self.rows(0, number, lefts), self.rows(1, number, rights)).of(at, to)
+            for number in range(1, self.depth + 1)
+        ]
+        return np.array(cosines, dtype=np.float32).reshape(self.depth, len(left))
+
+    def of(self, left: Numbers, right: Numbers) -> Matrix:
+        """The means of the pairs (left[0], right[0]), (left[1], right[1]), ..."""
+        total: Matrix = self.of_each(left, right).sum(axis=0) / np.float32(max(self.depth, 1))
+        return total
+
+    def partners(
+        self, starts: Positions, right: Numbers, progress: Progress | None = None
+    ) -> Matrix:
+        """The means of left entity i with right[starts[i]:starts[i + 1]], for every i."""
+        return self.of(np.repeat(np.arange(len(starts) - 1), np.diff(starts)), right)
