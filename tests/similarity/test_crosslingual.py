@@ -17,11 +17,12 @@ import sameas
 from explaining import assert_explains
 from sameas.errors import OptionError
 from sameas.graph.task import Inputs
+from sameas.options.tuning import TUNING
 from sameas.refinement.weights import DEFAULT, learn_weights
 from sameas.similarity.crosslingual import choose_support, look_up, with_meanings
 from sameas.text import encoders
 from sameas.text.encoders import Encoder, find_encoder
-from sameas.text.learned_dictionary import SEEN, STEPS, dictionary_rows, learn_dictionary
+from sameas.text.learned_dictionary import dictionary_rows, learn_dictionary
 from sameas.text.ngrams import ngram_rows
 
 HAN = "阿贝色德厄弗格赫伊杰克勒莫恩奥佩库尔斯特乌维韦克西伊"
@@ -112,11 +113,11 @@ def test_translations_are_those_of_the_model(pairs, block):
     for number, pair in enumerate(pairs):
         for side, found in zip(sides, pair, strict=True):
             side[number, found] = 1
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sameas.text.learned_dictionary.BLOCK", block)
-        learned = learn_dictionary(csr_array(sides[0]), csr_array(sides[1])).toarray()
+    learned = learn_dictionary(csr_array(sides[0]), csr_array(sides[1]), block=block).toarray()
     expected = np.zeros((4, 4))
-    for place, value in reference.translations(pairs, steps=STEPS, seen=SEEN).items():
+    for place, value in reference.translations(
+        pairs, steps=TUNING.dictionary.steps, seen=TUNING.dictionary.seen
+    ).items():
         expected[place] = value if value >= 0.02 else 0.0
     near = np.abs(expected - 0.02) > 1e-6
     assert_allclose(learned[near], expected[near], atol=1e-6)

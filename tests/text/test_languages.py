@@ -22,10 +22,11 @@ import sameas
 from folders import openea, put
 from sameas import InputError, OptionError, OutputError
 from sameas.cli.main import main
+from sameas.options.tuning import TUNING
 from sameas.pipeline.inputs import collect_inputs
 from sameas.text.languages.detection import Language, detect
 from sameas.text.languages.dictionaries import resources
-from sameas.text.languages.glosses import UNKNOWN, _segments, glosses
+from sameas.text.languages.glosses import _segments, glosses
 
 DOCS = Path(__file__).parents[2] / "docs" / "languages.md"
 ODD = [
@@ -100,10 +101,10 @@ def test_names_without_letters_have_no_language(names):
 )
 def test_segmentation_has_the_least_cost_of_all(letters, known):
     text, spans = "".join(letters), [(i, i + 1) for i in range(len(letters))]
-    pieces = _segments(text, spans, known)
+    pieces, unknown = _segments(text, spans, known, TUNING.glosses), TUNING.glosses.unknown_cost
     assert "".join(pieces) == text
-    cost = sum(1 if piece in known else UNKNOWN * len(piece) for piece in pieces)
-    assert cost == reference.segmentation_cost(text, known, unknown=UNKNOWN)
+    cost = sum(1 if piece in known else unknown * len(piece) for piece in pieces)
+    assert cost == reference.segmentation_cost(text, known, unknown=unknown)
 
 
 OWN = pl.DataFrame(

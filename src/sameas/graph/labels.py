@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sameas.graph.iri import RDFS, SKOS, mapped_where
+from sameas.options.tuning import TUNING, LabelTuning
 
 LABELS = (
     f"{RDFS}label",
@@ -40,12 +41,6 @@ SCHEME = r"^(?:urn:)?[A-Za-z][A-Za-z0-9+.-]*:"
 """What comes before the last part of an IRI without slash and hash."""
 TURNS = ("[a-z][A-Z]", r"[A-Za-z]\d", r"\d[A-Za-z]", "[A-Z]{2}[a-z]")
 """Where case changes, or digits meet letters."""
-SAME_STEMS = 0.3
-"""Last parts with digits are identifiers if without these fewer than this share are distinct."""
-CROWD = 5
-"""IRIs that a namespace must have before its siblings tell."""
-RESTLESS = 0.3
-"""Last parts are identifiers if they have so many turns per character."""
 
 
 def names_from_uris(uris: pl.Series) -> pl.Series:
@@ -80,7 +75,12 @@ def namespaces(iris: pl.Series) -> pl.Series:
     return iris.str.replace(r"[^/#]*[/#]?$", "")
 
 
-def are_identifiers(iris: pl.Series, kinds: NDArray[np.int8] | None = None) -> pl.Series:
+def are_identifiers(
+    iris: pl.Series,
+    kinds: NDArray[np.int8] | None = None,
+    *,
+    tuning: LabelTuning = TUNING.labels,
+) -> pl.Series:
     """Whether the last part of each IRI is an identifier; siblings have its namespace and kind.
 
     >>> are_identifiers(pl.Series(["http://a.org/Q42", "http://a.org/New_York", "x:id"])).to_list()
@@ -100,14 +100,15 @@ def are_identifiers(iris: pl.Series, kinds: NDArray[np.int8] | None = None) -> p
     )
     turns = pl.sum_horizontal(pl.col("local").str.count_matches(turn) for turn in TURNS)
     stem = pl.col("local").str.replace_all(r"[\d\W_]+", " ").str.strip_chars().str.to_lowercase()
-    odd = pl.col("shape") | (turns / pl.col("local").str.len_chars().clip(1) > RESTLESS)
+    restless = turns / pl.col("local").str.len_chars().clip(1) > tuning.restless
+    odd = pl.col("shape") | restless
     table = table.with_columns(
         stem=stem, odd=odd, digits=pl.col("local").str.contains(r"\d")
     ).with_columns(
-        many=(pl.len() >= CROWD).over("space", "kind"),
-        same=(pl.col("stem").n_unique() / pl.len() < SAME_STEMS).over("space", "kind"),
-        digits=(pl.col("digits").mean() > 0.5).over("space", "kind"),
-        odd=(pl.col("odd").mean() > 0.5).over("space", "kind"),
+        many=(pl.len() >= tuning.crowd).over("space", "kind"),
+        same=(pl.col("stem").n_unique() / pl.len() < tuning.same_stems).over("space", "kind"),
+        digits=(pl.col("digits").mean() > tuning.most).over("space", "kind"),
+        odd=(pl.col("odd").mean() > tuning.most).over("space", "kind"),
     )
     crowd = pl.col("many") & ((pl.col("same") & pl.col("digits")) | pl.col("odd"))
     return table.select(pl.col("shape") | crowd).to_series()

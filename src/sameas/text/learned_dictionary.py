@@ -16,25 +16,20 @@ from scipy.sparse import csr_array, diags_array
 from sameas.compute.arrays import Positions, Sparse
 from sameas.compute.parallel import slices
 from sameas.compute.rows import Rows, as_rows, side_by_side, unit
+from sameas.options.tuning import TUNING, DictionaryTuning
 from sameas.text.folding import folded
 from sameas.text.ngrams import ngram_rows
 
-LONGEST = 3
-"""Letters of the left names that are translated together."""
-STEPS = 5
-"""Steps of expectation and maximisation."""
-LEAST = 0.02
-"""Translations less likely than this are dropped."""
-SEEN = 2
-"""Links in which an n-gram must stand before it is translated."""
-MOST_PAIRS = 40_000
-"""Links that a dictionary is learnt from; more take long and tell little."""
 BLOCK = 20_000
 """Links whose n-grams are paired at once."""
 
 
 def dictionary_rows(
-    left: pl.Series, right: pl.Series, links: tuple[Positions, Positions]
+    left: pl.Series,
+    right: pl.Series,
+    links: tuple[Positions, Positions],
+    *,
+    tuning: DictionaryTuning = TUNING.dictionary,
 ) -> tuple[Rows, Rows]:
     """Unit rows of the left names, translated, and of the right names; in one space.
 
@@ -42,29 +37,37 @@ def dictionary_rows(
     learnt from its own link: each half of the left names uses the links of the other half.
     """
     written = ngram_rows(folded(right), n=3, boundaries=True, rarity=True)
-    counts = [ngram_rows(left, n=n) for n in range(1, LONGEST + 1)]
+    counts = [ngram_rows(left, n=n) for n in range(1, tuning.longest + 1)]
     letters, wanted = _present(side_by_side(*counts).sparse), _present(written.sparse)
     translated = csr_array((len(left), wanted.shape[1]), dtype=np.float32)
     rarity = np.log(max(len(right), 2) / np.maximum(wanted.sum(axis=0), 1)).astype(np.float32)
     for half in (0, 1):
         others = np.flatnonzero(links[0] % 2 != half)
-        others = others[np.linspace(0, len(others) - 1, min(len(others), MOST_PAIRS)).astype(int)]
-        dictionary = learn_dictionary(letters[links[0][others]], wanted[links[1][others]])
+        count = min(len(others), tuning.most_links)
+        others = others[np.linspace(0, len(others) - 1, count).astype(int)]
+        known = letters[links[0][others]], wanted[links[1][others]]
+        dictionary = learn_dictionary(*known, tuning=tuning)
         own = diags_array((np.arange(len(left)) % 2 == half).astype(np.float32))
         translated = csr_array(translated + own @ letters @ dictionary)
     return unit(as_rows(csr_array(translated @ diags_array(rarity)))), written
 
 
-def learn_dictionary(left: Sparse, right: Sparse) -> Sparse:
+def learn_dictionary(
+    left: Sparse,
+    right: Sparse,
+    *,
+    tuning: DictionaryTuning = TUNING.dictionary,
+    block: int = BLOCK,
+) -> Sparse:
     """How likely each left n-gram is written as each right one; shape (left, right columns).
 
     Row i of both sides are the n-grams of two names that mean the same, each present or not.
     """
     shape = left.shape[1], right.shape[1]
-    often = np.bincount(left.indices, minlength=shape[0]) >= SEEN
+    often = np.bincount(left.indices, minlength=shape[0]) >= tuning.seen
     left = csr_array(left @ diags_array(often.astype(np.float32)))
     left.eliminate_zeros()
-    parts = list(slices(left.shape[0], BLOCK))
+    parts = list(slices(left.shape[0], block))
     met = [_meetings(left[part], right[part], right.indptr[part.start]) for part in parts]
     if not met:
         return csr_array(shape, dtype=np.float32)
@@ -72,13 +75,13 @@ def learn_dictionary(left: Sparse, right: Sparse) -> Sparse:
     distinct, entry = np.unique(keys, return_inverse=True)
     sources, targets = np.divmod(distinct, shape[1])
     likely: NDArray[np.float64] = np.ones(len(distinct))
-    for _ in range(STEPS):
+    for _ in range(tuning.steps):
         likely /= np.bincount(sources, likely, minlength=shape[0])[sources]
         shares: NDArray[np.float64] = likely[entry]
         shares /= np.bincount(written, shares)[written]
         likely = np.bincount(entry, shares, minlength=len(distinct)).astype(np.float64)
     likely /= np.bincount(sources, likely, minlength=shape[0])[sources]
-    kept = likely >= LEAST
+    kept = likely >= tuning.least
     values = likely[kept].astype(np.float32)
     return csr_array((values, (sources[kept], targets[kept])), shape=shape)
 

@@ -17,17 +17,10 @@ from sameas.graph.semantics.names import Naming
 from sameas.text.folding import folded
 from sameas.text.ngrams import ngram_rows
 
-FEWEST = 5
-MOST_OTHERS = 0.1
-"""The share of a relation's heads that may not be as described."""
-CHAINED = 0.02
-"""The share of tails that may be heads: names are not named themselves."""
-RESEMBLE = 0.2
-"""The least mean cosine of names, beyond that of names at random."""
-
 
 def find_aliases(view: View, naming: Naming) -> Positions:
     """Pairs (alias, what it names), shape (k, 2)."""
+    tuning = view.tuning.semantics
     graph, edges, size = view.graph, view.between, len(view.graph.entities)
     out, into = (np.bincount(edges[:, end], minlength=size) for end in (0, 2))
     said = graph.attributes.filter(~pl.col("attribute").is_in(naming.name_paths))
@@ -43,10 +36,12 @@ def find_aliases(view: View, naming: Naming) -> Positions:
         heads, tails = part[:, 0], part[:, 2]
         good = bare[heads] & individual[tails]
         chained = np.isin(tails, heads)
-        if good.sum() < FEWEST or (~good).mean() > MOST_OTHERS or chained.mean() > CHAINED:
+        few = good.sum() < tuning.fewest_aliases or (~good).mean() > tuning.other_heads
+        if few or chained.mean() > tuning.chained:
             continue
         heads, tails = heads[good & ~chained], tails[good & ~chained]
-        if _own_type(view, heads, tails) and _resemble(texts[heads], texts[tails]):
+        typed = _own_type(view, heads, tails)
+        if typed and _resemblance(texts[heads], texts[tails]) >= tuning.resemble:
             found.append(np.stack([heads, tails], axis=1))
     return np.concatenate(found)
 
@@ -57,15 +52,16 @@ def _own_type(view: View, heads: Positions, tails: Positions) -> bool:
     theirs = view.types[np.isin(view.types[:, 0], tails), 2]
     most = int(np.bincount(own).argmax()) if len(own) else -1
     ours, other = (own == most).sum(), (theirs == most).sum()
-    few, fewer = (MOST_OTHERS * len(np.unique(ends)) for ends in (heads, tails))
+    others = view.tuning.semantics.other_heads
+    few, fewer = (others * len(np.unique(ends)) for ends in (heads, tails))
     return most >= 0 and ours >= len(np.unique(heads)) - few and other <= fewer
 
 
-def _resemble(names: Mask, others: Mask) -> bool:
-    """Whether names resemble the others in their order more than in another order."""
+def _resemblance(names: Mask, others: Mask) -> float:
+    """How much more names resemble the others in their order than in another order."""
     texts = folded(pl.Series([*names, *others], dtype=pl.String))
     rows = ngram_rows(texts, n=3, boundaries=True, rarity=True).sparse
     ours, theirs = rows[: len(names)], rows[len(names) :]
     turned = theirs[np.roll(np.arange(len(names)), len(names) // 2)]
     alike, chance = (float(ours.multiply(side).sum()) / len(names) for side in (theirs, turned))
-    return alike - chance >= RESEMBLE
+    return alike - chance

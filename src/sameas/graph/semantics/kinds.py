@@ -19,6 +19,7 @@ from sameas.graph.graph import Graph, positions_of
 from sameas.graph.iri import OWL, RDF, RDFS, SKOS, XML, XSD
 from sameas.graph.labels import LABELS, are_identifiers, namespaces
 from sameas.graph.rdf.reading import Reading
+from sameas.options.tuning import TUNING, Tuning
 
 VOCABULARIES = {
     "rdf": RDF,
@@ -61,8 +62,6 @@ LABEL_NODES = (
     "obo:hasDefinition obo:hasDbXref obo:hasAlternativeId"
 )
 """Properties that lead to a node which only holds a text."""
-DEEPEST = 30
-"""Expressions within each other that are followed."""
 
 
 class Kind(IntEnum):
@@ -91,6 +90,7 @@ class View:
     graph: Graph
     kinds: Kinds = field(default_factory=lambda: np.zeros(0, dtype=np.int8))
     """What each entity is, once that is known."""
+    tuning: Tuning = TUNING
 
     @cached_property
     def triples(self) -> Positions:
@@ -135,10 +135,10 @@ class View:
         return mask
 
 
-def view_of(graph: Graph) -> View:
+def view_of(graph: Graph, *, tuning: Tuning = TUNING) -> View:
     """The graph with the kinds of its entities, and with plain triples for OWL expressions."""
-    raw = View(graph)
-    return View(_dissolved(raw), _kinds(raw))
+    raw = View(graph, tuning=tuning)
+    return View(_dissolved(raw), _kinds(raw), tuning)
 
 
 def _kinds(view: View) -> Kinds:
@@ -188,7 +188,8 @@ def _holders(view: View, schema: Mask, said: Positions) -> Mask:
     found: Mask = (owners == 1) & (own == 0) & (texts == 1) & ~schema
     found &= ~view.mask(view.graph.positions(labels))  # what has a label is a thing
     places = np.flatnonzero(found)
-    found[places] = are_identifiers(view.graph.entities.gather(places)).to_numpy()
+    uris = view.graph.entities.gather(places)
+    found[places] = are_identifiers(uris, tuning=view.tuning.labels).to_numpy()
     found |= view.mask(view.edges(LABEL_NODES)[:, 2]) & (own == 0) & ~schema
     return found
 
@@ -228,7 +229,7 @@ def _dissolved(view: View) -> Graph:
     new = [
         (head, relation, tail)
         for head, through, node in leading.tolist()
-        for relation, tail in ends(node, through, DEEPEST)
+        for relation, tail in ends(node, through, view.tuning.semantics.deepest)
     ]
     kept = view.triples[~inside & ~expression[view.triples[:, 2]]]
     triples = np.concatenate([kept, np.array(new, dtype=np.int64).reshape(-1, 3)])

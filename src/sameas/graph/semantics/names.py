@@ -19,6 +19,7 @@ from sameas.graph.iri import SKOS
 from sameas.graph.labels import ALTERNATIVES, LABELS, are_identifiers, names_from_uris
 from sameas.graph.semantics.kinds import LINKED, SYNONYMS, VOCABULARIES, Kind, View, iris
 from sameas.graph.semantics.paths import SEPARATOR
+from sameas.options.tuning import TUNING, SemanticsTuning
 from sameas.text.folding import folded
 
 FURTHER = (*ALTERNATIVES, *iris(f"skos:hiddenLabel {SYNONYMS}"))
@@ -34,13 +35,6 @@ XL = {
 WORD = r"[\p{L}]{3,}|[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]"
 ODD = r"^(?:https?:|ftp:|urn:|mailto:|\d{4}-\d\d)"
 """Texts that are no words: addresses and dates."""
-LEAST_COVERAGE, LEAST_WORDS, LEAST_DISTINCT = 0.3, 0.7, 0.3
-"""Shares of entities that have a path, and of values that are words and distinct, for names."""
-DISTINCT_ENOUGH = 0.95
-"""Names of several paths are put together until so many are distinct."""
-MOST_PARTS = 3
-LONGEST = 150
-"""Median characters of a path that may hold names."""
 
 NAMED = (*LINKED, Kind.MENTION)
 NAMES = ("entity", "path", "value", "language", "rank")
@@ -95,7 +89,7 @@ def _side(view: View, paths: pl.DataFrame) -> _Side:
     texts = texts.with_columns(
         group=pl.Series(groups).gather(texts["entity"]),
         plain=folded(texts["value"]),
-        words=looks_like_words(texts["value"]),
+        words=looks_like_words(texts["value"], tuning=view.tuning.semantics),
     )
     return _Side(view, ranks, known, bare, groups, texts)
 
@@ -103,7 +97,7 @@ def _side(view: View, paths: pl.DataFrame) -> _Side:
 def _naming(side: _Side, other: _Side) -> Naming:
     """The names of one graph: by well-known paths, by others, and by IRIs."""
     ranking = _ranking(side, other)
-    made, chosen = _put_together(side.texts, ranking, len(side.ranks))
+    made, chosen = _put_together(side, ranking)
     every = pl.concat([side.known, *made])
     local = _from_iris(side.view, _unnamed(side.view, every), len(side.ranks) + 1)
     every = pl.concat([every, local])
@@ -136,7 +130,7 @@ def _unnamed(view: View, named: pl.DataFrame) -> Mask:
     return bare
 
 
-def looks_like_words(values: pl.Series) -> pl.Series:
+def looks_like_words(values: pl.Series, *, tuning: SemanticsTuning = TUNING.semantics) -> pl.Series:
     """Whether each text looks like words rather than a number, a code, a date or an address.
 
     >>> looks_like_words(pl.Series(["New York", "415/777-9779", "2016-06-20", "上海"])).to_list()
@@ -144,7 +138,8 @@ def looks_like_words(values: pl.Series) -> pl.Series:
     """
     letters = values.str.replace_all(r"[^\p{L}]", "").str.len_chars()
     marks = values.str.replace_all(r"\s", "").str.len_chars()
-    return values.str.contains(WORD) & ~values.str.contains(ODD) & (letters >= 0.6 * marks)
+    lettered = letters >= tuning.letters * marks
+    return values.str.contains(WORD) & ~values.str.contains(ODD) & lettered
 
 
 def _type_sets(view: View) -> NDArray[np.int64]:
@@ -162,6 +157,7 @@ def _type_sets(view: View) -> NDArray[np.int64]:
 
 def _ranking(side: _Side, other: _Side) -> pl.DataFrame:
     """The name-likeness of each path within each set of types, best first."""
+    tuning = side.view.tuning.semantics
     met = other.texts.filter(pl.col("held"), pl.col("words"))["plain"].unique()
     own = side.texts.filter(pl.col("held")).with_columns(met=pl.col("plain").is_in(met.implode()))
     sizes = pl.DataFrame({"group": side.groups[side.bare]}).group_by("group").len("size")
@@ -174,8 +170,10 @@ def _ranking(side: _Side, other: _Side) -> pl.DataFrame:
         total=pl.len(),
     )
     coverage = pl.col("entities") / pl.col("size")
-    likeness = coverage * pl.col("distinct") * pl.col("words") * (0.2 + pl.col("meets"))
-    likeness = likeness * 0.7 ** pl.col("steps") * (40 / pl.col("length").clip(40))
+    meets, usual = tuning.meets_prior + pl.col("meets"), tuning.usual_length
+    likeness = coverage * pl.col("distinct") * pl.col("words") * meets
+    likeness = likeness * tuning.step_factor ** pl.col("steps")
+    likeness = likeness * (usual / pl.col("length").clip(usual))
     return (
         own.group_by("path", "group")
         .agg(entities=pl.col("entity").n_unique())
@@ -183,20 +181,19 @@ def _ranking(side: _Side, other: _Side) -> pl.DataFrame:
         .join(sizes, on="group")
         .with_columns(coverage=coverage, likeness=likeness)
         .filter(
-            pl.col("coverage") >= LEAST_COVERAGE,
-            pl.col("words") >= LEAST_WORDS,
-            pl.col("distinct") >= LEAST_DISTINCT,
-            pl.col("length") <= LONGEST,
+            pl.col("coverage") >= tuning.least_coverage,
+            pl.col("words") >= tuning.least_words,
+            pl.col("distinct") >= tuning.least_distinct,
+            pl.col("length") <= tuning.longest_name,
         )
         .sort("group", "likeness", "path", descending=[False, True, False])
     )
 
 
-def _put_together(
-    texts: pl.DataFrame, ranking: pl.DataFrame, rank: int
-) -> tuple[list[pl.DataFrame], set[str]]:
+def _put_together(side: _Side, ranking: pl.DataFrame) -> tuple[list[pl.DataFrame], set[str]]:
     """Names of the entities without one: of their group's best path, or of several together."""
-    by_group = texts.partition_by("group", as_dict=True)
+    tuning, rank = side.view.tuning.semantics, len(side.ranks)
+    by_group = side.texts.partition_by("group", as_dict=True)
     found, chosen = list[pl.DataFrame](), set[str]()
     for group, best in ranking.partition_by("group", as_dict=True, maintain_order=True).items():
         own = by_group[group]
@@ -205,12 +202,13 @@ def _put_together(
         parts = [first]
         single = names["entity"].n_unique() == len(names)
         for path in best.filter(pl.col("steps") == steps)["path"][1:] if single else ():
-            if _distinct(names) >= DISTINCT_ENOUGH or len(parts) == MOST_PARTS:
+            enough = _distinct(names) >= tuning.distinct_enough
+            if enough or len(parts) == tuning.most_parts:
                 break
             more = own.filter(pl.col("path") == path)
             if more["entity"].n_unique() == len(more):
                 joined = _joined(names, more)
-                if _distinct(joined) > _distinct(names) + 0.01:
+                if _distinct(joined) > _distinct(names) + tuning.least_gain:
                     names, parts = joined, [*parts, path]
         chosen |= set(parts)
         names = names.with_columns(path=pl.lit(first), rank=pl.lit(rank, pl.Int64))
@@ -236,7 +234,8 @@ def _from_iris(view: View, bare: Mask, rank: int) -> pl.DataFrame:
     places = np.flatnonzero(bare)
     uris = view.graph.entities.gather(places)
     table = pl.DataFrame({"entity": places, "value": names_from_uris(uris)})
-    table = table.filter(~are_identifiers(uris, view.kinds[places]), pl.col("value") != "")
+    identifiers = are_identifiers(uris, view.kinds[places], tuning=view.tuning.labels)
+    table = table.filter(~identifiers, pl.col("value") != "")
     nothing = pl.lit("")
     table = table.with_columns(path=nothing, language=nothing, rank=pl.lit(rank, pl.Int64))
     return table.select(NAMES)

@@ -11,9 +11,6 @@ import polars as pl
 
 from sameas.graph.semantics.kinds import Kind, View
 
-EXCLUSIVE = 0.9
-"""The share of a relation's tails with one head only from which tails belong to their heads."""
-STEPS = 2
 SEPARATOR = " / "
 """Stands between the relations and the attribute of a path."""
 
@@ -35,7 +32,7 @@ def literal_paths(view: View) -> pl.DataFrame:
     ).filter(pl.col("entity") >= 0, pl.col("value") != "")
     found, last = [direct], direct
     leads = _own_nodes(view)
-    for _ in range(STEPS):
+    for _ in range(view.tuning.semantics.steps):
         last = (
             leads.join(last, left_on="tail", right_on="entity", how="inner")
             .filter(pl.col("entity") != pl.col("tail"))
@@ -61,7 +58,8 @@ def _own_nodes(view: View) -> pl.DataFrame:
     alone = heads[group] == 1
     count = np.bincount(triples[:, 1], minlength=len(relations))
     share = np.bincount(triples[alone, 1], minlength=len(relations)) / np.maximum(count, 1)
-    head, relation, tail = triples[alone & (share[triples[:, 1]] >= EXCLUSIVE)].T
+    exclusive = share[triples[:, 1]] >= view.tuning.semantics.exclusive
+    head, relation, tail = triples[alone & exclusive].T
     return pl.DataFrame(
         {
             "entity": head,

@@ -20,6 +20,7 @@ from sameas.graph.semantics.aliases import find_aliases
 from sameas.graph.semantics.kinds import LINKED, Kind, View, view_of
 from sameas.graph.semantics.names import Naming, find_names
 from sameas.graph.semantics.paths import SEPARATOR, literal_paths
+from sameas.options.tuning import TUNING, Tuning
 
 __all__ = ["SEPARATOR", "Kind", "understand"]
 
@@ -27,12 +28,12 @@ ALIAS = 1000
 """Added to the rank of a name that an alias holds: after all that an entity is called itself."""
 
 
-def understand(pair: GraphPair) -> GraphPair:
+def understand(pair: GraphPair, *, tuning: Tuning = TUNING) -> GraphPair:
     """The pair with what is RDF in it as it is matched: names, kinds, attributes."""
     graphs = [graph.raw or graph for graph in (pair.left, pair.right)]
     if all(graph.reading is None for graph in graphs):
         return pair
-    views = [view_of(graph) for graph in graphs]
+    views = [view_of(graph, tuning=tuning) for graph in graphs]
     paths = [literal_paths(view) for view in views]
     namings = find_names(views, paths)
     shared = _shared_language(namings)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from sameas.options.tuning import TUNING, LanguageTuning
+
 SCRIPTS = {
     "Hangul": "ko",
     "Han": "zh",
@@ -58,11 +60,6 @@ WORDS = {
     "id": "dan di dari yang",
 }
 """Short words that are frequent in names."""
-FREQUENT, CLEAR = 0.03, 1.25
-"""A language is told if its words are in so many of the names, and in so many times more than
-those of any other one; it is in doubt otherwise."""
-FOREIGN_LETTERS = 0.05
-"""The share of names with letters of another language of the script that decides for it."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +74,7 @@ class Language:
     """The share of the names that are written in this script."""
 
 
-def detect(names: pl.Series) -> Language:
+def detect(names: pl.Series, *, tuning: LanguageTuning = TUNING.languages) -> Language:
     """The script and the language of most of the names.
 
     A name with letters of another script besides Latin ones counts for the other script. Kana
@@ -106,11 +103,12 @@ def detect(names: pl.Series) -> Language:
     if not share:
         return Language("None", "und", 0.0)
     if script == "Latin":
-        return Language(script, _by_words(names), share)
-    if script == "Han" and shares["kana"] > FOREIGN_LETTERS * share:
+        return Language(script, _by_words(names, tuning), share)
+    if script == "Han" and shares["kana"] > tuning.foreign_letters * share:
         return Language("Japanese", "ja", share)
     language = SCRIPTS[script]
-    others = {language: FOREIGN_LETTERS * share, **_shares(names, LETTERS.get(language, {}))}
+    least = tuning.foreign_letters * share
+    others = {language: least, **_shares(names, LETTERS.get(language, {}))}
     return Language(script, max(others, key=others.__getitem__), share)
 
 
@@ -132,9 +130,9 @@ def word_shares(names: pl.Series) -> dict[str, float]:
     )
 
 
-def _by_words(names: pl.Series) -> str:
+def _by_words(names: pl.Series, tuning: LanguageTuning) -> str:
     """The language of names in Latin letters, if their short words tell."""
     shares = word_shares(names)
     first, second = sorted(shares, key=lambda language: -shares[language])[:2]
-    clear = shares[first] > max(FREQUENT, CLEAR * shares[second])
+    clear = shares[first] > max(tuning.frequent_words, tuning.clear_lead * shares[second])
     return first if clear else "und"

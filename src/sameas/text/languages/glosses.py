@@ -8,18 +8,11 @@ from itertools import groupby, islice
 
 import polars as pl
 
+from sameas.options.tuning import TUNING, GlossTuning
 from sameas.text.folding import folded
 from sameas.text.languages.detection import detect
 from sameas.text.languages.dictionaries import ENTRIES, resources, simplified_characters
 
-LONGEST = 24
-"""Characters of scripts without spaces, or words, that are looked up together."""
-GLOSSES = (1.0, 0.5)
-"""The weights of the glosses of a piece, the best one first."""
-UNKNOWN = 2.0
-"""What a character or word without entry costs; a piece with an entry costs 1."""
-MOST = 200
-"""Characters or words of a name that are looked at; nothing that names a thing is longer."""
 UNSPACED = (
     "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Tibetan, Burmese, Khmer
     "\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Kana, Han
@@ -38,6 +31,7 @@ def glosses(
     vocabulary: Collection[str],
     dictionary: pl.DataFrame | None = None,
     sources: Collection[str] | None = None,
+    tuning: GlossTuning = TUNING.glosses,
 ) -> pl.DataFrame:
     """What the names mean: table name_index, piece, gloss, weight, in the order of the names.
 
@@ -53,8 +47,12 @@ def glosses(
     texts = _looked_up(names, language)
     index = pl.DataFrame({"name_index": range(len(names)), "text": texts}).filter(texts != "")
     distinct = index["text"].unique(maintain_order=True).to_list()
-    spans = [[match.span() for match in islice(TOKENS.finditer(text), MOST)] for text in distinct]
-    wanted = pl.Series(list(dict.fromkeys(_parts(distinct, spans))), dtype=pl.String)
+    spans = [
+        [match.span() for match in islice(TOKENS.finditer(text), tuning.most_tokens)]
+        for text in distinct
+    ]
+    parts = _parts(distinct, spans, tuning.longest)
+    wanted = pl.Series(list(dict.fromkeys(parts)), dtype=pl.String)
     # Latin letters in names of another script are English already.
     foreign = wanted.filter(wanted.str.contains(r"[^ -~]") | (detect(names).script == "Latin"))
     own = pl.DataFrame(schema=ENTRIES) if dictionary is None else dictionary
@@ -62,16 +60,16 @@ def glosses(
     for one in resources(language):
         if one.installed and (sources is None or one.name in sources):
             tables.append(_plain(_wanted(one.read(language, foreign), foreign, language)))
-    entries = _best(pl.concat(tables), vocabulary)
+    entries = _best(pl.concat(tables), vocabulary, tuning.weights)
     known = set(entries["piece"])
     pieces = [
         (text, piece, share)
-        for text, parts in zip(distinct, spans, strict=True)
-        for piece, share in _with_sounds(_segments(text, parts, known), language)
+        for text, span in zip(distinct, spans, strict=True)
+        for piece, share in _with_sounds(_segments(text, span, known, tuning), language, tuning)
     ]
     schema = {"text": pl.String, "piece": pl.String, "share": pl.Float64}
     table = pl.DataFrame(pieces, schema=schema, orient="row")
-    meant = pl.concat([entries, _spelled(table["piece"], known)])
+    meant = pl.concat([entries, _spelled(table["piece"], known, tuning.weights[0])])
     return (
         index.join(table, on="text", maintain_order="left_right")
         .join(meant, on="piece", maintain_order="left_right")
@@ -79,12 +77,12 @@ def glosses(
     )
 
 
-def _spelled(pieces: pl.Series, known: Set[str]) -> pl.DataFrame:
+def _spelled(pieces: pl.Series, known: Set[str], weight: float) -> pl.DataFrame:
     """The pieces that are not known, transliterated: piece, gloss, weight."""
     unknown = pieces.unique(maintain_order=True).to_frame("piece")
     unknown = unknown.filter(~pl.col("piece").is_in(known))
     spelled = unknown.with_columns(gloss=folded(unknown["piece"], numbers=False))
-    return spelled.filter(pl.col("gloss") != "").with_columns(weight=pl.lit(GLOSSES[0]))
+    return spelled.filter(pl.col("gloss") != "").with_columns(weight=pl.lit(weight))
 
 
 def _looked_up(texts: pl.Series, language: str) -> pl.Series:
@@ -94,12 +92,14 @@ def _looked_up(texts: pl.Series, language: str) -> pl.Series:
     return plain.str.replace_many(simplified_characters()) if language == "zh" else plain
 
 
-def _parts(texts: Iterable[str], spans: Iterable[Sequence[tuple[int, int]]]) -> Iterator[str]:
-    """The texts, and all their runs of up to LONGEST characters or words."""
+def _parts(
+    texts: Iterable[str], spans: Iterable[Sequence[tuple[int, int]]], longest: int
+) -> Iterator[str]:
+    """The texts, and all their runs of up to ``longest`` characters or words."""
     for text, own in zip(texts, spans, strict=True):
         yield text
         for first, (start, _) in enumerate(own):
-            for _, end in own[first : first + LONGEST]:
+            for _, end in own[first : first + longest]:
                 yield text[start:end]
 
 
@@ -121,7 +121,9 @@ def _plain(entries: pl.DataFrame) -> pl.DataFrame:
     return glosses.filter(pl.col("gloss") != "")
 
 
-def _best(entries: pl.DataFrame, vocabulary: Collection[str]) -> pl.DataFrame:
+def _best(
+    entries: pl.DataFrame, vocabulary: Collection[str], weights: Sequence[float]
+) -> pl.DataFrame:
     """The best glosses of each piece with their weights: piece, gloss, weight."""
     entries = entries.unique(maintain_order=True)
     distinct = entries["gloss"].unique(maintain_order=True)
@@ -137,13 +139,15 @@ def _best(entries: pl.DataFrame, vocabulary: Collection[str]) -> pl.DataFrame:
         entries.join(fits, on="gloss", maintain_order="left")
         .sort("fit", descending=True, maintain_order=True)
         .with_columns(rank=pl.int_range(pl.len()).over("piece"))
-        .filter(pl.col("rank") < len(GLOSSES))
+        .filter(pl.col("rank") < len(weights))
     )
-    weights = pl.col("rank").replace_strict(dict(enumerate(GLOSSES)), return_dtype=pl.Float64)
-    return ranked.select("piece", "gloss", weight=weights)
+    weight = pl.col("rank").replace_strict(dict(enumerate(weights)), return_dtype=pl.Float64)
+    return ranked.select("piece", "gloss", weight=weight)
 
 
-def _segments(text: str, spans: Sequence[tuple[int, int]], known: Set[str]) -> list[str]:
+def _segments(
+    text: str, spans: Sequence[tuple[int, int]], known: Set[str], tuning: GlossTuning
+) -> list[str]:
     """The text cut into the fewest known pieces; unknown neighbours are one piece.
 
     Of several ways with as many pieces, the one whose last piece is longest is taken.
@@ -152,8 +156,8 @@ def _segments(text: str, spans: Sequence[tuple[int, int]], known: Set[str]) -> l
         return [text]
     costs, starts = [0.0], [-1]
     for last, (_, end) in enumerate(spans):
-        cost, start = costs[last] + UNKNOWN, -1
-        for first in range(last, max(last - LONGEST, -1), -1):
+        cost, start = costs[last] + tuning.unknown_cost, -1
+        for first in range(last, max(last - tuning.longest, -1), -1):
             if costs[first] + 1 <= cost and text[spans[first][0] : end] in known:
                 cost, start = costs[first] + 1, first
         costs.append(cost)
@@ -171,14 +175,17 @@ def _segments(text: str, spans: Sequence[tuple[int, int]], known: Set[str]) -> l
     return pieces[::-1]
 
 
-def _with_sounds(pieces: Sequence[str], language: str) -> Iterator[tuple[str, float]]:
+def _with_sounds(
+    pieces: Sequence[str], language: str, tuning: GlossTuning
+) -> Iterator[tuple[str, float]]:
     """The pieces with their weights; Chinese characters that stand alone are also sounds.
 
     Foreign names are written in Chinese by sound, and Chinese names of people are not translated:
-    several single characters in a row are one piece for their sound, and weigh half each.
+    several single characters in a row are one piece for their sound, and weigh less each.
     """
     for single, run in groupby(pieces, lambda piece: language == "zh" and len(piece) == 1):
         row = list(run)
         if single and len(row) > 1:
             yield "".join(row), 1.0
-        yield from ((piece, 0.5 if single and len(row) > 1 else 1.0) for piece in row)
+        weight = tuning.single_character if single and len(row) > 1 else 1.0
+        yield from ((piece, weight) for piece in row)

@@ -1,0 +1,496 @@
+"""Every number that was chosen: its value, its unit and where it comes from.
+
+A number is here if changing it changes links, confidence or answers. Its origin is one of three:
+*theory* (a formula gives it), *measured* (it trades time or memory, not accuracy), or *chosen on
+gold* (of which data, by comparing what). Functions take the numbers of their stage as a keyword;
+a ``Task`` carries all of them. To try another value, pass another ``Tuning``:
+``sameas.align(pair, tuning=TUNING.changed(anchors={"few": 300}))``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, NamedTuple, TypeVar
+
+Origin = Literal["theory", "measured", "chosen on gold"]
+Value = TypeVar("Value")
+
+RDF_PAIRS = "13 RDF pairs; set by hand while their gold was looked at, not varied"
+BY_HAND = "set by hand, not varied; tried on the five benchmark datasets alone"
+CLUES = "zh-en by clues: Hits@1 .9713, .9677 before; which values were compared: not recorded"
+SETTINGS = "zh-en: about ten settings of columns and partners compared"
+NOT_RECORDED = "not recorded"
+
+
+def _number(value: Value, unit: str, origin: Origin, source: str) -> Value:
+    made: Value = field(default=value, metadata={"unit": unit, "origin": origin, "source": source})
+    return made
+
+
+def theory(value: Value, unit: str, formula: str) -> Value:
+    """A number that a formula or a definition gives."""
+    return _number(value, unit, "theory", formula)
+
+
+def measured(value: Value, unit: str, cost: str) -> Value:
+    """A number that trades time or memory; ``cost`` says what a larger or smaller one costs."""
+    return _number(value, unit, "measured", cost)
+
+
+def chosen(value: Value, unit: str, on: str) -> Value:
+    """A number that was chosen while gold links were at hand; ``on`` says of which data."""
+    return _number(value, unit, "chosen on gold", on)
+
+
+def gumbel_quantile(probability: float) -> float:
+    """The quantile of the standard Gumbel distribution, -ln(-ln q), to four digits.
+
+    >>> gumbel_quantile(0.5), gumbel_quantile(0.9)
+    (0.3665, 2.2504)
+    """
+    return round(-math.log(-math.log(probability)), 4)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LanguageTuning:
+    """Languages of names: how they are told, and when names are compared across them."""
+
+    sample: int = measured(20_000, "names", "more take longer and tell the same language")
+    """Names of a side that its language is detected from."""
+    script_share: float = chosen(0.5, "share of names", BY_HAND)
+    """The share of a side's names that must be in its script for languages to differ."""
+    foreign_letters: float = chosen(0.05, "share of names", BY_HAND)
+    """The share of names with letters of another language of the script that decides for it."""
+    frequent_words: float = chosen(0.03, "share of names", BY_HAND)
+    """The share of names that must have a short word of a language for it to be told."""
+    clear_lead: float = chosen(1.25, "ratio", BY_HAND)
+    """How many times more names must have short words of a language than of any other."""
+    enough_names: int = chosen(5000, "names", BY_HAND)
+    """Names a side from which missing short words tell that one side is in another language."""
+    far_fewer: float = chosen(0.6, "ratio", BY_HAND)
+    """The ratio of two shares of short words below which one is far smaller."""
+    no_accident: float = chosen(0.01, "share of names", BY_HAND)
+    """The share of names with short words of a language above which these are no accident."""
+    most_names: int = measured(200_000, "entities", "encoding takes about .6 ms of CPU a name")
+    """Entities a side beyond which names are neither encoded nor translated by a learnt
+    dictionary."""
+    hop_columns: int = measured(128, "columns", "memory of hops grows with it")
+    """Principal columns of encoded names that are spread over the graph."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GlossTuning:
+    """Glosses: names of another language looked up in dictionaries."""
+
+    longest: int = measured(24, "characters or words", "look-ups grow with it")
+    """Characters of a script without spaces, or words, that are looked up together."""
+    most_tokens: int = measured(200, "characters or words", "look-ups grow with it")
+    """Characters or words of a name that are looked up."""
+    weights: tuple[float, ...] = chosen((1.0, 0.5), "weights", NOT_RECORDED)
+    """The weights of the glosses of a piece, the best one first."""
+    unknown_cost: float = chosen(2.0, "pieces", NOT_RECORDED)
+    """What a character or word without an entry costs where a piece with one costs 1."""
+    single_character: float = chosen(0.5, "weight", NOT_RECORDED)
+    """The weight of single Chinese characters in a row, which are also compared by sound."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DictionaryTuning:
+    """The dictionary that is learnt from a run's own links (IBM model 1)."""
+
+    longest: int = chosen(3, "letters", NOT_RECORDED)
+    """Letters of a left name that are translated together."""
+    steps: int = measured(5, "steps", "each costs a pass over the links")
+    """Steps of expectation and maximisation."""
+    least: float = chosen(0.02, "probability", NOT_RECORDED)
+    """Translations less likely than this are dropped."""
+    seen: int = chosen(2, "links", NOT_RECORDED)
+    """Links in which an n-gram must occur before it is translated."""
+    most_links: int = measured(40_000, "links", "time and memory grow with it")
+    """Links that a dictionary is learnt from."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelTuning:
+    """Names made from URIs: when the last part of a URI is an identifier, not a name."""
+
+    crowd: int = chosen(5, "URIs", RDF_PAIRS)
+    """URIs that a namespace must have before they are judged together."""
+    same_stems: float = chosen(0.3, "share", RDF_PAIRS)
+    """Parts with digits are identifiers if fewer than this share differ without the digits."""
+    restless: float = chosen(0.3, "changes per character", RDF_PAIRS)
+    """Changes of case, or between letters and digits, per character of an identifier."""
+    most: float = theory(0.5, "share", "the majority of the siblings")
+    """The share of a namespace's parts beyond which all are judged alike."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SemanticsTuning:
+    """What RDF graphs are about: names found in the data, nodes that hold texts, aliases."""
+
+    least_coverage: float = chosen(0.3, "share of entities", RDF_PAIRS)
+    """The share of entities of a type that must have a path for it to hold their names."""
+    least_words: float = chosen(0.7, "share of values", RDF_PAIRS)
+    """The share of a path's values that must look like words."""
+    least_distinct: float = chosen(0.3, "share of values", RDF_PAIRS)
+    """The share of a path's values that must be distinct."""
+    letters: float = chosen(0.6, "share of characters", RDF_PAIRS)
+    """The share of letters from which a text looks like words."""
+    longest_name: int = chosen(150, "characters", RDF_PAIRS)
+    """The largest median length of the values of a path that holds names."""
+    usual_length: int = chosen(40, "characters", RDF_PAIRS)
+    """The median length beyond which a path is the less likely to hold names."""
+    meets_prior: float = chosen(0.2, "share of values", RDF_PAIRS)
+    """Added to the share of a path's values that the other graph has too."""
+    step_factor: float = chosen(0.7, "factor", RDF_PAIRS)
+    """What each step away from the entity multiplies the likeness of a path to names with."""
+    distinct_enough: float = chosen(0.95, "share of names", RDF_PAIRS)
+    """Names of several paths are put together until this share of them is distinct."""
+    least_gain: float = chosen(0.01, "share of names", RDF_PAIRS)
+    """By how much another path must raise the share of distinct names to be put to them."""
+    most_parts: int = chosen(3, "paths", RDF_PAIRS)
+    """Paths that are put together to one name."""
+    steps: int = chosen(2, "edges", RDF_PAIRS)
+    """Edges between an entity and a text that belongs to it."""
+    exclusive: float = chosen(0.9, "share of tails", RDF_PAIRS)
+    """The share of a relation's tails with a single head from which tails belong to heads."""
+    deepest: int = measured(30, "expressions", "bounds recursion")
+    """OWL expressions within each other that are followed."""
+    fewest_aliases: int = chosen(5, "nodes", RDF_PAIRS)
+    """Nodes of a relation that must look like aliases before they count as such."""
+    other_heads: float = chosen(0.1, "share of nodes", RDF_PAIRS)
+    """The share of a relation's heads that may not look like aliases."""
+    chained: float = chosen(0.02, "share of nodes", RDF_PAIRS)
+    """The share of a relation's tails that may be heads too: aliases have no aliases."""
+    resemble: float = chosen(0.2, "cosine", RDF_PAIRS)
+    """By how much names of aliases must resemble what they name more than any other name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValueTuning:
+    """Values of attributes: how alike two of them are."""
+
+    long: int = measured(40, "characters", "edit distance takes quadratic time")
+    """Characters beyond which texts are compared by n-grams, not letter by letter."""
+    close: float = chosen(0.8, "likeness", RDF_PAIRS)
+    """The likeness (1 - edits / length, or cosine) from which two values are close."""
+    near: float = chosen(0.55, "likeness", RDF_PAIRS)
+    """The likeness from which two values are near."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttributeTuning:
+    """Attributes as evidence (Fellegi and Sunter): what equal or unlike values are worth."""
+
+    linked: tuple[float, float, float, float] = chosen(
+        (0.6, 0.15, 0.1, 0.15), "probabilities", RDF_PAIRS
+    )
+    """How often values of links are equal, close, near and unlike before anything is learned."""
+    unlinked: tuple[float, float, float, float] = chosen(
+        (0.02, 0.08, 0.2, 0.7), "probabilities", RDF_PAIRS
+    )
+    """The same for any two entities: the prior of what a sample of pairs tells."""
+    linked_prior: float = chosen(10.0, "anchors", RDF_PAIRS)
+    """The pseudo-count of the prior for links."""
+    unlinked_prior: float = chosen(4.0, "pairs", RDF_PAIRS)
+    """The pseudo-count of the prior for any two entities."""
+    random_pairs: int = measured(20_000, "pairs", "the standard error of a share is below .004")
+    """Random pairs from which it is counted how often values agree by chance."""
+    least_shared: int = chosen(3, "values", RDF_PAIRS)
+    """Values that two attributes must have in common to correspond."""
+    most_pairs: int = measured(25, "attributes", "time grows with it; each takes a bit of 32")
+    """Corresponding attributes that are compared, the most telling first."""
+    most_values: int = measured(10, "values", "time grows with its square")
+    """Values of an attribute of one entity that are compared, the rarest first."""
+    most_same: float = chosen(0.8, "share of statements", RDF_PAIRS)
+    """An attribute is a copy of another if this share of its statements are the other's."""
+    cap: float = chosen(8.0, "log-odds", RDF_PAIRS)
+    """The most that one attribute says against a pair; twice as much for it."""
+    longest: int = measured(400, "characters", "time grows with it")
+    """Characters of a value that are compared."""
+    short: int = measured(80, "characters", "the index grows with it")
+    """Characters up to which a value is part of the text that entities are searched by."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpellingTuning:
+    """Spelling: numbers and single letters that differ in two names, and misspellings."""
+
+    alike: float = chosen(0.5, "cosine", RDF_PAIRS)
+    """The cosine of two names from which their spelling is compared."""
+    prior: float = chosen(5.0, "pairs", RDF_PAIRS)
+    """The pseudo-count of the priors."""
+    most: float = chosen(6.0, "log-odds", RDF_PAIRS)
+    """The most that spelling says, either way."""
+    most_for_marks: float = chosen(1.0, "log-odds", RDF_PAIRS)
+    """The most that equal numbers or single letters say for a pair."""
+    close: float = chosen(0.85, "likeness", RDF_PAIRS)
+    """The likeness (1 - edits / length) from which a name is a misspelling of another."""
+    shortest: int = chosen(6, "letters", RDF_PAIRS)
+    """Letters below which another letter makes another word, not a misspelling."""
+    misspelled: float = chosen(0.15, "share of links", RDF_PAIRS)
+    """The share of links taken to be misspelled before anything is learned."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TypeTuning:
+    """Types as evidence: which types meet, and which have counterparts at all."""
+
+    prior: float = chosen(10.0, "anchors", RDF_PAIRS)
+    """The pseudo-count with which shares of types are smoothed."""
+    members: int = chosen(5, "entities", RDF_PAIRS)
+    """Members that a type must have in each graph before it excludes another."""
+    most: float = chosen(3.0, "log-odds", RDF_PAIRS)
+    """The most that types say for a pair; twice as much against it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchTuning:
+    """The search for candidates: which pairs are looked at."""
+
+    compare_all_up_to: int = measured(
+        60_000, "entities", "the time of comparing all pairs grows with the square of the size"
+    )
+    """Entities a side up to which every left entity may be compared with every right one."""
+    rough_columns: tuple[int, int] = chosen(
+        (96, 160), "columns", "ja-en: with (160, 96) Hits@1 fell from .9908 to .9895"
+    )
+    """Principal and random columns of compressed sketches."""
+    sharp_columns: tuple[int, int] = chosen((160, 224), "columns", SETTINGS)
+    """Principal and random columns of compressed rows where the order of all partners counts."""
+    slack: float = chosen(0.2, "cosine", SETTINGS)
+    """Partners whose profit less hubness is this far below the best are dropped."""
+    hubness_sample: int = measured(1000, "entities", "time grows with it")
+    """Entities of the other side from which hubness is estimated."""
+    hubness_nearest: int = chosen(8, "entities", NOT_RECORDED)
+    """Hubness is the mean profit with this many nearest of the sample."""
+    tile: tuple[int, int] = measured(
+        (256, 1024), "entities", "a tile of products stays in the cache; decides about rounding"
+    )
+    """Left and right entities whose products are computed at once."""
+    projection_sample: int = measured(4000, "rows", "time grows with it")
+    """Rows that the principal directions are learnt from."""
+    oversampling: int = theory(
+        16, "columns", "randomised range finder (Halko, Martinsson and Tropp 2011): ten or more"
+    )
+    """Directions computed beyond those wanted, which makes these accurate."""
+    power_iterations: int = theory(
+        3, "iterations", "the same: the error falls exponentially, two or three suffice"
+    )
+    """Power iterations for the principal directions."""
+    meetings: int = chosen(
+        5_000, "pairs an entity", "zh-en: 5,000 and 10,000 compared, as good and faster"
+    )
+    """Pairs of names that share a part, per entity: parts more frequent than that are left out."""
+    clue_anchors: int = chosen(2, "partners", CLUES)
+    """Likely partners of a neighbour that count as hints."""
+    clue_rounds: int = chosen(3, "rounds", CLUES)
+    """How often hints are taken from what the last round found likely."""
+    clue_power: int = chosen(4, "exponent", CLUES)
+    """Shares of belief are of this power: the clearly best has nearly all."""
+    join_rows: int = measured(4_000_000, "rows", "memory grows with it")
+    """Rows that a join of tables may have however small the tables are."""
+    join_factor: int = measured(4, "ratio", "memory grows with it")
+    """Rows that a join may have, in multiples of the rows of its tables."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AssignmentTuning:
+    """The assignment of largest total profit: leftovers, and the exact solver's candidates.
+
+    The exact total does not depend on these; which pairs the solver has looked at does, and so
+    do ranks and confidence, which come from a plan over these pairs.
+    """
+
+    complete_up_to: int = measured(
+        5 * 10**7, "pairs", "two matrices of that size cost as much as a search for candidates"
+    )
+    """Pairs up to which all are candidates if memory allows."""
+    complete_if_exact: int = measured(20, "ratio", "the exact solver looks at all pairs anyway")
+    """By how much that limit is higher for the exact solver."""
+    leftovers: int = measured(4000, "entities", "time and memory grow with its square")
+    """Entities a side up to which what a plan leaves over is solved exactly at once."""
+    least_progress: float = measured(0.05, "share of entities", "each pass looks at all pairs")
+    """The share of entities that a pass over mutual best pairs must link to be repeated."""
+    digits: int = theory(40, "binary digits", "63 bits less 23 for sums over 8 million entities")
+    """Binary digits of the largest profit that count."""
+    near: float = measured(0.02, "share of the largest profit", "fewer rounds, more pairs in each")
+    """Pairs that miss the sum of their prices by less join the candidates too."""
+    most_joining: int = measured(64, "pairs", "fewer rounds, more pairs in each")
+    """Pairs of a left entity that join the candidates in one round."""
+    small: int = measured(2**22, "pairs", "more memory, fewer rounds")
+    """Pairs of a stored matrix up to which all are candidates from the start."""
+    first: int = measured(24, "partners", "fewer rounds, more pairs in the first")
+    """Partners of each row and of each column that are the first candidates."""
+    slack: float = measured(0.15, "share of the largest profit", "fewer pairs, more rounds")
+    """First candidates are not further below the best than this."""
+    hubness_sample: int = measured(500, "entities", "time grows with it")
+    """Entities of a row or column from which its hubness is estimated."""
+    hubness_nearest: int = measured(8, "entities", "time hardly grows with it")
+    """Hubness is the mean profit with this many nearest of the sample."""
+    noise: float = measured(1e-4, "share of the slack", "equal rows get different first candidates")
+    """Noise that tells equal profits apart where the first candidates are chosen."""
+    temperature: float = measured(0.02, "cosine", "better first prices, fewer rounds")
+    """Temperature of the plan whose potentials are the first prices."""
+    iterations: int = measured(10, "iterations", "better first prices, more time")
+    """Iterations of that plan."""
+    visits: int = measured(20_000, "entities", "bounds the time of a what-if answer")
+    """Entities visited by an explanation's search for who gives way to a forced pair."""
+    rounding: float = theory(1e-9, "log-odds", "above the rounding of float64 sums of 10^5 terms")
+    """Gains of an exchange below this are rounding errors."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenTuning:
+    """The open world: the threshold of a link, and the plan in which entities may stay alone."""
+
+    accept: float = theory(0.5, "probability", "Bayes: a link is made if likelier than not")
+    """The probability beyond which a link is made, and an anchor where entities may have several
+    partners."""
+    sure: float = chosen(0.9, "probability", RDF_PAIRS)
+    """The trust beyond which an anchor is sure: its rivals are wrong, and weights are learned
+    from it."""
+    few: int = chosen(8, "anchors", RDF_PAIRS)
+    """Sure anchors of a kind below which those of all kinds tell its threshold."""
+    median: float = theory(gumbel_quantile(0.5), "standard Gumbel", "-ln(-ln 0.5) to four digits")
+    """The median of the standard Gumbel distribution, which the best of many rivals follow."""
+    high_share: float = chosen(0.9, "probability", RDF_PAIRS)
+    """The quantile of rivals that is fitted besides the median."""
+    high: float = theory(gumbel_quantile(0.9), "standard Gumbel", "-ln(-ln 0.9) to four digits")
+    """The value of the standard Gumbel distribution at ``high_share``."""
+    scale: float = chosen(2.0, "log-odds", RDF_PAIRS)
+    """The prior of the scale of the Gumbel distribution of rivals."""
+    scale_prior: float = chosen(8.0, "rivals", RDF_PAIRS)
+    """The pseudo-count of that prior: few rivals alone tell the scale badly."""
+    least_spread: float = chosen(2.0, "scales", RDF_PAIRS)
+    """The least distance between the median link and chance."""
+    lowest: float = chosen(-10.0, "log-odds", RDF_PAIRS)
+    """The score of chance where no sure link has a rival."""
+    rivals_below: float = chosen(0.1, "probability", RDF_PAIRS)
+    """The threshold is not below this quantile of the best rivals of sure links."""
+    floor: float = chosen(1.0, "log-odds", "spimbench-small: F1 .993 with it, .968 without")
+    """The threshold is never below this: two entities are not a pair for lack of others."""
+    base: float = chosen(-6.0, "log-odds", NOT_RECORDED)
+    """How far the threshold is below the odds of chance where nothing else tells it."""
+    spare: float = chosen(0.01, "share of entities", NOT_RECORDED)
+    """The share of entities that is taken as not linked even if all seem to be."""
+    clip: float = theory(60.0, "log-odds", "e^60 is beyond every count, and far from overflow")
+    """Scores beyond this are certain; in thresholds they belong to links that were given."""
+    tie: float = theory(1e-4, "log-odds", "float32 scores up to 1,000 are rounded by less")
+    """Scores that differ by less are equal."""
+    sweeps: int = measured(500, "sweeps", "bounds the time of a plan")
+    """The most sweeps of a plan in refinement."""
+    tolerance: float = measured(1e-3, "probability", "sweeps grow with its logarithm")
+    """Change of a probability below which a plan of refinement has converged."""
+    final_sweeps: int = measured(2000, "sweeps", "bounds the time of the last plan")
+    """The most sweeps of the last plan, which links are made from."""
+    final_tolerance: float = measured(1e-5, "probability", "sweeps grow with its logarithm")
+    """Change of a probability below which the last plan has converged."""
+    log_tolerance: float = theory(0.005, "logarithm", "an entity's sum is then within .01 of one")
+    """Change of the logarithm of a probability above which no plan has converged."""
+    history: int = measured(6, "sweeps", "memory grows with it, the number of sweeps falls")
+    """Anderson history length."""
+    farthest: float = measured(2.0, "logarithm", "larger steps overshoot, smaller ones take longer")
+    """The most that Anderson's method may add to a step."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReconcileTuning:
+    """The reconciliation service: candidates of a query and their confidence."""
+
+    pool: int = measured(100, "entities", "time of a query grows with it")
+    """Candidates by name whose properties and types are compared."""
+    frequent: int = measured(10_000, "entities", "time of a query grows with it")
+    """Entities with a value beyond which the value proposes none of them."""
+    most_subjects: int = measured(1000, "entities", "memory grows with it")
+    """Subjects of a relation up to which they are statements about its object."""
+    match: float = chosen(0.8, "probability", NOT_RECORDED)
+    """The confidence from which the best candidate is called a match."""
+    given: float = theory(20.0, "log-odds", "beyond any evidence: a confidence that rounds to 1")
+    """Log-odds of the entity whose id was asked for, and the most of any other."""
+    equal: float = theory(0.9999, "cosine", "one, less the rounding of float32 products")
+    """The cosine from which two names are equal; the order of words does not count."""
+    share_equal: float = chosen(0.5, "probability", NOT_RECORDED)
+    """The share of correct entities that have an equal name."""
+    least_cosine: float = chosen(0.05, "cosine", NOT_RECORDED)
+    """What the cosine of names that have nothing in common counts as."""
+    sample: int = measured(1000, "names", "time of starting grows with it")
+    """Names of the graph from which it is learned what chance finds."""
+    nearest: int = measured(20, "entities", "time of starting grows with it")
+    """Entities that are looked up for each of these names."""
+    scale: float = chosen(0.1, "cosine", NOT_RECORDED)
+    """The prior of how fast wrong candidates fall off with the cosine."""
+    scale_prior: float = chosen(8.0, "entities", NOT_RECORDED)
+    """The pseudo-count of that prior."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tuning:
+    """All numbers, by stage."""
+
+    languages: LanguageTuning = LanguageTuning()
+    glosses: GlossTuning = GlossTuning()
+    dictionary: DictionaryTuning = DictionaryTuning()
+    labels: LabelTuning = LabelTuning()
+    semantics: SemanticsTuning = SemanticsTuning()
+    values: ValueTuning = ValueTuning()
+    attributes: AttributeTuning = AttributeTuning()
+    spelling: SpellingTuning = SpellingTuning()
+    types: TypeTuning = TypeTuning()
+    search: SearchTuning = SearchTuning()
+    assignment: AssignmentTuning = AssignmentTuning()
+    open: OpenTuning = OpenTuning()
+    reconcile: ReconcileTuning = ReconcileTuning()
+
+    def changed(self, **stages: Mapping[str, Any]) -> Tuning:
+        """The same with other numbers, by stage and name.
+
+        >>> TUNING.changed(search={"slack": 0.1}).search.slack
+        0.1
+        """
+        parts = {stage: replace(getattr(self, stage), **to) for stage, to in stages.items()}
+        return replace(self, **parts)
+
+    def differences(self) -> dict[str, Any]:
+        """The numbers that differ from the usual ones, as stage.name.
+
+        >>> TUNING.changed(search={"slack": 0.1}).differences()
+        {'search.slack': 0.1}
+        """
+        usual = {number.path: number.value for number in numbers(TUNING)}
+        return {
+            number.path: number.value
+            for number in numbers(self)
+            if number.value != usual[number.path]
+        }
+
+
+TUNING = Tuning()
+"""The numbers that are used unless others are given."""
+
+
+class Number(NamedTuple):
+    """One of the numbers with what is recorded of it."""
+
+    stage: str
+    name: str
+    value: Any
+    unit: str
+    origin: Origin
+    source: str
+    """The formula, what it costs, or the data that it was chosen on."""
+
+    @property
+    def path(self) -> str:
+        """The stage and the name."""
+        return f"{self.stage}.{self.name}"
+
+
+def numbers(tuning: Tuning = TUNING) -> Iterator[Number]:
+    """All numbers in their order."""
+    for stage in fields(tuning):
+        group = getattr(tuning, stage.name)
+        for one in fields(group):
+            yield Number(stage.name, one.name, getattr(group, one.name), **one.metadata)
