@@ -26,6 +26,9 @@ class Fatal:
 class Killing(Dask):
     """Kills workers in every stage; ``folder`` gets the marks."""
 
+    folder: Path
+    times: int
+
     def map(self, work, parts, take, *shared):
         return super().map(Fatal(work, self.folder, self.times), parts, take, *shared)
 

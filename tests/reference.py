@@ -376,6 +376,8 @@ def edges(graph, other, *, hub, relations=True):
 class Edges(dict):
     """Edges with their fans; ``hubs`` are the far nodes that were left out for having too many."""
 
+    hubs: set
+
 
 def partner_of(far, anchors):
     """The right far node that a left one is: its anchor's, or the same value; None if neither."""

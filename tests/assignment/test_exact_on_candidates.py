@@ -83,13 +83,15 @@ def assert_best(candidates, matrix, best):
 @settings(deadline=None, max_examples=40)
 @given(sparse_problems(max_side=4))
 def test_the_answer_is_the_best_of_all_that_there_are(drawn):
-    assert_best(*drawn, by_trying_all(drawn[1]))
+    candidates, matrix = drawn
+    assert_best(candidates, matrix, by_trying_all(matrix))
 
 
 @settings(deadline=None, max_examples=60)
 @given(sparse_problems(max_side=7))
 def test_the_answer_is_scipys(drawn):
-    assert_best(*drawn, reference.best_with_nobody(drawn[1], **OPEN))
+    candidates, matrix = drawn
+    assert_best(candidates, matrix, reference.best_with_nobody(matrix, **OPEN))
 
 
 @pytest.mark.parametrize("shape", [(40, 40), (60, 25), (25, 60)])

@@ -49,6 +49,12 @@ def all_pairs(shape):
     return tuple(index.ravel() for index in np.indices(shape))
 
 
+def shares_of_all(pairs, plan, profit):
+    """The shares of all pairs of a matrix of profits."""
+    left, right = all_pairs(profit.shape)
+    return shares(pairs, plan, left, right, profit[left, right])
+
+
 def rows_of(found):
     """(left, right, rank, value) of each that was ranked."""
     columns = (found.left, found.right, found.rank, found.values)
@@ -219,8 +225,7 @@ def test_nothing_but_finite_numbers_at_every_temperature(size, temperature, draw
     assert np.isfinite(plan.left).all()
     assert np.isfinite(plan.right).all()
     assert not np.isnan(plan.deviation)
-    pairs = all_pairs(profit.shape)
-    found = shares(candidates, plan, *pairs, profit[pairs])
+    found = shares_of_all(candidates, plan, profit)
     assert np.isfinite(found).all()
     assert ((found >= 0) & (found <= 1)).all()
     assert not np.isnan(ranked(candidates, plan.right, 3).rank).any()
@@ -355,9 +360,8 @@ def test_mutual_pairs_are_the_first_largest_of_row_and_column(drawn, size, data)
 @given(matrices(), st.sampled_from([0.02, 0.2, 2.0]), st.integers(0, 8))
 def test_on_every_pair_shares_are_the_dense_ones(profit, temperature, iterations):
     plan = sinkhorn(profit, temperature=temperature, iterations=iterations)
-    pairs = all_pairs(profit.shape)
-    found = shares(every_pair(profit), plan, *pairs, profit[pairs])
-    assert_allclose(found, shares(profit, plan, *pairs, profit[pairs]), rtol=1e-3, atol=1e-6)
+    found = shares_of_all(every_pair(profit), plan, profit)
+    assert_allclose(found, shares_of_all(profit, plan, profit), rtol=1e-3, atol=1e-6)
 
 
 def expected_shares(profit, kept, plan):
@@ -382,8 +386,7 @@ def test_on_few_pairs_shares_count_the_pair_and_candidates(drawn, temperature, i
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lines, "PART", size)
         plan = sinkhorn(candidates, temperature=temperature, iterations=iterations)
-        pairs = all_pairs(profit.shape)
-        found = shares(candidates, plan, *pairs, profit[pairs]).reshape(profit.shape)
+        found = shares_of_all(candidates, plan, profit).reshape(profit.shape)
     # What has candidates in its row and in its column; of the others see below.
     filled = kept.any(axis=1)[:, None] & kept.any(axis=0)
     expected = expected_shares(profit, kept, plan)
@@ -395,8 +398,7 @@ def test_a_pair_whose_entities_have_no_candidates_has_all_of_the_mass():
     kept = np.array([[True, False], [False, False]])
     candidates = candidates_of(profit, kept)
     plan = sinkhorn(candidates, temperature=0.5, iterations=5)
-    pairs = all_pairs(profit.shape)
-    found = shares(candidates, plan, *pairs, profit[pairs]).reshape(profit.shape)
+    found = shares_of_all(candidates, plan, profit).reshape(profit.shape)
     assert_allclose(found[1, 1], 1.0)
     assert_allclose(found, expected_shares(profit, kept, plan))
 

@@ -554,7 +554,7 @@ def test_every_pair_can_be_aligned_by_candidates(way, pair, solver, k, depth):
     chosen = paper(solver=solver, candidates=k, depth=depth)
     with pytest.MonkeyPatch.context() as patch:
         sparsely(patch, way)
-        form = Budget("candidates", 0, "for the test")
+        form = Budget("candidates", "for the test", 0)
         patch.setattr(sameas.pipeline.paper, "plan_memory", lambda *given: form)
         found = align(pair, chosen)
     fewer = min(len(pair.left.entities), len(pair.right.entities))

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from dataclasses import fields
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import polars as pl
@@ -215,7 +215,7 @@ def test_the_flags_of_align_are_the_fields_of_options_inputs_and_reading():
 
 
 def test_help_tells_the_choices_and_defaults_of_every_option():
-    flags = {option.name: option for option in main.commands["align"].params}
+    flags: dict[str, Any] = {option.name: option for option in main.commands["align"].params}
     classes = (sameas.Options, sameas.Reading, sameas.Where)
     for one in (each for cls in classes for each in declared(cls)):
         told = re.search(r"\[([^\]]+)\]$", flags[one.name].help)

@@ -1,5 +1,6 @@
 """The table of attempts: which input is given to which command, and what is promised."""
 
+# mypy: disable-error-code="func-returns-value"
 from __future__ import annotations
 
 import contextlib
@@ -114,7 +115,7 @@ def shapes(folder: Path) -> Iterator[Attempt]:
             yield Attempt("shapes", f"{kind}: {name}", words, promise, {kind: data})
     for path in sorted((folder / "good").glob("?-*-*.parquet")):
         place, table = path.name[0], f"../good/{path.name}"
-        commands = {
+        commands: dict[str, list[tuple[str, ...]]] = {
             "g": [("inspect", table), ("align", table, "../good/r.tsv", "-o", "out/links.tsv")],
             "k": [("convert", table, "out/k.nt"), ("evaluate", "../good/few.tsv", table)],
             "e": [(*ALIGN, "--embeddings", table)],

@@ -713,13 +713,14 @@ def contents_for(pair, kind):
 def test_features_that_took_long_are_kept_with_the_neighbours(pair, tmp_path, monkeypatch):
     """Seconds since the last result that was kept count, whatever phase they were spent in."""
     clock = {"now": 0.0}
-    made = sameas.pipeline.stages.name_features
+    stages: Any = sameas.pipeline.stages
+    made = stages.name_features
 
     def slow(*args):
         clock["now"] += 0.6
         return made(*args)
 
-    monkeypatch.setattr(sameas.pipeline.phases.time, "perf_counter", lambda: clock["now"])
+    monkeypatch.setattr("sameas.pipeline.phases.time.perf_counter", lambda: clock["now"])
     monkeypatch.setattr(sameas.pipeline.stages, "name_features", slow)
     monkeypatch.setattr(sameas.pipeline.checkpoint, "WORTH_SECONDS", 0.5)
     with pytest.raises(KeyboardInterrupt):

@@ -305,6 +305,7 @@ def test_workers_killed_in_every_stage_change_nothing(
         monkeypatch.setattr(module, name, value)
     expected = sameas.align(small, no_audit=True)
     with engine_at(Where(engine="dask", workers=workers)) as cluster:
+        assert isinstance(cluster, Dask)
         engine = Killing(cluster.client, few=1, most=2)
         engine.folder, engine.times = tmp_path, 2
         same_alignment(sameas.align(small, no_audit=True, engine=engine), expected)

@@ -320,12 +320,14 @@ def merged_slowly(sides, found, predicates, keep):
                 else kept.get(key(side, end), term(key(side, end)))
                 for end in list(quad)[:3]
             ]
-            if isinstance(ends[1], ox.BlankNode):
-                ends[1] = quad.predicate
+            subject, predicate, object_ = ends
+            if isinstance(predicate, ox.BlankNode):
+                predicate = quad.predicate
             place = quad.graph_name
             if isinstance(place, ox.BlankNode):
                 place = term(key(side, place))
-            expected.add(ox.Quad(*ends, PLACES[side] if place == ox.DefaultGraph() else place))
+            named = PLACES[side] if place == ox.DefaultGraph() else place
+            expected.add(ox.Quad(subject, predicate, object_, named))
     return expected
 
 

@@ -1,5 +1,6 @@
 """Sketches are near the exact rows; the best products equal those of all products."""
 
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -113,7 +114,7 @@ def test_best_products_equal_those_of_all_pairs(seed, n, m, k, back, tile, worke
     with patch.multiple(
         topk, TILE_ROWS=tile, LEFT_ROWS=2 * tile, LEAST_ROWS=1, width=lambda: workers
     ):
-        forth, turned = top_products(*map(with_stored_zeros, (left, right)), k, back)
+        forth, turned = top_products(with_stored_zeros(left), with_stored_zeros(right), k, back)
     assert_array_equal(forth.toarray(), expected[0])
     assert_array_equal(turned.toarray(), expected[1].T)
 
@@ -128,7 +129,8 @@ def test_zeros_that_are_stored_meet_nobody():
     one = np.array([0, 5]), np.zeros(5, dtype=np.int64), products
     best = [_no_best(1, 1), _no_best(1, 1)]
     turned = np.array([0, 1]), np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.float32)
-    kernels.best_meetings.py_func(one, turned, 0, size, *best)  # which checks every index
+    compiled: Any = kernels.best_meetings
+    compiled.py_func(one, turned, 0, size, *best)  # which checks every index
     assert best[0].partners.tolist() == [[-1]]
 
 
