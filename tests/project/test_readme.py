@@ -31,7 +31,8 @@ def sameas_commands():
 def test_the_first_two_commands_set_everything_up():
     demo, tests = (block.strip() for block in blocks(README, "sh")[:2])
     assert demo.endswith("pip install . && .venv/bin/sameas demo")
-    assert tests.split("&&")[-1].strip() in (ROOT / ".ci" / "run").read_text(encoding="utf8")
+    assert tests.endswith("pip install -e \".[dev]\" && .venv/bin/python -m pytest")
+    assert '"$bin"/python -m pytest' in (ROOT / ".ci" / "run").read_text(encoding="utf8")
     assert tests in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf8")
 
 
