@@ -7,8 +7,6 @@ import os
 import socket
 import subprocess
 import sys
-import threading
-from contextlib import contextmanager
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.error import HTTPError
@@ -19,7 +17,6 @@ import jsonschema
 import numpy as np
 import polars as pl
 import pytest
-import uvicorn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.exceptions import HTTPException
@@ -34,10 +31,11 @@ from sameas.text.folding import folded, sounded
 from sameas.text.ngrams import trigrams_of_all
 from sameas.web.reconcile import answers
 from sameas.web.reconcile import app as web
-from sameas.web.reconcile.chance import NullModel
 from sameas.web.reconcile.index import index_names
 from sameas.web.reconcile.matching import make_service
+from sameas.web.reconcile.null_model import NullModel
 from sameas.web.reconcile.queries import MOST_QUERIES, Query, Value, parse_batch, parse_extension
+from serving import served
 from strategies import names
 
 EX = "http://ex.org/"
@@ -60,21 +58,6 @@ def people(tmp_path_factory):
     """The service of a small graph."""
     file = put(tmp_path_factory.mktemp("people") / "people.ttl", PEOPLE)
     return make_service(read_understood(file), "people")
-
-
-@contextmanager
-def served(app):
-    """The address of an application that runs in a thread."""
-    listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join()
-        listening.close()
 
 
 @pytest.fixture(scope="module")
@@ -481,9 +464,8 @@ def test_with_a_token_every_path_begins_with_it(people):
         assert answer(f"{address}/{token}/suggest/type?prefix=pers")["result"]
 
 
-def test_too_many_requests_at_once_are_told_to_wait(people, monkeypatch):
-    monkeypatch.setattr(web, "MOST_REQUESTS", 0)
-    with served(web.make_app(people)) as address:
+def test_too_many_requests_at_once_are_told_to_wait(people):
+    with served(web.make_app(people, most_requests=0)) as address:
         status, headers, _ = ask(f"{address}/")
     assert (status, headers["retry-after"]) == (429, "1")
 

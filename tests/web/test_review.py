@@ -26,9 +26,9 @@ from sameas.result.decisions import Claim, decide, decisions_of
 pytest.importorskip("starlette")
 testclient = pytest.importorskip("starlette.testclient", reason="needs httpx")
 
-from sameas.web.review.app import PAGES, make_app  # noqa: E402
+from sameas.web.review.access import Access, Limit  # noqa: E402
+from sameas.web.review.app import MOST_BYTES, PAGES, make_app  # noqa: E402
 from sameas.web.review.folder import Review  # noqa: E402
-from sameas.web.review.guard import LARGEST, Limit  # noqa: E402
 from sameas.web.review.index import FILE, disagreement, edges_of, write_index  # noqa: E402
 from sameas.web.review.pages import histogram  # noqa: E402
 from sameas.web.review.pair import waterfall  # noqa: E402
@@ -58,8 +58,8 @@ def client(run):
     return browser(run)
 
 
-def browser(run, reviewer="Ada", headers=BEARER, **options):
-    app = make_app(Review(run, reviewer), token=TOKEN, **options)
+def browser(run, reviewer="Ada", headers=BEARER, **checks):
+    app = make_app(Review(run, reviewer), Access(TOKEN, **checks))
     return testclient.TestClient(app, base_url=HOST, headers=headers, follow_redirects=False)
 
 
@@ -208,7 +208,7 @@ def test_a_large_run_is_decided_about_while_explanations_are_prepared(run, monke
     going, explained = Event(), Review.explain
     monkeypatch.setattr(Review, "explain", lambda *given: going.wait(60) and explained(*given))
     review = Review(run, "Ada")
-    app = make_app(review, token=TOKEN)
+    app = make_app(review, Access(TOKEN))
     client = testclient.TestClient(app, base_url=HOST, headers=BEARER)
     link = links_of(run)[0]
     pair = {"left": link["left"], "right": link["right"]}
@@ -314,11 +314,11 @@ def test_only_names_of_this_machine_are_let_in_and_addresses_where_others_can_as
     for host, here, everywhere in (
         ("localhost:1", 200, 200),
         ("[::1]:1", 200, 200),
-        ("192.168.0.7:8765", 403, 200),
-        ("tower:8765", 403, 200),
-        ("evil.example", 403, 403),
-        ("localhost.evil.example", 403, 403),
-        ("", 403, 403),
+        ("192.168.0.7:8765", 421, 200),
+        ("tower:8765", 421, 200),
+        ("evil.example", 421, 421),
+        ("localhost.evil.example", 421, 421),
+        ("", 421, 421),
     ):
         for client, status in ((alone, here), (open_to_others, everywhere)):
             assert client.get("/changes.json", headers={"Host": host}).status_code == status
@@ -334,10 +334,11 @@ def test_answers_forbid_what_the_page_does_not_need(client):
     assert "url(" not in client.get("/static/style.css").text
 
 
-def test_sizes_and_rates_are_bounded(client, monkeypatch):
+def test_sizes_and_rates_are_bounded(client, run):
     content = {"Content-Type": "application/json"}
-    assert client.post("/decide", content=b"x" * (LARGEST + 1), headers=content).status_code == 413
-    pieces = (b"x" * 1000 for _ in range(LARGEST // 1000 + 2))
+    long = b"x" * (MOST_BYTES + 1)
+    assert client.post("/decide", content=long, headers=content).status_code == 413
+    pieces = (b"x" * 1000 for _ in range(MOST_BYTES // 1000 + 2))
     assert client.post("/decide", content=pieces, headers=content).status_code == 413
     assert (
         client.post("/decide", content=b"{}", headers={"Content-Type": "text/plain"}).status_code
@@ -346,7 +347,7 @@ def test_sizes_and_rates_are_bounded(client, monkeypatch):
     assert client.post("/decide", content=b"[" * 5000, headers=content).status_code == 400
     limit = Limit(3)
     assert [limit.allows() for _ in range(5)] == [True, True, True, False, False]
-    client.app.writes = limit
+    client = browser(run, writes=limit)
     assert say(client, ("a", "b", "accept"), request="1").status_code == 429
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import sameas
-from reviewing import Server
+from serving import Server
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

@@ -15,8 +15,8 @@ from threading import Event
 import pytest
 
 import sameas
-from reviewing import TOKEN, Server
 from sameas.result.decisions import FILE
+from serving import TOKEN, Server
 
 pytest.importorskip("uvicorn", reason="the extra web is not installed")
 

@@ -67,6 +67,7 @@ def review(
     """Serve the page until it is interrupted; its address."""
     require_web()
     from sameas.result.run_folder import read_run
+    from sameas.web.review.access import Access
     from sameas.web.review.app import make_app
     from sameas.web.review.folder import Review
 
@@ -87,7 +88,7 @@ def review(
         folder.prepare()
     listener = listen(host, *((REVIEW_PORT, 0) if port is None else (port,)))
     names = () if local else (host.lower(), socket.gethostname().lower(), socket.getfqdn().lower())
-    app = make_app(folder, token=token, hosts=names)
+    app = make_app(folder, Access(token, names))
     url = f"{address_of(listener)}?token={quote(token, safe='')}"
     if not local:
         note(

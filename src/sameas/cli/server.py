@@ -57,18 +57,7 @@ def address_of(listening: socket.socket) -> str:
 
 def answer(app: ASGIApp, listening: socket.socket) -> None:
     """Answer requests until the process is interrupted."""
-    import uvicorn
+    from sameas.web.server import make_server
 
-    config = uvicorn.Config(
-        app,
-        log_level="warning",
-        access_log=False,
-        lifespan="off",
-        ws="none",
-        proxy_headers=False,
-        server_header=False,
-        limit_concurrency=200,
-        timeout_graceful_shutdown=3,
-    )
     with suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run(sockets=[listening])
+        make_server(app).run(sockets=[listening])

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from asyncio import Semaphore
 from base64 import b64encode
 from collections.abc import Callable
 from functools import partial
@@ -18,16 +17,15 @@ from urllib.parse import parse_qsl
 
 from jinja2 import Environment, PackageLoader
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from sameas.web.guard import MOST_REQUESTS, Guard, Workers, read_body, refuse_host
 from sameas.web.reconcile import answers
 from sameas.web.reconcile.answers import KINDS, Kind
 from sameas.web.reconcile.matching import Service
@@ -41,9 +39,6 @@ from sameas.web.reconcile.queries import (
 
 MOST_BYTES = 2**20
 """The size of a request's body."""
-MOST_REQUESTS = 32
-"""Requests that are answered or wait at once."""
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 CALLBACK = re.compile(r"[A-Za-z_$][\w$.]{0,100}", re.ASCII)
 """What a JSONP callback may be called."""
 STYLE = (
@@ -53,23 +48,17 @@ STYLE = (
 )
 _HASH = b64encode(sha256(STYLE.encode()).digest()).decode()
 POLICY = f"default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-{_HASH}'"
-HEADERS = (
-    (b"content-security-policy", POLICY.encode()),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-)
-
 JSON = "application/json"
 Parameters = dict[str, str]
 Work = Callable[[Parameters, Request], Response]
 _templates = Environment(loader=PackageLoader("sameas.web.reconcile", "."), autoescape=True)
 
 
-def make_app(service: Service, *, token: str = "") -> ASGIApp:
+def make_app(service: Service, *, token: str = "", most_requests: int = MOST_REQUESTS) -> Guard:
     """The application.
 
-    Without a token, requests must name this machine as their host, so that no other site can pose
-    as it (DNS rebinding). With one, every path begins with it.
+    Without a token, requests must name this machine as their host. With one, every path begins
+    with it.
     """
 
     def root(given: Parameters, request: Request) -> Response:
@@ -97,14 +86,11 @@ def make_app(service: Service, *, token: str = "") -> ASGIApp:
     def preview(given: Parameters, request: Request) -> Response:
         return HTMLResponse(_page("preview", answers.shown(service, "entity", given.get("id", ""))))
 
-    slots = Semaphore(MOST_REQUESTS)
+    workers = Workers(most_requests)
 
     async def answer(work: Work, request: Request) -> Response:
-        if slots.locked():
-            problem = "too many requests at once; try again"
-            raise HTTPException(429, problem, {"retry-after": "1"})
-        async with slots:
-            return await run_in_threadpool(work, await _parameters(request), request)
+        given = await _parameters(request)
+        return await workers.run(lambda: work(given, request))
 
     works: dict[str, Work] = {"/": root, "/properties": properties, "/preview": preview}
     for kind in KINDS:
@@ -118,16 +104,15 @@ def make_app(service: Service, *, token: str = "") -> ASGIApp:
         middleware=[Middleware(CORSMiddleware, allow_origins=["*"], allow_headers=["*"])],
         exception_handlers={HTTPException: _refused},
     )
-    return _guarded(app, token)
+    headers = {"content-security-policy": POLICY}
+    if not token:
+        return Guard(app, refuse_host, headers)
+    return Guard(_below(app, f"/{token}"), partial(_refuse_path, token), headers)
 
 
 async def _parameters(request: Request) -> Parameters:
     """The parameters of the query string and of the form, whose size is bounded."""
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        problem = f"the body must have at most {MOST_BYTES:,} bytes"
-        require(len(body) <= MOST_BYTES, problem, 413)
+    body = await read_body(request, MOST_BYTES)
     try:
         form = parse_qsl(body.decode("utf8", "replace"), max_num_fields=100)
     except ValueError:
@@ -155,30 +140,18 @@ def _page(template: str, shown: dict[str, Any] | None) -> str:
     return _templates.get_template(f"{template}.html.jinja").render(shown=shown, style=STYLE)
 
 
-def _guarded(app: ASGIApp, token: str) -> ASGIApp:
-    """The application behind the check of host and token; adds the headers of every response."""
-    root = f"/{token}"
+def _refuse_path(token: str, request: Request) -> Response | None:
+    """The refusal of a path that does not begin with the token."""
+    first = request["path"].split("/")[1]
+    known = secrets.compare_digest(first.encode("utf8", "replace"), token.encode())
+    return None if known else Response("not found\n", 404)
 
-    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *HEADERS]
-            await send(message)
 
-        if scope["type"] != "http":
-            await app(scope, receive, send)
-            return
-        answer = app
-        if token:
-            first = scope["path"].split("/")[1]
-            if not secrets.compare_digest(first.encode("utf8", "replace"), token.encode()):
-                answer = Response("not found\n", 404)
-            path = root + (scope["path"][len(root) :] or "/")
-            scope = {**scope, "root_path": root, "path": path}
-        else:
-            host = Headers(scope=scope).get("host", "")
-            if re.sub(r":\d{1,5}$", "", host).strip("[]").lower() not in LOOPBACK:
-                answer = Response("this host is not served here\n", 421)
-        await answer(scope, receive, send_with_headers)
+def _below(app: ASGIApp, root: str) -> ASGIApp:
+    """The application at a path that is not the root of the server."""
 
-    return guarded
+    async def below(scope: Scope, receive: Receive, send: Send) -> None:
+        path = root + (scope["path"][len(root) :] or "/")
+        await app({**scope, "root_path": root, "path": path}, receive, send)
+
+    return below

@@ -20,9 +20,9 @@ from sameas.graph.graph import Graph, positions_of
 from sameas.similarity.attributes import CAP, CHANCE, FIRST
 from sameas.similarity.types import MOST
 from sameas.similarity.values import CLOSE_AT, EQUAL, MISSING, NEAR_AT, UNLIKE, Values, canonical
-from sameas.web.reconcile.chance import NullModel, learn_null_model
 from sameas.web.reconcile.facts import Facts, Types, read_facts, read_types
 from sameas.web.reconcile.index import NameIndex, index_names
+from sameas.web.reconcile.null_model import NullModel, learn_null_model
 from sameas.web.reconcile.queries import Query
 
 POOL = 100
@@ -73,7 +73,7 @@ class Service:
     index: NameIndex
     facts: Facts
     types: Types
-    chance: NullModel
+    null_model: NullModel
 
     def match(self, queries: Sequence[Query]) -> list[list[Candidate]]:
         """The candidates of each query, the best first."""
@@ -165,7 +165,7 @@ class Service:
         if not len(entities):
             return []
         if query.text:
-            log_odds = self.chance.log_odds(cosines)
+            log_odds = self.null_model.log_odds(cosines)
         else:
             log_odds = np.full(len(entities), -np.log(len(self.graph.entities)))
         levels: dict[str, NDArray[np.uint8]] = {}
@@ -223,13 +223,13 @@ class Service:
 def make_service(
     graph: Graph, name: str, *, progress: Callable[[str, float], None] = lambda phase, share: None
 ) -> Service:
-    """The service of a graph; names are indexed and what chance gives is learned."""
+    """The service of a graph; names are indexed and the null model is learned."""
     progress("names", 0.0)
     index = index_names(graph)
     progress("names", 0.7)
-    chance = learn_null_model(graph, index)
+    null_model = learn_null_model(graph, index)
     progress("names", 1.0)
     progress("statements", 0.0)
-    service = Service(name, graph, index, read_facts(graph), read_types(graph), chance)
+    service = Service(name, graph, index, read_facts(graph), read_types(graph), null_model)
     progress("statements", 1.0)
     return service

@@ -14,9 +14,8 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
@@ -27,9 +26,10 @@ from sameas.result.decisions import STATES, VERDICTS
 from sameas.result.explanation.words import REASONS
 from sameas.result.export import FORMATS, write
 from sameas.result.run_folder import read_run
+from sameas.web.guard import Guard, Workers, read_body
 from sameas.web.review import pages
+from sameas.web.review.access import Access
 from sameas.web.review.folder import Review
-from sameas.web.review.guard import LARGEST, Guard
 from sameas.web.review.pair import pair
 from sameas.web.review.parameters import Record, object_schema, request_values, schema
 from sameas.web.review.queue import FILTER, Queue
@@ -39,6 +39,18 @@ log = logging.getLogger(__name__)
 REVIEWER = "sameas-reviewer"
 """The cookie that keeps the name of a reviewer."""
 YEAR = 365 * 24 * 3600
+MOST_BYTES = 64 * 1024
+"""The size of a request's body."""
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
 
 SIDE = Option("the graph", name="side", choices=("left", "right"), default="left")
 ENTITIES = (
@@ -155,16 +167,18 @@ ACTIONS = (
 )
 
 
-def make_app(review: Review, *, token: str, hosts: tuple[str, ...] = ()) -> Guard:
-    """The application behind its guard; ``hosts`` are names for it, if other machines can ask."""
-    answer, show = partial(_answer, review), partial(_answer, review, html=True)
+def make_app(review: Review, access: Access) -> Guard:
+    """The application, behind the checks of who may ask what."""
+    workers = Workers()
+    answer = partial(_answer, review, workers)
+    show = partial(answer, html=True)
     routes = [
         Route("/", partial(show, PAGES[0])),
         *(Route(page.path, partial(show, page)) for page in PAGES if page.html),
         *(Route(f"{page.path}.json", partial(answer, page)) for page in PAGES),
         *(Route(action.path, partial(answer, action), methods=["POST"]) for action in ACTIONS),
         Route("/reviewer", _set_reviewer, methods=["POST"]),
-        Route("/export", partial(_export, review)),
+        Route("/export", partial(_export, review, workers)),
         Route("/openapi.json", lambda request: JSONResponse(description())),
         Route("/static/{name}", _static),
     ]
@@ -173,11 +187,12 @@ def make_app(review: Review, *, token: str, hosts: tuple[str, ...] = ()) -> Guar
         HTTPException: _refused,
         Exception: _failed,
     }
-    return Guard(Starlette(routes=routes, exception_handlers=handlers), token, hosts)
+    app = Starlette(routes=routes, exception_handlers=handlers)
+    return Guard(app, access.refusal, HEADERS)
 
 
 async def _answer(
-    review: Review, endpoint: Endpoint, request: Request, *, html: bool = False
+    review: Review, workers: Workers, endpoint: Endpoint, request: Request, *, html: bool = False
 ) -> Response:
     is_action = request.method == "POST"
     given = await _object(request) if is_action else request.query_params
@@ -189,15 +204,15 @@ async def _answer(
 
     def work() -> Response:
         with review.queue() as queue:
-            found = endpoint.work(review, queue, {**values, "reviewer": reviewer})
+            shown = endpoint.work(review, queue, {**values, "reviewer": reviewer})
         if html:
             page = endpoint.path.removeprefix("/")
-            text = render(f"{page}.html.jinja", **found, page=page, reviewer=reviewer)
+            text = render(f"{page}.html.jinja", **shown, page=page, reviewer=reviewer)
             return HTMLResponse(text)
-        plain = json.dumps(found, default=str)
+        plain = json.dumps(shown, default=str)
         return JSONResponse(json.loads(plain, parse_constant=lambda not_finite: None))
 
-    return await run_in_threadpool(work)
+    return await workers.run(work)
 
 
 async def _object(request: Request) -> Record:
@@ -205,14 +220,12 @@ async def _object(request: Request) -> Record:
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise HTTPException(415, "JSON is expected (Content-Type: application/json)")
     try:
-        found = json.loads(await request.body())
+        value = json.loads(await read_body(request, MOST_BYTES))
     except (ValueError, RecursionError):
-        found = None
-    except ClientDisconnect:
-        raise HTTPException(413, f"at most {LARGEST:,} bytes can be sent") from None
-    if not isinstance(found, dict):
+        value = None
+    if not isinstance(value, dict):
         raise OptionError("a JSON object is expected")
-    return found
+    return value
 
 
 async def _set_reviewer(request: Request) -> Response:
@@ -223,12 +236,16 @@ async def _set_reviewer(request: Request) -> Response:
     return response
 
 
-def _export(review: Review, request: Request) -> Response:
+async def _export(review: Review, workers: Workers, request: Request) -> Response:
     kind = request_values([EXPORT], request.query_params)["format"]
-    with tempfile.TemporaryDirectory(prefix="sameas-") as folder:
-        path = Path(folder) / f"links.{kind}"
-        write(read_run(review.run), path)
-        content = path.read_bytes()
+
+    def written() -> bytes:
+        with tempfile.TemporaryDirectory(prefix="sameas-") as folder:
+            path = Path(folder) / f"links.{kind}"
+            write(read_run(review.run), path)
+            return path.read_bytes()
+
+    content = await workers.run(written)
     name = {"Content-Disposition": f'attachment; filename="links.{kind}"'}
     return Response(content, headers=name, media_type="application/octet-stream")
 

@@ -1,10 +1,30 @@
-"""A server of sameas review for tests."""
+"""Servers for tests: in a thread, and ``sameas review`` as a process of its own."""
 
 import re
+import socket
 import subprocess
 import sys
+import threading
+from contextlib import contextmanager
 
 TOKEN = "a-token-of-the-tests"
+
+
+@contextmanager
+def served(app, **limits):
+    """The address of an application that runs in a thread."""
+    from sameas.web.server import make_server
+
+    listening = socket.create_server(("127.0.0.1", 0), backlog=300)
+    server = make_server(app, **limits)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()
+        listening.close()
 
 
 class Server:
