@@ -4,7 +4,7 @@ BIN = .venv/bin
 DATA = data
 
 .PHONY: help setup format check test ci slow hostile fuzz kills determinism lowest supply demo \
-	benchmarks experiments clean
+	experiments clean
 
 help:  ## list the chores
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):[^#]*## /\1\t/' | expand -t 14

@@ -10,7 +10,7 @@ from sameas.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf8")
-DOCS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def blocks(text, language):
@@ -31,7 +31,7 @@ def sameas_commands():
 def test_the_first_two_commands_set_everything_up():
     demo, tests = (block.strip() for block in blocks(README, "sh")[:2])
     assert demo.endswith("pip install . && .venv/bin/sameas demo")
-    assert tests.endswith("pip install -e \".[dev]\" && .venv/bin/python -m pytest")
+    assert tests.endswith('pip install -e ".[dev]" && .venv/bin/python -m pytest')
     assert '"$bin"/python -m pytest' in (ROOT / ".ci" / "run").read_text(encoding="utf8")
     assert tests in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf8")
 
