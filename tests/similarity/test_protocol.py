@@ -14,7 +14,7 @@ from sameas.similarity.hops import ExactHops, HopMean
 from sameas.similarity.matrix import DenseMatrix, RowProduct
 from sameas.similarity.names import MaxOverNames
 from sameas.similarity.propagation import propagate
-from sameas.similarity.sketch import make_sketch
+from sameas.similarity.sketch import Sketch, make_sketch
 
 DEPTH = 2
 SIZES = 7, 5
@@ -87,5 +87,6 @@ def test_after_the_search_a_mean_over_hops_is_the_same():
     searched = HopMean((kinds["RowProduct"],), sketch, DEPTH, sketch)
     left, right = (index.ravel() for index in np.indices(SIZES))
     later = searched.without_search()
+    assert isinstance(later.hops, Sketch)
     assert later.hops.left_names is None
     assert_array_equal(later.of(left, right), searched.of(left, right))
