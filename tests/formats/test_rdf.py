@@ -933,3 +933,33 @@ def test_a_graph_refuses_positions_that_are_none():
         with pytest.raises(ValueError, match="linkable must hold ascending positions"):
             replace(graph, linkable=np.array(wrong))
     assert isinstance(graph.alternatives, pl.DataFrame)
+
+
+@pytest.mark.parametrize("suffix", ["rdf", "align.rdf"])
+@pytest.mark.parametrize(
+    ("many", "message"),
+    [
+        (" ".join(f'e:a{n}="x"' for n in range(100_000)), "1,024 attributes"),
+        (" ".join(f'xmlns:a{n}="http://a.org/{n}"' for n in range(100_000)), "4,096 namespaces"),
+    ],
+)
+def test_many_attributes_or_namespaces_of_one_element_are_refused(tmp_path, suffix, many, message):
+    head = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"'
+    body = f'<rdf:Description rdf:about="http://e.org/a" {many}/></rdf:RDF>'
+    path = tmp_path / f"g.{suffix}"
+    path.write_text(f'{head} xmlns:e="http://e.org/">{body}')
+    read = sameas.read_links if "align" in suffix else sameas.read_graph
+    with pytest.raises(InputError, match=message):
+        read(path)
+
+
+def test_namespaces_of_nested_elements_add_up(tmp_path):
+    path = tmp_path / "g.rdf"
+    nested = "".join(
+        "<e:p><e:q " + " ".join(f'xmlns:a{n}="http://a.org/{n}"' for n in range(1000)) + ">"
+        for _ in range(5)
+    )
+    head = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"'
+    path.write_text(f'{head} xmlns:e="http://e.org/"><e:q>{nested}')
+    with pytest.raises(InputError, match="4,096 namespaces at once"):
+        sameas.read_graph(path)

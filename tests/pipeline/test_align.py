@@ -16,6 +16,7 @@ from polars.testing import assert_frame_equal
 import reference
 import sameas
 from sameas import Graph, GraphPair, MemoryCeilingError, OptionError, Options, align, evaluate
+from sameas.graph.labels import MOST_LETTERS
 from sameas.options.options import Part
 from sameas.result.explanation.result import Reason
 from strategies import pairs, paper
@@ -453,3 +454,29 @@ def test_the_proof_of_an_exact_alignment_can_be_checked(align_small, preset):
     assert sameas.verify(with_parts(alignment, prices=forged)).excess > 0.009
     with pytest.raises(OptionError, match="hungarian"):
         sameas.verify(align_small(preset=preset))
+
+
+@pytest.mark.parametrize("kind", ["names", "labels", "literals"])
+def test_very_long_names_are_compared_by_their_beginning(tmp_path, kind):
+    label = "http://www.w3.org/2000/01/rdf-schema#label" if kind == "labels" else "http://a.org/p"
+    names = [f"entity {n} {'abcdefghijklmnop'[n]}{n * n}" for n in range(12)]
+    graphs = []
+    for side in "lr":
+        texts = list(names)
+        texts[3] += " and so on" * 500 + f" for ever {side}"
+        uris = [f"http://{side}.org/{n}" for n in range(12)]
+        triples = [(uri, "http://a.org/r", uris[n * 5 % 12]) for n, uri in enumerate(uris)]
+        if kind == "names":
+            named = dict(zip(uris, texts, strict=True))
+            graphs.append(sameas.Graph.from_triples(triples, names=named))
+            continue
+        lines = [f"<{head}> <{relation}> <{tail}> .\n" for head, relation, tail in triples]
+        lines += [f'<{uri}> <{label}> "{text}" .\n' for uri, text in zip(uris, texts, strict=True)]
+        (tmp_path / f"{side}.nt").write_text("".join(lines))
+        graphs.append(sameas.read_graph(tmp_path / f"{side}.nt"))
+    found = sameas.align(*graphs)
+    assert found.summary()["long_names"] == 2
+    assert max(found.pair.left.names.str.len_chars()) == MOST_LETTERS
+    assert ("http://l.org/3", "http://r.org/3") in set(found.links["left", "right"].rows())
+    assert "entity 3" in str(found.explain("http://l.org/3"))
+    assert "long_names" not in sameas.align(sameas.DEMO, preset="paper").summary()

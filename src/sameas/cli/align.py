@@ -227,6 +227,8 @@ def _load_libraries() -> None:
 
 def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """What came out and what it took."""
+    from sameas.graph.labels import MOST_LETTERS
+
     found = alignment.diagnostics
     graphs = {"left": alignment.pair.left, "right": alignment.pair.right}
     for side, graph in graphs.items():
@@ -262,6 +264,11 @@ def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str
         yield "words", f"{found.words:,}, {lacking} ({found.word_vectors})"
     if found.languages is not None:
         yield "languages", _languages(found.languages)
+    if found.long_names:
+        yield (
+            "long names",
+            f"{found.long_names:,}, compared by their first {MOST_LETTERS:,} letters",
+        )
     if found.entities_without_features:
         yield "no features", f"{found.entities_without_features:,} entities"
     for side, graph in graphs.items():

@@ -38,6 +38,10 @@ LONGEST_ENTITY = 4096
 DEEPEST_XML = 4096
 """Elements inside each other, of which a list may need many; the parser's time grows with the
 square of this, and 20,000 triples inside each other end the process."""
+MOST_ATTRIBUTES = 1024
+"""Attributes of an element; the parser's time grows with the square of this."""
+MOST_NAMESPACES = 4096
+"""Namespaces that are declared at once: every name is compared with each of them."""
 FEED_BYTES = 2**16
 LOST = "mend it; if it were skipped, the rest would be lost"
 DECLARED = re.compile(r"\A(\s*<\?xml\s[^>]*?encoding\s*=\s*[\"'])([^\"'>]*)")
@@ -123,8 +127,8 @@ class Guarded:
         self._feed(parser, b"")
 
     def _expat(self) -> Any:
-        """A parser that refuses deep nesting, and entities that stand for much text."""
-        depth = 0
+        """A parser that refuses deep nesting, many attributes, and entities of much text."""
+        depth = namespaces = 0
         lengths: dict[str, int] = {}  # of what entities stand for, in characters
 
         def start(name: str, attributes: dict[str, str]) -> None:
@@ -132,10 +136,22 @@ class Guarded:
             depth += 1
             if depth > DEEPEST_XML:
                 raise too_deep(self.place, DEEPEST_XML)
+            if len(attributes) > MOST_ATTRIBUTES:
+                raise self._too_many("attributes on one element", MOST_ATTRIBUTES)
 
         def end(name: str) -> None:
             nonlocal depth
             depth -= 1
+
+        def start_namespace(prefix: str | None, iri: str) -> None:
+            nonlocal namespaces
+            namespaces += 1
+            if namespaces > MOST_NAMESPACES:
+                raise self._too_many("namespaces at once", MOST_NAMESPACES)
+
+        def end_namespace(prefix: str | None) -> None:
+            nonlocal namespaces
+            namespaces -= 1
 
         def entity(name: str, parameter: bool, value: str | None, *_: object) -> None:
             references = re.findall(r"&([^;&\s]+);", value or "")
@@ -154,8 +170,14 @@ class Guarded:
 
         parser = expat.ParserCreate("utf-8", namespace_separator=" ")
         parser.StartElementHandler, parser.EndElementHandler = start, end
+        parser.StartNamespaceDeclHandler = start_namespace
+        parser.EndNamespaceDeclHandler = end_namespace
         parser.EntityDeclHandler = entity
         return parser
+
+    def _too_many(self, what: str, most: int) -> InputError:
+        problem = f"has more than {most:,} {what}, which is not read; write it in another format"
+        return InputError(self.place, problem, line=self.line)
 
     def _feed(self, parser: Any, line: bytes) -> None:
         try:

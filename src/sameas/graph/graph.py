@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sameas.compute.arrays import Positions
 from sameas.errors import OptionError, shortened
-from sameas.graph.labels import choose_names, names_from_attributes
+from sameas.graph.labels import MOST_LETTERS, beginnings, choose_names, names_from_attributes
 from sameas.graph.rdf.assembly import assemble
 from sameas.graph.rdf.reading import Reading
 from sameas.graph.rdf.statements import statements_of
@@ -261,6 +261,16 @@ class Graph:
             kinds=None if kinds is None else kinds[order],
             raw=None if self.raw is None else self.raw.in_order(),
         )
+
+    def with_short_names(self) -> tuple[Graph, int]:
+        """The graph with the beginnings of its names, as they are compared; how many were cut."""
+        further = self.alternatives["name"]
+        lengths = pl.concat([self.names.str.len_chars(), further.str.len_chars()])
+        cut = int((lengths > MOST_LETTERS).sum())
+        if not cut:
+            return self, 0
+        alternatives = self.alternatives.with_columns(beginnings(further))
+        return replace(self, names=beginnings(self.names), alternatives=alternatives), cut
 
     def without(self, entities: pl.Series) -> Graph:
         """The graph without these entities and all that is said of them; the others renumbered."""

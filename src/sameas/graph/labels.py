@@ -42,6 +42,15 @@ SCHEME = r"^(?:urn:)?[A-Za-z][A-Za-z0-9+.-]*:"
 TURNS = ("[a-z][A-Z]", r"[A-Za-z]\d", r"\d[A-Za-z]", "[A-Z]{2}[a-z]")
 """Where case changes, or digits meet letters."""
 
+MOST_LETTERS = 4096
+"""Letters of a name that are compared, of which even descriptions have fewer; measured: a letter
+costs some 260 bytes while names are turned into rows."""
+
+
+def beginnings(texts: pl.Series, letters: int = MOST_LETTERS) -> pl.Series:
+    """The texts, of long ones so many letters."""
+    return texts.str.slice(0, letters)
+
 
 def names_from_uris(uris: pl.Series) -> pl.Series:
     """A readable name for each URI: its last part, decoded, with its words apart.

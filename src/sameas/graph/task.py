@@ -81,6 +81,8 @@ class Task:
     sides: Sides
     """Positions of the entities that may be linked, ascending."""
     known: Constraints
+    long_names: int = 0
+    """Names of which only the beginning is compared."""
 
     @property
     def everything(self) -> Sides:

@@ -19,6 +19,7 @@ from sameas.formats.pair import read_gold
 from sameas.formats.vectors import load_word_vectors, read_embeddings
 from sameas.graph.graph import GraphPair
 from sameas.graph.iri import are_blank
+from sameas.graph.labels import beginnings
 from sameas.graph.tables import Table, as_links, as_table
 from sameas.graph.task import Constraints, Inputs, Task
 from sameas.options.options import Options, refuse_unused
@@ -65,7 +66,8 @@ def collect_inputs(
         rows = embedding_rows(embeddings, (pair.left.entities, pair.right.entities))
     vectors = None
     if options.method == "seu" and options.features in ("word", "hybrid") and rows is None:
-        words = words_of(pl.concat([pair.left.names, pair.right.names]))["word"].unique()
+        texts = beginnings(pl.concat([pair.left.names, pair.right.names]))
+        words = words_of(texts)["word"].unique()
         if isinstance(word_vectors, Mapping):
             vectors = WordVectors.from_mapping(word_vectors, words)
         else:
@@ -104,13 +106,15 @@ def _rows_of(name: str, value: Any) -> pl.DataFrame | None:
 def make_task(pair: GraphPair, options: Options, inputs: Inputs) -> Task:
     """The task, with seeds, rejected pairs and ``among`` checked against the graphs.
 
-    Everything is sorted first, so that links do not depend on the order of statements.
+    Everything is sorted first, so that links do not depend on the order of statements. Of very
+    long names only the beginning is kept.
     """
     if inputs.embeddings is not None:
         orders = [graph.entities.arg_sort().to_numpy() for graph in (pair.left, pair.right)]
         rows = np.concatenate([orders[0], len(orders[0]) + orders[1]], dtype=np.int64)
         inputs = replace(inputs, embeddings=inputs.embeddings.take(rows))
-    pair = replace(pair, left=pair.left.in_order(), right=pair.right.in_order())
+    cut = [graph.in_order().with_short_names() for graph in (pair.left, pair.right)]
+    pair = replace(pair, left=cut[0][0], right=cut[1][0])
     graphs = pair.left, pair.right
     if inputs.among is None:
         left, right = (
@@ -137,7 +141,7 @@ def make_task(pair: GraphPair, options: Options, inputs: Inputs) -> Task:
         same = np.stack([ours, theirs[ours]], axis=1)
         same = same[known.allows(*same.T) & ~contradictory(types_of(pair), *same.T)]
         known = replace(known, seeds=np.unique(np.concatenate([seeds, same]), axis=0))
-    return Task(pair, options, inputs, (left, right), known)
+    return Task(pair, options, inputs, (left, right), known, cut[0][1] + cut[1][1])
 
 
 def _check_seeds(known: Constraints) -> None:

@@ -68,6 +68,7 @@ def make_alignment(task: Task, outcome: Outcome, phases: Phases) -> Alignment:
         left_candidates=len(task.sides[0]),
         right_candidates=len(task.sides[1]),
         same_iri=len(kept) - len(telling) or None,
+        long_names=task.long_names or None,
         word_vectors=None if vectors is None else vectors.description,
         **outcome.diagnostics,
     )

@@ -57,6 +57,8 @@ class Diagnostics:
     right_candidates: int = 0
     same_iri: int | None = None
     """Entities that both graphs call by the same IRI, and that are not listed for that."""
+    long_names: int | None = None
+    """Names that were too long, and compared by their beginning."""
     form: str | None = None
     """"complete" if all pairs were considered, else "candidates"."""
     form_reason: str | None = None

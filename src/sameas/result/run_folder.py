@@ -266,7 +266,7 @@ def _read_graph(folder: Path) -> Graph:
             numbers = range(len(KINDS))
             kinds = entities["kind"].replace_strict(KINDS, numbers, return_dtype=pl.Int8).to_numpy()
     return replace(
-        graph,
+        graph.with_short_names()[0],
         attributes=attributes,
         linkable=None if linkable is None else graph.positions(linkable["entity"]),
         kinds=kinds,

@@ -16,7 +16,14 @@ from numpy.typing import NDArray
 
 from sameas.compute.arrays import Mask
 from sameas.graph.iri import SKOS
-from sameas.graph.labels import ALTERNATIVES, LABELS, are_identifiers, names_from_uris
+from sameas.graph.labels import (
+    ALTERNATIVES,
+    LABELS,
+    MOST_LETTERS,
+    are_identifiers,
+    beginnings,
+    names_from_uris,
+)
 from sameas.graph.semantics.kinds import LINKED, SYNONYMS, VOCABULARIES, Kind, View, iris
 from sameas.graph.semantics.paths import SEPARATOR
 from sameas.options.tuning import TUNING, SemanticsTuning
@@ -79,6 +86,8 @@ def find_names(views: Sequence[View], paths: Sequence[pl.DataFrame]) -> list[Nam
 
 def _side(view: View, paths: pl.DataFrame) -> _Side:
     reading = view.graph.reading
+    # One letter more than is compared: names that are cut are counted later.
+    paths = paths.with_columns(beginnings(paths["value"], MOST_LETTERS + 1))
     ranks = _known_ranks(() if reading is None else reading.label)
     order = pl.DataFrame({"path": list(ranks), "rank": list(ranks.values())})
     known = paths.join(order, on="path", how="inner", maintain_order="left").select(NAMES)
