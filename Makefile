@@ -4,7 +4,7 @@ BIN = .venv/bin
 DATA = data
 
 .PHONY: help setup format check test ci slow hostile fuzz kills determinism lowest supply demo \
-	experiments clean
+	experiments figures longer clean
 
 help:  ## list the chores
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):[^#]*## /\1\t/' | expand -t 14
@@ -56,6 +56,12 @@ demo:  ## make the demo's graphs again
 
 experiments:  ## the paper's tables and figures, and ours; DATA=folder with the datasets
 	$(BIN)/python -m experiments $(DATA) --report docs/reproduction
+
+figures:  ## measure what README and docs state and fill it in; DATA=folder with the datasets (45 minutes)
+	$(BIN)/python -m figures $(DATA)
+
+longer:  ## the figures that take longer: a million entities, a cluster, the report (3 hours)
+	$(BIN)/python -m figures $(DATA) --long
 
 clean:  ## remove what the chores leave behind
 	rm -rf .venv dist build .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -172,10 +172,14 @@ def raw_names(dataset: Dataset, setup: Setup) -> Figures:
             aids = choose_support(pair, changed.options, Inputs())
             if aids not in seen:
                 begin = time.perf_counter()
-                hits = evaluate(aligned(pair, changed), pair.gold).hits_at_1
-                seen[aids] = {"hits@1": hits, "seconds": time.perf_counter() - begin}
-                f1 = evaluate(aligned(pair, changed.whole), pair.gold).f1
-                seen[aids] |= {"f1": f1, "encoding_seconds": encoding * aids.encoder}
+                ranked = evaluate(aligned(pair, changed), pair.gold)
+                taken = time.perf_counter() - begin
+                whole = evaluate(aligned(pair, changed.whole), pair.gold)
+                seen[aids] = {
+                    **{"hits@1": ranked.hits_at_1, "mrr": ranked.mrr, "seconds": taken},
+                    **{"precision": whole.precision, "recall": whole.recall, "f1": whole.f1},
+                    "encoding_seconds": encoding * aids.encoder,
+                }
             figures[name] = seen[aids]
     return figures
 
@@ -187,13 +191,17 @@ def audit(dataset: Dataset, setup: Setup) -> Figures:
     is about; the estimate is of all links. Figures named "before" are those without the audit.
     """
     figures, bins = dict[str, dict[str, float | None]](), dict[str, list[Bin]]()
+    beyond_gold = _links_beyond_gold(dataset, setup)
     for half, pair, alone in _halves(dataset):
         before = aligned(pair, setup.whole.changed(no_audit=True))
         found = aligned(pair, setup.whole)
         if found.audit is None:  # too few links
             continue
         assert alone is not None
+        assert pair.gold is not None
         figures[half] = _audited(found, before, alone)
+        with_partner = len(pair.gold) + beyond_gold
+        figures[half]["left_without_true"] = 1 - with_partner / len(pair.left.entities)
         for name, each in (("", found), ("_before", before)):
             bins.setdefault(name, []).extend(calibration(each.links, pair.gold, alone).bins)
     for name, several in bins.items():
@@ -201,6 +209,17 @@ def audit(dataset: Dataset, setup: Setup) -> Figures:
             row = figures.setdefault(middle, {})
             row |= {f"{metric}{name}": value for metric, value in pooled.items()}
     return figures
+
+
+def _links_beyond_gold(dataset: Dataset, setup: Setup) -> int:
+    """How many links a run on the whole graphs has between entities that gold does not mention.
+
+    They are taken to be correct where the share of entities without counterpart is asked for.
+    """
+    gold, links = dataset.pair.gold, aligned(dataset.pair, setup.whole).links
+    assert gold is not None
+    mentioned = pl.col("left").is_in([*gold["left"]]) | pl.col("right").is_in([*gold["right"]])
+    return len(links.filter(~mentioned))
 
 
 def _audited(found: Alignment, before: Alignment, alone: pl.Series) -> dict[str, float | None]:

@@ -23,7 +23,7 @@ from sameas.errors import InputError
 FORMAT = 2
 SOURCES = {
     "sameas": Path(sameas.__file__).parent,
-    "experiments": Path(__file__).parent,
+    **{name: Path(__file__).parents[1] / name for name in ("experiments", "benchmarks")},
 }
 PRESENTATION = (
     *("sameas/cli/*", "sameas/web/*", "sameas/result/explanation/*", "sameas/result/export.py"),
@@ -92,11 +92,11 @@ def machine() -> dict[str, Any]:
 @lru_cache
 def code_version() -> str:
     """A hash of the version and of the code that makes figures."""
-    return code_checksum(PRESENTATION)
+    return code_checksum(["sameas/*", "experiments/*"], PRESENTATION)
 
 
-def code_checksum(without: Sequence[str] = ()) -> str:
-    """A hash of the version and of all code but the files that match one of these patterns.
+def code_checksum(of: Sequence[str], without: Sequence[str] = ()) -> str:
+    """A hash of the version and of the code in files that match a pattern and none of the others.
 
     Comments, docstrings and layout do not count: they change no figure.
     """
@@ -104,9 +104,13 @@ def code_checksum(without: Sequence[str] = ()) -> str:
     for name, root in SOURCES.items():
         for path in sorted(root.rglob("*.py")):
             file = f"{name}/{path.relative_to(root).as_posix()}"
-            if not any(fnmatch(file, pattern) for pattern in without):
+            if _matches(file, of) and not _matches(file, without):
                 parts += [file, code_of(path.read_text(encoding="utf8"))]
     return sha256_of(*parts)
+
+
+def _matches(file: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatch(file, pattern) for pattern in patterns)
 
 
 def code_of(source: str) -> str:

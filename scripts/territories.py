@@ -8,6 +8,8 @@ encoder of sameas[multilingual].
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Sequence
 
 import numpy as np
@@ -57,16 +59,31 @@ def encoder_recall(left: pl.Series, right: pl.Series) -> float:
     return float((best == np.arange(len(left))).mean())
 
 
-def main() -> None:
-    """Print the table."""
-    print(f"| language | territories | encoder | {' | '.join(WAYS)} |")
-    print(f"|{'---|' * (len(WAYS) + 3)}")
+def measure() -> dict[str, dict[str, float]]:
+    """The number of territories and the share found in each way, by language."""
+    table = {}
     for language in LANGUAGES:
         names = territories(language)
-        shares = [encoder_recall(*names)]
-        shares += [recall(*names, language, sources) for sources in WAYS.values()]
-        cells = (Locale(language).english_name, len(names[0]), *(f"{one:.2f}" for one in shares))
-        print(f"| {' | '.join(map(str, cells))} |")
+        shares = {way: recall(*names, language, sources) for way, sources in WAYS.items()}
+        table[Locale(language).english_name] = {
+            "territories": len(names[0]),
+            "encoder": encoder_recall(*names),
+            **shares,
+        }
+    return table
+
+
+def main() -> None:
+    """Print the table, as Markdown or as JSON."""
+    table = measure()
+    if "--json" in sys.argv[1:]:
+        print(json.dumps(table))
+        return
+    print(f"| language | territories | encoder | {' | '.join(WAYS)} |")
+    print(f"|{'---|' * (len(WAYS) + 3)}")
+    for language, row in table.items():
+        shares = " | ".join(f"{row[way]:.2f}" for way in ("encoder", *WAYS))
+        print(f"| {language} | {row['territories']} | {shares} |")
 
 
 if __name__ == "__main__":

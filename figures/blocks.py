@@ -1,0 +1,510 @@
+"""The text of each block: a function of the results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fnmatch import fnmatch
+from statistics import fmean
+from typing import Any
+
+from benchmarks import cluster, ladder, memory, reading, solver, speed, tables
+from experiments.experiments import ERRORS, SEEDS
+from experiments.figures import DATASETS, published, title
+from experiments.plots import Panel, draw
+from experiments.rendering import NOTHING, Bold, Table, count, gib, score, table_of
+from experiments.report import specification
+from figures.filling import Block
+from figures.results import ROOT, Results, Values
+from sameas.options.tuning import TUNING, numbers
+
+THIRTEEN = (
+    *("anatomy", "conference-cmt", "dh-arch1_defc-pactols", "dh-cult2_oeai-parthenos"),
+    *("dh-dhcs1_dha-unesco", "doremus-4het", "person1", "person1-opaque", "person2"),
+    *("restaurants-opaque", "sabine-linking", "spimbench-small", "yago-wikidata-small"),
+)
+"""The pairs that the choices in the method were made with."""
+METHODS = {"best": "**`best`**", "PARIS": "PARIS", "equal labels": "equal labels"}
+FENCE = "```"
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |".replace("|  |", "| |") for cells in lines)
+
+
+def shown(made: Table) -> str:
+    """A table of a benchmark in Markdown, under its caption."""
+    rows = [
+        [f"**{cell}**" if isinstance(cell, Bold) else cell for cell in row]
+        for group in made.groups
+        for row in group
+    ]
+    return f"*{made.caption}*\n\n{table(made.header, rows)}"
+
+
+def scores(values: Values, *names: str) -> str:
+    """Some scores of a case with slashes between them."""
+    return " / ".join(score(values.get(name)) for name in names)
+
+
+def fenced(text: str) -> str:
+    """Text as a command prints it."""
+    return f"{FENCE}text\n{text.strip(chr(10))}\n{FENCE}"
+
+
+# Benchmark datasets
+
+
+def by_dataset(show: Callable[[str], str]) -> list[str]:
+    """A cell for each of the paper's datasets."""
+    return [show(key) for key in DATASETS]
+
+
+def published_scores(key: str) -> str:
+    """Hits@1 and MRR of the paper's char row."""
+    chosen = published().filter(experiment="main", variant="SEU char", dataset=key)
+    values = dict(zip(chosen["metric"], chosen["value"], strict=True))
+    return scores(values, "hits@1", "mrr")
+
+
+def mean_of_halves(values: Values, name: str) -> float | None:
+    """The mean of a value over the hidden halves."""
+    known = [values[half][name] for half in halves(values) if values[half].get(name) is not None]
+    return fmean(known) if known else None
+
+
+def halves(values: Values) -> list[str]:
+    """The names of the hidden halves of a case, or "mean" where only their mean is known."""
+    return [name for name in (*(f"half {seed}" for seed in SEEDS), "mean") if name in values]
+
+
+def quality_rows(results: Results) -> dict[str, list[str]]:
+    """The rows of the table of quality, by their names."""
+    ranked, linked = ("hits@1", "mrr"), ("precision", "recall", "f1")
+
+    def hidden(key: str) -> str:
+        values = results.get("hidden", key)
+        return scores({name: mean_of_halves(values, name) for name in linked}, *linked)
+
+    def cells(part: str, names: Sequence[str]) -> list[str]:
+        return by_dataset(lambda key: scores(results.get(part, key), *names))
+
+    def raw(names: Sequence[str]) -> list[str]:
+        return by_dataset(lambda key: scores(results.get("raw", key).get("all", {}), *names))
+
+    return {
+        "published (SEU, char), paper protocol": by_dataset(published_scores),
+        "`--preset paper`, paper protocol": cells("paper", ranked),
+        "**`best`, paper protocol**": cells("best", ranked),
+        "**`best`, names not translated**, paper protocol": raw(ranked),
+        "**`best`, open protocol**": cells("open", linked),
+        "`best`, names not translated, open protocol": raw(linked),
+        "**`best`, hidden half**": by_dataset(hidden),
+        "PARIS, open protocol": cells("paris", linked),
+    }
+
+
+SHORT = (
+    "published (SEU, char), paper protocol",
+    *("**`best`, paper protocol**", "**`best`, open protocol**", "**`best`, hidden half**"),
+)
+
+
+def quality(results: Results) -> str:
+    """All rows of the table of quality."""
+    rows = [[name, *cells] for name, cells in quality_rows(results).items()]
+    parts = ("paper", "best", "open", "hidden", "paris", "raw")
+    return f"{table(['', *map(title, DATASETS)], rows)}\n\n{results.origin(*parts)}"
+
+
+def quality_short(results: Results) -> str:
+    """Some rows of it, for the README."""
+    rows = [[name, *cells] for name, cells in quality_rows(results).items() if name in SHORT]
+    origin = results.origin("best", "open", "hidden")
+    return f"{table(['', *map(title, DATASETS)], rows)}\n\n{origin}"
+
+
+def calibration(results: Results) -> str:
+    """The largest calibration error in the open protocol."""
+    errors = [values.get("calibration_error") for values in results["open"].values()]
+    known = [error for error in errors if error is not None]
+    worst = score(max(known)) if known else NOTHING
+    return (
+        "The expected calibration error, the mean difference between confidence and the share of "
+        f"correct links, is at most {worst} in the open protocol on these datasets."
+    )
+
+
+# Real RDF
+
+
+def real_values(results: Results) -> dict[str, Values]:
+    """The values of all pairs by the name of their folder, the 13 first."""
+    every = {**results["real"], **results["large"]}
+    names = {key.removeprefix("real/"): values for key, values in every.items()}
+    order = [name for name in THIRTEEN if name in names]
+    return {name: names[name] for name in (*order, *sorted(names.keys() - set(THIRTEEN)))}
+
+
+def f1_of(values: Values, method: str) -> float | None:
+    """The F1 of a method on a pair, None where it failed."""
+    found = values.get(method, {}).get("f1")
+    return None if found is None else float(found)
+
+
+def mean_f1(pairs: Iterable[Values], method: str) -> float | None:
+    """The mean F1 of a method over the pairs where it is known."""
+    known = [value for value in (f1_of(pair, method) for pair in pairs) if value is not None]
+    return fmean(known) if known else None
+
+
+def real(results: Results) -> str:
+    """F1 on all pairs, and the means."""
+    pairs = real_values(results)
+    texts = next(
+        part["published"]
+        for section in specification()["sections"]
+        for part in section["parts"]
+        if "pairs" in part
+    )
+    rows = []
+    for name, values in pairs.items():
+        quoted = [text for pattern, text in texts.items() if fnmatch(name, pattern)]
+        links = values.get("", {}).get("links")
+        cells = [score(f1_of(values, method)) for method in METHODS]
+        rows.append([name, NOTHING if links is None else count(links), *cells, *(quoted or [""])])
+    first = [pairs[name] for name in THIRTEEN if name in pairs]
+    groups = {
+        f"**mean of the first {len(first)}**": first,
+        f"**mean of {len(pairs)}**": [*pairs.values()],
+    }
+    for name, chosen in groups.items():
+        rows.append([name, "", *(score(mean_f1(chosen, method)) for method in METHODS), ""])
+    header = ["pair", "gold links", *METHODS.values(), "published F1"]
+    return f"{table(header, rows)}\n\n{results.origin('real', 'large')}"
+
+
+def real_means(results: Results) -> str:
+    """The means alone, for the README."""
+    pairs = real_values(results)
+    first = [pairs[name] for name in THIRTEEN if name in pairs]
+    rows = [
+        [name, *(score(mean_f1(chosen, method)) for method in METHODS)]
+        for name, chosen in (
+            (f"mean F1 of {len(first)} pairs", first),
+            (f"mean F1 of {len(pairs)} pairs", [*pairs.values()]),
+        )
+    ]
+    return f"{table(['', *METHODS.values()], rows)}\n\n{results.origin('real', 'large')}"
+
+
+# Speed and scale
+
+YARDSTICKS = {"best": "yardstick", "paper": "yardstick", "exact": "yardstick, exact"}
+
+
+def speed_sentence(results: Results) -> str:
+    """How fast it is, for the README."""
+    values = results.get("speed", "dbp15k/zh_en")
+    if not values:
+        return results.origin("speed")
+    runs = values["runs"]
+
+    def told(name: str) -> str:
+        run = runs[name]
+        seconds, size = tables.seconds(run["median_seconds"]), gib(run["peak_memory_bytes"])
+        ratio = f" ({tables.ratio(run['ratio'])})" if name in YARDSTICKS else ""
+        return f"{seconds} s and {size} GiB{ratio}"
+
+    return (
+        f"On DBP15K zh-en, the paper's procedure written plainly takes {told('yardstick')}, with "
+        f"the Hungarian algorithm {told('yardstick, exact')}; `sameas align zh_en` takes "
+        f"{told('best')}, `--preset paper --among gold` {told('paper')}, and the exact solver with "
+        f"its proof {told('exact')}, where the solving itself takes "
+        f"{tables.ratio(values['solve_ratio'])} of SciPy's time. {results.origin('speed')}"
+    )
+
+
+def scale_sentence(results: Results) -> str:
+    """Generated pairs, for the README."""
+    runs = {**results["ladder"], **results["ladder-long"]}
+
+    def told(name: str) -> str:
+        run = runs[name]
+        seconds = run["total_seconds"]
+        time = f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.1f} minutes"
+        return f"{time} and {run['peak_memory_bytes'] / 2**30:.1f} GiB (F1 {score(run['f1'])})"
+
+    words = {"15k": "15,000", "100k": "100,000", "1M": "a million", "hard 100k": "100,000 harder"}
+    known = [f"{words[name]} entities a side take {told(name)}" for name in words if name in runs]
+    return f"Generated pairs: {'; '.join(known)}. {results.origin('ladder', 'ladder-long')}"
+
+
+def of_benchmark(name: str, module: Any, case: str) -> Block:
+    """The tables of a benchmark."""
+
+    def block(results: Results) -> str:
+        values = results.get(name, case)
+        if not values:
+            return results.origin(name)
+        made = [shown(each) for each in module.tables_of(values)]
+        return "\n\n".join([*made, results.origin(name, cases=[case])])
+
+    return block
+
+
+def ladder_table(results: Results) -> str:
+    """Time, memory and scores of generated pairs."""
+    runs = {**results["ladder"], **results["ladder-long"]}
+    columns: tables.Columns = {
+        "total_seconds": ("seconds", tables.seconds),
+        "cpu_seconds": ("CPU seconds", tables.seconds),
+        "peak_memory_bytes": ("peak GiB", gib),
+        **{name: (header, score) for name, header in ladder.SCORES.items()},
+    }
+    made = tables.rows_of("Generated pairs, `best`", runs, columns, first="entities a side")
+    phases = tables.phase_rows({name: run["seconds"] for name, run in runs.items()})
+    by_phase = table_of("Seconds by phase", ["phase", *runs], phases)
+    return f"{shown(made)}\n\n{shown(by_phase)}\n\n{results.origin('ladder', 'ladder-long')}"
+
+
+def serving(results: Results) -> str:
+    """How good and how fast the reconciliation service is."""
+    values = results.get("serving", "srprs/fr_en")
+    if not values:
+        return results.origin("serving")
+    return (
+        f"The {values['queries']:,} left names of SRPRS fr-en (from URIs), asked as names alone in "
+        f"batches of {values['batch']} against the right graph: the first candidate is correct "
+        f"for {values['hits@1']:.1%}, one of ten for {values['hits@10']:.1%}; "
+        f"{values['matches']:,} have `match`, of which {values['matches_right']:.1%} are correct. "
+        f"A query takes {values['server_cpu_milliseconds_a_query']:.1f} ms of one core "
+        f"(`python -m benchmarks.reconciling`). {results.origin('serving')}"
+    )
+
+
+def cluster_tables(results: Results) -> str:
+    """What each function costs on a cluster."""
+    parts = []
+    for case, values in results["cluster"].items():
+        parts += [shown(each) for each in cluster.tables_of(values) if any(each.groups)]
+        checks = cluster.checks_of(values) if len(values["runs"]) > 1 else []
+        parts.append("\n".join(f"- {case}: {each.asked}: {each.found}." for each in checks))
+    return "\n\n".join([*filter(None, parts), results.origin("cluster")])
+
+
+# The audit
+
+
+def audit_table(results: Results) -> str:
+    """What the audit estimates, beside the truth."""
+
+    def mean(name: str) -> list[str]:
+        return by_dataset(lambda key: score(mean_of_halves(results.get("hidden", key), name)))
+
+    def wrong(share: float) -> list[str]:
+        def cell(key: str) -> str:
+            values = results.get("hidden", key)
+            each = [values[half][f"error {share:g}"] for half in halves(values)]
+            worst = f" ({score(max(each))})" if len(each) > 1 else ""
+            return f"{score(fmean(each))}{worst}" if each else NOTHING
+
+        return by_dataset(cell)
+
+    rows = [
+        ["precision, estimated", *mean("estimate")],
+        ["the same, of links that gold can judge", *mean("judged")],
+        ["precision, true", *mean("precision")],
+        ["recall, estimated", *mean("recall_estimate")],
+        ["recall, true (of gold)", *mean("recall")],
+        ["left without counterpart, estimated", *mean("left_without")],
+        ["the same, nearly true", *mean("left_without_true")],
+        *(
+            [f"wrong of `--max-error` {score(share)[:3]} (worst half)", *wrong(share)]
+            for share in ERRORS
+        ),
+        ["F1", *mean("f1")],
+    ]
+    return f"{table(['', *map(title, DATASETS)], rows)}\n\n{results.origin('hidden')}"
+
+
+def bins_of(values: Values) -> dict[str, Values]:
+    """The intervals of confidence of a case, by their middle."""
+    return {name: each for name, each in values.items() if not name.startswith(("half", "mean"))}
+
+
+def audit_bins(results: Results) -> str:
+    """How far confidence is from the share of correct links."""
+    rows = []
+    for key in DATASETS:
+        found = [
+            abs(each["confidence"] - each["accuracy"])
+            for middle, each in bins_of(results.get("hidden", key)).items()
+            if float(middle) > 0.5 and each.get("count", 0) >= 100 and "confidence" in each
+        ]
+        if found:
+            rows.append([title(key), score(fmean(found)), score(max(found))])
+    if not rows:
+        return results.origin("hidden-bins")
+    header = ["", "mean difference", "largest difference"]
+    return f"{table(header, rows)}\n\n{results.origin('hidden')}"
+
+
+def audit_summary(results: Results) -> str:
+    """What ``sameas align`` says about its links."""
+    text = results.get("explain", "demo").get("align", "")
+    names = ("correct links", "right links", "missed", "no counterpart", "worse than most")
+    lines = [line for line in text.splitlines() if line.strip().startswith(names)]
+    return fenced("\n".join(lines))
+
+
+def draw_plots(results: Results) -> None:
+    """Draw docs/audit.svg, where all that it shows was measured."""
+    panels = []
+    for key in DATASETS:
+        bins = bins_of(results.get("hidden", key))
+        series = {
+            label: {
+                each[f"confidence{suffix}"]: each[f"accuracy{suffix}"]
+                for each in bins.values()
+                if each.get(f"count{suffix}", 0) >= 20
+            }
+            for label, suffix in (("with the audit", ""), ("before", "_before"))
+        }
+        if series["with the audit"]:
+            axes = {"xlabel": "confidence", "ylabel": "share correct", "xlim": (0.45, 1.02)}
+            panels.append(
+                Panel("lines", series, title=title(key), axes=axes, diagonal=True, ticks=1)
+            )
+    if len(panels) == len(DATASETS):
+        draw(ROOT / "docs", "audit", panels, height=2.4, columns=2)
+        (ROOT / "docs" / "audit.png").unlink()
+
+
+# Languages
+
+
+def languages_raw(results: Results) -> str:
+    """Untranslated names: each ingredient alone, and all."""
+    names = {
+        **{"spelling": "spelling alone", "glosses": "glosses", "encoder": "encoder"},
+        **{"dictionary": "learned dictionary", "all": "all"},
+    }
+    rows = []
+    for key in DATASETS:
+        values = results.get("raw", key)
+        for metric, words in (("hits@1", "Hits@1, paper protocol"), ("f1", "F1, open protocol")):
+            cells = [score(values.get(name, {}).get(metric)) for name in names]
+            if set(cells) != {NOTHING}:
+                rows.append([f"{title(key)}: {words}", *cells])
+    return f"{table(['', *names.values()], rows)}\n\n{results.origin('raw')}"
+
+
+def languages_both(results: Results) -> str:
+    """Names of the URIs and translations together."""
+    both, best = (results.get(part, "dbp15k/zh_en").get("hits@1") for part in ("both", "best"))
+    return (
+        "With the names of the URIs first and their translations as further names, Hits@1 of "
+        f"zh-en is {score(both)}, where translated names alone give {score(best)}. "
+        f"{results.origin('both', 'best', cases=['dbp15k/zh_en'])}"
+    )
+
+
+def languages_seconds(results: Results) -> str:
+    """How long it takes to encode names."""
+    taken = results.get("raw", "dbp15k/zh_en").get("encoder", {}).get("encoding_seconds")
+    seconds = NOTHING if taken is None else f"{taken:.0f}"
+    return (
+        f"To encode the names of zh-en takes {seconds} seconds the first time; then they are "
+        f"in the cache. {results.origin('raw', cases=['dbp15k/zh_en'])}"
+    )
+
+
+def territories(results: Results) -> str:
+    """The share of territories that are found by their name."""
+    values = results.get("territories", "table")
+    ways = list(next(iter(values.values()), {}))
+    rows = [
+        [name, f"{row['territories']:g}", *(f"{row[way]:.2f}" for way in ways[1:])]
+        for name, row in values.items()
+    ]
+    return f"{table(['language', *ways], rows)}\n\n{results.origin('territories')}"
+
+
+# Text that commands print
+
+
+def demo(results: Results) -> str:
+    """What ``sameas demo`` prints."""
+    return fenced(results.get("demo", "text").get("text", ""))
+
+
+def explained(pair: str, name: str, *, until: str = "") -> Block:
+    """What ``sameas explain`` prints, whole or until a line."""
+
+    def block(results: Results) -> str:
+        text: str = results.get("explain", pair).get(name, "")
+        return fenced(text.partition(f"\n{until}")[0] if until else text)
+
+    return block
+
+
+def explanation_seconds(results: Results) -> str:
+    """How long explanations take."""
+    told = []
+    for case, words in (("demo", "the demo"), ("dbp15k/zh_en", "DBP15K zh-en")):
+        taken = results.get("explain", case).get("seconds")
+        if taken:
+            further = max(taken[1:])
+            told.append(f"{taken[0]:.1f} seconds on {words}, each further one {further:.2f}")
+    return (
+        "The first explanation of an alignment computes features and evidence for the whole pair "
+        f"of graphs: {'; '.join(told)} (processor time). {results.origin('explain')}"
+    )
+
+
+def numbers_of_tuning(results: Results) -> str:
+    """Every number of the tuning, a table for each stage."""
+    stages: dict[str, list[list[str]]] = {}
+    for number in numbers(TUNING):
+        value = getattr(number.value, "__name__", None) or f"{number.value}"
+        cells = [f"`{number.name}`", value, number.unit, number.origin, number.source]
+        stages.setdefault(number.stage, []).append(cells)
+    header = ["number", "value", "unit", "origin", "source"]
+    parts = [f"## {name.capitalize()}\n{table(header, rows)}" for name, rows in stages.items()]
+    total = sum(map(len, stages.values()))
+    return "\n\n".join([f"{total} numbers in {len(stages)} stages.", *parts])
+
+
+BLOCKS: Mapping[str, Block] = {
+    "quality": quality,
+    "quality-short": quality_short,
+    "calibration": calibration,
+    "real": real,
+    "real-means": real_means,
+    "speed-sentence": speed_sentence,
+    "scale-sentence": scale_sentence,
+    "speed": of_benchmark("speed", speed, "dbp15k/zh_en"),
+    "solver": of_benchmark("solver", solver, "dbp15k/zh_en"),
+    "memory": of_benchmark("memory", memory, "dbp15k/zh_en"),
+    "reading": of_benchmark("reading", reading, "1,000,000"),
+    "ladder": ladder_table,
+    "serving": serving,
+    "cluster": cluster_tables,
+    "audit-table": audit_table,
+    "audit-bins": audit_bins,
+    "audit-summary": audit_summary,
+    "languages-raw": languages_raw,
+    "languages-both": languages_both,
+    "languages-seconds": languages_seconds,
+    "territories": territories,
+    "numbers": numbers_of_tuning,
+    "demo": demo,
+    "explain-short": explained("demo", "amharique", until="Names:"),
+    "explain-londres": explained("demo", "londres"),
+    "explain-cup": explained("dbp15k/zh_en", "cup"),
+    "explain-han": explained("dbp15k/zh_en", "han"),
+    "explanation-seconds": explanation_seconds,
+}
+"""The function that makes each block."""

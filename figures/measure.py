@@ -1,0 +1,310 @@
+"""What is measured: parts, each with its cases, the code it depends on and the time it takes."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import sameas
+from benchmarks import cluster, ladder, memory, reading, reconciling, solver, speed
+from benchmarks.generate import HARD_OVERLAP, OVERLAP, parse_size
+from experiments import experiments
+from experiments.datasets import Dataset
+from experiments.figures import DATASETS
+from experiments.real import real_rdf
+from experiments.reproduce import ONE_DATASET, reproduce
+from experiments.runs import Setup, forget, make_setup
+from experiments.store import PRESENTATION
+from figures.results import ROOT, Values
+from sameas.formats.pair import read_pair
+
+BEST, PAPER = make_setup("best"), make_setup("paper")
+LARGE = ("real/chemicals-chebi-mesh",)
+"""Pairs that take longer than all others together."""
+METHOD = ("sameas/*", "experiments/*")
+WITHOUT = (*PRESENTATION, "experiments/reproduce.py", "experiments/store.py")
+"""Code that changes no value of an experiment."""
+EXAMPLES = {
+    "demo": {"amharique": "amharique", "londres": "Londres"},
+    ONE_DATASET: {
+        "cup": "http://zh.dbpedia.org/resource/2011年中国足协杯",
+        "han": "汉族",
+    },
+}
+"""Entities that the documentation explains, by the pair that they are of."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """What the user gives: the datasets, and where generated pairs and runs may go."""
+
+    datasets: Mapping[str, Dataset]
+    data: Path
+    scratch: Path
+    yardstick: Path | None = None
+
+    def paper(self) -> list[Dataset]:
+        """The paper's datasets that are there."""
+        return [self.datasets[key] for key in DATASETS if key in self.datasets]
+
+
+Case = tuple[str, Callable[[], Mapping[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some cases that are measured in the same way."""
+
+    name: str
+    cases: Callable[[Places], Iterator[Case]]
+    minutes: float
+    """What all cases take on two quiet cores, roughly."""
+    long: bool = False
+    """Whether it belongs to the second command."""
+    code: Sequence[str] = METHOD
+    """Patterns of the files that values depend on."""
+    without: Sequence[str] = WITHOUT
+
+
+# Benchmark datasets
+
+
+def of_datasets(measure: Callable[[Dataset, Setup], Mapping[str, Any]], setup: Setup) -> Any:
+    """Cases: a measurement of each of the paper's datasets."""
+
+    def cases(places: Places) -> Iterator[Case]:
+        for dataset in places.paper():
+            yield dataset.key, partial(measure, dataset, setup)
+            forget()
+
+    return cases
+
+
+def whole(dataset: Dataset, setup: Setup) -> Values:
+    """Scores, seconds and memory of the whole command in the paper protocol."""
+    return dict(experiments.whole_command(dataset, setup)[""])
+
+
+def open_protocol(dataset: Dataset, setup: Setup) -> Values:
+    """Scores of the links of whole graphs."""
+    return dict(experiments.open_protocol(dataset, setup)[""])
+
+
+def paris(dataset: Dataset, setup: Setup) -> Values:
+    """The same of PARIS."""
+    return dict(experiments.paris(dataset, setup)[""])
+
+
+def both_names(places: Places) -> Iterator[Case]:
+    """Hits@1 with names as in the URIs first and their translations as further names."""
+
+    def measure(dataset: Dataset) -> Values:
+        pair = read_pair(dataset.folder)
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "names.tsv"
+            raw = read_pair(dataset.folder, names="uri")
+            rows = [
+                f"{entity}\t{name}"
+                for graph in (raw.left, raw.right, pair.left, pair.right)
+                for entity, name in zip(graph.entities, graph.names, strict=True)
+                if name.strip()
+            ]
+            file.write_text("entity\tname\n" + "\n".join(rows) + "\n", encoding="utf8")
+            both = read_pair(dataset.folder, names=file)
+            scores = sameas.evaluate(sameas.align(both, among="gold"), both.gold)
+        return {"hits@1": scores.hits_at_1, "mrr": scores.mrr}
+
+    if ONE_DATASET in places.datasets:
+        yield ONE_DATASET, partial(measure, places.datasets[ONE_DATASET])
+
+
+# Real RDF
+
+
+def real(places: Places, *, large: bool) -> Iterator[Case]:
+    """Pairs of RDF files: sameas, PARIS and equal labels."""
+    for key, dataset in places.datasets.items():
+        if dataset.real and (key in LARGE) == large:
+            yield key, partial(real_rdf, dataset, BEST)
+
+
+# Text that commands print
+
+
+def printed(*words: str, folder: Path | None = None) -> str:
+    """What a command of sameas prints on standard output."""
+    command = [sys.executable, "-m", "sameas", *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    if done.returncode:
+        raise RuntimeError(f"sameas {shlex.join(words)} failed: {done.stderr.strip()[-500:]}")
+    return done.stdout
+
+
+def demo(places: Places) -> Iterator[Case]:
+    """What ``sameas demo`` prints, up to where it says how long it took."""
+    yield "text", lambda: {"text": printed("demo").partition("\nDone in")[0].strip("\n")}
+
+
+def explain(places: Places) -> Iterator[Case]:
+    """Explanations of some entities, and what ``sameas align`` prints."""
+
+    def measure(folder: Path, entities: Mapping[str, str]) -> Values:
+        with tempfile.TemporaryDirectory() as place:
+            out = str(Path(place) / "run")
+            values: Values = {"align": printed("align", str(folder), "-o", out)}
+            for name, entity in entities.items():
+                values[name] = printed("explain", out, entity)
+            values["seconds"] = explanation_seconds(out, list(entities.values()))
+        return values
+
+    folders = {"demo": sameas.DEMO}
+    folders |= {key: places.datasets[key].folder for key in EXAMPLES if key in places.datasets}
+    for key, folder in folders.items():
+        yield key, partial(measure, folder, EXAMPLES[key])
+
+
+def explanation_seconds(run: str, entities: Sequence[str]) -> list[float]:
+    """How long the first explanation of a run takes, and the further ones."""
+    alignment, taken = sameas.read_run(run), []
+    for entity in [*entities, *entities]:
+        begin = time.process_time()
+        alignment.explain(entity)
+        taken.append(round(time.process_time() - begin, 3))
+    return taken
+
+
+def territories(places: Places) -> Iterator[Case]:
+    """The table of ``scripts/territories.py``."""
+
+    def measure() -> Values:
+        command = [sys.executable, str(ROOT / "scripts" / "territories.py"), "--json"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return dict(json.loads(done.stdout))
+
+    yield "table", measure
+
+
+# Speed and scale
+
+
+def of_one(measure: Callable[[Namespace], Values], **options: Any) -> Any:
+    """Cases: a benchmark on one dataset."""
+
+    def cases(places: Places) -> Iterator[Case]:
+        if ONE_DATASET in places.datasets:
+            given = Namespace(pair=places.datasets[ONE_DATASET].folder, **options)
+            given.yardstick = places.yardstick
+            yield ONE_DATASET, partial(measure, given)
+
+    return cases
+
+
+def rungs(*names: str) -> Any:
+    """Cases: generated pairs of these sizes, harder ones if the name says so."""
+
+    def measure(name: str, places: Places) -> Values:
+        hard, size = name.startswith("hard "), parse_size(name.removeprefix("hard "))
+        settings = {
+            **{"noise": 0.02, "overlap": HARD_OVERLAP if hard else OVERLAP, "hard": hard},
+            **{"seed": 0, "preset": "best", "solver": "sinkhorn"},
+            **{"memory": "20G", "languages": "none"},
+        }
+        places.scratch.mkdir(parents=True, exist_ok=True)
+        pair = ladder.generated(places.scratch, size, settings)
+        taken = ladder.aligned(pair, settings)
+        kept = ("f1", "precision", "recall", "hits@1", "mrr", "candidate_recall", "search_recall")
+        more = ("total_seconds", "cpu_seconds", "seconds", "peak_memory_bytes", "links")
+        return {"size": size, **{key: taken.get(key) for key in (*kept, *more)}}
+
+    def cases(places: Places) -> Iterator[Case]:
+        for name in names:
+            yield name, partial(measure, name, places)
+
+    return cases
+
+
+def lines(size: int) -> Any:
+    """Cases: reading N-Triples of so many lines."""
+
+    def cases(places: Places) -> Iterator[Case]:
+        yield f"{size:,}", lambda: reading.measure(Namespace(size=size, seed=0, repeat=1))
+
+    return cases
+
+
+def serving(places: Places) -> Iterator[Case]:
+    """Cases: the names of one dataset asked of ``sameas serve``."""
+    key = "srprs/fr_en"
+    if key in places.datasets:
+        folder = str(places.datasets[key].folder)
+        yield key, lambda: reconciling.measure(folder, size=50)
+
+
+def on_cluster(places: Places) -> Iterator[Case]:
+    """Cases: 100,000 entities a side in threads and on two workers; a million in parts."""
+
+    def costs(size: str, *, parts: int) -> Values:
+        pair = places.scratch / f"parts_{size}"
+        if not (pair / "done").exists():
+            words = [size, str(pair), "--noise", "0.02", "--parts", str(parts)]
+            subprocess.run([sys.executable, "-m", "benchmarks.generate", *words], check=True)
+            (pair / "done").touch()
+        dask = {"engine": "dask", "workers": 2, "parts": 8, "worker_memory": "4GiB"}
+        with tempfile.TemporaryDirectory() as folder:
+            settings: list[cluster.Settings] = [{"engine": "threads"}, dask]
+            return dict(cluster.measure(pair, settings, Path(folder) / "cluster.json"))
+
+    yield "100k", partial(costs, "100k", parts=16)
+    yield "1M", partial(costs, "1M", parts=64)
+
+
+def report(places: Places) -> Iterator[Case]:
+    """The report of all experiments, in docs/reproduction."""
+
+    def measure() -> Values:
+        vectors = min(places.data.glob("vectors/*.txt"), default=None)
+        found = reproduce(places.data, ROOT / "docs" / "reproduction", word_vectors=vectors)
+        return {"results": len(found["results"])}
+
+    yield "report", measure
+
+
+BENCHMARKED = (*METHOD, "benchmarks/*")
+PARTS = (
+    Part("demo", demo, 0.3, code=("sameas/*",), without=("sameas/web/*",)),
+    Part("explain", explain, 1, code=("sameas/*",), without=("sameas/web/*",)),
+    Part("paper", of_datasets(whole, PAPER), 1),
+    Part("best", of_datasets(whole, BEST), 2),
+    Part("open", of_datasets(open_protocol, BEST), 1.5),
+    Part("paris", of_datasets(paris, BEST), 0.5),
+    Part("hidden", of_datasets(experiments.audit, BEST), 5),
+    Part("raw", of_datasets(experiments.raw_names, BEST), 9),
+    Part("both", both_names, 0.5),
+    Part("real", partial(real, large=False), 4),
+    Part("territories", territories, 2),
+    Part("speed", of_one(speed.measure, repeat=1), 5, code=BENCHMARKED),
+    Part("solver", of_one(solver.measure, repeat=1, from_rows=False), 3, code=BENCHMARKED),
+    Part(
+        "memory",
+        of_one(memory.measure, ceilings=["1G", "4G"], options=speed.PAPER),
+        0.5,
+        code=BENCHMARKED,
+    ),
+    Part("reading", lines(10**6), 0.5, code=BENCHMARKED),
+    Part("ladder", rungs("15k", "100k", "hard 100k"), 4, code=BENCHMARKED),
+    Part("serving", serving, 1, code=BENCHMARKED, without=("sameas/cli/*", "sameas/web/review/*")),
+    Part("large", partial(real, large=True), 30, long=True),
+    Part("ladder-long", rungs("1M"), 15, long=True, code=BENCHMARKED),
+    Part("cluster", on_cluster, 45, long=True, code=BENCHMARKED),
+    Part("report", report, 90, long=True),
+)
