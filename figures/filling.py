@@ -1,7 +1,7 @@
 """Blocks of text between markers in Markdown files, filled from results.
 
-A block begins with ``<!-- figures: NAME -->`` and ends with ``<!-- end -->``. What is between is
-made by the function of that name in ``blocks.py``, and is never edited by hand.
+A block begins with a line ``<!-- figures: NAME -->`` and ends with a line ``<!-- end -->``. What is
+between is made by the function of that name in ``blocks.py``, and is never edited by hand.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ from pathlib import Path
 
 from figures.results import ROOT, Results
 
-BLOCK = re.compile(r"(<!-- figures: ([\w-]+) -->)(.*?)(<!-- end -->)", re.DOTALL)
+BEGIN = re.compile(r"^<!-- figures: ", re.M)
+BLOCK = re.compile(
+    r"^(<!-- figures: ([\w-]+) -->)\n(.*?)^(<!-- end -->)$", re.DOTALL | re.MULTILINE
+)
 PAGES = ("*.md", "docs/**/*.md")
 
 Block = Callable[[Results], str]
@@ -27,10 +30,10 @@ def pages(root: Path = ROOT) -> Iterator[Path]:
 def filled(text: str, results: Results, blocks: Mapping[str, Block]) -> str:
     """The text of a page with every block made anew.
 
-    >>> filled("<!-- figures: two --><!-- end -->", None, {"two": lambda results: "2"})
+    >>> filled("<!-- figures: two -->\\n<!-- end -->", Results(), {"two": lambda results: "2"})
     '<!-- figures: two -->\\n2\\n<!-- end -->'
     """
-    if len(BLOCK.findall(text)) != text.count("<!-- figures:"):
+    if len(BLOCK.findall(text)) != len(BEGIN.findall(text)):
         raise ValueError("a block has no end: each <!-- figures: NAME --> needs an <!-- end -->")
 
     def fill(match: re.Match[str]) -> str:

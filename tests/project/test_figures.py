@@ -1,12 +1,16 @@
 """Figures in the documentation: pages agree with docs/results, and are measured once."""
 
+import doctest
 import re
 from dataclasses import replace
 
 import pytest
 
+import experiments.store
 import figures.__main__ as command
+import figures.results
 from experiments.store import code_checksum, code_of
+from figures import filling
 from figures.blocks import BLOCKS, SHORT, quality_rows
 from figures.filling import BLOCK, fill_pages, filled, pages, without_blocks
 from figures.measure import PARTS, Part, Places
@@ -49,6 +53,13 @@ def test_no_score_stands_outside_a_block(page):
     assert not scores
 
 
+def test_examples_in_docstrings_hold():
+    for module in (filling, figures.results, experiments.store):
+        tried = doctest.testmod(module)
+        assert tried.attempted
+        assert not tried.failed
+
+
 def test_the_commands_that_write_figures_are_named():
     for name in ("README.md", "CONTRIBUTING.md"):
         assert "python -m figures" in (ROOT / name).read_text(encoding="utf8")
@@ -75,7 +86,7 @@ def test_another_value_changes_the_page_and_nothing_else(tmp_path):
 
 def test_a_block_that_is_unknown_or_has_no_end_is_an_error():
     with pytest.raises(ValueError, match="no block is called nonsense"):
-        filled("<!-- figures: nonsense --><!-- end -->", Results(), BLOCKS)
+        filled("<!-- figures: nonsense -->\n<!-- end -->", Results(), BLOCKS)
     with pytest.raises(ValueError, match="a block has no end"):
         filled("<!-- figures: demo -->", Results(), BLOCKS)
 
