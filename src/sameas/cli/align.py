@@ -147,12 +147,17 @@ def align(
     from sameas.formats.pair import read_pair
     from sameas.pipeline.cluster import engine_at
     from sameas.result.export import prepare
+    from sameas.result.overwriting import refuse_inputs
 
     files = input_files.given()
     options = make_options(preset, **choices)
     refuse_unused(options, [*choices, *files], embeddings="embeddings" in files)
     names_given = names[0] if len(names) == 1 else names or None
     write_out = prepare(out, predicate=predicate, folder=True)
+    learned_from = [files.get(name) for name in ("seeds", "reject")]
+    others = (file for name, file in files.items() if name not in ("seeds", "reject"))
+    read = (*inputs, *names, *others, *reading.query, options.encoder)
+    refuse_inputs(out, read, learned_from=learned_from)
     seconds = {}
     with (
         limited(None, memory=options.memory),

@@ -32,12 +32,26 @@ if TYPE_CHECKING:
 Side = Literal["left", "right"]
 START = time.perf_counter()
 """When the command was started, or nearly so."""
-FILE = click.Path(path_type=Path)
 JSON = "sameas.json"
 """The key of click's context that says whether --json was given."""
 NUMBER = r"[\d,.]*\d[\d,.]*( |$)|[\W\d_]*$"
 """Cells that are aligned right: "12", "12 of 20", and those without letters."""
 MAX_BYTES = next(one for one in declared(Reading) if one.name == "max_bytes")
+
+
+class _FilePath(click.Path):
+    """A path, which must have a name."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Refuse an empty text, which Python takes for the working folder."""
+        if value == "":
+            self.fail("the path is empty; give the name of a file or folder", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+FILE = _FilePath(path_type=Path)
+INPUT = _FilePath(path_type=str)
+"""A path, a pattern or an address, which a Path would change."""
 
 
 class Command(click.Command):
@@ -140,8 +154,10 @@ def _flag(option: Option) -> click.Option:
     kind: Any = option.type
     if option.choices:
         kind = click.Choice(option.choices)
-    elif option.is_size or kind is Path:
-        kind = str if option.is_size else FILE
+    elif option.is_size:
+        kind = str
+    elif kind is Path or (option.metavar or "").startswith("FILE"):
+        kind = FILE if kind is Path else INPUT
     return click.Option(
         names,
         type=kind,
@@ -159,7 +175,12 @@ def _at_most_two(context: click.Context, argument: click.Parameter, paths: Any) 
 
 
 pair_argument = click.argument(
-    "inputs", nargs=-1, required=True, metavar="LEFT RIGHT | PAIR", callback=_at_most_two
+    "inputs",
+    nargs=-1,
+    required=True,
+    type=INPUT,
+    metavar="LEFT RIGHT | PAIR",
+    callback=_at_most_two,
 )
 run_argument = click.argument("run", type=FILE)
 

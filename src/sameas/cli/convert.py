@@ -53,10 +53,12 @@ def convert(
     from sameas.graph.links import predicate_iri
     from sameas.result.curated import curated
     from sameas.result.export import prepare
+    from sameas.result.overwriting import refuse_inputs
     from sameas.result.run_folder import read_run
 
     statements = {name: value for name, _, value in (text.partition("=") for text in meta)}
     write_out = prepare(target, predicate=predicate, meta=statements)
+    refuse_inputs(target, [source])
     iri = None if predicate is None else predicate_iri(predicate)
     skipped: list[str] = []
     if source.is_dir():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sameas.cli.command import as_flags, command, note, print_table, say
+from sameas.cli.command import INPUT, as_flags, command, note, print_table, say
 from sameas.graph.rdf.reading import Reading
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     sameas inspect dump.ttl.gz --lenient
     """,
 )
-@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.argument("inputs", nargs=-1, required=True, type=INPUT, metavar="INPUT...")
 def inspect(inputs: tuple[str, ...], *, reading: Reading) -> dict[str, Any]:
     """Read the graphs; their counts and warnings."""
     from sameas.formats.pair import is_pair, read_graph, read_pair

@@ -34,7 +34,9 @@ def merge(
 ) -> dict[str, Any]:
     """Write the merged graph; how many triples came from where."""
     import sameas
+    from sameas.result.overwriting import refuse_inputs
 
+    refuse_inputs(out, [run])
     merged = sameas.merge(sameas.read_run(run), out, keep=keep)
     total = sum(merged.triples.values())
     note_not_held(out, merged.not_held)

@@ -35,8 +35,10 @@ def names(
     """Write the names; how many there are, and their languages."""
     from sameas.formats.pair import read_pair
     from sameas.result.names import write_names
+    from sameas.result.overwriting import refuse_inputs
     from sameas.text.languages.detection import detect
 
+    refuse_inputs(out, (*inputs, *reading.query, names))
     pair = read_pair(*inputs, names=names, reading=reading)
     sides = (side,) if side else ("left", "right")
     written = write_names(pair, out, sides=sides)

@@ -31,8 +31,10 @@ def report(
     ] = 25,
 ) -> dict[str, Any]:
     """Write the report; the file and how many links are in it."""
+    from sameas.result.overwriting import refuse_inputs
     from sameas.web.review.report import write_report
 
+    refuse_inputs(out, [run])
     shown = write_report(run, out, count=links)
     say(f"Written to {out}, with {shown} links.")
     return {"output": str(out), "links": shown}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
-from sameas.cli.command import Side, command, progress_display, say
+from sameas.cli.command import INPUT, Side, command, progress_display, say
 from sameas.cli.review import TOKEN
 from sameas.cli.server import HERE, LAST_PORT, address_of, answer, is_loopback, listen, require_web
 from sameas.errors import OptionError
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     sameas serve things.nt.gz --host 0.0.0.0 --token "$TOKEN"
     """,
 )
-@click.argument("graph")
+@click.argument("graph", type=INPUT)
 def serve(
     graph: str,
     *,

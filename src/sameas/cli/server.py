@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 import socket
 from contextlib import suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from sameas.errors import OptionError, system_reason
+from sameas.errors import OptionError, shortened
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -37,11 +38,15 @@ def is_loopback(host: str) -> bool:
 def listen(host: str, *ports: int) -> socket.socket:
     """A socket that listens at the first of the ports that is free; 0 stands for any."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        socket.getaddrinfo(host, ports[0], family, socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise OptionError(f'`host` "{shortened(host)}" is not an address of this machine') from None
     for port in ports:
         try:
             return socket.create_server((host, port), family=family)
-        except (OSError, UnicodeError) as error:
-            reason = system_reason(error) or "no such host"
+        except OSError as error:  # whose own text shows the address as a tuple
+            reason = os.strerror(error.errno) if error.errno else "no reason is known"
     raise OptionError(
         f"cannot listen at {host}, port {port} ({reason}); give another `port` or `host`"
     )

@@ -155,8 +155,10 @@ def check_place(path: Path, suffix: str, known: Collection[str], *, remedy: str)
     elif suffix not in known:
         known = ", ".join(filter(None, known))
         problem = f'suffix "{suffix}" is not known; use {known}, {remedy}'
-    elif address_of(path):
-        return
+    elif address := address_of(path):
+        if not address.startswith("memory:"):
+            return
+        problem = "is kept nowhere once the process has ended; give a file"
     elif parent.exists() and not parent.is_dir():
         problem = f"{parent} is not a folder; choose another place"
     elif not parent.is_dir():
@@ -169,7 +171,7 @@ def check_place(path: Path, suffix: str, known: Collection[str], *, remedy: str)
         problem = "exists and is not a run folder; choose another name, or a suffix such as .tsv"
     else:
         return
-    raise OutputError(f"{path}: {problem}")
+    raise OutputError(f"{address_of(path) or path}: {problem}")
 
 
 def write_table(links: LinkSet, path: Path) -> None:
