@@ -22,6 +22,7 @@ from click.testing import CliRunner
 import sameas
 from folders import GOLD, LEFT, contents, dbp15k, lines, openea, put, table, two_tables
 from sameas.cli.main import main
+from sameas.cli.server import listen
 from sameas.graph.task import Inputs
 from sameas.options.declare import declared, parse_size
 from sameas.options.options import Part
@@ -752,3 +753,81 @@ def test_an_internal_fault_is_one_line_with_exit_code_1(small, tmp_path, monkeyp
     assert result.stderr.count("\n") == 1
     assert "internal fault (RuntimeError: two lines)" in result.stderr
     assert not out.exists()
+
+
+# Limits of the system
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs ulimit")
+@pytest.mark.parametrize(
+    ("limit", "needed"),
+    [("ulimit -v 1000000", "0.95 GiB of address space"), ("ulimit -d 300000", "0.29 GiB of data")],
+)
+def test_too_little_memory_is_said_before_anything_is_read(small, tmp_path, limit, needed):
+    script = f'{limit} && exec "$@"'
+    start = ["bash", "-c", script, "bash", sys.executable, "-c", START]
+    for command in (["inspect", small], ["align", small, "-o", tmp_path / "links.tsv"]):
+        result = subprocess.run(
+            [*start, *map(str, command)], capture_output=True, text=True, timeout=600
+        )
+        assert result.returncode == 2
+        assert result.stdout == ""
+        assert re.fullmatch(
+            rf"sameas: this process may have {needed} \({limit}\), and sameas needs \d\.\d\d GiB "
+            rf"for the smallest graphs; raise the limit with: {limit[:9]} unlimited\n",
+            result.stderr,
+        )
+    result = subprocess.run([*start, "--version"], capture_output=True, text=True, timeout=600)
+    assert result.returncode == 0
+
+
+# Places that are none
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("align", "LEFT", "RIGHT", "-o", ""),
+        ("align", "", "RIGHT", "-o", "out.tsv"),
+        ("align", "LEFT", "RIGHT", "--names", "", "-o", "out.tsv"),
+        ("convert", "", "out.tsv"),
+        ("convert", "LEFT", ""),
+        ("explain", "", "x"),
+        ("inspect", ""),
+        ("serve", ""),
+    ],
+)
+def test_a_path_that_is_empty(tmp_path, monkeypatch, arguments):
+    left, right = two_tables(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    words = [{"LEFT": str(left), "RIGHT": str(right)}.get(word, word) for word in arguments]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 2
+    assert "the path is empty; give the name of a file or folder" in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not (tmp_path / "out.tsv").exists()
+
+
+@pytest.mark.parametrize("address", ["memory://x.tsv", "memory:/x.tsv", "memory://a/x.nt"])
+def test_nothing_is_written_where_it_is_not_kept(small, tmp_path, address):
+    links = put(tmp_path / "links.tsv", lines(GOLD))
+    for command in (["align", str(small), "-o", address], ["convert", str(links), address]):
+        result = CliRunner().invoke(main, command)
+        assert result.exit_code == 2
+        assert "is kept nowhere once the process has ended; give a file" in result.stderr
+        assert "ritten to" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("host", "reason"),
+    [
+        ("nonsense host", "is not an address of this machine"),
+        ("999.0.0.1", "is not an address of this machine"),
+        ("192.0.2.1", "cannot listen at 192.0.2.1, port 0 (Cannot assign requested address)"),
+    ],
+)
+def test_a_host_that_does_not_exist(host, reason):
+    with pytest.raises(sameas.OptionError) as caught:
+        listen(host, 0)
+    assert reason in str(caught.value)
+    assert "'" not in str(caught.value)

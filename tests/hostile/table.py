@@ -294,6 +294,47 @@ def outputs(folder: Path) -> Iterator[Attempt]:
         )
 
 
+def overwriting(folder: Path) -> Iterator[Attempt]:
+    """Outputs that are inputs by another name, or that keep nothing."""
+    graph, links = good.small("l"), good.links("\t", 10)
+    names = {
+        "itself": lambda name: None,
+        "a symbolic link": lambda name: Path(f"out/x{name}").symlink_to(f"../in{name}"),
+        "a hard link": lambda name: Path(f"out/x{name}").hardlink_to(f"in{name}"),
+        "through a folder": lambda name: Path("out/here").symlink_to(".."),
+    }
+    spelled = {"itself": "in{}", "through a folder": "out/here/in{}"}
+    for how, prepare in names.items():
+        for name, content, command in (
+            (".tsv", graph, ("align", "in.tsv", "../good/r.tsv", "-o")),
+            (".tsv", links, (*ALIGN[:3], "--seeds", "in.tsv", "-o")),
+            (".tsv", graph, ("names", "in.tsv", "../good/r.tsv", "-o")),
+            (".tsv", links, ("convert", "in.tsv")),
+            (".nt", good.rdf("nt"), ("align", "in.nt", "../good/r.tsv", "-o")),
+        ):
+            output = spelled.get(how, "out/x{}").format(name)
+            yield Attempt("overwriting", f"{how}: {command[0]} {name}", (*command, output),
+                          "refused", {f"in{name}": content},
+                          prepare=lambda prepare=prepare, name=name: prepare(name))  # fmt: skip
+    copied = lambda: shutil.copytree("../good/run", "run")  # noqa: E731
+    for command in (
+        ("convert", "run", "run/links.parquet"),
+        ("convert", "run", "run/left/triples.parquet"),
+        ("align", "run/left/triples.parquet", "../good/r.tsv", "-o", "run"),
+        (*ALIGN[:3], "--names", "run/left/entities.parquet", "-o", "run"),
+    ):
+        name = f"files of a run: {' '.join(command[:2])}"
+        yield Attempt("overwriting", name, command, "refused", prepare=copied)
+    for output in ("memory://x.tsv", "memory://x", "memory:/x.nt", ""):
+        yield Attempt("overwriting", f"-o {output}", (*ALIGN[:4], output), "refused")
+        words = ("convert", "../good/links.tsv", output)
+        yield Attempt("overwriting", f"convert to {output}", words, "refused")
+    for host in ("nonsense host", "", "256.1.1.1", "a\tb", "::zz", "é" * 300, "8.8.8.8"):
+        for words in (("review", "../good/run", "--no-browser"), ("serve", "../good/l.tsv")):
+            words = (*words, "--host", host, "--token", "t" * 20)
+            yield Attempt("overwriting", f"{words[0]} at {host[:20]}", words, "refused")
+
+
 def inputs(folder: Path) -> Iterator[Attempt]:
     """Paths that lead to no readable file."""
     uses: dict[str, Callable[[str], tuple[str, ...]]] = {
@@ -514,7 +555,7 @@ def _read_only_package(home: str) -> None:
 
 def attempts(folder: Path, address: str) -> dict[str, Callable[[], Iterator[Attempt]]]:
     """All attempts, by kind."""
-    tables = (archives, bombs, encodings, shapes, folders, options, outputs, inputs)
+    tables = (archives, bombs, encodings, shapes, folders, options, outputs, overwriting, inputs)
     more = (environments, changes, memory)
     return {
         **{table.__name__: lambda table=table: table(folder) for table in (*tables, *more)},

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
 
 import click
 
+from sameas.cli.limits import check_limits
 from sameas.errors import OptionError, printable, writing_to
 from sameas.formats.files import limited
 from sameas.graph.rdf.reading import Reading
@@ -104,6 +105,7 @@ def command(
         def run(*, as_json: bool, **values: Any) -> None:
             click.get_current_context().meta[JSON] = as_json
             logging.getLogger("sameas").handlers = [_Notes(logging.WARNING)]
+            check_limits()
             given = {}
             for name, option in options.items():
                 value = values.pop(name)

@@ -126,6 +126,8 @@ def _checked(args: Sequence[str]) -> Sequence[str]:
 
 def _message(error: BaseException) -> str | None:
     """What to tell about an error of the system that no other place knew more about."""
+    if isinstance(error, RuntimeError) and "can't start new thread" in str(error):
+        return "the system lets no more threads start; raise its limits (ulimit -u, ulimit -v)"
     reason = system_reason(error)
     if reason is None:
         return None
