@@ -82,11 +82,11 @@ def review(
     if not token.isascii() or not token.isprintable():
         raise OptionError("`token` must consist of ASCII letters, digits and signs")
     name = reviewer if reviewer is not None else getpass.getuser() if local else ""
+    listener = listen(host, *((REVIEW_PORT, 0) if port is None else (port,)))
     folder = Review(run, name)
     say("Preparing the queue ...", err=True)
     if not folder.is_large:
         folder.prepare()
-    listener = listen(host, *((REVIEW_PORT, 0) if port is None else (port,)))
     names = () if local else (host.lower(), socket.gethostname().lower(), socket.getfqdn().lower())
     app = make_app(folder, Access(token, names))
     url = f"{address_of(listener)}?token={quote(token, safe='')}"

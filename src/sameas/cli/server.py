@@ -48,7 +48,7 @@ def listen(host: str, *ports: int) -> socket.socket:
         except OSError as error:  # whose own text shows the address as a tuple
             reason = os.strerror(error.errno) if error.errno else "no reason is known"
     raise OptionError(
-        f"cannot listen at {host}, port {port} ({reason}); give another `port` or `host`"
+        f"cannot listen at {host}, port {ports[0]} ({reason}); give another `port` or `host`"
     )
 
 
