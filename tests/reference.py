@@ -524,6 +524,24 @@ def most_links(confidence, max_error):
     return best
 
 
+def exclude(one, other, single):
+    """Whether two claims about different pairs cannot both hold."""
+    (a, b, verdict), (c, d, other_verdict) = one, other
+    if {verdict, other_verdict} <= {"accept", "no-match"} and (a, b) != (c, d):
+        anyway = verdict != other_verdict
+        if a == c != "" and (single[0] or anyway):
+            return True
+        return b == d != "" and (single[1] or anyway)
+    return False
+
+
+def can_hold_together(claims, single):
+    """Whether claims name each pair once and none excludes another."""
+    ends = [(left, right) for left, right, _ in claims]
+    firm = not any(exclude(one, other, single) for one in claims for other in claims)
+    return firm and len(set(ends)) == len(ends)
+
+
 def states_of_decisions(requests, single):
     """The state of every pair, by the definition.
 
@@ -533,15 +551,6 @@ def states_of_decisions(requests, single):
     """
     said, pairs = {}, set()
 
-    def exclude(one, other):
-        (a, b, verdict), (c, d, other_verdict) = one, other
-        if {verdict, other_verdict} <= {"accept", "no-match"} and (a, b) != (c, d):
-            anyway = verdict != other_verdict
-            if a == c != "" and (single[0] or anyway):
-                return True
-            return b == d != "" and (single[1] or anyway)
-        return False
-
     for reviewer, claims, undone in requests:
         pairs |= {(left, right) for left, right, _ in claims}
         if undone:
@@ -550,7 +559,7 @@ def states_of_decisions(requests, single):
         named = {(left, right) for left, right, _ in claims}
         for (_, left, right), verdict in mine.items():
             old = (left, right, verdict)
-            if (left, right) not in named and any(exclude(claim, old) for claim in claims):
+            if (left, right) not in named and any(exclude(claim, old, single) for claim in claims):
                 del said[reviewer, left, right]
         for left, right, verdict in claims:
             said[reviewer, left, right] = verdict
@@ -563,7 +572,7 @@ def states_of_decisions(requests, single):
         elif firm:
             (verdict,) = firm
             claims = [(left, right, other) for (_, left, right), other in said.items()]
-            clash = any(exclude((*pair, verdict), claim) for claim in claims)
+            clash = any(exclude((*pair, verdict), claim, single) for claim in claims)
             found[pair] = "conflict" if clash else verdict
         else:
             found[pair] = "unsure" if "unsure" in verdicts else "open"

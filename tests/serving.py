@@ -5,13 +5,16 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 TOKEN = "a-token-of-the-tests"
 
 
 @contextmanager
-def served(app, **limits):
+def served(app: Any, **limits: Any) -> Iterator[str]:
     """The address of an application that runs in a thread."""
     from sameas.web.server import make_server
 
@@ -30,15 +33,16 @@ def served(app, **limits):
 class Server:
     """``sameas review`` of a run folder, as a process of its own."""
 
-    def __init__(self, run):
+    def __init__(self, run: Path) -> None:
         self.run, self.port = run, 0
         self.start()
 
-    def start(self):
+    def start(self) -> None:
         command = [sys.executable, "-m", "sameas", "review", str(self.run), "--no-browser"]
         command += ["--port", str(self.port), "--reviewer", "Ada", "--token", TOKEN]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-        lines = []
+        lines: list[str] = []
+        assert self.process.stderr is not None
         for line in self.process.stderr:
             lines.append(line)
             if found := re.match(r"Open (http://\S+)", line):
@@ -48,7 +52,8 @@ class Server:
                 return
         raise AssertionError("".join(lines))
 
-    def kill(self):
+    def kill(self) -> None:
         self.process.kill()
         self.process.wait()
+        assert self.process.stderr is not None
         self.process.stderr.close()

@@ -110,7 +110,8 @@ def writing_to(
 def system_reason(error: BaseException) -> str | None:
     """What the system says went wrong: a full disk, no permission; None for other errors.
 
-    Polars hides it in exceptions of its own, with "(os error 28)" in their text, or in a panic.
+    Polars hides it in exceptions of its own, with "(os error 28)" in their text, or in a panic;
+    SQLite says "database or disk is full".
     """
     if isinstance(error, SameasError):
         return None
@@ -118,6 +119,9 @@ def system_reason(error: BaseException) -> str | None:
         return "not enough memory"
     if hidden := re.search(r"(?:\(os error|Os \{ code:) (\d+)", str(error)):
         return os.strerror(int(hidden[1]))
+    kind = type(error)
+    if kind.__module__ == "sqlite3" and kind.__name__ in ("OperationalError", "DatabaseError"):
+        return first_line(error)
     return error.strerror or first_line(error) if isinstance(error, OSError) else None
 
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
-from contextlib import closing
+from contextlib import ExitStack, closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import settings
 from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 import reference
 from sameas.errors import InputError, OptionError, OutputError
 from sameas.result.decisions import (
     FILE,
-    TABLES,
     Claim,
     copy_decisions,
     decide,
@@ -33,49 +36,6 @@ pairs = st.one_of(
     st.tuples(st.sampled_from("abc"), st.just(""), st.just("no-match")),
     st.tuples(st.just(""), st.sampled_from("xyz"), st.just("no-match")),
 )
-
-
-def coherent(claims):
-    """One request says one thing of a pair, and does not accept what excludes each other."""
-    ends = [(left, right) for left, right, _ in claims]
-    firm = [claim for claim in claims if claim[2] in ("accept", "no-match")]
-    return len(set(ends)) == len(ends) and len(firm) <= 1
-
-
-steps = st.lists(
-    st.one_of(
-        st.tuples(people, st.lists(pairs, min_size=1, max_size=2).filter(coherent)),
-        st.integers(0, 11),
-    ),
-    max_size=12,
-)
-
-
-@given(steps, st.tuples(st.booleans(), st.booleans()))
-@settings(max_examples=60, deadline=None)
-def test_states_follow_from_the_decisions_that_stand(events, single):
-    """Undoing is asked for in the reverse order of decisions, as a reviewer does it."""
-    requests = []
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        connection.row_factory = sqlite3.Row
-        connection.executescript(TABLES)
-        for number, event in enumerate(events):
-            if isinstance(event, int):
-                standing = [one for one in requests if not one[2]]
-                if standing:
-                    last = standing[-1]
-                    undo(connection, last[3], reviewer=last[0], single=single)
-                    last[2] = True
-            else:
-                reviewer, claims = event
-                claims = [Claim(*claim) for claim in claims]
-                decide(connection, claims, reviewer=reviewer, request=str(number), single=single)
-                requests.append([reviewer, claims, False, str(number)])
-        rows = connection.execute("SELECT left, right, state FROM states").fetchall()
-    found = {(left, right): state for left, right, state in rows}
-    expected = reference.states_of_decisions([one[:3] for one in requests], single)
-    assert {pair: found.get(pair, "open") for pair in expected} == expected
-    assert all(state == "open" for pair, state in found.items() if pair not in expected)
 
 
 @pytest.fixture
@@ -165,3 +125,183 @@ def test_what_another_connection_writes_is_seen_and_waited_for(run):
         assert states == {("a", "x"): "conflict", ("a", "y"): "conflict"}
         with pytest.raises(sqlite3.IntegrityError), one:
             one.execute("INSERT INTO decisions (request, part) VALUES ('1', 0)")
+
+
+def test_no_link_is_followed_to_another_database(run, tmp_path):
+    other = tmp_path / "other.sqlite"
+    with closing(sqlite3.connect(other)) as connection:
+        connection.execute("CREATE TABLE precious (x)")
+    before = other.read_bytes()
+    (tmp_path / "copy").mkdir()
+    for ending in ("", "-wal", "-journal"):
+        link = run / f"{FILE}{ending}"
+        link.symlink_to(other)
+        with pytest.raises(InputError, match="must be a file, not a link"), decisions_of(run):
+            pass
+        if not ending:
+            for read in (read_decisions, lambda run: copy_decisions(run, tmp_path / "copy")):
+                with pytest.raises(InputError, match="must be a file, not a link"):
+                    read(run)
+        link.unlink()
+    assert other.read_bytes() == before
+    assert not list((tmp_path / "copy").iterdir())
+
+
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        f"DROP TABLE states; CREATE VIEW states AS SELECT '' AS left, '' AS right, ({ENDLESS}"
+        " WHERE i < 0) AS state, 1 AS version",
+        f"CREATE TRIGGER t BEFORE INSERT ON decisions BEGIN {ENDLESS}; END",
+        "CREATE TABLE more (x)",
+        "DROP TABLE states",
+    ],
+)
+def test_views_and_triggers_of_a_stranger_do_not_run(run, tmp_path, script):
+    with decisions_of(run) as connection:
+        connection.executescript(script)
+    before = (run / FILE).read_bytes()
+    for use in (read_decisions, lambda run: decisions_of(run).__enter__()):
+        with pytest.raises(InputError, match="is no database of decisions; move it away"):
+            use(run)
+    assert (run / FILE).read_bytes() == before
+
+
+@pytest.mark.parametrize("claims", [
+    [Claim("a", "x", "accept"), Claim("a", "x", "reject")],
+    [Claim("a", "x", "accept"), Claim("a", "x", "accept")],
+    [Claim("a", "x", "accept"), Claim("a", "y", "accept")],
+    [Claim("a", "x", "accept"), Claim("b", "x", "accept")],
+    [Claim("a", "x", "accept"), Claim("a", "", "no-match")],
+])  # fmt: skip
+def test_a_request_that_contradicts_itself_is_not_stored(run, claims):
+    with decisions_of(run) as connection:
+        with pytest.raises(OptionError, match="a request must"):
+            decide(connection, claims, reviewer="Ada", request="1")
+        for table in ("decisions", "states"):
+            assert connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] == 0
+
+
+def test_what_was_replaced_does_not_come_back_beside_what_replaced_it(run):
+    with decisions_of(run) as connection:
+        for partner in "xyz":
+            claim = Claim("a", partner, "accept")
+            decide(connection, [claim], reviewer="Ada", request=partner)
+        states = undo(connection, "y", reviewer="Ada")
+    assert states == {("a", "x"): "open", ("a", "y"): "open", ("a", "z"): "accept"}
+
+
+# --- everything that can happen to a database of decisions ---
+
+
+class Reviewing(RuleBasedStateMachine):
+    """Reviewers decide, repeat and undo in any order, and processes end in between.
+
+    What is stored is compared with a list of requests and the slow definition of states.
+    """
+
+    single = (True, True)
+
+    def __init__(self):
+        super().__init__()
+        self.folder = TemporaryDirectory()
+        self.run = Path(self.folder.name)
+        self.requests = {}  # reviewer, claims, undone, by request
+        self.open()
+
+    def open(self):
+        self.scope = ExitStack()
+        self.connection = self.scope.enter_context(decisions_of(self.run))
+
+    def teardown(self):
+        self.scope.close()
+        self.folder.cleanup()
+
+    @rule(reviewer=people, claims=st.lists(pairs, min_size=1, max_size=3))
+    def decide(self, reviewer, claims):
+        request, stored = str(len(self.requests)), [Claim(*claim) for claim in claims]
+        if not reference.can_hold_together(claims, self.single):
+            with pytest.raises(OptionError, match="a request must"):
+                decide(
+                    self.connection, stored, reviewer=reviewer, request=request, single=self.single
+                )
+            return
+        states = decide(
+            self.connection, stored, reviewer=reviewer, request=request, single=self.single
+        )
+        self.requests[request] = [reviewer, claims, False]
+        assert {claim[:2] for claim in stored} <= states.keys()
+
+    @precondition(lambda self: self.requests)
+    @rule(data=st.data(), reviewer=people, claims=st.lists(pairs, min_size=1, max_size=2))
+    def send_a_request_again(self, data, reviewer, claims):
+        """Whatever it says now, the first one counts."""
+        request = data.draw(st.sampled_from(sorted(self.requests)))
+        claims = [Claim(*claim) for claim in claims]
+        decide(self.connection, claims, reviewer=reviewer, request=request, single=self.single)
+
+    @precondition(lambda self: self.requests)
+    @rule(data=st.data())
+    def undo(self, data):
+        """In any order, once or twice."""
+        request = data.draw(st.sampled_from(sorted(self.requests)))
+        states = undo(
+            self.connection, request, reviewer=self.requests[request][0], single=self.single
+        )
+        self.requests[request][2] = True
+        assert {claim[:2] for claim in self.requests[request][1]} <= states.keys()
+
+    @precondition(lambda self: self.requests)
+    @rule(data=st.data(), reviewer=people)
+    def undo_what_another_decided(self, data, reviewer):
+        request = data.draw(st.sampled_from(sorted(self.requests)))
+        if self.requests[request][0] != reviewer:
+            with pytest.raises(OptionError, match="was decided by"):
+                undo(self.connection, request, reviewer=reviewer, single=self.single)
+
+    @rule()
+    def end_and_start_again(self):
+        self.scope.close()
+        self.open()
+
+    @rule()
+    def end_without_closing(self):
+        """As a killed process leaves it: the database with its journal, copied while it is open."""
+        copy = TemporaryDirectory()
+        for path in self.run.iterdir():
+            if not path.name.endswith("-shm"):
+                shutil.copy(path, copy.name)
+        self.teardown()
+        self.folder, self.run = copy, Path(copy.name)
+        self.open()
+
+    @invariant()
+    def nothing_is_lost_or_doubled(self):
+        query = "SELECT request, part, left, right, verdict, reviewer, undone_by FROM decisions"
+        stored = sorted(tuple(row) for row in self.connection.execute(query))
+        assert stored == sorted(
+            (request, part, *claim, reviewer, reviewer if undone else None)
+            for request, (reviewer, claims, undone) in self.requests.items()
+            for part, claim in enumerate(claims)
+        )
+
+    @invariant()
+    def states_follow_from_what_stands(self):
+        rows = self.connection.execute("SELECT left, right, state FROM states")
+        states = {(left, right): state for left, right, state in rows}
+        assert states == reference.states_of_decisions(self.requests.values(), self.single)
+
+
+class ReviewingSeveralPartners(Reviewing):
+    """The same where a left entity may have several partners."""
+
+    single = (False, True)
+
+
+TestReviewing = Reviewing.TestCase
+TestReviewingSeveralPartners = ReviewingSeveralPartners.TestCase
+TestReviewing.settings = settings(max_examples=15, stateful_step_count=30)
+TestReviewingSeveralPartners.settings = TestReviewing.settings

@@ -68,6 +68,16 @@ def test_a_disk_that_fills_up_while_a_drawing_is_written(tmp_path, a_run):
     assert contents(tmp_path) == before
 
 
+@pytest.mark.parametrize("ceiling", [0, 900, 20_000])
+def test_a_disk_that_fills_up_while_a_report_is_written(tmp_path, a_run, ceiling):
+    before, out = contents(tmp_path), tmp_path / "report.html"
+    result = limited("report", a_run, "-o", out, ceiling=ceiling)
+    assert result.exit_code == 2, result.output
+    (message,) = result.stderr.splitlines()
+    assert "cannot be written (" in message or "cannot be made (" in message
+    assert contents(tmp_path) == before
+
+
 def test_polars_may_panic_on_a_full_disk(tmp_path, many_links, monkeypatch):
     def full(*_, **__):
         raise pl.exceptions.PanicException(

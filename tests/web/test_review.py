@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -16,6 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 import sameas
+from folders import contents
 from sameas.cli.align import changed_links
 from sameas.cli.main import main
 from sameas.graph.links import SAME_AS
@@ -64,7 +67,7 @@ def browser(run, reviewer="Ada", headers=BEARER, **checks):
 
 
 def links_of(run, **chosen):
-    with open_queue(run) as queue:
+    with open_queue(run, run / FILE) as queue:
         return queue.page_of_links(filter_of({"status": "all", **chosen}))
 
 
@@ -116,7 +119,7 @@ def test_an_audit_is_shown_if_the_run_has_one(client, align_small, run, monkeypa
 @pytest.mark.parametrize("sort", SORTS)
 def test_pages_of_the_queue_hold_every_link_once_in_order(run, sort, align_small):
     column = {"certainty": "id", "name": None}.get(sort, sort)
-    with open_queue(run) as queue:
+    with open_queue(run, run / FILE) as queue:
         chosen, seen, after = filter_of({"status": "all", "sort": sort}), [], None
         while page := queue.page_of_links(chosen, after=after, limit=60):
             *earlier, last = page
@@ -142,7 +145,7 @@ def test_filters_keep_the_links_that_they_describe(run, align_small):
     )
     assert links_of(run, text=some["right"]) == [some]
     assert links_of(run, text="'\" OR NEAR(*") == []
-    with open_queue(run) as queue:
+    with open_queue(run, run / FILE) as queue:
         (facet, *_) = queue.facets("relation")
         assert queue.count_links(filter_of({"relation": facet["uri"]})) == facet["links"]
     ends = set()
@@ -176,7 +179,7 @@ def test_links_are_filtered_by_the_types_of_either_entity(tmp_path):
         relations=None,
     )
     write_index(alignment, tmp_path / FILE)
-    with open_queue(tmp_path) as queue:
+    with open_queue(tmp_path, tmp_path / FILE) as queue:
         found = {one["uri"]: one["links"] for one in queue.facets("type")}
         assert found == {"City": 2, "Person": 1}
         (one,) = queue.page_of_links(filter_of({"type": "Person"}))
@@ -352,6 +355,15 @@ def test_sizes_and_rates_are_bounded(client, run):
 
 
 # --- decisions ---
+
+
+def test_a_request_that_contradicts_itself_is_refused(client, run):
+    link = links_of(run)[0]
+    pair = link["left"], link["right"]
+    answer = say(client, (*pair, "accept"), (*pair, "reject"), request="1")
+    assert answer.status_code == 400
+    assert answer.json() == {"error": "a request must have one claim about a pair at most"}
+    assert client.get("/decisions.json").json()["decisions"] == []
 
 
 def test_decisions_are_shown_counted_and_undone(client, run):
@@ -568,6 +580,41 @@ def test_the_report_is_one_file_that_needs_nothing_else(decided, tmp_path):
     )
     assert wrong.exit_code == 2
     assert ".html" in wrong.output
+
+
+def test_a_report_only_reads_the_run_folder(align_small, tmp_path):
+    run = tmp_path / "run"
+    sameas.write(align_small(), run)
+    link = align_small().links.row(0)
+    with decisions_of(run) as connection:
+        decide(connection, [Claim(*link[:2], "accept")], reviewer="Ada", request="1")
+    before = contents(run)
+    out = tmp_path / "report.html"
+    for _ in range(2):
+        result = CliRunner().invoke(main, ["report", str(run), "-o", str(out), "--links", "2"])
+        assert result.exit_code == 0, result.output
+        assert contents(run) == before
+    assert "1 accepted" in " ".join(re.sub("<[^>]*>", " ", out.read_text("utf8")).split())
+
+
+def test_an_index_that_is_a_link_is_not_followed(run, tmp_path):
+    other = tmp_path / "other.sqlite"
+    other.write_bytes((run / FILE).read_bytes())
+    (run / FILE).unlink()
+    (run / FILE).symlink_to(other)
+    result = CliRunner().invoke(main, ["report", str(run), "-o", str(tmp_path / "report.html")])
+    assert result.exit_code == 2
+    assert "queue.sqlite: must be a file, not a link" in result.output
+    assert "must be a file, not a link" in browser(run).get("/links.json").json()["error"]
+
+
+def test_an_index_with_views_of_a_stranger_is_made_again(run, align_small):
+    with closing(sqlite3.connect(run / FILE)) as connection:
+        connection.executescript("ALTER TABLE facets RENAME TO f; CREATE VIEW facets AS SELECT 1")
+    assert browser(run).get("/links.json?status=all").json()["count"] == len(align_small().links)
+    with closing(sqlite3.connect(run / FILE)) as connection:
+        query = "SELECT count(*) FROM sqlite_master WHERE type = 'view'"
+        assert connection.execute(query).fetchone() == (0,)
 
 
 def test_the_command_refuses_what_cannot_work(run, tmp_path):

@@ -17,6 +17,8 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime, timezone
+from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
@@ -28,6 +30,8 @@ FILE = "decisions.sqlite"
 Verdict = Literal["accept", "reject", "unsure", "no-match", "open"]
 """What a reviewer says; "open" withdraws what the same reviewer said earlier."""
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+FIRM = ("accept", "no-match")
+"""Verdicts that can exclude others about the same entity."""
 STATES = ("open", "accept", "reject", "unsure", "no-match", "conflict")
 TABLES = """
 CREATE TABLE IF NOT EXISTS decisions (
@@ -67,26 +71,74 @@ Row = tuple[str, str, str, str]
 """left, right, verdict, reviewer of a decision."""
 
 
+def require_own_file(database: Path) -> None:
+    """Raise an InputError if a database of a run folder, or a journal of it, is a link.
+
+    Otherwise the run folder of a stranger could have tables made in another database.
+    """
+    for ending in ("", "-journal", "-wal", "-shm"):
+        path = database.with_name(database.name + ending)
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            raise InputError(path, "must be a file, not a link to another place; move it away")
+
+
+NO_DECISIONS = "is no database of decisions; move it away to go on without it"
+Schema = tuple[tuple[str, ...], ...]
+"""Type, name, table and definition of everything in a database."""
+
+
+def schema_of(connection: sqlite3.Connection) -> Schema:
+    """What a database consists of, besides its rows."""
+    query = "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_master ORDER BY type, name"
+    return tuple(tuple(row) for row in connection.execute(query))
+
+
+@cache
+def schema_made_by(script: str) -> Schema:
+    """What the database consists of that an SQL script makes."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(script)
+        return schema_of(connection)
+
+
+def _require_tables(connection: sqlite3.Connection, path: Path) -> None:
+    """Raise an InputError unless a database has our tables and nothing else.
+
+    Views and triggers of a stranger could compute without end.
+    """
+    if schema_of(connection) != schema_made_by(TABLES):
+        raise InputError(path, NO_DECISIONS)
+
+
 @contextmanager
 def decisions_of(run: Path) -> Iterator[sqlite3.Connection]:
     """The database of a run folder, to read and to write; it is made if it is not there."""
     path = run / FILE
+    require_own_file(path)
     try:
         connection = sqlite3.connect(path, timeout=30, isolation_level=None)
-        connection.row_factory = sqlite3.Row
-        # A commit is on disk before it is confirmed, whatever becomes of the process.
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        found = connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'by_version'")
-        if not found.fetchone()[0]:
-            connection.executescript(f"BEGIN IMMEDIATE; {TABLES} COMMIT;")
     except sqlite3.Error as error:
-        raise OutputError(
-            f"{path}: decisions cannot be kept there ({error}); copy the run folder to a place "
-            "that can be written to"
-        ) from None
-    with writing_to(path), closing(connection):
-        yield connection
+        raise _cannot_keep(path, error) from None
+    with closing(connection):
+        try:
+            connection.row_factory = sqlite3.Row
+            if not schema_of(connection):
+                connection.executescript(f"BEGIN IMMEDIATE; {TABLES} COMMIT;")
+            _require_tables(connection, path)
+            # A commit is on disk before it is confirmed, whatever becomes of the process.
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+        except sqlite3.Error as error:
+            raise _cannot_keep(path, error) from None
+        with writing_to(path):
+            yield connection
+
+
+def _cannot_keep(path: Path, error: sqlite3.Error) -> OutputError:
+    return OutputError(
+        f"{path}: decisions cannot be kept there ({error}); copy the run folder to a place "
+        "that can be written to"
+    )
 
 
 def decide(
@@ -99,33 +151,37 @@ def decide(
 ) -> dict[Pair, str]:
     """Store claims as one request; the states of all pairs that it concerns.
 
-    A request that is stored already is not stored again. What the same reviewer accepted earlier
-    and what cannot hold beside a new claim is withdrawn. ``single`` says whether a left, and
-    whether a right entity has one partner at most.
+    A request that is stored already is not stored again. A reviewer's claim replaces their
+    earlier ones about the pair, and those that cannot hold beside it. ``single`` says whether a
+    left, and whether a right entity has one partner at most.
     """
     with connection:
         connection.execute("BEGIN IMMEDIATE")
-        stored = connection.execute(
-            "SELECT left, right FROM decisions WHERE request = ?", [request]
-        )
-        if pairs := [(left, right) for left, right in stored]:
-            return _refresh(connection, pairs, single)
-        pairs = [claim[:2] for claim in claims]
-        standing = _latest(_rows_about(connection, pairs))
-        earlier = [
-            Claim(*pair, "open")
-            for (pair, who), verdict in standing.items()
-            if who == reviewer
-            and pair not in pairs
-            and any(_clash(claim, Claim(*pair, verdict), single) for claim in claims)
-        ]
-        every = [*claims, *earlier]
-        connection.executemany(
-            "INSERT INTO decisions (request, part, left, right, verdict, reviewer, time) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [(request, part, *claim, reviewer, _now()) for part, claim in enumerate(every)],
-        )
-        return _refresh(connection, [claim[:2] for claim in every], single)
+        query = "SELECT left, right FROM decisions WHERE request = ?"
+        pairs = [(left, right) for left, right in connection.execute(query, [request])]
+        if not pairs:
+            _require_coherent(claims, single)
+            connection.executemany(
+                "INSERT INTO decisions (request, part, left, right, verdict, reviewer, time) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [(request, part, *claim, reviewer, _now()) for part, claim in enumerate(claims)],
+            )
+            pairs = [claim[:2] for claim in claims]
+        return _refresh(connection, pairs, single)
+
+
+def _require_coherent(claims: Sequence[Claim], single: tuple[bool, bool]) -> None:
+    """Raise an OptionError if one request says two things that cannot both hold."""
+    pairs = {claim[:2] for claim in claims}
+    if len(pairs) < len(claims):
+        raise OptionError("a request must have one claim about a pair at most")
+    for side, alone in enumerate(single):
+        partners: dict[str, list[str]] = {}
+        for claim in claims:
+            if claim[side] and claim.verdict in FIRM:
+                partners.setdefault(claim[side], []).append(claim.verdict)
+        if any(len(v) > 1 and (alone or len(set(v)) > 1) for v in partners.values()):
+            raise OptionError("a request must not give an entity two partners, or one and none")
 
 
 def undo(
@@ -158,39 +214,54 @@ def undo(
         return _refresh(connection, [(row["left"], row["right"]) for row in rows], single)
 
 
-def state_of(pair: Pair, rows: Iterable[Row], single: tuple[bool, bool]) -> str:
-    """The state of a pair by the decisions about it and about pairs that share an entity with it.
+def state_of(pair: Pair, claims: Iterable[Claim], single: tuple[bool, bool]) -> str:
+    """The state of a pair by the standing claims about it and about pairs that share an entity.
 
-    >>> said = [("a", "x", "accept", "Ada"), ("a", "y", "accept", "Bo")]
-    >>> state_of(("a", "x"), said, (True, True))
+    >>> claims = [Claim("a", "x", "accept"), Claim("a", "y", "accept")]
+    >>> state_of(("a", "x"), claims, (True, True))
     'conflict'
     """
-    latest = _latest(rows)
-    verdicts = {verdict for (other, _), verdict in latest.items() if other == pair} - {"open"}
+    claims = list(claims)
+    verdicts = {claim.verdict for claim in claims if claim[:2] == pair} - {"open"}
     definite = verdicts - {"unsure"}
     if len(definite) > 1:
         return "conflict"
     if not definite:
         return "unsure" if verdicts else "open"
-    claim = Claim(*pair, definite.pop())
-    others = (Claim(*other, verdict) for (other, _), verdict in latest.items() if other != pair)
-    return "conflict" if any(_clash(claim, other, single) for other in others) else claim.verdict
+    verdict = Claim(*pair, definite.pop())
+    clash = any(_clash(verdict, claim, single) for claim in claims if claim[:2] != pair)
+    return "conflict" if clash else verdict.verdict
 
 
-def _latest(rows: Iterable[Row]) -> dict[tuple[Pair, str], Verdict]:
-    """The last verdict of each reviewer about each pair; rows are in the order of their time."""
-    return {((left, right), who): verdict for left, right, verdict, who in rows}  # type: ignore[misc]
+def standing_claims(rows: Iterable[Row], single: tuple[bool, bool]) -> list[Claim]:
+    """The claims that stand; rows are in the order of their time.
+
+    A reviewer's claim replaces their earlier ones about the pair, and those that cannot hold
+    beside it.
+    """
+    standing: dict[tuple[str, Pair], Claim] = {}
+    by_entity: dict[tuple[str, int, str], list[Pair]] = {}
+    for left, right, verdict, reviewer in rows:
+        claim, pair = Claim(left, right, verdict), (left, right)  # type: ignore[arg-type]
+        for side, uri in enumerate(pair):
+            others = by_entity.setdefault((reviewer, side, uri), [])
+            for other in others if uri else ():
+                earlier = standing.get((reviewer, other))
+                if other != pair and earlier is not None and _clash(claim, earlier, single):
+                    del standing[reviewer, other]
+            others.append(pair)
+        standing[reviewer, pair] = claim
+    return list(standing.values())
 
 
 def _clash(one: Claim, other: Claim, single: tuple[bool, bool]) -> bool:
     """Whether two claims about different pairs cannot both hold."""
     verdicts = {one.verdict, other.verdict}
-    if not verdicts <= {"accept", "no-match"}:
+    if not verdicts <= {*FIRM}:
         return False
     shared = [a == b != "" for a, b in zip(one[:2], other[:2], strict=True)]
     return any(
-        same and (alone or verdicts == {"accept", "no-match"})
-        for same, alone in zip(shared, single, strict=True)
+        same and (alone or verdicts == {*FIRM}) for same, alone in zip(shared, single, strict=True)
     )
 
 
@@ -209,17 +280,32 @@ def _rows_about(connection: sqlite3.Connection, pairs: Iterable[Pair]) -> list[R
 def _refresh(
     connection: sqlite3.Connection, pairs: Sequence[Pair], single: tuple[bool, bool]
 ) -> dict[Pair, str]:
-    """Find and store the states of these pairs, and of those that share an entity with them."""
-    concerned = {*pairs, *((row[0], row[1]) for row in _rows_about(connection, pairs))}
-    found = {
-        pair: state_of(pair, _rows_about(connection, [pair]), single) for pair in sorted(concerned)
-    }
+    """Find and store the states of these pairs, and of those that they can change.
+
+    A claim can replace others that share an entity with it, and these may have been in conflict
+    with what shares an entity with them.
+    """
+    concerned = _neighbours(connection, _neighbours(connection, {*pairs}))
+    rows = _rows_about(connection, _neighbours(connection, concerned))
+    about: dict[tuple[int, str], list[Claim]] = {}
+    for claim in standing_claims(rows, single):
+        for side, uri in enumerate(claim[:2]):
+            about.setdefault((side, uri), []).append(claim)
+    states = {}
+    for pair in sorted(concerned):
+        claims = (about.get((side, uri), []) for side, uri in enumerate(pair) if uri)
+        states[pair] = state_of(pair, chain.from_iterable(claims), single)
     connection.executemany(
         "INSERT INTO states VALUES (?, ?, ?, (SELECT 1 + coalesce(max(version), 0) FROM states)) "
         "ON CONFLICT DO UPDATE SET state = excluded.state, version = excluded.version",
-        [(*pair, state) for pair, state in found.items()],
+        [(*pair, state) for pair, state in states.items()],
     )
-    return found
+    return states
+
+
+def _neighbours(connection: sqlite3.Connection, pairs: set[Pair]) -> set[Pair]:
+    """These pairs, and those with a standing decision that share an entity with one of them."""
+    return pairs | {(row[0], row[1]) for row in _rows_about(connection, pairs)}
 
 
 def _now() -> str:
@@ -227,9 +313,14 @@ def _now() -> str:
 
 
 def copy_decisions(run: Path, to: Path) -> None:
-    """Copy the decisions of one run folder to another, if it has any."""
+    """Copy the decisions of one run folder to another, if it has any; nothing else is written."""
+    path = to / FILE
     if (run / FILE).is_file():
-        with decisions_of(run) as source, closing(sqlite3.connect(to / FILE)) as target:
+        with (
+            closing(_open_to_read(run / FILE)) as source,
+            writing_to(path),
+            closing(sqlite3.connect(path)) as target,
+        ):
             source.backup(target)
 
 
@@ -243,25 +334,44 @@ def read_decisions(run: Path) -> pl.DataFrame | None:
     if not path.is_file():
         return None
     query = """
-        SELECT s.left, s.right, s.state, group_concat(DISTINCT d.reviewer) AS reviewer,
-               max(d.time) AS time
+        SELECT CAST(s.left AS TEXT), CAST(s.right AS TEXT), CAST(s.state AS TEXT),
+               group_concat(DISTINCT d.reviewer), CAST(max(d.time) AS TEXT)
         FROM states s LEFT JOIN decisions d
           ON d.left = s.left AND d.right = s.right AND d.verdict = s.state AND d.undone_by IS NULL
         WHERE s.state != 'open' GROUP BY s.left, s.right ORDER BY s.left, s.right
     """
     schema = dict.fromkeys(("left", "right", "state", "reviewer", "time"), pl.String)
-    # A lock needs a place: a folder that cannot be written to is read without one.
-    for mode in ("mode=ro", "immutable=1"):
-        name = f"{path.absolute().as_uri()}?{mode}"
+    try:
+        with closing(_open_to_read(path)) as connection:
+            rows = connection.execute(query).fetchall() if schema_of(connection) else []
+    except sqlite3.Error as error:
+        raise _unreadable(path, error) from None
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _open_to_read(path: Path) -> sqlite3.Connection:
+    """A connection that cannot change the database."""
+    require_own_file(path)
+    # Locks leave files behind, and need a place for them. They are needed only beside a journal.
+    is_shared = path.with_name(f"{path.name}-wal").exists()
+    for mode in ("mode=ro", "immutable=1") if is_shared else ("immutable=1",):
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True, timeout=30)
         try:
-            with closing(sqlite3.connect(name, uri=True, timeout=30)) as connection:
-                rows = connection.execute(query).fetchall()
-            return pl.DataFrame(rows, schema=schema, orient="row")
+            schema = schema_of(connection)
         except sqlite3.Error as error:
+            connection.close()
             problem = error
-    raise InputError(
-        path, f"cannot be read ({problem}); move it away to go on without the decisions"
-    )
+            continue
+        if schema not in ((), schema_made_by(TABLES)):  # none yet, or ours
+            connection.close()
+            raise InputError(path, NO_DECISIONS)
+        return connection
+    raise _unreadable(path, problem)
+
+
+def _unreadable(path: Path, error: sqlite3.Error) -> InputError:
+    remedy = "move it away to go on without the decisions"
+    return InputError(path, f"cannot be read ({error}); {remedy}")
 
 
 def decided_links(run: Path, state: Literal["accept", "reject"]) -> pl.DataFrame:

@@ -11,6 +11,7 @@ from threading import Lock, Thread
 from sameas.errors import SameasError
 from sameas.graph.iri import Side
 from sameas.result.alignment import Alignment
+from sameas.result.decisions import copy_decisions
 from sameas.result.explanation.words import Explanation
 from sameas.result.run_folder import read_run
 from sameas.web.review.index import ensure_index, stamp
@@ -21,6 +22,17 @@ FEW = 200_000
 which a page waits for them."""
 
 
+@dataclass(frozen=True)
+class Loaded:
+    """A run as it was when it was loaded."""
+
+    stamp: str
+    alignment: Alignment
+    index: Path
+    preparing: Thread
+    """Computes what all explanations need."""
+
+
 @dataclass(eq=False)
 class Review:
     """A run folder under review. Explanations are made one at a time by one scorer."""
@@ -28,31 +40,33 @@ class Review:
     run: Path
     reviewer: str = ""
     """The name that decisions are stored under, unless a reviewer gives another."""
-    loaded: tuple[str, Alignment, Thread] | None = None
-    """The stamp of the run, the run, and the thread that computes what all explanations need."""
+    scratch: Path | None = None
+    """A folder for the index and a copy of the decisions, if the run folder is only read."""
+    loaded: Loaded | None = None
     loading: Lock = field(default_factory=Lock)
     explaining: Lock = field(default_factory=Lock)
 
-    def load(self) -> tuple[Alignment, Thread]:
+    def load(self) -> Loaded:
         """The run as it is now; its index is made again if it has changed."""
         with self.loading:
             current = stamp(self.run)
-            if self.loaded is None or self.loaded[0] != current:
-                ensure_index(self.run)
+            if self.loaded is None or self.loaded.stamp != current:
+                if self.scratch is not None:
+                    copy_decisions(self.run, self.scratch)
+                index = ensure_index(self.run, self.scratch or self.run)
                 preparing = Thread(target=self._explain_one, daemon=True)
-                self.loaded = current, read_run(self.run), preparing
-            return self.loaded[1:]
+                self.loaded = Loaded(current, read_run(self.run), index, preparing)
+            return self.loaded
 
     @property
     def alignment(self) -> Alignment:
         """The alignment of the run, as it is now."""
-        return self.load()[0]
+        return self.load().alignment
 
     @contextmanager
     def queue(self) -> Iterator[Queue]:
         """The queue of the run as it is now."""
-        self.load()
-        with open_queue(self.run) as queue:
+        with open_queue(self.scratch or self.run, self.load().index) as queue:
             yield queue
 
     def explain(self, uri: str, other: str | None, side: Side) -> Explanation | None:
@@ -66,12 +80,12 @@ class Review:
     @property
     def is_large(self) -> bool:
         """Whether explanations need a lot of memory, and minutes before the first one."""
-        found = self.alignment.diagnostics
-        return found.left_entities + found.right_entities > FEW
+        counts = self.alignment.diagnostics
+        return counts.left_entities + counts.right_entities > FEW
 
     def prepare(self, *, wait: bool = False) -> bool:
         """Compute what all explanations need, in the background; whether it is there."""
-        _, preparing = self.load()
+        preparing = self.load().preparing
         with self.loading:
             if preparing.ident is None:
                 preparing.start()
@@ -80,8 +94,8 @@ class Review:
         return not preparing.is_alive()
 
     def _explain_one(self) -> None:
-        with self.queue() as queue:
-            links = queue.page_of_links(filter_of({"status": "all"}), limit=1)
         with suppress(SameasError):  # the page that asks will say it
+            with self.queue() as queue:
+                links = queue.page_of_links(filter_of({"status": "all"}), limit=1)
             for link in links:
                 self.explain(link["left"], link["right"], "left")

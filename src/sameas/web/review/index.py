@@ -23,6 +23,7 @@ from sameas.compute.atomic import replacing_file
 from sameas.graph.graph import GraphPair, positions_of
 from sameas.graph.rdf.assembly import TYPE
 from sameas.result.alignment import Alignment
+from sameas.result.decisions import require_own_file, schema_made_by, schema_of
 from sameas.result.run_folder import read_run
 from sameas.text.folding import folded
 
@@ -68,23 +69,25 @@ CREATE INDEX unmatched_by_entity ON unmatched (entity);
 """
 
 
-def ensure_index(run: Path) -> None:
-    """Make the index of a run folder, unless there is one of its present tables.
+def ensure_index(run: Path, folder: Path) -> Path:
+    """The index of a run as it is now: the one in the run folder, or else one in ``folder``.
 
-    For a large run another process does it, because its tables take much more memory than the
+    For a large run another process makes it, because its tables take much more memory than the
     pages, which read the index alone.
     """
-    if _is_current(run):
-        return
+    for place in (run, folder):
+        if _is_current(place / FILE, stamp(run)):
+            return place / FILE
     if (run / "links.parquet").stat().st_size < LARGE:
-        _make_index(run)
+        _make_index(run, folder / FILE)
     else:
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-            pool.submit(_make_index, run).result()
+            pool.submit(_make_index, run, folder / FILE).result()
+    return folder / FILE
 
 
-def _make_index(run: Path) -> None:
-    with replacing_file(run / FILE) as draft:
+def _make_index(run: Path, path: Path) -> None:
+    with replacing_file(path) as draft:
         write_index(read_run(run), draft, stamp=stamp(run))
 
 
@@ -94,13 +97,16 @@ def stamp(run: Path) -> str:
     return json.dumps([FORMAT, *((one.st_size, one.st_mtime_ns) for one in found)])
 
 
-def _is_current(run: Path) -> bool:
-    if not (run / FILE).is_file():
+def _is_current(path: Path, stamp: str) -> bool:
+    require_own_file(path)
+    if not path.is_file():
         return False
     try:
-        with closing(sqlite3.connect(run / FILE)) as connection:
+        with closing(sqlite3.connect(path)) as connection:
+            if schema_of(connection) != schema_made_by(TABLES + INDEXES):
+                return False
             query = "SELECT value FROM about WHERE name = 'stamp'"
-            return bool(connection.execute(query).fetchone() == (stamp(run),))
+            return bool(connection.execute(query).fetchone() == (stamp,))
     except (sqlite3.Error, OSError):
         return False
 

@@ -17,7 +17,6 @@ from typing import Any
 
 from sameas.options.declare import Option
 from sameas.result import decisions
-from sameas.web.review import index
 from sameas.web.review.parameters import Record, request_values
 
 SORTS = {
@@ -87,10 +86,10 @@ def filter_of(values: Record) -> Record:
 
 
 @contextmanager
-def open_queue(run: Path) -> Iterator[Queue]:
-    """The queue of a run folder that has an index."""
-    with decisions.decisions_of(run) as connection:
-        connection.execute("ATTACH ? AS indexed", [str(run / index.FILE)])
+def open_queue(folder: Path, index: Path) -> Iterator[Queue]:
+    """The queue of an index, with the decisions in a folder."""
+    with decisions.decisions_of(folder) as connection:
+        connection.execute("ATTACH ? AS indexed", [str(index)])
         connection.execute("PRAGMA query_only = ON")
         yield Queue(connection)
 
