@@ -585,9 +585,9 @@ def test_the_report_is_one_file_that_needs_nothing_else(decided, tmp_path):
 def test_a_report_only_reads_the_run_folder(align_small, tmp_path):
     run = tmp_path / "run"
     sameas.write(align_small(), run)
-    link = align_small().links.row(0)
+    left, right, *_ = align_small().links.row(0)
     with decisions_of(run) as connection:
-        decide(connection, [Claim(*link[:2], "accept")], reviewer="Ada", request="1")
+        decide(connection, [Claim(left, right, "accept")], reviewer="Ada", request="1")
     before = contents(run)
     out = tmp_path / "report.html"
     for _ in range(2):
