@@ -43,8 +43,8 @@ count = graph.reading_counts["statements"]
 """What is timed; imports are not."""
 AROUND = """
 import json, sys, time
-from sameas.reading import read_graph
-from sameas.budget import peak_memory
+from sameas import read_graph
+from sameas.pipeline.memory import peak_memory
 before, begin, cpu = peak_memory(), time.perf_counter(), time.process_time()
 {program}
 print(json.dumps({{

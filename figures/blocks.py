@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatch
+from itertools import pairwise
 from statistics import fmean
+from types import ModuleType
 from typing import Any
 
 from benchmarks import cluster, ladder, memory, reading, solver, speed, tables
@@ -15,7 +19,7 @@ from experiments.rendering import NOTHING, Bold, Table, count, gib, score, table
 from experiments.report import specification
 from figures.filling import Block
 from figures.results import ROOT, Results, Values
-from sameas.options.tuning import TUNING, numbers
+from sameas.options import tuning
 
 THIRTEEN = (
     *("anatomy", "conference-cmt", "dh-arch1_defc-pactols", "dh-cult2_oeai-parthenos"),
@@ -464,14 +468,30 @@ def explanation_seconds(results: Results) -> str:
     )
 
 
+def descriptions(module: ModuleType) -> dict[tuple[str, str], str]:
+    """The text below each field of the classes of a module, by class and field."""
+    texts = {}
+    for node in ast.parse(inspect.getsource(module)).body:
+        body = node.body if isinstance(node, ast.ClassDef) else []
+        for named, text in pairwise(body):
+            if isinstance(named, ast.AnnAssign) and isinstance(text, ast.Expr):
+                assert isinstance(node, ast.ClassDef)
+                words = " ".join(str(ast.literal_eval(text.value)).split())
+                texts[node.name, ast.unparse(named.target)] = words
+    return texts
+
+
 def numbers_of_tuning(results: Results) -> str:
     """Every number of the tuning, a table for each stage."""
-    stages: dict[str, list[list[str]]] = {}
-    for number in numbers(TUNING):
-        value = getattr(number.value, "__name__", None) or f"{number.value}"
-        cells = [f"`{number.name}`", value, number.unit, number.origin, number.source]
+    texts, stages = descriptions(tuning), dict[str, list[list[str]]]()
+    for number in tuning.numbers():
+        stage = type(getattr(tuning.TUNING, number.stage)).__name__
+        value = f"{number.value:,}" if isinstance(number.value, int) else f"{number.value}"
+        about = texts.get((stage, number.name), "")
+        origin = f"{number.origin}: {number.source}"
+        cells = [f"`{number.name}`", value, number.unit, about, origin]
         stages.setdefault(number.stage, []).append(cells)
-    header = ["number", "value", "unit", "origin", "source"]
+    header = ["number", "value", "unit", "what it is", "origin"]
     parts = [f"## {name.capitalize()}\n{table(header, rows)}" for name, rows in stages.items()]
     total = sum(map(len, stages.values()))
     return "\n\n".join([f"{total} numbers in {len(stages)} stages.", *parts])

@@ -16,7 +16,7 @@ from experiments.figures import DATASETS, published, title
 from experiments.rendering import Bold, Section, Table, figure_rows, render, score, seconds, signed
 from sameas.errors import OptionError
 
-pytest.importorskip("matplotlib", reason="the extra report is not installed")
+pytest.importorskip("matplotlib", reason="experiments/requirements.txt is not installed")
 
 from experiments.report import specification, spread, write_report
 

@@ -55,3 +55,11 @@ def test_links_in_the_documentation_lead_somewhere(file):
     for target in re.findall(r"\]\(([^)#]+)", file.read_text(encoding="utf8")):
         if "://" not in target:
             assert (file.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("file", DOCS, ids=lambda file: file.name)
+def test_what_examples_import_is_there(file):
+    for block in blocks(file.read_text(encoding="utf8"), "python"):
+        for line in block.splitlines():
+            if re.match(r"(from|import) sameas\b", line):
+                exec(line, {})
