@@ -26,6 +26,7 @@ from sameas.cli.server import listen
 from sameas.graph.task import Inputs
 from sameas.options.declare import declared, parse_size
 from sameas.options.options import Part
+from sameas.pipeline import cluster
 
 DEMO = str(sameas.DEMO)
 COMMANDS = ("align", "convert", "demo", "evaluate", "explain", "inspect", "merge", "names")
@@ -511,7 +512,7 @@ def test_control_c_while_writing_leaves_an_earlier_run_as_it_was(small, tmp_path
     out = tmp_path / "run"
     run("align", small, "-o", out)
     before = contents(out)
-    monkeypatch.setattr("sameas.pipeline.align.align", lambda *_, **__: sameas.read_run(out))
+    monkeypatch.setattr("sameas.pipeline.align.align_pair", lambda *_, **__: sameas.read_run(out))
     original = pl.DataFrame.write_parquet
     for at in range(1, 14):
         calls = 0
@@ -746,13 +747,32 @@ def test_an_internal_fault_is_one_line_with_exit_code_1(small, tmp_path, monkeyp
     def broken(*_, **__):
         raise RuntimeError("two\nlines")
 
-    monkeypatch.setattr("sameas.pipeline.align.align", broken)
+    monkeypatch.setattr("sameas.pipeline.align.align_pair", broken)
     out = tmp_path / "links.tsv"
     result = CliRunner().invoke(main, ["align", str(small), "-o", str(out)])
     assert result.exit_code == 1
     assert result.stderr.count("\n") == 1
     assert "internal fault (RuntimeError: two lines)" in result.stderr
     assert not out.exists()
+
+
+# Once
+
+
+def test_the_engine_and_the_ceiling_of_files_are_entered_once(small, tmp_path, monkeypatch):
+    entered = []
+    for name in ("engine_at", "limited"):
+        original = getattr(cluster, name)
+
+        def counted(*given, name=name, original=original, **more):
+            entered.append(name)
+            return original(*given, **more)
+
+        monkeypatch.setattr(cluster, name, counted)
+    run("align", small, "-o", tmp_path / "links.tsv", "--memory", "2G")
+    assert entered == ["engine_at", "limited"]
+    sameas.align(small)
+    assert entered == ["engine_at", "limited"] * 2
 
 
 # Limits of the system

@@ -23,7 +23,7 @@ from sameas.cli.command import (
     say,
 )
 from sameas.cli.convert import note_not_held
-from sameas.formats.files import address_of, limited
+from sameas.formats.files import address_of
 from sameas.graph.rdf.reading import Reading
 from sameas.options.declare import Option
 from sameas.options.options import Options, Preset, Where, make_options, refuse_unused
@@ -143,9 +143,8 @@ def align(
 ) -> dict[str, Any]:
     """Read, align and write; the summary of the run."""
     from sameas.compute.atomic import hidden_beside
-    from sameas.compute.parallel import using
     from sameas.formats.pair import read_pair
-    from sameas.pipeline.cluster import engine_at
+    from sameas.pipeline.cluster import working
     from sameas.result.export import prepare
     from sameas.result.overwriting import refuse_inputs
 
@@ -159,12 +158,7 @@ def align(
     read = (*inputs, *names, *others, *reading.query, options.encoder)
     refuse_inputs(out, read, learned_from=learned_from)
     seconds = {}
-    with (
-        limited(None, memory=options.memory),
-        engine_at(where) as engine,
-        using(engine),
-        progress_display() as progress,
-    ):
+    with working(options, where), progress_display() as progress:
         begin = time.perf_counter()
         progress("reading", 0.0)
         # The libraries of the stages that follow load while files are read.
@@ -172,13 +166,11 @@ def align(
         pair = read_pair(*inputs, names=names_given, reading=reading)
         progress("reading", 1.0)
         seconds["reading"] = time.perf_counter() - begin
-        from sameas.pipeline.align import align as align_pair
+        from sameas.pipeline.align import align_pair
 
         # Where the links go elsewhere, finished phases are kept in the working folder.
         kept = hidden_beside(Path(out.name) if address_of(out) else out, "resume")
-        alignment = align_pair(
-            pair, options, **files, progress=progress, checkpoint=kept, engine=engine
-        )
+        alignment = align_pair(pair, options, files, progress=progress, checkpoint=kept)
         changed = changed_links(files, alignment)  # before the earlier run may be replaced
         begin = time.perf_counter()
         progress("writing", 0.0)

@@ -10,9 +10,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from sameas.assignment.exact import Certificate
-from sameas.compute.parallel import THREADS, one_blas_thread, using
+from sameas.compute.parallel import one_blas_thread
 from sameas.errors import OptionError
-from sameas.formats.files import limited
 from sameas.formats.pair import read_pair
 from sameas.graph.graph import Graph, GraphPair
 from sameas.graph.semantics.understanding import understand
@@ -21,7 +20,7 @@ from sameas.graph.task import Task
 from sameas.options.options import Options, Preset, make_options, refuse_unused
 from sameas.pipeline.best import align_refined, audit_refined, verify_refined
 from sameas.pipeline.checkpoint import Checkpoint, fingerprint
-from sameas.pipeline.cluster import engine_at
+from sameas.pipeline.cluster import working
 from sameas.pipeline.inputs import collect_inputs, make_task
 from sameas.pipeline.outcome import Outcome, make_alignment
 from sameas.pipeline.paper import align_published, verify_published
@@ -82,28 +81,36 @@ def align(
     elif choices or preset is not None:
         name = next(iter(choices), "preset")
         raise OptionError(f"`{name}` was given beside an Options object; put it into that")
-    with (
-        engine_at(engine) as found,
-        using(found),
-        one_blas_thread(),
-        limited(None, memory=options.memory),
-    ):
-        if options.method == "paris" and found is not THREADS:
-            raise OptionError("`engine` has no effect here: method 'paris' does not use it")
-        pair = _pair(left, right)
-        phases = Phases(progress)
+    given = {
+        "seeds": seeds,
+        "reject": reject,
+        "among": among,
+        "embeddings": embeddings,
+        "word_vectors": word_vectors,
+        "dictionary": dictionary,
+    }
+    with working(options, engine):
+        return align_pair(
+            _pair(left, right), options, given, progress=progress, checkpoint=checkpoint
+        )
+
+
+def align_pair(
+    pair: GraphPair,
+    options: Options,
+    given: Mapping[str, Any],
+    *,
+    progress: PhaseProgress | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+) -> Alignment:
+    """The links between the graphs of a pair as ``read_pair`` gives it; called while `working`.
+
+    ``given`` holds seeds and the other inputs of `align`, by their names.
+    """
+    phases = Phases(progress)
+    with one_blas_thread():
         with phases.timed("inputs") as report:
-            inputs = collect_inputs(
-                pair,
-                options,
-                seeds=seeds,
-                reject=reject,
-                among=among,
-                embeddings=embeddings,
-                word_vectors=word_vectors,
-                dictionary=dictionary,
-                progress=report,
-            )
+            inputs = collect_inputs(pair, options, **given, progress=report)
             task = make_task(pair, options, inputs)
             del pair  # the task has its own, in order
             if checkpoint is not None:

@@ -24,10 +24,11 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from sameas import __version__
-from sameas.compute.parallel import THREADS, Engine, cores, slices
+from sameas.compute.parallel import THREADS, Engine, cores, slices, using
 from sameas.errors import ClusterError, OptionError, first_line
+from sameas.formats.files import limited
 from sameas.options.declare import wrong
-from sameas.options.options import Where
+from sameas.options.options import Options, Where
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -77,6 +78,23 @@ def engine_at(where: Any = None) -> Iterator[Engine]:
         yield Dask(where)
     else:
         raise wrong("engine", "threads, dask or a distributed.Client", where)
+
+
+@contextmanager
+def working(options: Options, engine: Any = None) -> Iterator[None]:
+    """A context in which the engine does the work and files keep to the memory ceiling.
+
+    ``engine`` is what `engine_at` takes. `align` enters it; who reads the graphs first, as the
+    command line does, enters it for both.
+    """
+    with (
+        engine_at(engine) as chosen,
+        using(chosen),
+        limited(None, memory=options.memory),
+    ):
+        if options.method == "paris" and chosen is not THREADS:
+            raise OptionError("`engine` has no effect here: method 'paris' does not use it")
+        yield
 
 
 def _connected(where: Where, stack: ExitStack) -> Any:
