@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,10 +17,11 @@ from scipy.sparse import csr_array
 
 import reference
 from sameas.assignment import exact
-from sameas.assignment.exact import assign, certify
+from sameas.assignment.exact import certify
 from sameas.candidates.pairs import every_pair, from_pairs
 from sameas.compute.kernels.topk import places_above
 from sameas.compute.rows import Rows, as_rows, unit
+from sameas.options.tuning import TUNING
 from sameas.similarity import matrix as profit_module
 from sameas.similarity.matrix import DenseMatrix, make_profit
 from strategies import matrices
@@ -27,12 +30,9 @@ TINY = 1e-9
 """In parts of the largest profit: far above rounding to the quantum, far below any difference."""
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _few_candidates():
-    """As for a large problem: a matrix of any size starts from its likely pairs, not from all."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(exact, "SMALL", 0)
-        yield
+NUMBERS = TUNING.assignment
+assign = partial(exact.assign, tuning=replace(NUMBERS, small=0))
+"""As for a large problem: a matrix of any size starts from its likely pairs, not from all."""
 
 
 # --- problems that are hard, each in its way ----------------------------------------------------
@@ -169,10 +169,9 @@ def test_the_value_of_small_problems_full_of_ties_is_scipys(matrix):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_small_problem_is_solved_with_every_pair_at_once(family, monkeypatch):
-    monkeypatch.setattr(exact, "SMALL", 30 * 20)
+def test_a_small_problem_is_solved_with_every_pair_at_once(family):
     matrix = problem(family, 30, 20)
-    found = assign(DenseMatrix(matrix))
+    found = assign(DenseMatrix(matrix), tuning=replace(NUMBERS, small=30 * 20))
     assert (found.rounds, len(found.candidates)) == (1, matrix.size)
     assert_links(matrix, found)
     assert_allclose(found.objective, best_of(matrix), rtol=0, atol=TINY * 30 * size_of(matrix))
@@ -767,25 +766,25 @@ def test_entries_above_their_two_prices_are_found_in_any_width(family, n, m, see
 def test_the_first_candidates_are_the_best_of_rows_and_columns_less_hubness(family, n, m, seed):
     matrix = problem(family, n, m, seed)
     found = np.zeros((n, m), dtype=bool)
-    found.flat[exact._best_both_ways(matrix)] = True
+    found.flat[exact._best_both_ways(matrix, NUMBERS)] = True
     few = [min(8, size) for size in (m, n)]
     worth = (
         matrix
         - np.sort(matrix, axis=1)[:, -few[0] :].mean(axis=1, keepdims=True)
         - np.sort(matrix, axis=0)[-few[1] :].mean(axis=0)
     )
-    span = exact.SLACK * np.abs(matrix).max()
+    span = NUMBERS.slack * np.abs(matrix).max()
     expected = np.zeros((n, m), dtype=bool)
     for values, marks in ((worth, expected), (worth.T, expected.T)):
         for line, mark in zip(values, marks, strict=True):
-            best = np.sort(line)[-exact.FIRST :]
+            best = np.sort(line)[-NUMBERS.first :]
             mark |= line >= max(best[0], best[-1] - span)
     # A little noise tells equals apart, so pairs near a limit may be on either side of it.
     assert (found != expected).sum() <= 0.02 * n * m
 
 
 def test_equal_pairs_do_not_all_propose_the_same():
-    found = exact._best_both_ways(np.ones((300, 300), dtype=np.float32))
+    found = exact._best_both_ways(np.ones((300, 300), dtype=np.float32), NUMBERS)
     counts = np.bincount(found % 300, minlength=300)
-    assert counts.min() >= exact.FIRST
-    assert counts.max() <= 4 * exact.FIRST
+    assert counts.min() >= NUMBERS.first
+    assert counts.max() <= 4 * NUMBERS.first

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import get_args
 
 import numpy as np
@@ -21,6 +22,7 @@ from sameas.assignment.sinkhorn import sinkhorn
 from sameas.candidates.pairs import every_pair, from_pairs
 from sameas.compute.rows import as_rows
 from sameas.options.options import Solver
+from sameas.options.tuning import TUNING
 from sameas.similarity.matrix import DenseMatrix, make_profit
 from strategies import matrices
 
@@ -284,7 +286,9 @@ def test_leftovers_are_linked_so_that_the_logarithms_of_the_plan_sum_up_to_most(
         profit = rng.random(shape, dtype=np.float32)
         plan = sinkhorn(profit, temperature=temperature, iterations=5)
         logarithms = profit.astype(np.float64) - plan.left[:, None] - plan.right
-        links = _solved(profit, plan, *(np.arange(size) for size in shape))
+        links = _solved(
+            profit, plan, *(np.arange(size) for size in shape), tuning=TUNING.assignment
+        )
         best = logarithms[linear_sum_assignment(logarithms, maximize=True)].sum()
         assert len(links[0]) == min(shape)
         # In units of profit, however hot it is.
@@ -292,19 +296,20 @@ def test_leftovers_are_linked_so_that_the_logarithms_of_the_plan_sum_up_to_most(
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_leftovers_that_are_all_alike_are_matched_in_pieces(form, monkeypatch):
-    monkeypatch.setattr("sameas.assignment.problem.FEW", 3)
-    found = solve(FORMS[form](np.zeros((10, 8), dtype=np.float32)), "sinkhorn", **METHOD)
+def test_leftovers_that_are_all_alike_are_matched_in_pieces(form):
+    problem = FORMS[form](np.zeros((10, 8), dtype=np.float32))
+    problem = replace(problem, tuning=replace(TUNING.assignment, leftovers=3))
+    found = solve(problem, "sinkhorn", **METHOD)
     assert sorted(found.right.tolist()) == list(range(8))
     assert len(set(found.left.tolist())) == 8
 
 
-def test_many_whose_candidates_have_gone_to_others_stay_without(monkeypatch):
-    monkeypatch.setattr("sameas.assignment.problem.FEW", 2)
+def test_many_whose_candidates_have_gone_to_others_stay_without():
+    tuning = replace(TUNING.assignment, leftovers=2)
     profit = np.random.default_rng(3).random((8, 8), dtype=np.float32)
     kept = np.zeros(profit.shape, dtype=bool)
     kept[:, :3] = True  # three right entities for all
-    problem = Problem(rows_of(profit), some_pairs(profit, kept))
+    problem = Problem(rows_of(profit), some_pairs(profit, kept), tuning)
     found = solve(problem, "sinkhorn", **METHOD)
     assert sorted(found.right.tolist()) == [0, 1, 2]
     assert len(set(found.left.tolist())) == 3

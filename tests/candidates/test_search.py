@@ -22,9 +22,10 @@ from sameas.candidates.clues import Clues, make_clues, propose_by_clues
 from sameas.candidates.pairs import Candidates, every_pair, from_pairs
 from sameas.candidates.search import COMPARED, find_candidates
 from sameas.compute.rows import Rows, as_rows, unit
-from sameas.compute.topk import SLACK, _largest, top_k_dense
+from sameas.compute.topk import _largest, top_k_dense
 from sameas.graph.graph import positions_of
 from sameas.graph.task import Inputs
+from sameas.options.tuning import TUNING
 from sameas.pipeline.memory import Budget
 from sameas.similarity.features import name_features, neighbourhood_rows
 from sameas.similarity.matrix import make_profit
@@ -321,14 +322,13 @@ def test_no_clues_find_nothing_and_the_recall_says_so():
     assert found.recall == 0
 
 
-def test_limits_from_a_sample_lose_no_partner(monkeypatch):
+def test_limits_from_a_sample_lose_no_partner():
     rng = np.random.default_rng(3)
     left, right = (unit(as_rows(rng.random((500, 40), dtype=np.float32))) for _ in range(2))
-    monkeypatch.setattr("sameas.compute.topk.CROWD", 60)
     found = []
-    for sampled in (1, 1000):  # with limits, then without
-        monkeypatch.setattr("sameas.compute.topk.SAMPLED", sampled)
-        found.append(top_k_dense(left, right, 20, first=10, progress=ignore))
+    for beyond in (1, 1000):  # with limits, then without
+        tuning = replace(TUNING.search, hubness_sample=60, limits_beyond=beyond)
+        found.append(top_k_dense(left, right, 20, first=10, progress=ignore, tuning=tuning))
     assert_array_equal(*found)
 
 
@@ -429,16 +429,18 @@ def aligned(demo):
         if (way, solver) not in known:
             with pytest.MonkeyPatch.context() as patch:
                 sparsely(patch, way)
-                known[way, solver] = align(demo, paper(solver=solver))
+                known[way, solver] = align(demo, paper(solver=solver), tuning=NUMBERS[way])
         return known[way, solver]
 
     return get
 
 
+FEW_PAIRS = TUNING.changed(assignment={"complete_up_to": 0})
+NUMBERS = {"complete": TUNING, "nearest": FEW_PAIRS, "clues": FEW_PAIRS}
+"""With these, small problems are treated as if they were large."""
+
+
 def sparsely(patch, way):
-    """Treat small problems as if they were large."""
-    if way != "complete":
-        patch.setattr("sameas.assignment.problem.COMPLETE_UP_TO", 0)
     if way == "clues":
         patch.setattr(sameas.pipeline.stages, "COMPARE_ALL_UP_TO", 0)
 
@@ -508,7 +510,7 @@ def test_as_many_candidates_as_entities_give_the_complete_answer(
 ):
     whole = aligned("complete", solver)  # before the patch, which would change it
     sparsely(monkeypatch, "nearest")
-    found = align(demo, paper(solver=solver, candidates=1222))
+    found = align(demo, paper(solver=solver, candidates=1222), tuning=FEW_PAIRS)
     assert found.diagnostics.form == "complete"
     for name in ("links", "candidates", "unmatched", "gold_ranks"):
         assert getattr(found, name).equals(getattr(whole, name))
@@ -519,14 +521,14 @@ def test_as_many_candidates_as_entities_give_the_complete_answer(
 @pytest.mark.parametrize("way", WAYS)
 def test_the_same_input_gives_the_same_links(demo, aligned, monkeypatch, way):
     sparsely(monkeypatch, way)
-    again = align(demo, paper(solver="sinkhorn"))
+    again = align(demo, paper(solver="sinkhorn"), tuning=NUMBERS[way])
     assert_same(again, aligned(way, "sinkhorn"))
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_the_same_input_gives_the_same_links_after_refinement(small, monkeypatch, way):
     sparsely(monkeypatch, way)
-    once, again = align(small), align(small)
+    once, again = (align(small, tuning=NUMBERS[way]) for _ in range(2))
     assert_same(again, once)
     assert (once.diagnostics.search_recall is not None) == (way == "clues")
     assert evaluate(once, small.gold).f1 > 0.9
@@ -556,7 +558,7 @@ def test_every_pair_can_be_aligned_by_candidates(way, pair, solver, k, depth):
         sparsely(patch, way)
         form = Budget("candidates", "for the test", 0)
         patch.setattr(sameas.pipeline.paper, "plan_memory", lambda *given: form)
-        found = align(pair, chosen)
+        found = align(pair, chosen, tuning=NUMBERS[way])
     fewer = min(len(pair.left.entities), len(pair.right.entities))
     assert len(found.links) == fewer
     assert found.links["left"].n_unique() == found.links["right"].n_unique() == fewer
@@ -575,7 +577,7 @@ def test_gold_links_have_no_rank_where_nobody_has_a_candidate(monkeypatch):
     sparsely(monkeypatch, "clues")
     gold = pl.DataFrame({"left": ["l0"], "right": ["r0"]})
     pair = GraphPair(left=graph("l", ["", ""]), right=graph("r", ["", ""]), gold=gold)
-    found = align(pair, paper(candidates=1))
+    found = align(pair, paper(candidates=1), tuning=FEW_PAIRS)
     assert found.diagnostics.candidate_pairs == 0
     assert len(found.gold_ranks) == 0
 
@@ -588,7 +590,8 @@ def test_own_embeddings_are_compared_with_all(tmp_path, monkeypatch):
     turn = rng.permutation(60)
     np.save(tmp_path / "rows.npy", np.vstack([rows, rows[turn]]))
     pair = GraphPair(left=graph("l", [""] * 60), right=graph("r", [""] * 60))
-    found = align(pair, paper(candidates=5), embeddings=tmp_path / "rows.npy")
+    given = {"embeddings": tmp_path / "rows.npy", "tuning": FEW_PAIRS}
+    found = align(pair, paper(candidates=5), **given)
     assert found.diagnostics.form == "candidates"
     assert found.diagnostics.search_recall is None
     assert dict(found.links.select("left", "right").rows()) == {
@@ -596,9 +599,8 @@ def test_own_embeddings_are_compared_with_all(tmp_path, monkeypatch):
     }
 
 
-def test_the_paper_preset_by_candidates_links_everyone(demo, monkeypatch):
-    sparsely(monkeypatch, "nearest")
-    found = align(demo, paper(), among="gold")
+def test_the_paper_preset_by_candidates_links_everyone(demo):
+    found = align(demo, paper(), among="gold", tuning=FEW_PAIRS)
     assert found.diagnostics.form == "candidates"
     assert len(found.links) == len(demo.gold)
 
@@ -610,15 +612,15 @@ def test_full_lists_are_cut_to_the_best_and_to_the_first_of_equals(k, first, wor
         rng.integers(-3, 4, size=(n, 6)).astype(np.float32) * np.float32(0.125) for n in (310, 420)
     )
     monkeypatch.setattr("sameas.compute.topk.width", lambda: workers)
-    monkeypatch.setattr("sameas.compute.topk.TILE", (64, 70))
-    rows, *parts = _largest(left, right, k, first, ignore)
+    tuning = replace(TUNING.search, tile=(64, 70))
+    rows, *parts = _largest(left, right, (k, first), ignore, tuning)
     assert len(parts) <= workers
     products, columns = left @ right.T, np.concatenate(parts)
     for found, matrix, by_row in ((rows, products, True), (columns, products.T, False)):
         wanted = set()
         for line, values in enumerate(matrix):
             best = np.argsort(-values, kind="stable")[:k]
-            near = values[best] >= values.max() - np.float32(SLACK)
+            near = values[best] >= values.max() - np.float32(tuning.slack)
             near[:first] = True
             pairs = ((line, j) if by_row else (j, line) for j in best[near].tolist())
             wanted |= {i * len(right) + j for i, j in pairs}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,9 +11,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array, random_array
 
-from sameas.compute import projection as compression
 from sameas.compute.projection import compress, times
 from sameas.compute.rows import Rows, as_rows, unit
+from sameas.options.tuning import TUNING
 
 ROUNDING = 1e-5
 
@@ -135,10 +137,10 @@ def test_the_same_rows_give_the_same_short_ones():
         assert_array_equal(getattr(one, name), getattr(other, name))
 
 
-def test_many_rows_are_learnt_from_a_sample_of_them(monkeypatch):
-    monkeypatch.setattr(compression, "SAMPLE", 60)
+def test_many_rows_are_learnt_from_a_sample_of_them():
+    tuning = replace(TUNING.search, projection_sample=60)
     left, right = clustered_rows(np.random.default_rng(5), (400, 300), clusters=6, noise=0.05)
-    short = compress(left, right, principal=16, random=0)
+    short = compress(left, right, principal=16, random=0, tuning=tuning)
     product, rests = bounds(short)
     assert (np.abs(exact(left, right) - product) <= rests + ROUNDING).all()
 

@@ -10,7 +10,7 @@ from dataclasses import FrozenInstanceError, fields, is_dataclass
 import pytest
 
 from sameas.options import tuning as module
-from sameas.options.tuning import TUNING, Number, Tuning, gumbel_quantile, numbers
+from sameas.options.tuning import TUNING, Number, Tuning, numbers
 
 EVERY = list(numbers())
 
@@ -61,10 +61,3 @@ def test_another_tuning_differs_in_what_was_changed() -> None:
 def test_a_number_that_does_not_exist_is_refused(change: dict[str, dict[str, float]]) -> None:
     with pytest.raises((TypeError, AttributeError)):
         TUNING.changed(**change)
-
-
-def test_quantiles_of_the_gumbel_distribution() -> None:
-    for probability in (0.1, 0.5, 0.9):
-        value = gumbel_quantile(probability)
-        assert math.exp(-math.exp(-value)) == pytest.approx(probability, abs=1e-4)
-    assert (TUNING.open.median, TUNING.open.high) == (0.3665, 2.2504)

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,13 @@ import sameas.pipeline.checkpoint
 import sameas.pipeline.phases
 import sameas.pipeline.stages
 from folders import openea
-from sameas import GraphPair, Options, align
+from sameas import GraphPair, Options
 from sameas.assignment.problem import Problem, solve
 from sameas.candidates.pairs import every_pair
 from sameas.candidates.search import find_candidates
 from sameas.compute.rows import Rows, as_rows
 from sameas.graph.task import Inputs
+from sameas.options.tuning import TUNING
 from sameas.pipeline.best import refine_material, task_edges
 from sameas.pipeline.checkpoint import Checkpoint, fingerprint, from_arrays, to_arrays
 from sameas.pipeline.inputs import collect_inputs, make_task
@@ -37,6 +39,10 @@ from sameas.similarity.matrix import DenseMatrix, make_profit
 from sameas.similarity.sketch import Sketch, SketchedRows
 from sameas.text.words import words_of
 from strategies import paper
+
+FEW_PAIRS = TUNING.changed(assignment={"complete_up_to": 0})
+align = partial(sameas.align, tuning=FEW_PAIRS)
+"""Small problems are treated as large ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -448,11 +454,10 @@ NEAREST = ("neighbours", "candidates", "assignment")
 
 @pytest.fixture(autouse=True)
 def patient(request):
-    """Small problems are treated as large ones, and their phases as long ones."""
+    """Short phases are treated as long ones."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sameas.pipeline.checkpoint, "WORTH_SECONDS", WORTH_SECONDS)
         if "pair" in request.fixturenames or "folder" in request.fixturenames:
-            patch.setattr("sameas.assignment.problem.COMPLETE_UP_TO", 0)
             patch.setattr(sameas.pipeline.checkpoint, "WORTH_SECONDS", 0)
         yield
 
@@ -476,7 +481,6 @@ def uninterrupted(pair):
         if how not in known:
             told = []
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr("sameas.assignment.problem.COMPLETE_UP_TO", 0)
                 by_clues(patch, how)
                 alignment = align(pair, OPTIONS[how], progress=lambda *step: told.append(step))
             known[how] = alignment, told
@@ -733,11 +737,13 @@ def test_features_that_took_long_are_kept_with_the_neighbours(pair, tmp_path, mo
 PROGRAM = """
 import os, signal, sys
 from dataclasses import replace
-import sameas, sameas.assignment.problem, sameas.pipeline.checkpoint, sameas.pipeline.stages
+import sameas, sameas.pipeline.checkpoint, sameas.pipeline.stages
+from sameas.options.tuning import TUNING
 
 folder, preset, phase, count, checkpoint = sys.argv[1:]
 left = int(count)
-sameas.assignment.problem.COMPLETE_UP_TO = sameas.pipeline.checkpoint.WORTH_SECONDS = 0
+sameas.pipeline.checkpoint.WORTH_SECONDS = 0
+tuning = TUNING.changed(assignment={"complete_up_to": 0})
 if preset == "best":
     sameas.pipeline.stages.COMPARE_ALL_UP_TO = 0
 
@@ -748,7 +754,7 @@ def progress(name, share):
         os.kill(os.getpid(), signal.SIGKILL)
 
 options = replace(sameas.PRESETS[preset], candidates=10, solver="hungarian")
-sameas.align(folder, options, progress=progress, checkpoint=checkpoint)
+sameas.align(folder, options, progress=progress, checkpoint=checkpoint, tuning=tuning)
 """
 
 

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -13,12 +14,12 @@ import pytest
 
 import sameas
 from sameas import GraphPair, MemoryCeilingError, Options
-from sameas.assignment import problem
-from sameas.compute import joins
+from sameas.compute.joins import bounded_join
 from sameas.compute.rows import as_rows, unit
 from sameas.graph.labels import LABELS
 from sameas.graph.task import Inputs
 from sameas.options.declare import parse_size
+from sameas.options.tuning import TUNING
 from sameas.pipeline import memory as budget
 from sameas.pipeline.inputs import make_task
 from sameas.pipeline.memory import BASE, plan_memory
@@ -54,8 +55,8 @@ def pair_of(script, demo):
 NO_INPUTS = Inputs()
 
 
-def plan(pair, options, inputs=NO_INPUTS):
-    task = make_task(pair, options, inputs)
+def plan(pair, options, inputs=NO_INPUTS, tuning=TUNING):
+    task = make_task(pair, options, inputs, tuning=tuning)
     return plan_memory(task, task.sides)
 
 
@@ -90,14 +91,15 @@ def test_large_problems_take_candidates(demo, options):
     assert "pairs would take" in found.form_reason
 
 
-def test_what_is_complete_follows_from_the_number_of_pairs(demo, monkeypatch):
+def test_what_is_complete_follows_from_the_number_of_pairs(demo):
     pairs = 1162 * 1222
-    monkeypatch.setattr(problem, "COMPLETE_UP_TO", pairs)
-    assert plan(demo, paper()).form == "complete"
-    monkeypatch.setattr(problem, "COMPLETE_UP_TO", pairs - 1)
-    assert plan(demo, paper()).form == "candidates"
-    assert plan(demo, paper(candidates=1222)).form == "complete"
-    assert plan(demo, paper(candidates=1221)).form == "candidates"
+    all_fit, fewer_fit = (
+        TUNING.changed(assignment={"complete_up_to": most}) for most in (pairs, pairs - 1)
+    )
+    assert plan(demo, paper(), tuning=all_fit).form == "complete"
+    assert plan(demo, paper(), tuning=fewer_fit).form == "candidates"
+    assert plan(demo, paper(candidates=1222), tuning=fewer_fit).form == "complete"
+    assert plan(demo, paper(candidates=1221), tuning=fewer_fit).form == "candidates"
 
 
 def test_the_ceiling_decides_between_all_pairs_and_candidates(demo):
@@ -308,15 +310,15 @@ def test_profits_that_are_all_the_same_are_looked_through_in_parts(monkeypatch, 
     assert max(sizes) <= 40 * 2 * 4
 
 
-def test_a_join_of_frequent_keys_is_bounded(monkeypatch, caplog):
-    monkeypatch.setattr(joins, "MOST", 500)
+def test_a_join_of_frequent_keys_is_bounded(caplog):
+    join = partial(bounded_join, on=["key"], tuning=replace(TUNING.search, join_rows=500))
     left = pl.DataFrame({"key": [0] * 60 + [1] * 3, "a": range(63)})
     right = pl.DataFrame({"key": [0] * 60 + [1] * 2, "b": range(62)})
-    found = joins.bounded_join(left, right, on=["key"])
+    found = join(left, right)
     assert found["key"].to_list() == [1] * 6
     assert "1 of 2 keys are too frequent" in caplog.text
     rare = right.filter(pl.col("key") == 1)
-    assert joins.bounded_join(left, rare, on=["key"]).equals(left.join(rare, on="key"))
+    assert join(left, rare).equals(left.join(rare, on="key"))
 
 
 def test_paris_is_refused_below_what_its_tables_take(demo):

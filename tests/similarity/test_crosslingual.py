@@ -268,9 +268,9 @@ def test_an_encoder_is_used_for_scripts_that_it_can_read(small):
     assert choose_support(pair, sameas.Options(features="multilingual"), Inputs()).encoder
 
 
-def test_too_many_names_are_not_encoded(foreign, monkeypatch):
-    monkeypatch.setattr("sameas.similarity.crosslingual.MOST_NAMES", 10)
-    aids = choose_support(foreign, sameas.Options(), Inputs())
+def test_too_many_names_are_not_encoded(foreign):
+    tuning = replace(TUNING.languages, most_names=10)
+    aids = choose_support(foreign, sameas.Options(), Inputs(), tuning=tuning)
     assert not aids.encoder
     assert not aids.learnt
     assert "too many" in aids.notes[0]

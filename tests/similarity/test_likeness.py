@@ -14,22 +14,19 @@ from scipy.sparse import csr_array
 
 from sameas import Graph, GraphPair
 from sameas.compute.rows import as_rows
-from sameas.similarity.attributes import CAP, read_attributes
+from sameas.options.tuning import TUNING
+from sameas.similarity.attributes import read_attributes
 from sameas.similarity.cache import PairCache
 from sameas.similarity.hops import HopMean
 from sameas.similarity.matrix import make_profit
 from sameas.similarity.names import MOST_NAMES, MaxOverNames, name_table
-from sameas.similarity.spelling import CLOSE_AT as MISSPELLED_AT
 from sameas.similarity.spelling import DIFFERENT, NEITHER, ONE, SAME, UNALIKE, read_spelling
-from sameas.similarity.types import MEMBERS, MOST, Types, contradictory
+from sameas.similarity.types import Types, contradictory
 from sameas.similarity.values import (
     CLOSE,
-    CLOSE_AT,
     EQUAL,
-    LONG,
     MISSING,
     NEAR,
-    NEAR_AT,
     UNLIKE,
     Values,
     canonical,
@@ -105,7 +102,8 @@ def level_of(a, b):
     if a == b:
         return EQUAL
     alike = 1 - edits(a, b) / max(len(a), len(b))
-    return CLOSE if alike >= CLOSE_AT else NEAR if alike >= NEAR_AT else UNLIKE
+    close, near = TUNING.values.close, TUNING.values.near
+    return CLOSE if alike >= close else NEAR if alike >= near else UNLIKE
 
 
 @few
@@ -117,7 +115,7 @@ def test_levels_equal_those_of_a_plain_edit_distance(texts):
     near_a_limit = [
         any(
             abs(1 - edits(texts[i], texts[j]) / max(len(texts[i]), len(texts[j])) - at) < 1e-6
-            for at in (CLOSE_AT, NEAR_AT)
+            for at in (TUNING.values.close, TUNING.values.near)
         )
         for i, j in zip(left, right, strict=True)
     ]
@@ -127,7 +125,7 @@ def test_levels_equal_those_of_a_plain_edit_distance(texts):
 
 def test_long_values_are_compared_by_their_ngrams():
     text = "a long description of a thing that goes on and on"
-    assert len(text) > LONG
+    assert len(text) > TUNING.values.long
     other = "quite another story about somebody else, as long as it"
     values = Values(pl.Series([text, f"{text} end", other]))
     assert values.levels(np.array([0, 0, 0]), np.array([0, 1, 2])).tolist() == [
@@ -379,11 +377,11 @@ def test_what_types_say_equals_counting(case):
     for s, t in np.ndindex(met.shape):
         if met[s, t] > 0:
             seen = (met[s, t] + 10 * share[t]) / (met[s].sum() + 10)
-            together[s, t] = np.clip(np.log(seen / share[t]), -MOST, MOST)
+            together[s, t] = np.clip(np.log(seen / share[t]), -TUNING.types.most, TUNING.types.most)
         elif share[t] > 0:
-            together[s, t] = max(np.log(10 / (met[s].sum() + 10)), -MOST)
+            together[s, t] = max(np.log(10 / (met[s].sum() + 10)), -TUNING.types.most)
     priors = slow_prior(a, left, trust)[:, None] + slow_prior(b, right, trust)[None]
-    expected = np.clip(priors + a @ together @ b.T, -2 * MOST, MOST)
+    expected = np.clip(priors + a @ together @ b.T, -2 * TUNING.types.most, TUNING.types.most)
     terms = types.learn(left, right, trust)
     assert_allclose(terms(*every_pair(*expected.shape))[:, 0], expected.ravel(), atol=1e-9)
 
@@ -428,7 +426,7 @@ def exclude_each_other(types, s, t):
     for side in sides:
         if s not in side or t not in side or (side[s] & side[t]).any():
             return False
-        if side[s].sum() < MEMBERS or side[t].sum() < MEMBERS:
+        if side[s].sum() < TUNING.types.members or side[t].sum() < TUNING.types.members:
             return False
     return True
 
@@ -535,7 +533,7 @@ def test_an_attribute_that_says_nothing_is_worth_nothing_and_a_rare_identifier_m
     same = pairs[0] == pairs[1]
     assert parts[same, code].min() > 3
     assert parts[~same, code].max() < 0
-    assert parts.min() >= -CAP
+    assert parts.min() >= -TUNING.attributes.cap
 
 
 def test_before_there_are_anchors_attributes_are_trusted():
@@ -625,7 +623,7 @@ def test_misspelled_names_are_close_and_equal_ones_are_not_misspelled():
     spelling = spelling_of(["restaurant", "kat"], names)
     close = spelling.compare(*every_pair(2, 3))[1].reshape(2, 3)
     assert close.tolist() == [[False, True, False], [False, False, False]]
-    assert 1 - edits("restaurant", "restaurnat") / 10 >= MISSPELLED_AT
+    assert 1 - edits("restaurant", "restaurnat") / 10 >= TUNING.spelling.close
 
 
 def test_numbers_that_differ_speak_against_a_pair_once_links_show_it():

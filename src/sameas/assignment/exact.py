@@ -25,29 +25,14 @@ from sameas.compute.arrays import Matrix, Positions, Progress, Vector
 from sameas.compute.kernels.assignment import augment
 from sameas.compute.kernels.topk import Near, told_apart
 from sameas.compute.parallel import WORKERS, in_parallel
-from sameas.compute.topk import TILE, distinct, merge_tiles, scan_tiles, shares_of
+from sameas.compute.topk import distinct, merge_tiles, scan_tiles, shares_of
+from sameas.options.tuning import TUNING, AssignmentTuning
 from sameas.similarity.matrix import DenseMatrix, RowProduct
 
 Profits = RowProduct | DenseMatrix | Candidates
 """A profit, however it is kept."""
 Alone = Vector | float | None
 """What entities are worth without a partner; None if they must have one."""
-
-DIGITS = 40
-"""Binary digits of the largest profit that count; 23 more are room for sums."""
-NEAR = 0.02
-"""Pairs that miss the sum of their prices by so little, in parts of the largest profit, join the
-candidates too: prices move between rounds, and comparing all pairs is expensive."""
-MOST = 64
-"""Pairs of one left entity that join the candidates in one round, the best first; from the fifth
-round on, twice as many each time."""
-SMALL = 2**22
-"""Up to so many pairs of a stored matrix, all are candidates from the start."""
-TEMPERATURE = 0.02
-"""Temperature of the rough plan whose potentials are the first prices."""
-FIRST, SLACK = 24, 0.15
-"""The first candidates of a stored matrix: so many partners of each row and of each column, but
-none that is so far below the best, in parts of the largest profit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +78,7 @@ def assign(
     gap: float = 0.0,
     seconds: float = math.inf,
     progress: Progress | None = None,
+    tuning: AssignmentTuning = TUNING.assignment,
 ) -> Assignment:
     """The links of largest total profit.
 
@@ -103,15 +89,15 @@ def assign(
     be within ``gap`` of the best, or after ``seconds``.
     """
     begin = time.perf_counter()
-    market = _open_market(profit, candidates, prices, left_alone, right_alone)
+    market = _open_market(profit, candidates, prices, (left_alone, right_alone), tuning)
     rounds = 0
     while True:
         market.settle()
         rounds += 1
         if progress:
             progress(1 - 0.5**rounds)
-        most = MOST << min(max(rounds - 4, 0), 20)
-        checked = _check(profit, market, most, begin + seconds)
+        most = tuning.most_joining << min(max(rounds - 4, 0), 20)
+        checked = _check(profit, market, most, begin + seconds, tuning.near)
         incomplete = market.incomplete()
         bound = checked.bound
         distance = math.inf if incomplete else relative_gap(bound, market.value(profit))
@@ -306,21 +292,22 @@ def _open_market(
     profit: Profits,
     candidates: Candidates | None,
     prices: Vector | None,
-    left_alone: Alone,
-    right_alone: Alone,
+    worth_alone: tuple[Alone, Alone],
+    tuning: AssignmentTuning,
 ) -> _Market:
     n, m = profit.shape
     if candidates is None:
-        candidates = _first_candidates(profit)
+        candidates = _first_candidates(profit, tuning)
     if prices is None:
-        prices = sinkhorn(candidates, temperature=TEMPERATURE, iterations=10).right
+        heat, iterations = tuning.temperature, tuning.iterations
+        prices = sinkhorn(candidates, temperature=heat, iterations=iterations).right
     ceiling = max(
         profit.ceiling,
-        *(float(np.abs(a).max(initial=0.0)) for a in (left_alone, right_alone) if a is not None),
+        *(float(np.abs(a).max(initial=0.0)) for a in worth_alone if a is not None),
         1e-30,
     )
-    scale = 2.0 ** (DIGITS - math.ceil(math.log2(ceiling)))
-    alone = _worth_alone(left_alone, n, m), _worth_alone(right_alone, m, n)
+    scale = 2.0 ** (tuning.digits - math.ceil(math.log2(ceiling)))
+    alone = _worth_alone(worth_alone[0], n, m), _worth_alone(worth_alone[1], m, n)
     # Where staying alone is not allowed, it costs more than any exchange of one pair gains.
     floors = [
         _whole(np.full(size, -4 * ceiling) if worth is None else worth, scale)
@@ -340,51 +327,52 @@ def _open_market(
     )
 
 
-def _first_candidates(profit: Profits) -> Candidates:
+def _first_candidates(profit: Profits, tuning: AssignmentTuning) -> Candidates:
     """All pairs of a small matrix; of a larger one, the best of each row and of each column."""
     if isinstance(profit, Candidates):
         return profit
     if not isinstance(profit, DenseMatrix):
         raise TypeError("candidates are needed for a profit that is not stored")
-    if profit.matrix.size <= SMALL:
+    if profit.matrix.size <= tuning.small:
         return every_pair(profit.matrix)
-    left, right = np.divmod(_best_both_ways(profit.matrix), profit.shape[1])
+    left, right = np.divmod(_best_both_ways(profit.matrix, tuning), profit.shape[1])
     return from_pairs(profit.shape, left, right, profit.of(left, right))
 
 
-def _best_both_ways(matrix: Matrix) -> Positions:
+def _best_both_ways(matrix: Matrix, tuning: AssignmentTuning) -> Positions:
     """The best few of each row and of each column by profit less hubness, as row * width + column.
 
     The hubness of a row is the mean of the largest of a sample. Equals are told apart by a little
     noise, otherwise all rows would have the same few.
     """
-    n, m = matrix.shape
-    rows, columns = _hubness(matrix), _hubness(matrix.T)
-    span = SLACK * float(max(np.abs(matrix[:: max(1, n // 500)]).max(), 1e-30))
+    (n, m), size = matrix.shape, tuning.hubness_sample
+    tile = TUNING.search.tile  # changes no result here: nothing is summed up
+    rows, columns = _hubness(matrix, tuning), _hubness(matrix.T, tuning)
+    span = tuning.slack * float(max(np.abs(matrix[:: max(1, n // size)]).max(), 1e-30))
     rng = np.random.default_rng(0)
-    noise = rng.random(2**16 + TILE[1], dtype=np.float32) * np.float32(1e-4 * span)
+    noise = rng.random(2**16 + tile[1], dtype=np.float32) * np.float32(tuning.noise * span)
     shifts = rng.integers(0, 2**16, size=(n,))
-    wanted = (min(FIRST, m), 1, span), (min(FIRST, n), 1, span)
+    wanted = (min(tuning.first, m), 1, span), (min(tuning.first, n), 1, span)
     limits = [np.full(size, -np.inf, dtype=np.float32) for size in (n, m)]
 
     def look(share: slice) -> tuple[Near, Near]:
-        def fill(tile: slice) -> Callable[[slice, Matrix], object]:
-            some, less = matrix[:, share][:, tile], columns[share][tile]
+        def fill(across: slice) -> Callable[[slice, Matrix], object]:
+            some, less = matrix[:, share][:, across], columns[share][across]
             return lambda part, out: told_apart(
                 some[part], rows[part], less, noise, shifts[part], out
             )
 
-        return scan_tiles(fill, limits[0], limits[1][share], wanted)
+        return scan_tiles(fill, limits[0], limits[1][share], wanted, tile)
 
-    shares = shares_of(m, WORKERS)
+    shares = shares_of(m, WORKERS, tile)
     looked = zip(shares, in_parallel(look, shares), strict=True)
     return distinct(merge_tiles((n, m), looked, limits[0], wanted, lambda share: None))
 
 
-def _hubness(matrix: Matrix) -> Matrix:
+def _hubness(matrix: Matrix, tuning: AssignmentTuning) -> Matrix:
     """The mean of the largest few of a sample of each row."""
-    sample = matrix[:, :: max(1, matrix.shape[1] // 500)]
-    few = min(8, sample.shape[1])
+    sample = matrix[:, :: max(1, matrix.shape[1] // tuning.hubness_sample)]
+    few = min(tuning.hubness_nearest, sample.shape[1])
     mean: Matrix = np.partition(sample, -few, axis=1)[:, -few:].mean(axis=1)
     return mean
 
@@ -396,7 +384,7 @@ def _worth_alone(given: Alone, size: int, others: int) -> Vector | None:
     return None if size <= others else np.zeros(size)
 
 
-def _check(profit: Profits, market: _Market, most: int, deadline: float) -> _Checked:
+def _check(profit: Profits, market: _Market, most: int, deadline: float, near: float) -> _Checked:
     """Compare the prices with every pair."""
     left_price, right_price = market.left_price / market.scale, market.right_price / market.scale
     none = np.empty(0, dtype=np.int64)
@@ -404,7 +392,7 @@ def _check(profit: Profits, market: _Market, most: int, deadline: float) -> _Che
     excess = np.zeros(profit.shape[0])
     stop, proven = 0, True
     for rows, left, right in profit.exceeding_prices(
-        left_price - NEAR * profit.ceiling, right_price
+        left_price - near * profit.ceiling, right_price
     ):
         values = profit.of(left, right)
         over = _whole(values, market.scale) - market.left_price[left] - market.right_price[right]

@@ -14,18 +14,19 @@ from heapq import heappop, heappush
 from typing import TypeAlias
 
 from sameas.candidates.pairs import Candidates
-
-LIMIT = 20_000
-"""Entities visited before the best path found so far is taken."""
-ROUNDING = 1e-9
-"""Gains below this are rounding."""
+from sameas.options.tuning import TUNING, AssignmentTuning
 
 Mates: TypeAlias = dict[int, int]
 Values: TypeAlias = Callable[[int], dict[int, float]]
 
 
 def force_pair(
-    candidates: Candidates, links: Mapping[int, int], left: int, right: int
+    candidates: Candidates,
+    links: Mapping[int, int],
+    left: int,
+    right: int,
+    *,
+    tuning: AssignmentTuning = TUNING.assignment,
 ) -> dict[int, int]:
     """The new partner of each left entity whose partner changes if a pair is forced; -1 for none.
 
@@ -41,9 +42,9 @@ def force_pair(
         del mates[1][free_right]
     if free_left is not None:
         del mates[0][free_left]
-        _place(free_left, _values(candidates), *mates, {right, free_right})
+        _place(free_left, _values(candidates), mates, {right, free_right}, tuning)
     if free_right is not None:
-        _place(free_right, _values(candidates.turned), *mates[::-1], {left})
+        _place(free_right, _values(candidates.turned), mates[::-1], {left}, tuning)
     mates[0][left] = right
     changed = sorted(
         entity for entity in {*mates[0], *links} if mates[0].get(entity) != links.get(entity)
@@ -64,31 +65,36 @@ def _values(candidates: Candidates) -> Values:
 
 
 def _place(
-    start: int, values: Values, mates: Mates, other_mates: Mates, closed: set[int | None]
+    start: int,
+    values: Values,
+    both_mates: tuple[Mates, Mates],
+    closed: set[int | None],
+    tuning: AssignmentTuning,
 ) -> None:
     """Give a free entity its best place, and those that it displaces theirs; changes both mates."""
+    (mates, other_mates), rounding = both_mates, tuning.rounding
     gains: dict[int, float] = {start: 0.0}
     reached: dict[int, tuple[int, int]] = {}
     best, end, last = 0.0, start, -1
     heap, visits = [(0.0, start)], 0
-    while heap and visits < LIMIT:
+    while heap and visits < tuning.visits:
         visits += 1
         loss, entity = heappop(heap)
         if -loss < gains[entity]:
             continue  # a better path to it was found later
-        if gains[entity] > best + ROUNDING:
+        if gains[entity] > best + rounding:
             best, end, last = gains[entity], entity, -1
         for partner, value in values(entity).items():
             if partner in closed or mates.get(entity) == partner:
                 continue
             gain, displaced = gains[entity] + value, other_mates.get(partner)
             if displaced is None:
-                if gain > best + ROUNDING:
+                if gain > best + rounding:
                     best, end, last = gain, entity, partner
                 continue
             gain -= values(displaced)[partner]
-            hopeful = gain + max(values(displaced).values()) > best + ROUNDING
-            better = gain > gains.get(displaced, -math.inf) + ROUNDING
+            hopeful = gain + max(values(displaced).values()) > best + rounding
+            better = gain > gains.get(displaced, -math.inf) + rounding
             if hopeful and better and displaced not in _path(reached, entity):
                 gains[displaced] = gain
                 reached[displaced] = (entity, partner)

@@ -4,7 +4,7 @@ The probability of a pair is k_ij a_i b_j, with k_ij = exp(score - threshold), a
 probabilities that i and j stay alone; those of each row and of each column sum up to one. If M of
 n and m entities are linked at random, the odds of one pair are M / ((n - M)(m - M)) before anything
 is known of it: that gives the threshold, and M is how many links the plan itself expects. The
-threshold is never below ``FLOOR``: two entities are not a pair for lack of others.
+threshold is never below a floor: two entities are not a pair for lack of others.
 """
 
 from __future__ import annotations
@@ -21,22 +21,11 @@ from sameas.candidates.pairs import Candidates, line_sums, lines_of_columns, lin
 from sameas.compute.arrays import Matrix, Positions, Vector
 from sameas.compute.kernels.products import weighted_sums
 from sameas.compute.parallel import in_parallel, one_blas_thread
+from sameas.options.tuning import TUNING, OpenTuning
 
-BASE = -6.0
-"""How far the threshold is below the odds of chance, in logarithms."""
-FLOOR = 1.0
-"""The threshold is never below this."""
-SPARE = 0.01
-"""Share of the smaller side that is taken as not linked even if all seem to be."""
-CLIP = 60.0
-"""Scores beyond this, either way, are as good as certain."""
+BASE, FLOOR = TUNING.open.base, TUNING.open.floor
 MANY = 1_000_000
 """Pairs beyond which starting threads in each sweep pays."""
-
-FARTHEST = 2.0
-"""What Anderson's method may add to a step, in logarithms."""
-MEMORY = 6
-"""Sweeps from which the next one is foreseen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +58,10 @@ def open_plan(
     threshold: float | None = None,
     base: float = BASE,
     single: tuple[bool, bool] = (True, True),
-    most: int = 500,
-    tolerance: float = 1e-3,
+    most: int = TUNING.open.sweeps,
+    tolerance: float = TUNING.open.tolerance,
     start: OpenPlan | None = None,
+    tuning: OpenTuning = TUNING.open,
 ) -> OpenPlan:
     """The plan over candidates whose profits are scores in log-odds.
 
@@ -81,11 +71,12 @@ def open_plan(
     that several times faster. A plan to ``start`` from, of much the same pairs, saves sweeps.
     """
     n, m = candidates.shape
-    scores = np.clip(candidates.values, -CLIP, CLIP)
+    scores = np.clip(candidates.values, -tuning.clip, tuning.clip)
     fixed = threshold is not None
     sums = _sums_of_odds(candidates, scores)
-    threshold = _threshold(n, m, min(n, m) / 2, base) if threshold is None else threshold
-    alone, steps = np.zeros(n + m), Steps()  # logarithms, left then right
+    if threshold is None:
+        threshold = _threshold(n, m, min(n, m) / 2, base, tuning)
+    alone, steps = np.zeros(n + m), Steps(tuning)  # logarithms, left then right
     if start is not None:
         alone = np.log(np.maximum(np.append(start.left_alone, start.right_alone), 1e-300))
     left, right = np.exp(alone[:n]), np.exp(alone[n:])
@@ -103,13 +94,13 @@ def open_plan(
             moved = max(
                 float(np.abs(new[:n] - left).max()),
                 float(np.abs(new[n:] - right).max()),
-                tolerance * 200 * float(np.abs(asked - alone).max()),
+                tolerance * (1 / tuning.log_tolerance) * float(np.abs(asked - alone).max()),
             )
             sweeps += 1
             alone = steps.next(alone, asked, np.sqrt(new)) if moved > tolerance else asked
             left, right = np.exp(alone[:n]), np.exp(alone[n:])
             if not fixed:
-                threshold = _threshold(n, m, n - float(left.sum()), base)
+                threshold = _threshold(n, m, n - float(left.sum()), base, tuning)
     probability, deviation = _probabilities(
         candidates, scores - np.float64(threshold), left, right, single
     )
@@ -176,30 +167,31 @@ def _sums_of_odds(candidates: Candidates, scores: Matrix) -> Callable[[Vector, V
 class Steps:
     """The last few steps of a fixed-point iteration, for Anderson's method."""
 
+    tuning: OpenTuning = TUNING.open
     count: int = 0
     last: tuple[Vector, Vector] | None = None
     """The last answer, and by how much it differed from its place."""
     answers: Vector | None = None
-    """How much each answer differs from the one before it; shape (MEMORY - 1, n), in turn."""
+    """How much each answer differs from the one before it; shape (history - 1, n), in turn."""
     changes: Vector | None = None
 
     def next(self, place: Vector, answer: Vector, weights: Vector) -> Vector:
         """Where to go on: where the last steps, put together, would change least; at most 0."""
-        change = answer - place
+        change, history, most = answer - place, self.tuning.history - 1, self.tuning.farthest
         before, self.last = self.last, (answer, change)
         if before is None:
             return answer
         if self.answers is None or self.changes is None:
-            self.answers, self.changes = np.empty((2, MEMORY - 1, len(answer)))
-        np.subtract(answer, before[0], out=self.answers[self.count % (MEMORY - 1)])
-        np.subtract(change, before[1], out=self.changes[self.count % (MEMORY - 1)])
+            self.answers, self.changes = np.empty((2, history, len(answer)))
+        np.subtract(answer, before[0], out=self.answers[self.count % history])
+        np.subtract(change, before[1], out=self.changes[self.count % history])
         self.count += 1
-        known = min(self.count, MEMORY - 1)
+        known = min(self.count, history)
         weighted = self.changes[:known] * weights
         squares = weighted @ weighted.T
         squares[np.diag_indices_from(squares)] += 1e-10 * np.trace(squares) + 1e-300
         shares = np.linalg.solve(squares, weighted @ (change * weights))
-        further = np.clip(shares @ self.answers[:known], -FARTHEST, FARTHEST)
+        further = np.clip(shares @ self.answers[:known], -most, most)
         onward: Vector = np.minimum(answer - further, 0.0)
         return onward
 
@@ -247,11 +239,11 @@ def gap_to_bound(candidates: Candidates, prices: Vector, objective: float) -> fl
     return relative_gap(bound, objective)
 
 
-def _threshold(n: int, m: int, links: float, base: float = BASE) -> float:
+def _threshold(n: int, m: int, links: float, base: float, tuning: OpenTuning) -> float:
     """The threshold if so many of n and m entities are linked."""
     if not n or not m:
-        return FLOOR
-    spare = SPARE * min(n, m)
+        return tuning.floor
+    spare = tuning.spare * min(n, m)
     links = min(max(links, 1.0), float(min(n, m)))
     chance = (n - links + spare) * (m - links + spare) / links
-    return max(base + float(np.log(chance)), FLOOR)
+    return max(base + float(np.log(chance)), tuning.floor)

@@ -7,30 +7,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sameas.assignment.exact import SMALL, Assignment, assign
+from sameas.assignment.exact import Assignment, assign
 from sameas.assignment.gap import relative_gap
 from sameas.assignment.ranking import mutual, upper_bound
 from sameas.assignment.sinkhorn import Plan, sinkhorn
 from sameas.candidates.pairs import Candidates, Pairs, lines_of_rows
 from sameas.compute.arrays import Matrix, Positions, Progress
+from sameas.options.tuning import TUNING, AssignmentTuning
 from sameas.similarity.matrix import DenseMatrix, RowProduct
 
 Links = tuple[Positions, Positions]
 
-FEW = 4000
-"""Leftovers of a plan up to this many a side are solved exactly at once."""
 COMPLETE_BYTES = 8
 """Memory for each pair if all pairs count: the profit, and Sinkhorn's plan."""
-COMPLETE_UP_TO = 5 * 10**7
-"""Pairs up to which all count if memory allows: the exact answer, at about the cost of finding
-candidates. Above, two matrices of that size take more time and memory than a search."""
-MORE_IF_EXACT = 20
-"""By how much that limit is higher for the exact solver, which looks at all pairs in any case."""
 
 
-def prefers_complete(pairs: int, memory: int, *, exact: bool) -> bool:
+def prefers_complete(
+    pairs: int, memory: int, *, exact: bool, tuning: AssignmentTuning = TUNING.assignment
+) -> bool:
     """Whether a problem of so many pairs is best solved with all of them, given free memory."""
-    most = COMPLETE_UP_TO * (MORE_IF_EXACT if exact else 1)
+    most = tuning.complete_up_to * (tuning.complete_if_exact if exact else 1)
     return pairs <= most and COMPLETE_BYTES * pairs <= memory
 
 
@@ -70,6 +66,7 @@ class Problem:
 
     profit: RowProduct | DenseMatrix
     candidates: Candidates | None = None
+    tuning: AssignmentTuning = TUNING.assignment
 
     @property
     def pairs(self) -> Pairs:
@@ -86,6 +83,7 @@ class Problem:
         that every entity of the smaller side has a partner. Where many are left over, those
         of a matrix are solved in pieces; those whose candidates are all taken stay without.
         """
+        most = self.tuning.leftovers
         chosen = np.full(self.profit.shape[0], -1, dtype=np.int64)
         free = np.ones(self.profit.shape[1], dtype=np.bool_)
         rows, columns, lines = (
@@ -99,15 +97,18 @@ class Problem:
             return np.flatnonzero(chosen < 0), np.flatnonzero(free)
 
         while True:
-            least = 0 if self.candidates is not None else 0.05 * min(len(rows), len(columns))
+            least = 0.0
+            if self.candidates is None:
+                least = self.tuning.least_progress * min(len(rows), len(columns))
             places = mutual(self.pairs, plan, chosen < 0, free)
             rows, columns = link(*lines.positions(places))
-            few = max(len(rows), len(columns)) <= FEW
+            few = max(len(rows), len(columns)) <= most
             if few or len(places) <= least:
                 break
         while len(rows) and len(columns) and (few or self.candidates is None):
-            rows, columns = rows[:FEW], columns[:FEW]
-            left, right = _solved(self.profit.between(rows, columns), plan, rows, columns)
+            rows, columns = rows[:most], columns[:most]
+            profits = self.profit.between(rows, columns)
+            left, right = _solved(profits, plan, rows, columns, self.tuning)
             rows, columns = link(rows[left], columns[right])
         linked = np.flatnonzero(chosen >= 0)
         return linked, chosen[linked]
@@ -133,7 +134,14 @@ def solve(
         left, right = problem.rounded(plan)
         objective = float(problem.profit.of(left, right).sum(dtype=np.float64))
         return Solution(left, right, objective, _gap(problem, plan, objective), plan)
-    best = assign(problem.profit, problem.candidates, gap=gap, seconds=seconds, progress=progress)
+    best = assign(
+        problem.profit,
+        problem.candidates,
+        gap=gap,
+        seconds=seconds,
+        progress=progress,
+        tuning=problem.tuning,
+    )
     # Pairs that the solver never had to look at have next to no mass in the plan.
     plan = sinkhorn(best.candidates, temperature=temperature, iterations=iterations)
     return Solution(best.left, best.right, best.objective, best.gap, plan, best)
@@ -146,12 +154,16 @@ def _gap(problem: Problem, plan: Plan, objective: float) -> float | None:
     return relative_gap(upper_bound(problem.pairs, plan.right), objective)
 
 
-def _solved(matrix: Matrix, plan: Plan, rows: Positions, columns: Positions) -> Links:
+def _solved(
+    matrix: Matrix, plan: Plan, rows: Positions, columns: Positions, tuning: AssignmentTuning
+) -> Links:
     """The pairs of a part of the matrix for which the plan's logarithms sum up to most."""
     logarithms = matrix - plan.left[rows, None] - plan.right[columns]
     logarithms -= logarithms.mean()  # the same for all, as the number of links is given
-    if logarithms.size <= SMALL and np.abs(logarithms).max() < 10:  # single precision will do
-        best = assign(DenseMatrix(logarithms.astype(np.float32)))
+    if (
+        logarithms.size <= tuning.small and np.abs(logarithms).max() < 10
+    ):  # single precision will do
+        best = assign(DenseMatrix(logarithms.astype(np.float32)), tuning=tuning)
         return best.left, best.right
     from scipy.optimize import linear_sum_assignment  # slow to import
 

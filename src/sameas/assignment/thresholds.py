@@ -9,29 +9,25 @@ beyond which a link is likelier than not.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sameas.assignment.open import FLOOR
 from sameas.candidates.pairs import Candidates
 from sameas.compute.arrays import Numbers, Positions, Vector
+from sameas.options.tuning import TUNING, OpenTuning
 
-SURE = 0.9
-"""Anchors at least this sure have rivals that are certainly wrong."""
-FEW = 8
-"""Groups with fewer sure anchors are judged by the rivals of all groups together."""
-SPARE = 0.01
-"""The share of entities that is taken as not linked even if all seem to be."""
-BEYOND = 60.0
-"""Scores beyond this belong to links that were given, not found."""
-SCALE, SAMPLES = 2.0, 8
-"""A scale to begin with, and how many rivals it is worth: few rivals alone tell it badly."""
-LOWEST = -10.0
-"""The score of chance where no sure link has a rival."""
-MIDDLE, HIGH = 0.3665, 2.2504
-"""The median and the nine-tenths quantile of the standard Gumbel distribution."""
+
+def gumbel_quantile(probability: float) -> float:
+    """The quantile of the standard Gumbel distribution, -ln(-ln q), to four digits.
+
+    >>> gumbel_quantile(0.5), gumbel_quantile(0.9)
+    (0.3665, 2.2504)
+    """
+    return round(-math.log(-math.log(probability)), 4)
 
 
 def learn_thresholds(
@@ -40,6 +36,7 @@ def learn_thresholds(
     groups: tuple[Numbers, Numbers],
     *,
     sides: Sequence[int] = (0, 1),
+    tuning: OpenTuning = TUNING.open,
 ) -> Vector | None:
     """For each group, the score beyond which a link is likelier than not; None if nothing tells.
 
@@ -47,7 +44,7 @@ def learn_thresholds(
     ``sides`` are those whose entities have one partner at most, so that rivals are wrong.
     ``candidates`` must hold rivals however far they are below the best.
     """
-    left, right = _surest(*anchors)
+    left, right = _surest(*anchors, tuning)
     if len(left) < 2:
         return None
     partner = np.full(candidates.shape[0], -1, dtype=np.int64)
@@ -57,7 +54,7 @@ def learn_thresholds(
     ends = candidates.left, candidates.right
     own = partner[ends[0]] == ends[1]
     free = ~taken[ends[1]] & ~own, (partner[ends[0]] < 0) & ~own
-    scores = np.minimum(candidates.values.astype(np.float64), BEYOND)
+    scores = np.minimum(candidates.values.astype(np.float64), tuning.clip)
     count = int(max(side.max(initial=0) for side in groups)) + 1
     found = np.zeros((len(sides), count))
     for row, side in zip(found, sides, strict=True):
@@ -69,19 +66,24 @@ def learn_thresholds(
         met = np.bincount(ends[side], minlength=size) > 0
         for group in range(count):
             chosen = sure[groups[side][sure] == group]
-            chosen = sure if len(chosen) < FEW else chosen
+            chosen = sure if len(chosen) < tuning.few else chosen
             inside = met & (groups[side] == group)
             row[group] = _threshold(
-                best[chosen], rival[chosen], linked[chosen], reached[inside], linked[inside]
+                Scores(
+                    best[chosen], rival[chosen], linked[chosen], reached[inside], linked[inside]
+                ),
+                tuning,
             )
     return np.asarray(found.mean(axis=0))
 
 
-def _surest(left: Positions, right: Positions, trust: Vector) -> tuple[Positions, Positions]:
+def _surest(
+    left: Positions, right: Positions, trust: Vector, tuning: OpenTuning
+) -> tuple[Positions, Positions]:
     """The anchors that are sure; the surest few if there are hardly any."""
-    sure = np.flatnonzero(trust > SURE)
-    if len(sure) < FEW:
-        sure = np.argsort(-trust, kind="stable")[:FEW]
+    sure = np.flatnonzero(trust > tuning.sure)
+    if len(sure) < tuning.few:
+        sure = np.argsort(-trust, kind="stable")[: tuning.few]
     return left[sure], right[sure]
 
 
@@ -91,27 +93,44 @@ def _best(ends: NDArray[np.integer], scores: Vector, size: int) -> Vector:
     return best
 
 
-def _threshold(free: Vector, rivals: Vector, links: Vector, reached: Vector, sure: Vector) -> float:
+class Scores(NamedTuple):
+    """Scores of the entities of a group, from which its threshold is told; -inf for none."""
+
+    free: Vector
+    """The best free rival of each sure entity."""
+    rivals: Vector
+    """The best rival of each sure entity, free or not."""
+    links: Vector
+    """The link of each sure entity."""
+    reached: Vector
+    """The best score of every entity."""
+    sure: Vector
+    """The score of every entity's sure link."""
+
+
+def _threshold(scores: Scores, tuning: OpenTuning) -> float:
     """Where links, spread evenly from chance to the median link, are as frequent as rivals.
 
-    Rivals fall off like exp(-(s - location) / scale) / scale. ``free``, ``rivals`` and ``links``
-    are the best free rival, the best rival and the link of sure entities; ``reached`` and
-    ``sure`` the best score, and that of a sure link, of all entities.
+    Rivals fall off like exp(-(s - location) / scale) / scale.
     """
-    there = free[np.isfinite(free)]
-    present = (len(there) + 0.5) / (len(free) + 1)
-    middle, high = np.quantile(there if len(there) else [LOWEST], [0.5, 0.9])
-    fitted = (high - middle) / (HIGH - MIDDLE)
-    scale = (len(there) * fitted + SAMPLES * SCALE) / (len(there) + SAMPLES)
-    location = middle - MIDDLE * scale
-    size, over = max(len(reached), 1), 0.1 * present
-    share = ((reached >= high).sum() / size - over) / (1 - over)
-    share = max(share, np.isfinite(sure).sum() / size)
-    share = float(np.clip(share, 0.5 / size, 1 - SPARE))
-    spread = max(float(np.median(links)) - location, 2 * scale)
+    there = scores.free[np.isfinite(scores.free)]
+    present = (len(there) + 0.5) / (len(scores.free) + 1)
+    quantiles = [0.5, tuning.high_share]
+    middle, high = np.quantile(there if len(there) else [tuning.lowest], quantiles)
+    median, prior = gumbel_quantile(0.5), tuning.scale_prior
+    fitted = (high - middle) / (gumbel_quantile(tuning.high_share) - median)
+    scale = (len(there) * fitted + prior * tuning.scale) / (len(there) + prior)
+    location = middle - median * scale
+    # The share of rivals beyond ``high``, rounded: 1 - 0.9 is not 0.1 in binary digits.
+    size, over = max(len(scores.reached), 1), round(1 - tuning.high_share, 12) * present
+    share = ((scores.reached >= high).sum() / size - over) / (1 - over)
+    share = max(share, np.isfinite(scores.sure).sum() / size)
+    share = float(np.clip(share, 0.5 / size, 1 - tuning.spare))
+    spread = max(float(np.median(scores.links)) - location, tuning.least_spread * scale)
     odds = spread * (1 - share) * present / (scale * share)
     threshold = location + scale * np.log(max(odds, 1e-9))
     # No link is worth less than what nine of ten best rivals exceed, free or not; and two
     # entities are not a pair for lack of others.
-    others = rivals[np.isfinite(rivals)]
-    return float(max(threshold, FLOOR, *(np.quantile(others, [0.1]) if len(others) else ())))
+    others = scores.rivals[np.isfinite(scores.rivals)]
+    low = np.quantile(others, [tuning.rivals_below]) if len(others) else ()
+    return float(max(threshold, tuning.floor, *low))

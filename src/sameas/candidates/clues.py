@@ -21,17 +21,11 @@ from sameas.compute.topk import distinct, pair_numbers, top_products
 from sameas.graph.graph import GraphPair
 from sameas.graph.task import Sides
 from sameas.options.options import Options
+from sameas.options.tuning import TUNING, SearchTuning
 from sameas.similarity.adjacency import adjacency_matrices
 from sameas.similarity.features import spelling
 from sameas.text.ngrams import ngram_rows
 from sameas.text.words import phrase_rows
-
-MEETINGS = 5_000
-"""Pairs of names with a common part, per entity: the most frequent parts are left out."""
-ANCHORS = 2
-"""Likely partners of a neighbour that count as hints."""
-ROUNDS = 3
-"""How often hints are taken from what the last round found likely."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +38,9 @@ class Clues:
     right_neighbours: Sparse
 
 
-def propose_by_clues(clues: Clues, k: int, *, progress: Progress) -> Positions:
+def propose_by_clues(
+    clues: Clues, k: int, *, progress: Progress, tuning: SearchTuning = TUNING.search
+) -> Positions:
     """Partners by clues, k for every left and every right entity and every kind, ascending.
 
     Names propose first. Pairs that are the best of both sides by far then hint at the neighbours
@@ -52,24 +48,25 @@ def propose_by_clues(clues: Clues, k: int, *, progress: Progress) -> Positions:
     """
     if not clues.left_names.shape[0] or not clues.right_names.shape[0]:
         return np.empty(0, dtype=np.int64)
-    forth, back = top_products(*_rare(clues.left_names, clues.right_names), k, k)
+    names_of_both = _rare(clues.left_names, clues.right_names, tuning.meetings)
+    forth, back = top_products(*names_of_both, k, k)
     names = csr_array(forth.maximum(back))
     progress(0.6)
     found, belief = [pair_numbers(names)], names
     outward = _weighed(clues.left_neighbours)
     inward = _weighed(clues.right_neighbours)
-    for turn in range(ROUNDS):
-        hints = _best_few(_mutual_shares(belief), ANCHORS)
+    for turn in range(tuning.clue_rounds):
+        hints = _best_few(_mutual_shares(belief, tuning.clue_power), tuning.clue_anchors)
         forth, back = top_products(csr_array(outward @ hints), inward, k, k)
         votes = csr_array(forth.maximum(back))
         if turn:  # the first votes, by names alone, are the poorest
             found.append(pair_numbers(votes))
         belief = csr_array(names + _to_peaks(votes))
-        progress(0.6 + 0.4 * (turn + 1) / ROUNDS)
+        progress(0.6 + 0.4 * (turn + 1) / tuning.clue_rounds)
     return distinct(found)
 
 
-def _rare(left: Sparse, right: Sparse) -> tuple[Sparse, Sparse]:
+def _rare(left: Sparse, right: Sparse, most: int) -> tuple[Sparse, Sparse]:
     """Rows of the parts of names that are rare enough, weighted by how rare, at unit length."""
     counts = [np.bincount(side.indices, minlength=side.shape[1]) for side in (left, right)]
     total = counts[0] + counts[1]
@@ -78,7 +75,7 @@ def _rare(left: Sparse, right: Sparse) -> tuple[Sparse, Sparse]:
     order = np.argsort(total, kind="stable")
     meetings = np.cumsum((counts[0] * counts[1].astype(np.float64))[order])
     rare = np.zeros(len(total), dtype=np.bool_)
-    rare[order[meetings <= MEETINGS * size / 2]] = True
+    rare[order[meetings <= most * size / 2]] = True
     weights = np.log(max(size, 2) / np.maximum(total, 1)) * (rare & (counts[0] * counts[1] > 0))
     return _to_length(left, weights), _to_length(right, weights)
 
@@ -107,14 +104,14 @@ def _best_few(matrix: Sparse, few: int) -> Sparse:
     return top_products(matrix, each, few)[0]
 
 
-def _mutual_shares(belief: Sparse) -> Sparse:
+def _mutual_shares(belief: Sparse, power: int) -> Sparse:
     """The geometric mean of each entry's shares of its row and of its column.
 
-    Shares are of fourth powers: one that is clearly the best of both has nearly all, and one of
+    Shares are of a high ``power``: one that is clearly the best of both has nearly all, and one of
     many alike has little.
     """
     left, right = np.repeat(np.arange(belief.shape[0]), np.diff(belief.indptr)), belief.indices
-    powers = belief.data.astype(np.float64) ** 4
+    powers = belief.data.astype(np.float64) ** power
     sums = [np.bincount(side, powers) for side in (left, right)]
     products = sums[0][left] * sums[1][right]
     shares = np.divide(powers, np.sqrt(products), out=np.zeros_like(powers), where=products > 0)

@@ -7,20 +7,25 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from sameas.options.tuning import TUNING, SearchTuning
+
 log = logging.getLogger(__name__)
 
-MOST = 4_000_000
-"""Rows that a join may have however small its tables are."""
 
-
-def bounded_join(left: pl.DataFrame, right: pl.DataFrame, on: Sequence[str]) -> pl.DataFrame:
+def bounded_join(
+    left: pl.DataFrame,
+    right: pl.DataFrame,
+    on: Sequence[str],
+    *,
+    tuning: SearchTuning = TUNING.search,
+) -> pl.DataFrame:
     """The inner join, without the most frequent keys where it would have too many rows.
 
     A key that thousands of rows of both tables have makes millions of pairs and tells little
-    about any of them. As many keys count, the rarest first, as MOST rows allow, or four times
-    the rows of the tables.
+    about any of them. As many keys count, the rarest first, as ``join_rows`` allow, or
+    ``join_factor`` times the rows of the tables.
     """
-    most = max(MOST, 4 * (len(left) + len(right)))
+    most = max(tuning.join_rows, tuning.join_factor * (len(left) + len(right)))
     counts = left.group_by(on).len("ours").join(right.group_by(on).len("theirs"), on=on)
     rows = pl.col("ours").cast(pl.Int64) * pl.col("theirs").cast(pl.Int64)
     if counts.select(rows.sum()).item() > most:

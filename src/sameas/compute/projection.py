@@ -11,11 +11,7 @@ from numpy.typing import NDArray
 from sameas.compute.arrays import Matrix
 from sameas.compute.parallel import in_parallel, map_blocks, one_blas_thread, slices
 from sameas.compute.rows import Rows
-
-SAMPLE = 4000
-"""Rows from which the principal directions are learnt."""
-OVERSHOOT = 16
-"""Directions more than wanted, which make the wanted ones accurate."""
+from sameas.options.tuning import TUNING, SearchTuning
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +31,15 @@ class Compressed:
     right_rest: NDArray[np.float32]
 
 
-def compress(left: Rows, right: Rows, *, principal: int, random: int, spare: int = 0) -> Compressed:
+def compress(
+    left: Rows,
+    right: Rows,
+    *,
+    principal: int,
+    random: int,
+    spare: int = 0,
+    tuning: SearchTuning = TUNING.search,
+) -> Compressed:
     """Rows of ``principal + random`` columns, or fewer where the rows themselves are short.
 
     There are ``spare`` columns of zeros after them, for the caller's use.
@@ -50,17 +54,21 @@ def compress(left: Rows, right: Rows, *, principal: int, random: int, spare: int
         rests = [np.zeros(len(side), dtype=np.float32) for side in (left, right)]
         return Compressed(ours, theirs, width, rests[0], rests[1])
     rng = np.random.default_rng(0)
-    samples = [
-        side.take(np.sort(rng.permutation(len(side))[: SAMPLE // 2])) for side in (left, right)
-    ]
-    directions = directions_of(samples, principal=principal, random=random, rng=rng)
+    half = tuning.projection_sample // 2
+    samples = [side.take(np.sort(rng.permutation(len(side))[:half])) for side in (left, right)]
+    directions = directions_of(samples, principal=principal, random=random, rng=rng, tuning=tuning)
     ours, theirs = times(left, directions, spare), times(right, directions, spare)
     rests = [_rest(left, ours[:, :principal]), _rest(right, theirs[:, :principal])]
     return Compressed(ours, theirs, principal, rests[0], rests[1])
 
 
 def directions_of(
-    samples: Sequence[Rows], *, principal: int, random: int, rng: np.random.Generator
+    samples: Sequence[Rows],
+    *,
+    principal: int,
+    random: int,
+    rng: np.random.Generator,
+    tuning: SearchTuning = TUNING.search,
 ) -> Matrix:
     """The principal directions of sampled rows, and random ones: (columns, principal + random).
 
@@ -68,7 +76,7 @@ def directions_of(
     """
     width = samples[0].dense.shape[1] + samples[0].sparse.shape[1]
     with one_blas_thread():
-        basis = _principal_directions(samples, width, principal, rng)
+        basis = _principal_directions(samples, width, principal, rng, tuning)
         signs = rng.integers(0, 2, size=(width, random), dtype=np.int8) * np.float32(2)
         signs -= np.float32(1)
         signs *= np.float32(max(random, 1) ** -0.5)
@@ -97,12 +105,16 @@ def multiply(rows: Rows, matrix: Matrix) -> Matrix:
 
 
 def _principal_directions(
-    samples: Sequence[Rows], width: int, count: int, rng: np.random.Generator
+    samples: Sequence[Rows],
+    width: int,
+    count: int,
+    rng: np.random.Generator,
+    tuning: SearchTuning,
 ) -> Matrix:
     """The directions that hold most of the rows: orthonormal columns, (width, count)."""
     if not count:
         return np.zeros((width, 0), dtype=np.float32)
-    wanted = count + OVERSHOOT
+    wanted = count + tuning.oversampling
     directions = rng.standard_normal((width, wanted), dtype=np.float32)
 
     def forth_and_back(sample: Rows) -> Matrix:
@@ -112,7 +124,7 @@ def _principal_directions(
         back[split:] = sample.sparse.T @ forth
         return back
 
-    for _ in range(3):  # power iterations
+    for _ in range(tuning.power_iterations):
         parts = in_parallel(forth_and_back, samples)
         directions = _orthonormal(sum(parts[1:], parts[0]))
     return np.ascontiguousarray(directions[:, :count])

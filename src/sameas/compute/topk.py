@@ -28,22 +28,10 @@ from sameas.compute.kernels.topk import (
 from sameas.compute.parallel import in_parallel, map_blocks, one_blas_thread, slices, width
 from sameas.compute.projection import compress
 from sameas.compute.rows import Rows, rows_of
+from sameas.options.tuning import TUNING, SearchTuning
 
-COMPARE_ALL_UP_TO = 60_000
-"""Entities a side up to which every left one may be compared with every right one."""
-Columns = tuple[int, int]
-"""How many principal and how many random columns compressed rows have."""
-ROUGH: Columns = (96, 160)
-SHARP: Columns = (160, 224)
-"""More columns find more and take longer: these are for where the order of far partners matters."""
-SLACK = 0.2
-"""Partners worth so much less than the best one are left out, but for the first few."""
-CROWD, NEAREST = 1000, 8
-"""Hubness is the mean profit with the nearest few of a sample of the other side."""
-SAMPLED = 4
-"""Where there are so many times more entities than in a sample, it tells what to keep."""
-TILE = 256, 1024
-"""Left and right entities whose products are looked through while they are in the cache."""
+COMPARE_ALL_UP_TO = TUNING.search.compare_all_up_to
+ROUGH, SHARP = TUNING.search.rough_columns, TUNING.search.sharp_columns
 TILE_ROWS = 32_768
 """Right entities that are met at once: their products stay in the processor's cache."""
 LEFT_ROWS, LEAST_ROWS = 2**18, 2**12
@@ -51,22 +39,31 @@ LEFT_ROWS, LEAST_ROWS = 2**18, 2**12
 
 
 def top_k_dense(
-    left: Rows, right: Rows, k: int, *, first: int, columns: Columns = ROUGH, progress: Progress
+    left: Rows,
+    right: Rows,
+    k: int,
+    *,
+    first: int,
+    columns: tuple[int, int] = ROUGH,
+    progress: Progress,
+    tuning: SearchTuning = TUNING.search,
 ) -> Positions:
     """The k nearest of every left and of every right entity, ascending.
 
     Near means a large profit less the hubness of both. Otherwise hubs, which are near to
     everything, would fill every list. Those far below the best are left out again, but not
-    the ``first`` few. Rows are compressed to so many ``columns``.
+    the ``first`` few. Rows are compressed to so many principal and random ``columns``.
     """
-    short = compress(left, right, principal=columns[0], random=columns[1], spare=2)
+    principal, random = columns
+    short = compress(left, right, principal=principal, random=random, spare=2, tuning=tuning)
     progress(0.2)
     ours, theirs = short.left, short.right
     # The two spare columns: products are profits less the hubness of both.
-    hubness = _hubness(ours, theirs), _hubness(theirs, ours)
+    hubness = _hubness(ours, theirs, tuning), _hubness(theirs, ours, tuning)
     ours[:, -2], ours[:, -1] = 1, -hubness[0]
     theirs[:, -2], theirs[:, -1] = -hubness[1], 1
-    return distinct(_largest(ours, theirs, k, first, lambda done: progress(0.2 + 0.8 * done)))
+    pairs = _largest(ours, theirs, (k, first), lambda done: progress(0.2 + 0.8 * done), tuning)
+    return distinct(pairs)
 
 
 def top_k_sparse(left: Sparse, right: Sparse, k: int) -> Positions:
@@ -80,12 +77,12 @@ def top_k_sparse(left: Sparse, right: Sparse, k: int) -> Positions:
     return distinct([pair_numbers(found) for found in top_products(left, right, k, k)])
 
 
-def _hubness(rows: Matrix, others: Matrix) -> NDArray[np.float32]:
+def _hubness(rows: Matrix, others: Matrix, tuning: SearchTuning) -> NDArray[np.float32]:
     """The mean product of each row with the nearest few of a sample of the others."""
     if not len(rows) or not len(others):
         return np.zeros(len(rows), dtype=np.float32)
-    crowd = _sample(others)
-    few = min(NEAREST, crowd.shape[1])
+    crowd = _sample(others, tuning.hubness_sample)
+    few = min(tuning.hubness_nearest, crowd.shape[1])
     return _of_products(
         rows, crowd, lambda some: np.partition(some, -few, axis=1)[:, -few:].mean(axis=1)
     )
@@ -99,25 +96,32 @@ def _of_products(rows: Matrix, crowd: Matrix, work: Callable[[Matrix], Matrix]) 
 
 
 def _largest(
-    left: Matrix, right: Matrix, k: int, first: int, progress: Progress
+    left: Matrix,
+    right: Matrix,
+    counts: tuple[int, int],
+    progress: Progress,
+    tuning: SearchTuning,
 ) -> list[Positions]:
     """The pairs of the k largest products of each row, then of each column.
 
-    Those far below the best are left out, but not the ``first``. One pass over all products keeps
-    both. Tiles have the same size for any number of threads, since that decides about rounding.
+    ``counts`` are k and how many are kept however far they are below the best. One pass over all
+    products keeps both. Tiles have the same size for any number of threads, since that decides
+    about rounding.
     """
-    n, m = len(left), len(right)
+    n, m, (k, first), slack = len(left), len(right), counts, tuning.slack
     if not n or not m:
         return [np.empty(0, dtype=np.int64)]
-    ours, theirs = (min(k, m), min(first, m), SLACK), (min(k, n), min(first, n), SLACK)
-    row_limits, column_limits = _limits(left, right, *ours), _limits(right, left, *theirs)
+    ours, theirs = (min(k, m), min(first, m), slack), (min(k, n), min(first, n), slack)
+    row_limits = _limits(left, right, ours, tuning)
+    column_limits = _limits(right, left, theirs, tuning)
     looked = map_blocks(
         _look,
-        shares_of(m, width()),
+        shares_of(m, width(), tuning.tile),
         lambda part: (right[part], column_limits[part]),
         left,
         row_limits,
         (ours, theirs),
+        tuning.tile,
     )
     return merge_tiles((n, m), looked, row_limits, (ours, theirs), progress)
 
@@ -128,17 +132,21 @@ Fill = Callable[[slice], Callable[[slice, Matrix], object]]
 """Given some columns, what writes their entries of some rows."""
 
 
-def shares_of(columns: int, count: int) -> list[slice]:
+def shares_of(columns: int, count: int, tile: tuple[int, int]) -> list[slice]:
     """Whole tiles of columns, in about so many shares."""
-    return list(slices(columns, TILE[1] * -(-columns // (TILE[1] * count))))
+    return list(slices(columns, tile[1] * -(-columns // (tile[1] * count))))
 
 
 def scan_tiles(
-    fill: Fill, row_limits: Matrix, column_limits: Matrix, wanted: tuple[Wanted, Wanted]
+    fill: Fill,
+    row_limits: Matrix,
+    column_limits: Matrix,
+    wanted: tuple[Wanted, Wanted],
+    size: tuple[int, int],
 ) -> tuple[Near, Near]:
     """The wanted columns of each row of a matrix that is filled by tiles, and rows of each column.
 
-    The limits are what wanted entries surely exceed.
+    The limits are what wanted entries surely exceed; ``size`` is that of a tile.
     """
     rows, columns = (
         _none_near(limits, most)
@@ -146,12 +154,12 @@ def scan_tiles(
     )
     # What is nearly too far is kept: the final cut may see the same entry rounded otherwise.
     loose = tuple((k, first, 1.001 * slack) for k, first, slack in wanted)
-    room = np.empty(TILE[0] * TILE[1], np.float32)
-    for tile in slices(len(column_limits), TILE[1]):
+    room = np.empty(size[0] * size[1], np.float32)
+    for tile in slices(len(column_limits), size[1]):
         fill_rows = fill(tile)
-        for part in slices(len(row_limits), TILE[0]):
-            size = part.stop - part.start, tile.stop - tile.start
-            entries = room[: size[0] * size[1]].reshape(size)
+        for part in slices(len(row_limits), size[0]):
+            shape = part.stop - part.start, tile.stop - tile.start
+            entries = room[: shape[0] * shape[1]].reshape(shape)
             fill_rows(part, entries)
             best_of_tile(entries, part.start, tile.start, rows, columns, *loose)
     return rows, columns
@@ -177,7 +185,11 @@ def merge_tiles(
 
 
 def _look(
-    block: tuple[Matrix, Matrix], left: Matrix, limits: Matrix, wanted: tuple[Wanted, Wanted]
+    block: tuple[Matrix, Matrix],
+    left: Matrix,
+    limits: Matrix,
+    wanted: tuple[Wanted, Wanted],
+    tile: tuple[int, int],
 ) -> tuple[Near, Near]:
     """The nearest of some right rows for all left ones, and the other way round."""
     right, right_limits = block
@@ -186,7 +198,7 @@ def _look(
         turned = np.ascontiguousarray(right[columns].T)
         return lambda rows, out: np.dot(left[rows], turned, out=out)
 
-    return scan_tiles(fill, limits, right_limits, wanted)
+    return scan_tiles(fill, limits, right_limits, wanted, tile)
 
 
 def _moved(best: Best, start: int) -> Best:
@@ -218,15 +230,18 @@ def _none_near(limits: NDArray[np.float32], k: int) -> Near:
     return Near(limits.copy(), np.zeros(lines, dtype=np.int32), kept)
 
 
-def _limits(rows: Matrix, others: Matrix, k: int, first: int, slack: float) -> NDArray[np.float32]:
+def _limits(
+    rows: Matrix, others: Matrix, wanted: Wanted, tuning: SearchTuning
+) -> NDArray[np.float32]:
     """For each row, a worth that all its wanted partners surely exceed, by a sample of others.
 
     More than k of all others exceed it, or else it is far below the best of the sample, and worth
     less than the ``first`` few of the sample too.
     """
-    if len(others) <= SAMPLED * CROWD:
+    k, first, slack = wanted
+    if len(others) <= tuning.limits_beyond * tuning.hubness_sample:
         return np.full(len(rows), -np.inf, dtype=np.float32)
-    crowd = _sample(others)
+    crowd = _sample(others, tuning.hubness_sample)
     expected = k * crowd.shape[1] / len(others)
     place = int(expected + 3 * np.sqrt(expected) + 3)  # three deviations
     if max(place, first) >= crowd.shape[1]:
@@ -244,9 +259,9 @@ def _limits(rows: Matrix, others: Matrix, k: int, first: int, slack: float) -> N
     return _of_products(rows, crowd, limits)
 
 
-def _sample(others: Matrix) -> Matrix:
+def _sample(others: Matrix, size: int) -> Matrix:
     """Some of the others, evenly spread, as columns."""
-    places = np.unique(np.linspace(0, len(others) - 1, CROWD).astype(np.int64))
+    places = np.unique(np.linspace(0, len(others) - 1, size).astype(np.int64))
     return np.ascontiguousarray(others[places].T)
 
 

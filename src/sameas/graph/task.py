@@ -12,6 +12,7 @@ from sameas.compute.arrays import Positions
 from sameas.compute.rows import Rows
 from sameas.graph.graph import GraphPair
 from sameas.options.options import Options
+from sameas.options.tuning import TUNING, Tuning
 from sameas.text.encoders import EncodedNames
 from sameas.text.words import WordVectors
 
@@ -83,6 +84,7 @@ class Task:
     known: Constraints
     long_names: int = 0
     """Names of which only the beginning is compared."""
+    tuning: Tuning = TUNING
 
     @property
     def everything(self) -> Sides:

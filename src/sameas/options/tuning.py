@@ -9,7 +9,6 @@ a ``Task`` carries all of them. To try another value, pass another ``Tuning``:
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -42,15 +41,6 @@ def measured(value: Value, unit: str, cost: str) -> Value:
 def chosen(value: Value, unit: str, on: str) -> Value:
     """A number that was chosen while gold links were at hand; ``on`` says of which data."""
     return _number(value, unit, "chosen on gold", on)
-
-
-def gumbel_quantile(probability: float) -> float:
-    """The quantile of the standard Gumbel distribution, -ln(-ln q), to four digits.
-
-    >>> gumbel_quantile(0.5), gumbel_quantile(0.9)
-    (0.3665, 2.2504)
-    """
-    return round(-math.log(-math.log(probability)), 4)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -266,6 +256,8 @@ class SearchTuning:
     """Entities of the other side from which hubness is estimated."""
     hubness_nearest: int = chosen(8, "entities", NOT_RECORDED)
     """Hubness is the mean profit with this many nearest of the sample."""
+    limits_beyond: int = measured(4, "samples", "below, finding limits costs more than it saves")
+    """Samples in the other side beyond which a sample tells limits that wanted partners exceed."""
     tile: tuple[int, int] = measured(
         (256, 1024), "entities", "a tile of products stays in the cache; decides about rounding"
     )
@@ -354,12 +346,8 @@ class OpenTuning:
     from it."""
     few: int = chosen(8, "anchors", RDF_PAIRS)
     """Sure anchors of a kind below which those of all kinds tell its threshold."""
-    median: float = theory(gumbel_quantile(0.5), "standard Gumbel", "-ln(-ln 0.5) to four digits")
-    """The median of the standard Gumbel distribution, which the best of many rivals follow."""
     high_share: float = chosen(0.9, "probability", RDF_PAIRS)
-    """The quantile of rivals that is fitted besides the median."""
-    high: float = theory(gumbel_quantile(0.9), "standard Gumbel", "-ln(-ln 0.9) to four digits")
-    """The value of the standard Gumbel distribution at ``high_share``."""
+    """The quantile of rivals that a Gumbel distribution is fitted to, besides the median."""
     scale: float = chosen(2.0, "log-odds", RDF_PAIRS)
     """The prior of the scale of the Gumbel distribution of rivals."""
     scale_prior: float = chosen(8.0, "rivals", RDF_PAIRS)

@@ -18,6 +18,7 @@ from sameas.graph.semantics.understanding import understand
 from sameas.graph.tables import Table
 from sameas.graph.task import Task
 from sameas.options.options import Options, Preset, make_options, refuse_unused
+from sameas.options.tuning import TUNING, Tuning
 from sameas.pipeline.best import align_refined, audit_refined, verify_refined
 from sameas.pipeline.checkpoint import Checkpoint, fingerprint
 from sameas.pipeline.cluster import working
@@ -50,6 +51,7 @@ def align(
     progress: PhaseProgress | None = None,
     checkpoint: str | PathLike[str] | None = None,
     engine: Any = None,
+    tuning: Tuning = TUNING,
     **choices: Any,
 ) -> Alignment:
     """The links between the entities of two graphs.
@@ -72,6 +74,8 @@ def align(
 
     ``engine`` is where the work is done: "threads" of this process, "dask" for a Dask cluster of
     processes on this machine, or a ``distributed.Client`` for any cluster. The links are the same.
+
+    ``tuning`` has the numbers of the method, for experiments; nothing needs to be tuned.
     """
     if isinstance(right, Options):
         right, options = None, right
@@ -91,7 +95,12 @@ def align(
     }
     with working(options, engine):
         return align_pair(
-            _pair(left, right), options, given, progress=progress, checkpoint=checkpoint
+            _pair(left, right, tuning),
+            options,
+            given,
+            progress=progress,
+            checkpoint=checkpoint,
+            tuning=tuning,
         )
 
 
@@ -102,6 +111,7 @@ def align_pair(
     *,
     progress: PhaseProgress | None = None,
     checkpoint: str | PathLike[str] | None = None,
+    tuning: Tuning = TUNING,
 ) -> Alignment:
     """The links between the graphs of a pair as ``read_pair`` gives it; called while `working`.
 
@@ -111,20 +121,21 @@ def align_pair(
     with one_blas_thread():
         with phases.timed("inputs") as report:
             inputs = collect_inputs(pair, options, **given, progress=report)
-            task = make_task(pair, options, inputs)
+            task = make_task(pair, options, inputs, tuning=tuning)
             del pair  # the task has its own, in order
             if checkpoint is not None:
                 phases.checkpoint = Checkpoint(Path(checkpoint), fingerprint(task))
         return make_alignment(task, _method(options)(task, phases), phases)
 
 
-def _pair(left: Source, right: Source | None) -> GraphPair:
+def _pair(left: Source, right: Source | None, tuning: Tuning) -> GraphPair:
     if isinstance(left, GraphPair):
         if right is not None:
             raise OptionError("`right` must be left out where `left` is a pair of graphs")
-        return understand(left) if any(one.reading for one in (left.left, left.right)) else left
+        known = tuning is TUNING and not any(one.reading for one in (left.left, left.right))
+        return left if known else understand(left, tuning=tuning)
     if isinstance(left, Graph) and isinstance(right, Graph):
-        return understand(GraphPair(left=left, right=right))
+        return understand(GraphPair(left=left, right=right), tuning=tuning)
     if isinstance(left, Graph) or isinstance(right, Graph):
         raise OptionError(
             "`left` and `right` must be two graphs, got one graph and "
@@ -133,7 +144,8 @@ def _pair(left: Source, right: Source | None) -> GraphPair:
         )
     if isinstance(right, GraphPair):
         raise OptionError("`right` must be a graph or a file, got a pair of graphs")
-    return read_pair(left, right)
+    pair = read_pair(left, right)
+    return pair if tuning is TUNING else understand(pair, tuning=tuning)
 
 
 def _method(options: Options) -> Callable[[Task, Phases], Outcome]:

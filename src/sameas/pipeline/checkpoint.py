@@ -127,6 +127,7 @@ def fingerprint(task: Task) -> str:
     """A hash of everything that the result depends on."""
     digest = hashlib.sha256(__version__.encode())
     digest.update(json.dumps(task.options.asdict(), sort_keys=True).encode())
+    digest.update(json.dumps(task.tuning.differences(), sort_keys=True).encode())
     _update(digest, task.inputs)
     _update(digest, task.pair)
     return digest.hexdigest()

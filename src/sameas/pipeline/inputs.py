@@ -23,6 +23,7 @@ from sameas.graph.labels import beginnings
 from sameas.graph.tables import Table, as_links, as_table
 from sameas.graph.task import Constraints, Inputs, Task
 from sameas.options.options import Options, refuse_unused
+from sameas.options.tuning import TUNING, Tuning
 from sameas.result.decisions import decided_links
 from sameas.text.embeddings import embedding_rows
 from sameas.text.words import WordVectors, words_of
@@ -103,7 +104,9 @@ def _rows_of(name: str, value: Any) -> pl.DataFrame | None:
     return table.select(columns).unique(maintain_order=True)
 
 
-def make_task(pair: GraphPair, options: Options, inputs: Inputs) -> Task:
+def make_task(
+    pair: GraphPair, options: Options, inputs: Inputs, *, tuning: Tuning = TUNING
+) -> Task:
     """The task, with seeds, rejected pairs and ``among`` checked against the graphs.
 
     Everything is sorted first, so that links do not depend on the order of statements. Of very
@@ -139,9 +142,10 @@ def make_task(pair: GraphPair, options: Options, inputs: Inputs) -> Task:
         theirs = pair.right.positions(pair.left.entities)
         ours = np.flatnonzero((theirs >= 0) & ~are_blank(pair.left.entities).to_numpy())
         same = np.stack([ours, theirs[ours]], axis=1)
-        same = same[known.allows(*same.T) & ~contradictory(types_of(pair), *same.T)]
+        types = types_of(pair, tuning=tuning.types)
+        same = same[known.allows(*same.T) & ~contradictory(types, *same.T)]
         known = replace(known, seeds=np.unique(np.concatenate([seeds, same]), axis=0))
-    return Task(pair, options, inputs, (left, right), known, cut[0][1] + cut[1][1])
+    return Task(pair, options, inputs, (left, right), known, cut[0][1] + cut[1][1], tuning)
 
 
 def _check_seeds(known: Constraints) -> None:

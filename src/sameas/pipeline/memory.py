@@ -63,7 +63,8 @@ def plan_memory(task: Task, sides: Sides) -> Budget:
     asked = options.candidates >= max(len(left), len(right), 1)
     if not options.rounds:
         exact = options.solver == "hungarian"
-        fits = prefers_complete(pairs, options.memory - rows, exact=exact)
+        free, tuning = options.memory - rows, task.tuning.assignment
+        fits = prefers_complete(pairs, free, exact=exact, tuning=tuning)
         if fits or (asked and stored <= options.memory):
             why = "all were asked for" if asked else "all fit under the ceiling"
             return _budget("complete", f"{pairs:,} pairs, {why}", stored)

@@ -59,9 +59,11 @@ def _make_problem(task: Task, phases: Phases, *, complete: bool) -> tuple[Proble
     material = prepare(task, task.sides, phases, complete=complete)
     assert material.exact is not None
     if not complete:
-        return Problem(material.exact, material.candidates), material.counts
+        problem = Problem(material.exact, material.candidates, task.tuning.assignment)
+        return problem, material.counts
     with phases.timed("profit") as report:
-        return Problem(DenseMatrix(material.exact.toarray(progress=report))), material.counts
+        matrix = DenseMatrix(material.exact.toarray(progress=report))
+    return Problem(matrix, tuning=task.tuning.assignment), material.counts
 
 
 def _outcome(

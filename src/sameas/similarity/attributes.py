@@ -20,32 +20,13 @@ from sameas.compute.joins import bounded_join
 from sameas.compute.topk import top_k_sparse
 from sameas.graph.graph import Graph, GraphPair
 from sameas.graph.semantics.paths import SEPARATOR
+from sameas.options.tuning import TUNING, AttributeTuning, Tuning
 from sameas.similarity.cache import PairCache, Terms
-from sameas.similarity.values import EQUAL, LONG, MISSING, Values, canonical
+from sameas.similarity.values import EQUAL, MISSING, Values, canonical
 from sameas.text.ngrams import ngram_rows
 
-FIRST = np.array([0.6, 0.15, 0.1, 0.15])
-"""How alike values of sure links are taken to be before anything is learned."""
-CHANCE = np.array([0.02, 0.08, 0.2, 0.7])
-"""How alike values of any two entities are taken to be, worth four pairs."""
-WORTH = 10.0
-"""How many anchors a guess is worth."""
-LEAST_SHARED = 3
-"""Values that two attributes must have in common before they are compared."""
-MOST_PAIRS = 25
-"""Corresponding attributes that are compared."""
-MOST_VALUES = 10
-"""Values of an attribute that are compared, the rarest, where an entity has more."""
-RANDOM = 20_000
-"""Pairs of any two entities from which chance is measured."""
-MOST_SAME = 0.8
-"""An attribute of which this share of statements are another's says nothing of its own."""
-CAP = 8.0
-"""The most that one attribute says against a pair; twice as much for it."""
 NAMED = f"{SEPARATOR}(name)"
 """Behind a relation: the name of what it leads to, as a value."""
-LONGEST = 400
-"""Characters of a value that are compared."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +41,7 @@ class Attributes:
     """All canonical values of both graphs."""
     pairs: list[tuple[str, str]]
     """Corresponding attributes, the more telling first."""
+    tuning: AttributeTuning = TUNING.attributes
 
     def alike(self, k: int) -> Positions:
         """Pairs of entities whose values, taken as one text, are most alike, ascending."""
@@ -141,18 +123,20 @@ class Attributes:
 
     def learn(self, left: Positions, right: Positions, trust: Vector) -> Terms:
         """What the anchors (left, right, trust) tell of each attribute; without any, a guess."""
-        generator = np.random.default_rng(0)
+        tuning, generator = self.tuning, np.random.default_rng(0)
         ours, theirs = (
-            generator.choice(table["entity"].unique().sort().to_numpy(), RANDOM)
+            generator.choice(table["entity"].unique().sort().to_numpy(), tuning.random_pairs)
             for table in self.tables
         )
         chance, levels = (self.compare(*pairs)[0] for pairs in ((ours, theirs), (left, right)))
         hits = np.stack([np.bincount(column, trust, minlength=5)[:4] for column in levels.T])
         misses = np.stack([np.bincount(column, minlength=5)[:4] for column in chance.T])
-        unlikely = (misses + 4 * CHANCE) / (misses.sum(axis=1, keepdims=True) + 4)
+        prior = tuning.unlinked_prior
+        unlikely = misses + prior * np.array(tuning.unlinked)
+        unlikely /= misses.sum(axis=1, keepdims=True) + prior
         # An attribute tells nothing until anchors show it; to find the first ones, it is trusted.
-        guess = unlikely if len(left) else FIRST
-        likely = (hits + WORTH * guess) / (hits.sum(axis=1, keepdims=True) + WORTH)
+        guess, prior = unlikely if len(left) else np.array(tuning.linked), tuning.linked_prior
+        likely = (hits + prior * guess) / (hits.sum(axis=1, keepdims=True) + prior)
         weights = np.zeros((len(self.pairs), 5))  # of a value that one lacks: nothing
         weights[:, :4] = np.log(likely / unlikely)
         weights[:, EQUAL] = np.log(likely[:, EQUAL])  # besides the rarity of the value
@@ -161,22 +145,26 @@ class Attributes:
             levels, rarity = self.compare(left, right)
             found = weights[np.arange(len(weights)), levels]
             found = found + np.where(levels == EQUAL, rarity, 0.0)
-            return np.asarray(np.clip(found, -CAP, 2 * CAP))
+            return np.asarray(np.clip(found, -tuning.cap, 2 * tuning.cap))
 
         return terms
 
 
-def read_attributes(pair: GraphPair) -> Attributes | None:
+def read_attributes(pair: GraphPair, *, tuning: Tuning = TUNING) -> Attributes | None:
     """The attributes of both graphs that have values in common; None if there are none."""
-    left, right = _canonical_values(pair.left), _canonical_values(pair.right)
+    numbers = tuning.attributes
+    left, right = (_canonical_values(graph, numbers.longest) for graph in (pair.left, pair.right))
     every = pl.concat([left["value"], right["value"]]).unique().sort()
-    tables = _numbered(left, every), _numbered(right, every)
-    texts = _texts(left, len(pair.left.entities)), _texts(right, len(pair.right.entities))
-    pairs = _corresponding(*tables)
-    return Attributes(tables, texts, Values(every), pairs) if pairs else None
+    tables = _numbered(left, every, tuning), _numbered(right, every, tuning)
+    sizes = len(pair.left.entities), len(pair.right.entities)
+    texts = _texts(left, sizes[0], numbers.short), _texts(right, sizes[1], numbers.short)
+    pairs = _corresponding(*tables, tuning)
+    return (
+        Attributes(tables, texts, Values(every, tuning.values), pairs, numbers) if pairs else None
+    )
 
 
-def _canonical_values(graph: Graph) -> pl.DataFrame:
+def _canonical_values(graph: Graph, longest: int) -> pl.DataFrame:
     """entity (position), attribute, value in canonical form.
 
     Names are left out, but those of neighbours are values too: what is a text here may be a
@@ -188,7 +176,7 @@ def _canonical_values(graph: Graph) -> pl.DataFrame:
         {
             "entity": np.append(graph.positions(said["entity"]), head),
             "attribute": pl.concat([said["attribute"], graph.relations.gather(relation) + NAMED]),
-            "value": pl.concat([said["value"].str.slice(0, LONGEST), graph.names.gather(tail)]),
+            "value": pl.concat([said["value"].str.slice(0, longest), graph.names.gather(tail)]),
         }
     )
     texts = table["value"].unique()
@@ -201,10 +189,10 @@ def _canonical_values(graph: Graph) -> pl.DataFrame:
     )
 
 
-def _texts(table: pl.DataFrame, size: int) -> pl.Series:
+def _texts(table: pl.DataFrame, size: int, longest: int) -> pl.Series:
     """The short values of each entity in one text."""
     short = table.filter(
-        pl.col("value").str.len_chars() <= 2 * LONG, ~pl.col("attribute").str.ends_with(NAMED)
+        pl.col("value").str.len_chars() <= longest, ~pl.col("attribute").str.ends_with(NAMED)
     )
     short = short.unique(["entity", "value"], maintain_order=True)
     joined = short.group_by("entity", maintain_order=True).agg(pl.col("value").str.join(" "))
@@ -212,19 +200,24 @@ def _texts(table: pl.DataFrame, size: int) -> pl.Series:
     return every.join(joined, on="entity", how="left", maintain_order="left")["value"].fill_null("")
 
 
-def _numbered(table: pl.DataFrame, every: pl.Series) -> pl.DataFrame:
+def _numbered(table: pl.DataFrame, every: pl.Series, tuning: Tuning) -> pl.DataFrame:
     """The values by number, and how many entities have each; of many of an entity, the rarest."""
     numbers = table.with_columns(value=every.search_sorted(table["value"]).cast(pl.Int64))
     numbers = numbers.with_columns(many=pl.len().over("attribute", "value").cast(pl.Int64))
-    rarest = pl.col("many").rank("ordinal").over("entity", "attribute") <= MOST_VALUES
-    return _without_copies(numbers).filter(rarest)
+    rank = pl.col("many").rank("ordinal").over("entity", "attribute")
+    return _without_copies(numbers, tuning).filter(rank <= tuning.attributes.most_values)
 
 
-def _without_copies(table: pl.DataFrame) -> pl.DataFrame:
+def _without_copies(table: pl.DataFrame, tuning: Tuning) -> pl.DataFrame:
     """The values without attributes that repeat another of fewer steps or more statements."""
     sizes = dict(table.group_by("attribute").len().iter_rows())
     both = (
-        bounded_join(table, table.rename({"attribute": "other"}), on=["entity", "value"])
+        bounded_join(
+            table,
+            table.rename({"attribute": "other"}),
+            on=["entity", "value"],
+            tuning=tuning.search,
+        )
         .filter(pl.col("attribute") != pl.col("other"))
         .group_by("attribute", "other")
         .len()
@@ -232,12 +225,15 @@ def _without_copies(table: pl.DataFrame) -> pl.DataFrame:
     place = {name: (name.count(SEPARATOR), -size, name) for name, size in sizes.items()}
     dropped: set[str] = set()
     for one, other, same in sorted(both.iter_rows()):
-        if same >= MOST_SAME * sizes[one] and place[one] > place[other] and other not in dropped:
+        copied = same >= tuning.attributes.most_same * sizes[one]
+        if copied and place[one] > place[other] and other not in dropped:
             dropped.add(one)
     return table.filter(~pl.col("attribute").is_in(list(dropped)))
 
 
-def _corresponding(left: pl.DataFrame, right: pl.DataFrame) -> list[tuple[str, str]]:
+def _corresponding(
+    left: pl.DataFrame, right: pl.DataFrame, tuning: Tuning
+) -> list[tuple[str, str]]:
     """Pairs of attributes with values in common, the rarer and the more the better; one to one."""
     ours, theirs = (
         table.select("attribute", "value", "many").unique(maintain_order=True)
@@ -245,10 +241,10 @@ def _corresponding(left: pl.DataFrame, right: pl.DataFrame) -> list[tuple[str, s
     )
     sizes = [dict(side.group_by("attribute").len().iter_rows()) for side in (ours, theirs)]
     met = (
-        bounded_join(ours, theirs, on=["value"])
+        bounded_join(ours, theirs, on=["value"], tuning=tuning.search)
         .group_by("attribute", "attribute_right")
         .agg(shared=pl.len(), weight=(1 / (pl.col("many") * pl.col("many_right")).sqrt()).sum())
-        .filter(pl.col("shared") >= LEAST_SHARED)
+        .filter(pl.col("shared") >= tuning.attributes.least_shared)
     )
     rows = sorted(
         # Rounded: sums depend on the order of terms, and equals are to go by their names.
@@ -261,4 +257,4 @@ def _corresponding(left: pl.DataFrame, right: pl.DataFrame) -> list[tuple[str, s
     for _, one, other in rows:
         if one not in chosen and other not in chosen.values():
             chosen[one] = other
-    return list(chosen.items())[:MOST_PAIRS]
+    return list(chosen.items())[: tuning.attributes.most_pairs]

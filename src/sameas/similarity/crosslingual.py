@@ -22,23 +22,13 @@ from sameas.errors import OptionError
 from sameas.graph.graph import GraphPair
 from sameas.graph.task import Inputs
 from sameas.options.options import Options, compares_languages
+from sameas.options.tuning import TUNING, GlossTuning, LanguageTuning, Tuning
 from sameas.text.encoders import Encoder, encode, find_encoder
 from sameas.text.folding import folded
 from sameas.text.languages.detection import detect, word_shares
 from sameas.text.languages.dictionaries import resources
 from sameas.text.languages.glosses import glosses
 
-HOP_COLUMNS = 128
-"""Principal columns of embeddings that are spread over the graph."""
-MOST_NAMES = 200_000
-"""Entities a side beyond which names are neither encoded nor translated by a learnt dictionary."""
-SAMPLE = 20_000
-"""Names of a side that its language is found from."""
-CLEAR = 0.5
-"""The share of a side's names that must be in its script for languages to differ."""
-MANY, FEWER, SOME = 5000, 0.6, 0.01
-"""Names that tell by their short words, the share of these that is far fewer, and the share of
-names with such words that is no accident."""
 LATIN = "Latin"
 INSTALL = "pip install 'sameas[multilingual]'"
 
@@ -79,7 +69,13 @@ class LanguageSupport:
 NO_SUPPORT = LanguageSupport()
 
 
-def choose_support(pair: GraphPair, options: Options, inputs: Inputs) -> LanguageSupport:
+def choose_support(
+    pair: GraphPair,
+    options: Options,
+    inputs: Inputs,
+    *,
+    tuning: LanguageTuning = TUNING.languages,
+) -> LanguageSupport:
     """What is used for the names of a pair: nothing, unless their languages differ."""
     given = options.encoder is not None or inputs.encoded_names is not None
     forced = options.features == "multilingual" or given
@@ -87,11 +83,11 @@ def choose_support(pair: GraphPair, options: Options, inputs: Inputs) -> Languag
     if inputs.embeddings is not None or not wanted:
         return NO_SUPPORT
     every = pair.left.names, pair.right.names
-    names = [some.gather_every(len(some) // SAMPLE + 1) for some in every]
-    left, right = map(detect, names)
+    names = [some.gather_every(len(some) // tuning.sample + 1) for some in every]
+    left, right = (detect(some, tuning=tuning) for some in names)
     scripts = {left.script, right.script}
-    foreign = len(scripts) > 1 or _other_language(names, left.language, right.language)
-    foreign = foreign and min(left.share, right.share) >= CLEAR
+    foreign = len(scripts) > 1 or _other_language(names, left.language, right.language, tuning)
+    foreign = foreign and min(left.share, right.share) >= tuning.script_share
     glossed: list[str] = []
     if inputs.dictionary is not None:
         # It is for the side that has more of its words.
@@ -113,11 +109,11 @@ def choose_support(pair: GraphPair, options: Options, inputs: Inputs) -> Languag
     readable = installed is not None and (not installed.scripts or scripts <= installed.scripts)
     notes = [] if installed else [f"{INSTALL} adds a sentence encoder"]
     most = max(map(len, every))
-    few = most <= MOST_NAMES
+    few = most <= tuning.most_names
     if not few:
         notes = [
             f"names were neither encoded nor translated by a learnt dictionary: {most:,} are too "
-            f"many, the most are {MOST_NAMES:,}"
+            f"many, the most are {tuning.most_names:,}"
         ]
     sources: list[str] = []
     for side, one in (("left", left), ("right", right)):
@@ -139,22 +135,28 @@ def choose_support(pair: GraphPair, options: Options, inputs: Inputs) -> Languag
     )
 
 
-def _other_language(names: list[pl.Series], left: str, right: str) -> bool:
+def _other_language(names: list[pl.Series], left: str, right: str, tuning: LanguageTuning) -> bool:
     """Whether names of one script are in two languages.
 
     If the language of one side is known alone, the other side differs if it has far fewer of that
     language's short words, and far more of another one's; that takes many names.
     """
-    if "und" not in (left, right) or left == right or min(map(len, names)) < MANY:
+    if "und" not in (left, right) or left == right or min(map(len, names)) < tuning.enough_names:
         return "und" not in (left, right) and left != right
     known = left if right == "und" else right
     ours, theirs = map(word_shares, names if right == "und" else names[::-1])
-    more = (share > SOME and ours[one] < FEWER * share for one, share in theirs.items())
-    return theirs[known] < FEWER * ours[known] and any(more)
+    some, fewer = tuning.no_accident, tuning.far_fewer
+    more = (share > some and ours[one] < fewer * share for one, share in theirs.items())
+    return theirs[known] < fewer * ours[known] and any(more)
 
 
 def look_up(
-    left: pl.Series, right: pl.Series, aids: LanguageSupport, dictionary: pl.DataFrame | None = None
+    left: pl.Series,
+    right: pl.Series,
+    aids: LanguageSupport,
+    dictionary: pl.DataFrame | None = None,
+    *,
+    tuning: GlossTuning = TUNING.glosses,
 ) -> pl.DataFrame | None:
     """What the names mean: name_index (left names before right ones), piece, gloss, weight."""
     tables, texts = [], {"left": left, "right": right}
@@ -167,6 +169,7 @@ def look_up(
             vocabulary=words.to_list(),
             dictionary=dictionary,
             sources=aids.sources,
+            tuning=tuning,
         )
         place = pl.col("name_index") + (0 if side == "left" else len(left))
         tables.append(found.with_columns(name_index=place.cast(pl.Int64)))
@@ -242,7 +245,7 @@ def embedded(
     return sides[0], sides[1]
 
 
-def shortened(sides: tuple[Rows, Rows]) -> Rows:
+def shortened(sides: tuple[Rows, Rows], *, tuning: Tuning = TUNING) -> Rows:
     """The rows of both sides, left before right, cut to a few principal columns."""
-    short = compress(*sides, principal=HOP_COLUMNS, random=0)
+    short = compress(*sides, principal=tuning.languages.hop_columns, random=0, tuning=tuning.search)
     return unit(as_rows(np.concatenate([short.left, short.right])))

@@ -15,23 +15,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sameas.compute.arrays import Numbers, Positions, Vector
+from sameas.options.tuning import TUNING, SpellingTuning, Tuning
 from sameas.similarity.cache import PairCache, Terms
 from sameas.similarity.names import MaxOverNames
-from sameas.similarity.values import LONG, spelled_alike
+from sameas.similarity.values import spelled_alike
 from sameas.text.folding import folded, in_blocks
 
-ALIKE = 0.5
-"""Names below this cosine are not compared."""
-WORTH = 5.0
-"""Pairs that a guess is worth."""
-MOST = 6.0
-"""The most that spelling says, in log-odds."""
-CLOSE_AT = 0.85
-"""The share of letters that are the same in a misspelling."""
-SHORTEST = 6
-"""Letters below which a letter more or less makes another word."""
-MISSPELLED = 0.15
-"""The share of links that are taken to be misspelled, before anything is learned."""
 MARK = r"^(?:[a-z]?\d+[a-z]?|[a-z])$"
 """Words that are a number, or a letter that stands alone."""
 
@@ -50,6 +39,9 @@ class Spelling:
     """The letters of each name, without spaces."""
     rivals: Positions
     """Pairs with similar names, as numbers left * len(right) + right."""
+    tuning: SpellingTuning = TUNING.spelling
+    longest: int = TUNING.values.long
+    """Letters up to which names are compared letter by letter."""
 
     @cached_property
     def compare(self) -> PairCache:
@@ -60,7 +52,7 @@ class Spelling:
         self, left: Positions, right: Positions
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         cosine, a, b = self.names.best(left, right)
-        near = np.flatnonzero(cosine >= ALIKE)
+        near = np.flatnonzero(cosine >= self.tuning.alike)
         a, b = a[near], b[near] + self.names.products.shape[0]
         ours, theirs = self.marks[a], self.marks[b]
         both = np.where((ours == 0) | (theirs == 0), ONE, DIFFERENT)
@@ -68,11 +60,12 @@ class Spelling:
         levels[near] = np.where(ours == theirs, np.where(ours == 0, NEITHER, SAME), both)
         first, second = self.letters.gather(a), self.letters.gather(b)
         lengths = np.stack([first.str.len_chars().to_numpy(), second.str.len_chars().to_numpy()])
-        tried = (ours == theirs) & (lengths.min(axis=0) >= SHORTEST) & (lengths.max(axis=0) <= LONG)
-        tried = np.flatnonzero(tried & (first != second).to_numpy())
+        shortest, longest = lengths.min(axis=0), lengths.max(axis=0)
+        fitting = (shortest >= self.tuning.shortest) & (longest <= self.longest)
+        tried = np.flatnonzero((ours == theirs) & fitting & (first != second).to_numpy())
         likeness = spelled_alike(first.gather(tried).to_list(), second.gather(tried).to_list())
         close = np.zeros(len(left), dtype=np.bool_)
-        close[near[tried]] = likeness >= CLOSE_AT
+        close[near[tried]] = likeness >= self.tuning.close
         return levels, close
 
     def learn(self, left: Positions, right: Positions, trust: Vector) -> Terms:
@@ -80,6 +73,7 @@ class Spelling:
 
         Spelling says nothing where names are not alike anyway.
         """
+        tuning, prior = self.tuning, self.tuning.prior
         partner = np.full(self.names.shape[0], -1, dtype=np.int64)
         partner[left] = right
         one, other = np.divmod(self.rivals, max(self.names.shape[1], 1))
@@ -88,11 +82,12 @@ class Spelling:
         hits = np.bincount(found[0], trust, minlength=5)[:4]
         misses = np.bincount(against[0], minlength=5)[:4]
         chance = (misses + 1) / (misses.sum() + 4)
-        likely = (hits + WORTH * chance) / (hits.sum() + WORTH)
-        often = (trust[found[1]].sum() + WORTH * MISSPELLED) / (trust.sum() + WORTH)
+        likely = (hits + prior * chance) / (hits.sum() + prior)
+        often = (trust[found[1]].sum() + prior * tuning.misspelled) / (trust.sum() + prior)
         seldom = (against[1].sum() + 0.5) / (len(against[1]) + 1)
-        weights = np.append(np.clip(np.log(likely / chance), -MOST, 1.0), 0.0)
-        misspelled = float(np.clip(np.log(often / seldom), 0.0, MOST))
+        marks = np.clip(np.log(likely / chance), -tuning.most, tuning.most_for_marks)
+        weights = np.append(marks, 0.0)
+        misspelled = float(np.clip(np.log(often / seldom), 0.0, tuning.most))
 
         def terms(left: Numbers, right: Numbers) -> Vector:
             levels, close = self.compare(left, right)
@@ -102,14 +97,19 @@ class Spelling:
 
 
 def read_spelling(
-    texts: tuple[pl.Series, pl.Series], names: MaxOverNames, rivals: Positions
+    texts: tuple[pl.Series, pl.Series],
+    names: MaxOverNames,
+    rivals: Positions,
+    *,
+    tuning: Tuning = TUNING,
 ) -> Spelling:
     """The spelling of the names (``texts``) that ``names`` compares."""
     plain = folded(pl.concat(texts))
     marks = in_blocks(_marks, plain).fill_null("")
     numbers = marks.rank("dense").cast(pl.Int64).to_numpy().copy()
     numbers[(marks == "").to_numpy()] = 0
-    return Spelling(names, numbers, plain.str.replace_all(" ", "", literal=True), rivals)
+    letters = plain.str.replace_all(" ", "", literal=True)
+    return Spelling(names, numbers, letters, rivals, tuning.spelling, tuning.values.long)
 
 
 def _marks(texts: pl.Series) -> pl.Series:

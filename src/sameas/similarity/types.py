@@ -17,14 +17,8 @@ from sameas.compute.arrays import Numbers, Positions, Vector
 from sameas.compute.parallel import slices
 from sameas.graph.graph import Graph, GraphPair, positions_of
 from sameas.graph.rdf.assembly import TYPE
+from sameas.options.tuning import TUNING, TypeTuning
 from sameas.similarity.cache import AT_ONCE, Terms
-
-PRIOR = 10.0
-"""Anchors that a type must have before its share says much."""
-MEMBERS = 5
-"""Members that a type must have in each graph before it contradicts another."""
-MOST = 3.0
-"""The most that types say for a pair, in log-odds; twice as much against it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,20 +35,21 @@ class Types:
     right_names: pl.Series
     left_groups: NDArray[np.int8]
     right_groups: NDArray[np.int8]
+    tuning: TypeTuning = TUNING.types
 
     def learn(self, left: Positions, right: Positions, trust: Vector) -> Terms:
         """What the anchors (left, right, trust) tell about pairs by their types."""
-        ours, theirs = self.left, self.right
+        ours, theirs, prior, most = self.left, self.right, self.tuning.prior, self.tuning.most
         together = coo_array(ours[left].T @ csr_array(diags_array(trust) @ theirs[right]))
         totals = np.asarray(together.sum(axis=1)).ravel(), np.asarray(together.sum(axis=0)).ravel()
         share = totals[1] / max(totals[1].sum(), 1e-9)
         # Seen together so often, against how often chance would have it.
-        apart = np.maximum(np.log(PRIOR / (totals[0] + PRIOR)), -MOST)
+        apart = np.maximum(np.log(prior / (totals[0] + prior)), -most)
         row, column = together.coords
-        seen = (together.data + PRIOR * share[column]) / (totals[0][row] + PRIOR)
-        worth = np.clip(np.log(seen / share[column]), -MOST, MOST) - apart[row]
-        left_prior = _prior(ours, left, trust, self.left_groups)
-        right_prior = _prior(theirs, right, trust, self.right_groups)
+        seen = (together.data + prior * share[column]) / (totals[0][row] + prior)
+        worth = np.clip(np.log(seen / share[column]), -most, most) - apart[row]
+        left_prior = _prior(ours, left, trust, self.left_groups, prior)
+        right_prior = _prior(theirs, right, trust, self.right_groups, prior)
         # What it says to meet a type that was not met, if that was seen to meet any.
         strange, met = ours @ apart, theirs @ (share > 0).astype(np.float64)
         reach = csr_array(ours @ csr_array((worth, (row, column)), shape=together.shape))
@@ -63,16 +58,16 @@ class Types:
             found: Vector = left_prior[left] + right_prior[right]
             found += strange[left] * met[right]
             found += np.asarray(reach[left].multiply(theirs[right]).sum(axis=1)).ravel()
-            return np.clip(found, -2 * MOST, MOST)[:, None]
+            return np.clip(found, -2 * most, most)[:, None]
 
         return terms
 
 
-def types_of(pair: GraphPair) -> Types:
+def types_of(pair: GraphPair, *, tuning: TypeTuning = TUNING.types) -> Types:
     """The types of both graphs' entities, which must have kinds."""
     assert pair.kinds is not None
     (left, left_names), (right, right_names) = _types(pair.left), _types(pair.right)
-    return Types(left, right, left_names, right_names, *pair.kinds)
+    return Types(left, right, left_names, right_names, *pair.kinds, tuning)
 
 
 def _types(graph: Graph) -> tuple[csr_array, pl.Series]:
@@ -88,7 +83,9 @@ def _types(graph: Graph) -> tuple[csr_array, pl.Series]:
     return matrix, graph.entities.gather(distinct)
 
 
-def _prior(matrix: csr_array, anchored: Positions, trust: Vector, groups: Numbers) -> Vector:
+def _prior(
+    matrix: csr_array, anchored: Positions, trust: Vector, groups: Numbers, smoothing: float
+) -> Vector:
     """For each entity, how much oftener entities of its types are linked than others."""
     linked = np.zeros(matrix.shape[0])
     linked[anchored] = trust
@@ -98,7 +95,7 @@ def _prior(matrix: csr_array, anchored: Positions, trust: Vector, groups: Number
         if not (share := float(linked[some].mean())):
             continue  # no anchor tells
         members = np.asarray(matrix[some].sum(axis=0)).ravel()
-        rate = (matrix[some].T @ linked[some] + PRIOR * share) / (members + PRIOR)
+        rate = (matrix[some].T @ linked[some] + smoothing * share) / (members + smoothing)
         prior[some] = matrix[some] @ np.log(rate / share)
     return prior
 
@@ -114,7 +111,7 @@ def contradictory(types: Types, left: Numbers, right: Numbers) -> NDArray[np.boo
         csr_array((matrix[:, columns] > 0).astype(np.float64))
         for matrix, columns in ((types.left, ours), (types.right, shared[ours]))
     )
-    often = np.minimum(a.sum(axis=0), b.sum(axis=0)) >= MEMBERS
+    often = np.minimum(a.sum(axis=0), b.sum(axis=0)) >= types.tuning.members
     ours_often, theirs_often = (csr_array(side @ diags_array(often * 1.0)) for side in (a, b))
     overlap = csr_array(ours_often.T @ ours_often + theirs_often.T @ theirs_often)
     overlap.data[:] = 1.0

@@ -12,16 +12,13 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import cpdist
 
+from sameas.options.tuning import TUNING, ValueTuning
 from sameas.similarity.matrix import RowProduct
 from sameas.text.folding import folded
 from sameas.text.ngrams import ngram_rows
 
-LONG = 40
-"""Characters beyond which texts are compared by their n-grams, not letter by letter."""
 EQUAL, CLOSE, NEAR, UNLIKE, MISSING = range(5)
 """How alike two values are."""
-CLOSE_AT, NEAR_AT = 0.8, 0.55
-"""The likeness from which values are close, or near."""
 
 _MONTHS = {name: month for month, name in enumerate(
     ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), start=1
@@ -90,6 +87,7 @@ class Values:
     """Distinct canonical values, by number."""
 
     texts: pl.Series
+    tuning: ValueTuning = TUNING.values
 
     @cached_property
     def _rows(self) -> RowProduct:
@@ -98,7 +96,7 @@ class Values:
 
     @cached_property
     def _long(self) -> NDArray[np.bool_]:
-        return (self.texts.str.len_chars() > LONG).to_numpy()
+        return (self.texts.str.len_chars() > self.tuning.long).to_numpy()
 
     def levels(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np.uint8]:
         """How alike pairs of values are: EQUAL, CLOSE, NEAR or UNLIKE."""
@@ -111,6 +109,7 @@ class Values:
         )
         if long.any():
             likeness[long] = self._rows.of(left[long], right[long])
-        levels = np.where(likeness >= CLOSE_AT, CLOSE, np.where(likeness >= NEAR_AT, NEAR, UNLIKE))
+        far = np.where(likeness >= self.tuning.near, NEAR, UNLIKE)
+        levels = np.where(likeness >= self.tuning.close, CLOSE, far)
         levels[same] = EQUAL
         return levels.astype(np.uint8)

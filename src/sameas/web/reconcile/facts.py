@@ -16,14 +16,12 @@ from sameas.graph.graph import Graph, positions_of
 from sameas.graph.labels import names_from_uris
 from sameas.graph.rdf.assembly import TYPE
 from sameas.graph.semantics.paths import SEPARATOR
-from sameas.similarity.attributes import LONGEST
+from sameas.options.tuning import TUNING, Tuning
 from sameas.similarity.values import canonical
 from sameas.text.folding import folded
 
 INVERSE = "^"
 """What the id of a relation that is read from its object to its subject begins with."""
-MOST_INVERSE = 1000
-"""Subjects of a relation up to which they are statements about its object."""
 SUBCLASS = "http://www.w3.org/2000/01/rdf-schema#subClassOf"
 
 
@@ -122,12 +120,16 @@ class Types:
         return np.asarray(masks.all(axis=0) if all else masks.any(axis=0))
 
 
-def read_facts(graph: Graph) -> Facts:
+def read_facts(graph: Graph, *, tuning: Tuning = TUNING) -> Facts:
     """All statements of a graph."""
-    table = _statements(graph).filter(pl.col("entity") >= 0).unique(maintain_order=True)
+    table = (
+        _statements(graph, tuning.reconcile.most_subjects)
+        .filter(pl.col("entity") >= 0)
+        .unique(maintain_order=True)
+    )
     properties = _terms(table["id"], table["entity"])
     texts = table["text"].unique()
-    plain = canonical(texts.str.slice(0, LONGEST))
+    plain = canonical(texts.str.slice(0, tuning.attributes.longest))
     forms = plain.unique().sort()
     numbers = pl.DataFrame({"text": texts, "form": forms.search_sorted(plain).cast(pl.Int64)})
     table = (
@@ -153,14 +155,14 @@ def read_facts(graph: Graph) -> Facts:
     )
 
 
-def _statements(graph: Graph) -> pl.DataFrame:
+def _statements(graph: Graph, most_subjects: int) -> pl.DataFrame:
     """entity, id (of the property), text, tail, shown: values, neighbours, their further names.
 
     Neighbours are those that relations lead to, and by the inverse property those they come from.
     """
     forth = pl.DataFrame(graph.distinct_triples(), schema=["entity", "relation", "tail"])
     forth = forth.with_columns(id=pl.lit(graph.relations).gather("relation"))
-    few = pl.len().over("relation", "tail") <= MOST_INVERSE
+    few = pl.len().over("relation", "tail") <= most_subjects
     back = forth.filter(few, ~pl.col("id").is_in([TYPE, SUBCLASS])).with_columns(
         entity="tail", tail="entity", id=INVERSE + pl.col("id")
     )

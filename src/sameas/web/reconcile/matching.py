@@ -17,26 +17,12 @@ from numpy.typing import NDArray
 
 from sameas.compute.arrays import Mask, Matrix, Positions, Sparse
 from sameas.graph.graph import Graph, positions_of
-from sameas.similarity.attributes import CAP, CHANCE, FIRST
-from sameas.similarity.types import MOST
-from sameas.similarity.values import CLOSE_AT, EQUAL, MISSING, NEAR_AT, UNLIKE, Values, canonical
+from sameas.options.tuning import TUNING, Tuning
+from sameas.similarity.values import EQUAL, MISSING, UNLIKE, Values, canonical
 from sameas.web.reconcile.facts import Facts, Types, read_facts, read_types
 from sameas.web.reconcile.index import NameIndex, index_names
 from sameas.web.reconcile.null_model import NullModel, learn_null_model
 from sameas.web.reconcile.queries import Query
-
-POOL = 100
-"""Candidates by name whose properties and types are compared."""
-MANY = 10_000
-"""Entities that are found by one value; a more frequent one finds none."""
-SURE = 0.8
-"""The confidence from which the best candidate is called a match."""
-GIVEN = 20.0
-"""Log-odds of the entity whose id was asked for."""
-LIKENESS = (1.0, CLOSE_AT, NEAR_AT, 0.0)
-"""The least likeness of values that are equal, close, near and unlike."""
-WORTHS = np.log(FIRST / CHANCE)
-"""What each of these is worth; equal values by how rare they are."""
 
 
 class Candidate(NamedTuple):
@@ -74,6 +60,7 @@ class Service:
     facts: Facts
     types: Types
     null_model: NullModel
+    tuning: Tuning = TUNING
 
     def match(self, queries: Sequence[Query]) -> list[list[Candidate]]:
         """The candidates of each query, the best first."""
@@ -81,7 +68,7 @@ class Service:
         rows, asked = self.index.rows(texts), self.graph.positions(texts)
         members = cache(self.types.members)  # queries of a batch often have the same types
         plain = [n for n, query in enumerate(queries) if not (query.types or query.properties)]
-        k = max([POOL // 10, *(queries[place].limit for place in plain)])
+        k = max([self.tuning.reconcile.pool // 10, *(queries[place].limit for place in plain)])
         found = dict(zip(plain, zip(*self.index.best(rows[plain], k), strict=True), strict=True))
         answers = []
         for place, (query, properties) in enumerate(
@@ -131,22 +118,23 @@ class Service:
         self, properties: Properties, row: Sparse, allowed: Mask | None
     ) -> tuple[Matrix, Positions]:
         """Cosines and entities worth a look: by name, and by the values of properties."""
-        cosines, entities = (each[0] for each in self.index.best(row, POOL, allowed))
+        tuning = self.tuning.reconcile
+        cosines, entities = (each[0] for each in self.index.best(row, tuning.pool, allowed))
         if not properties:
             return cosines, entities
         worth = np.zeros(len(self.graph.entities), dtype=np.float32)
         for _, number, values in properties:
             for value in values:
                 having = self.facts.entities_with(number, value.place)
-                if len(having) <= MANY:
+                if len(having) <= tuning.frequent:
                     worth[having] += np.log(1 + len(worth) / max(len(having), 1))
         if allowed is not None:
             worth[~allowed] = 0
         if self.graph.linkable is not None:
             worth[np.delete(np.arange(len(worth)), self.graph.linkable)] = 0
-        near, named = (each[0] for each in self.index.best(row, POOL, worth > 0))
+        near, named = (each[0] for each in self.index.best(row, tuning.pool, worth > 0))
         best = np.flatnonzero(worth)
-        best = best[np.argsort(-worth[best], kind="stable")[:POOL]]
+        best = best[np.argsort(-worth[best], kind="stable")[: tuning.pool]]
         every = np.concatenate([entities, named, best])
         alike = np.concatenate([cosines, near, np.zeros(len(best), dtype=np.float32)])
         distinct, first = np.unique(every, return_index=True)  # the first has the cosine, if any
@@ -164,21 +152,23 @@ class Service:
         """The candidates with their confidences, the best first, as many as were asked for."""
         if not len(entities):
             return []
+        tuning, values, most = self.tuning.reconcile, self.tuning.values, self.tuning.types.most
+        likeness = 1.0, values.close, values.near, 0.0  # the least of each level
         if query.text:
             log_odds = self.null_model.log_odds(cosines)
         else:
             log_odds = np.full(len(entities), -np.log(len(self.graph.entities)))
         levels: dict[str, NDArray[np.uint8]] = {}
-        for pid, number, values in properties:
-            levels[pid], worth = self._compared(entities, number, values)
+        for pid, number, asked_for in properties:
+            levels[pid], worth = self._compared(entities, number, asked_for)
             log_odds = log_odds + worth
         typed = None if members is None else members[entities]
         if members is not None and typed is not None and query.strict == "should":
-            rare = np.clip(-np.log(members.mean()) if members.any() else 0, 0, MOST)
+            rare = np.clip(-np.log(members.mean()) if members.any() else 0, 0, most)
             other = ~typed & (np.diff(self.types.starts)[entities] > 0)
-            log_odds = log_odds + np.where(typed, rare, np.where(other, -MOST, 0))
-        log_odds = np.where(entities == asked, GIVEN, log_odds)
-        odds = np.exp(np.minimum(log_odds, GIVEN))
+            log_odds = log_odds + np.where(typed, rare, np.where(other, -most, 0))
+        log_odds = np.where(entities == asked, tuning.given, log_odds)
+        odds = np.exp(np.minimum(log_odds, tuning.given))
         confidence = odds / (odds.sum() + 1)
         answer = list[Candidate]()
         for place in np.lexsort((entities, -cosines, -log_odds))[: query.limit].tolist():
@@ -186,10 +176,10 @@ class Service:
             features = {"confidence": round(own, 6), "name": round(float(cosines[place]), 6)}
             for pid, each in levels.items():
                 if each[place] != MISSING:
-                    features[f"property {pid}"] = LIKENESS[each[place]]
+                    features[f"property {pid}"] = likeness[each[place]]
             if typed is not None:
                 features["type"] = bool(typed[place])
-            match = not answer and own >= SURE
+            match = not answer and own >= tuning.match
             answer.append(Candidate(int(entities[place]), own, match, features))
         return answer
 
@@ -197,14 +187,16 @@ class Service:
         self, entities: Positions, number: int, values: Sequence[Known]
     ) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
         """How alike the best of each entity's values of a property is, and what that is worth."""
-        facts = self.facts
+        facts, tuning = self.facts, self.tuning.attributes
+        linked = np.array(tuning.linked)
+        worths = np.log(linked / np.array(tuning.unlinked))  # equal values by how rare they are
         line, places = facts.about(entities, number)
         forms, form = np.unique(facts.form[places], return_inverse=True)
         ours = pl.Series([value.form for value in values], dtype=pl.String)
         texts = pl.concat([facts.forms.gather(forms), ours])
-        compared, theirs = Values(texts), np.arange(len(forms))
+        compared, theirs = Values(texts, self.tuning.values), np.arange(len(forms))
         share = facts.many[places] / max(int(facts.properties.counts[number]), 1)
-        equal = np.log(FIRST[EQUAL]) - np.log(np.minimum(share, 1))
+        equal = np.log(linked[EQUAL]) - np.log(np.minimum(share, 1))
         best = np.full(len(entities), MISSING, dtype=np.uint8)
         worth = np.full(len(entities), -np.inf)
         for place, value in enumerate(values, start=len(forms)):
@@ -214,22 +206,28 @@ class Service:
             level = levels[form] if value.form else np.full(len(form), UNLIKE, dtype=np.uint8)
             if value.entity >= 0:
                 level[facts.tail[places] == value.entity] = EQUAL
-            said = np.clip(np.where(level == EQUAL, equal, WORTHS[level]), -CAP, 2 * CAP)
+            said = np.where(level == EQUAL, equal, worths[level])
+            said = np.clip(said, -tuning.cap, 2 * tuning.cap)
             np.minimum.at(best, line, level)
             np.maximum.at(worth, line, said)
         return best, np.where(np.isfinite(worth), worth, 0.0)
 
 
 def make_service(
-    graph: Graph, name: str, *, progress: Callable[[str, float], None] = lambda phase, share: None
+    graph: Graph,
+    name: str,
+    *,
+    tuning: Tuning = TUNING,
+    progress: Callable[[str, float], None] = lambda phase, share: None,
 ) -> Service:
     """The service of a graph; names are indexed and the null model is learned."""
     progress("names", 0.0)
     index = index_names(graph)
     progress("names", 0.7)
-    null_model = learn_null_model(graph, index)
+    null_model = learn_null_model(graph, index, tuning=tuning.reconcile)
     progress("names", 1.0)
     progress("statements", 0.0)
-    service = Service(name, graph, index, read_facts(graph), read_types(graph), null_model)
+    facts = read_facts(graph, tuning=tuning)
+    service = Service(name, graph, index, facts, read_types(graph), null_model, tuning)
     progress("statements", 1.0)
     return service

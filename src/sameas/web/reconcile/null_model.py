@@ -16,19 +16,8 @@ from numpy.typing import NDArray
 from sameas.compute.arrays import Vector
 from sameas.compute.parallel import slices
 from sameas.graph.graph import Graph
+from sameas.options.tuning import TUNING, ReconcileTuning
 from sameas.web.reconcile.index import NameIndex
-
-EQUAL = 0.9999
-"""The cosine from which two names are equal; the order of words does not count."""
-SHARE_EQUAL = 0.5
-"""The share of right entities that have an equal name; the density of the others' cosines rises
-evenly from 0 to 1."""
-LEAST = 0.05
-"""The cosine of names that have nothing in common counts as this."""
-SAMPLE, NEAREST = 1000, 20
-"""Names of the graph that are looked up, and how many entities for each."""
-SCALE, WORTH = 0.1, 8
-"""How fast wrong candidates fall off, to begin with, and how many of them that is worth."""
 
 
 @dataclass(frozen=True)
@@ -44,36 +33,43 @@ class NullModel:
     """How many wrong entities a text finds beyond that."""
     scale: float
     """Their mean cosine beyond ``start``, less that."""
+    tuning: ReconcileTuning = TUNING.reconcile
 
     def log_odds(self, cosines: NDArray[np.floating]) -> Vector:
         """The log-odds of candidates by their names, against that no entity is the right one.
 
-        Both are taken to be equally likely before anything is known.
+        Both are taken to be equally likely before anything is known. The density of the cosines of
+        right entities without an equal name is taken to rise evenly from 0 to 1.
         """
+        tuning = self.tuning
         density = self.beyond / self.scale * np.exp((self.start - cosines) / self.scale)
-        alike = np.log((1 - SHARE_EQUAL) * 2 * np.maximum(cosines, LEAST))
+        alike = np.log((1 - tuning.share_equal) * 2 * np.maximum(cosines, tuning.least_cosine))
         alike -= np.log(np.clip(density, 1e-6, max(self.entities, 1)))
-        equal = np.log(SHARE_EQUAL / self.namesakes)
-        return np.asarray(np.where(cosines >= EQUAL, equal, np.minimum(alike, equal)))
+        equal = np.log(tuning.share_equal / self.namesakes)
+        return np.asarray(np.where(cosines >= tuning.equal, equal, np.minimum(alike, equal)))
 
 
-def learn_null_model(graph: Graph, index: NameIndex) -> NullModel:
+def learn_null_model(
+    graph: Graph, index: NameIndex, *, tuning: ReconcileTuning = TUNING.reconcile
+) -> NullModel:
     """What chance gives, from a sample of the names of a graph."""
     named = np.unique(index.owners)
-    own = named[np.linspace(0, len(named) - 1, min(SAMPLE, len(named))).astype(np.int64)]
+    own = named[np.linspace(0, len(named) - 1, min(tuning.sample, len(named))).astype(np.int64)]
     rows = index.rows(graph.names.gather(own))
-    cosines = np.zeros((len(own), NEAREST), dtype=np.float32)
+    cosines = np.zeros((len(own), tuning.nearest), dtype=np.float32)
     for part in slices(len(own), 100):
-        found, entities = index.best(rows[part], NEAREST)
+        found, entities = index.best(rows[part], tuning.nearest)
         cosines[part] = np.where(entities == own[part, None], 0, found)
-    equal = cosines >= EQUAL
+    equal = cosines >= tuning.equal
     others = np.where(equal, 0, cosines)
     start = float(np.median(others.max(axis=1))) if len(others) else 0.0
+    prior = tuning.scale_prior
     excess = others[others > start].astype(np.float64) - start
     return NullModel(
         entities=index.entities,
         namesakes=(float(equal.any(axis=1).sum()) + 0.5) / (len(equal) + 1),
         start=start,
         beyond=(len(excess) + 0.5) / (len(others) + 1),
-        scale=(float(excess.sum()) + WORTH * SCALE) / (len(excess) + WORTH),
+        scale=(float(excess.sum()) + prior * tuning.scale) / (len(excess) + prior),
+        tuning=tuning,
     )
