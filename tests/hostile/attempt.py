@@ -49,7 +49,7 @@ class Attempt:
     inside: Callable[[], object] | None = None
     """Called in the process of the command: limits, environment."""
     meanwhile: Callable[[int], object] | None = None
-    """Called in the folder while the command runs, with its process id."""
+    """Called in the folder while the command runs, with its process id; a text is a fault."""
     shell: str | None = None
     """Redirections of a real shell; the command is then started anew by it."""
     accept: Callable[[str], bool] | None = None
@@ -94,13 +94,16 @@ def tried(attempt: Attempt, folder: Path) -> Outcome:
     before = state(folder)
     begin = time.perf_counter()
     process = started(attempt, folder)
+    fault = None
     if attempt.meanwhile:
         with _inside(folder):
-            attempt.meanwhile(process.id)
+            fault = attempt.meanwhile(process.id)
     code, usage = waited(process, attempt.seconds)
     seconds = time.perf_counter() - begin
     output, message = (said.decode(errors="replace") for said in process.said)
     broken = list(_broken_by_end(attempt, code, output, message))
+    if isinstance(fault, str):
+        broken.insert(0, fault)
     after = state(folder)
     half = [name for name in after if ".draft" in name or ".resume" in name]
     told = attempt.meanwhile or "standard output" in message  # the result is whole, and stays

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from . import bad, good, server
+from . import bad, clients, good, server
 from .attempt import PACKAGE, Attempt, Promise
 
 ALIGN = ("align", "../good/l.tsv", "../good/r.tsv", "-o", "out/links.tsv")
@@ -257,6 +257,7 @@ def outputs(folder: Path) -> Iterator[Attempt]:
         **{
             f"x.{kind}": ("explain", "../good/run", "l:é1", "--drawing") for kind in ("svg", "html")
         },
+        "r.html": ("report", "../good/run", "-o"),
         "links.tsv": ALIGN[:4],
         "run": ALIGN[:4],
     }
@@ -556,7 +557,7 @@ def _read_only_package(home: str) -> None:
 def attempts(folder: Path, address: str) -> dict[str, Callable[[], Iterator[Attempt]]]:
     """All attempts, by kind."""
     tables = (archives, bombs, encodings, shapes, folders, options, outputs, overwriting, inputs)
-    more = (environments, changes, memory)
+    more = (clients.clients, clients.databases, environments, changes, memory)
     return {
         **{table.__name__: lambda table=table: table(folder) for table in (*tables, *more)},
         "endpoints": lambda: endpoints(address),

@@ -84,6 +84,7 @@ def review(
     name = reviewer if reviewer is not None else getpass.getuser() if local else ""
     listener = listen(host, *((REVIEW_PORT, 0) if port is None else (port,)))
     folder = Review(run, name)
+    folder.check()
     say("Preparing the queue ...", err=True)
     if not folder.is_large:
         folder.prepare()

@@ -11,10 +11,10 @@ from threading import Lock, Thread
 from sameas.errors import SameasError
 from sameas.graph.iri import Side
 from sameas.result.alignment import Alignment
-from sameas.result.decisions import copy_decisions
+from sameas.result.decisions import copy_decisions, decisions_of, require_own_file
 from sameas.result.explanation.words import Explanation
 from sameas.result.run_folder import read_run
-from sameas.web.review.index import ensure_index, stamp
+from sameas.web.review.index import FILE, ensure_index, stamp
 from sameas.web.review.queue import Queue, filter_of, open_queue
 
 FEW = 200_000
@@ -45,6 +45,12 @@ class Review:
     loaded: Loaded | None = None
     loading: Lock = field(default_factory=Lock)
     explaining: Lock = field(default_factory=Lock)
+
+    def check(self) -> None:
+        """Raise an error if decisions cannot be kept in the run folder."""
+        require_own_file(self.run / FILE)
+        with decisions_of(self.run):
+            pass
 
     def load(self) -> Loaded:
         """The run as it is now; its index is made again if it has changed."""
