@@ -52,6 +52,8 @@ class Attempt:
     """Called in the folder while the command runs, with its process id; a text is a fault."""
     shell: str | None = None
     """Redirections of a real shell; the command is then started anew by it."""
+    says: tuple[str, ...] = ()
+    """Texts that the message of a refusal holds."""
     accept: Callable[[str], bool] | None = None
     """Whether standard output of a command that succeeded is acceptable."""
     megabytes: int = 700
@@ -74,7 +76,7 @@ def warm_up() -> None:
     """Import all of sameas that starts no threads."""
     os.environ["PYTHONPATH"] = str(PACKAGE.parent)
     for path in sorted(PACKAGE.rglob("*.py")):
-        if path.name != "__main__.py" and "reproduction" not in path.parts:
+        if path.name != "__main__.py":
             parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
             importlib.import_module(".".join(parts).removesuffix(".__init__"))
     sameas.pipeline.checkpoint.WORTH_SECONDS = float(
@@ -220,6 +222,7 @@ def _broken_by_end(attempt: Attempt, code: int, output: str, message: str) -> li
             broken.append(f"{len(said)} lines instead of one sentence")
         elif not said[0].isprintable() or len(said[0]) > LONGEST:
             broken.append("a message that cannot be read")
+        broken.extend(f"no word of {text!r}" for text in attempt.says if text not in message)
     if code == 0 and attempt.accept and not attempt.accept(output):
         broken.append("read wrongly")
     return broken

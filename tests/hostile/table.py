@@ -15,6 +15,7 @@ from pathlib import Path
 
 from . import bad, clients, good, server
 from .attempt import PACKAGE, Attempt, Promise
+from .messages import refusals
 
 ALIGN = ("align", "../good/l.tsv", "../good/r.tsv", "-o", "out/links.tsv")
 LIMIT = ("--max-bytes", "10M")
@@ -55,6 +56,12 @@ def every_reader(folder: Path) -> Iterator[Reader]:
         b"a:\xc3\xa9\na:b\n" * 500,
         (*("evaluate", "../good/few.tsv", "../good/few.tsv", "--no-match", "no.txt"),),
     )
+
+
+def messages(folder: Path) -> Iterator[Attempt]:
+    """What is said about each kind of mistake."""
+    for row in refusals():
+        yield Attempt("messages", row.name, row.command, "refused", row.files, says=row.says)
 
 
 def archives(folder: Path) -> Iterator[Attempt]:
@@ -367,13 +374,22 @@ def inputs(folder: Path) -> Iterator[Attempt]:
             yield Attempt("inputs", f"{how}: {path}", (*command(path), *LIMIT), "refused",
                           prepare=prepare, inside=_impatient, seconds=40)  # fmt: skip
         secret = lambda path=path: (Path(path).write_bytes(b"x"), Path(path).chmod(0))  # noqa: E731
-        yield Attempt("inputs", f"may not be read: {path}", command(path), "refused",
-                      prepare=secret, inside=_ordinary_user)  # fmt: skip
+        words = command(path)
+        yield Attempt("inputs", f"may not be read: {path}", words, "refused",
+                      prepare=secret, inside=_ordinary_user, says=_denied(words))  # fmt: skip
         closed = lambda: (Path("d").mkdir(), Path("d/x.nt").write_bytes(b""), Path("d").chmod(0))  # noqa: E731
         yield Attempt("inputs", f"in a closed folder: {path}", command(f"d/{path}"), "refused",
                       prepare=closed, inside=_ordinary_user)  # fmt: skip
         yield Attempt("inputs", f"long name: {kind}", command("x" * 5000 + kind), "refused")
         yield Attempt("inputs", f"no UTF-8: {kind}", command("\udcff" + kind), "refused")
+    locked = lambda: (Path("d").mkdir(), Path("d").chmod(0))  # noqa: E731
+    for command in (
+        ("inspect", "d"),
+        ("align", "d", "-o", "out/k.tsv"),
+        ("evaluate", "d", "../good/few.tsv"),
+    ):
+        yield Attempt("inputs", "a folder that may not be read", command, "refused",
+                      prepare=locked, inside=_ordinary_user, says=_denied(command))  # fmt: skip
     for command in (("inspect", "d"), ("align", "d", "../good/r.tsv", "-o", "out/k.tsv")):
         unread = lambda: (  # noqa: E731
             Path("d").mkdir(),
@@ -382,6 +398,11 @@ def inputs(folder: Path) -> Iterator[Attempt]:
         )
         yield Attempt("inputs", "files of a folder may not be read", command, "refused",
                       prepare=unread, inside=_ordinary_user)  # fmt: skip
+
+
+def _denied(command: tuple[str, ...]) -> tuple[str, ...]:
+    """What is said about a file that may not be read: by us, or by click about an argument."""
+    return ("Permission denied",) if command[0] in ("inspect", "align") else ("is not readable",)
 
 
 def environments(folder: Path) -> Iterator[Attempt]:
@@ -556,8 +577,8 @@ def _read_only_package(home: str) -> None:
 
 def attempts(folder: Path, address: str) -> dict[str, Callable[[], Iterator[Attempt]]]:
     """All attempts, by kind."""
-    tables = (archives, bombs, encodings, shapes, folders, options, outputs, overwriting, inputs)
-    more = (clients.clients, clients.databases, environments, changes, memory)
+    tables = (messages, archives, bombs, encodings, shapes, folders, options, outputs, overwriting)
+    more = (inputs, clients.clients, clients.databases, environments, changes, memory)
     return {
         **{table.__name__: lambda table=table: table(folder) for table in (*tables, *more)},
         "endpoints": lambda: endpoints(address),
