@@ -409,7 +409,10 @@ def test_names_of_any_kind(tmp_path, features):
     report, _ = fine(tmp_path, *inputs, "--names", file, *flags)
     assert report["links"] == len(names)
     kept = dict(pl.read_parquet(tmp_path / "out" / "left" / "entities.parquet").iter_rows())
-    assert kept == {f"fr:{n}": name for n, name in names.items()}
+    # Long names may be kept by their beginning.
+    assert {entity: name[:1000] for entity, name in kept.items()} == {
+        f"fr:{n}": name[:1000] for n, name in names.items()
+    }
 
 
 def test_no_name_at_all(tmp_path):
