@@ -60,7 +60,7 @@ experiments:  ## the paper's tables and figures, and ours; DATA=folder with the 
 figures:  ## measure what README and docs state and fill it in; DATA=folder with the datasets (45 minutes)
 	$(BIN)/python -m figures $(DATA)
 
-longer:  ## the figures that take longer: a million entities, a cluster, the report (3 hours)
+longer:  ## the figures that take longer: a million entities, a cluster, the report (3 to 6 hours)
 	$(BIN)/python -m figures $(DATA) --long
 
 clean:  ## remove what the chores leave behind

@@ -24,7 +24,7 @@ from experiments.datasets import find_datasets
 from experiments.store import code_checksum
 from figures.blocks import BLOCKS, draw_plots
 from figures.filling import fill_pages
-from figures.measure import PARTS, Case, Part, Places
+from figures.measure import PARTS, Case, Part, Places, installed
 from figures.results import ROOT, Results, make_entry
 from sameas.errors import SameasError
 
@@ -57,6 +57,7 @@ def measure_missing(
     places: Places, results: Results, *, only: Sequence[str], long: bool, again: bool
 ) -> int:
     """Measure what is missing and keep each result at once; the number of cases that failed."""
+    say(f"Installed for other languages: {', '.join(installed()) or 'nothing'}")
     known = {part.name for part in PARTS}
     for name in only:
         if name.partition(":")[0] not in known:

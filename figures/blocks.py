@@ -152,9 +152,10 @@ def real_values(results: Results) -> dict[str, Values]:
 
 
 def f1_of(values: Values, method: str) -> float | None:
-    """The F1 of a method on a pair, None where it failed."""
-    found = values.get(method, {}).get("f1")
-    return None if found is None else float(found)
+    """The F1 of a method on a pair: 0 where it failed, None where it was not tried."""
+    if method not in values:
+        return None
+    return float(values[method].get("f1", 0.0))
 
 
 def mean_f1(pairs: Iterable[Values], method: str) -> float | None:
@@ -176,7 +177,12 @@ def real(results: Results) -> str:
     for name, values in pairs.items():
         quoted = [text for pattern, text in texts.items() if fnmatch(name, pattern)]
         links = values.get("", {}).get("links")
-        cells = [score(f1_of(values, method)) for method in METHODS]
+        cells = [
+            values[method]["error"]
+            if "error" in values.get(method, {})
+            else score(f1_of(values, method))
+            for method in METHODS
+        ]
         rows.append([name, NOTHING if links is None else count(links), *cells, *(quoted or [""])])
     first = [pairs[name] for name in THIRTEEN if name in pairs]
     groups = {
@@ -186,7 +192,8 @@ def real(results: Results) -> str:
     for name, chosen in groups.items():
         rows.append([name, "", *(score(mean_f1(chosen, method)) for method in METHODS), ""])
     header = ["pair", "gold links", *METHODS.values(), "published F1"]
-    return f"{table(header, rows)}\n\n{results.origin('real', 'large')}"
+    note = "In the means, a pair that a method failed on counts as 0."
+    return f"{table(header, rows)}\n\n{note} {results.origin('real', 'large')}"
 
 
 def real_means(results: Results) -> str:
@@ -402,7 +409,14 @@ def languages_raw(results: Results) -> str:
             cells = [score(values.get(name, {}).get(metric)) for name in names]
             if set(cells) != {NOTHING}:
                 rows.append([f"{title(key)}: {words}", *cells])
-    return f"{table(['', *names.values()], rows)}\n\n{results.origin('raw')}"
+    origin = f"{resources_of(results['raw'].values())}{results.origin('raw')}"
+    return f"{table(['', *names.values()], rows)}\n\n{origin}"
+
+
+def resources_of(values: Iterable[Values]) -> str:
+    """Which dictionaries and encoders were installed, as a sentence, where that is known."""
+    names = dict.fromkeys(name for each in values for name in each.get("installed", ()))
+    return f"Installed: {', '.join(names)}. " if names else ""
 
 
 def languages_both(results: Results) -> str:
@@ -427,13 +441,15 @@ def languages_seconds(results: Results) -> str:
 
 def territories(results: Results) -> str:
     """The share of territories that are found by their name."""
-    values = results.get("territories", "table")
+    measured = results.get("territories", "table")
+    values = {name: row for name, row in measured.items() if name != "installed"}
     ways = list(next(iter(values.values()), {}))
     rows = [
         [name, f"{row['territories']:g}", *(f"{row[way]:.2f}" for way in ways[1:])]
         for name, row in values.items()
     ]
-    return f"{table(['language', *ways], rows)}\n\n{results.origin('territories')}"
+    origin = f"{resources_of([measured])}{results.origin('territories')}"
+    return f"{table(['language', *ways], rows)}\n\n{origin}"
 
 
 # Text that commands print

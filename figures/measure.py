@@ -15,22 +15,28 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 import sameas
 from benchmarks import cluster, ladder, memory, reading, reconciling, solver, speed
 from benchmarks.generate import HARD_OVERLAP, OVERLAP, parse_size
 from experiments import experiments
 from experiments.datasets import Dataset
 from experiments.figures import DATASETS
-from experiments.real import real_rdf
+from experiments.real import links_of, real_rdf, scores_of_judged
 from experiments.reproduce import ONE_DATASET, reproduce
 from experiments.runs import Setup, forget, make_setup
 from experiments.store import PRESENTATION
 from figures.results import ROOT, Values
-from sameas.formats.pair import read_pair
+from sameas.formats.pair import read_gold, read_pair
+from sameas.text.encoders import find_encoder
+from sameas.text.languages.dictionaries import RESOURCES
 
 BEST, PAPER = make_setup("best"), make_setup("paper")
 LARGE = ("real/chemicals-chebi-mesh",)
 """Pairs that take longer than all others together."""
+LIMIT = 7200
+"""Seconds that a command may take on one of these."""
 METHOD = ("sameas/*", "experiments/*")
 WITHOUT = (*PRESENTATION, "experiments/reproduce.py", "experiments/store.py")
 """Code that changes no value of an experiment."""
@@ -105,6 +111,17 @@ def paris(dataset: Dataset, setup: Setup) -> Values:
     return dict(experiments.paris(dataset, setup)[""])
 
 
+def raw_names(dataset: Dataset, setup: Setup) -> Values:
+    """Untranslated names, by ingredient; and which dictionaries and encoders were installed."""
+    return {**experiments.raw_names(dataset, setup), "installed": installed()}
+
+
+def installed() -> list[str]:
+    """The dictionaries and encoders for other languages that are installed."""
+    encoder = ["sentence encoder"] if find_encoder() else []
+    return [one.name for one in RESOURCES if one.installed] + encoder
+
+
 def both_names(places: Places) -> Iterator[Case]:
     """Hits@1 with names as in the URIs first and their translations as further names."""
 
@@ -131,20 +148,45 @@ def both_names(places: Places) -> Iterator[Case]:
 # Real RDF
 
 
-def real(places: Places, *, large: bool) -> Iterator[Case]:
+def real(places: Places) -> Iterator[Case]:
     """Pairs of RDF files: sameas, PARIS and equal labels."""
     for key, dataset in places.datasets.items():
-        if dataset.real and (key in LARGE) == large:
+        if dataset.real and key not in LARGE:
             yield key, partial(real_rdf, dataset, BEST)
+
+
+def large(places: Places) -> Iterator[Case]:
+    """The same of large pairs, by commands that are stopped after a time."""
+
+    def measure(dataset: Dataset) -> Values:
+        gold = read_gold(dataset.folder / "gold.tsv")
+        judged = dataset.folder / "judged.txt"
+        values: Values = {"": {"links": len(gold)}}
+        sides = [str(min(dataset.folder.glob(f"{side}.*"))) for side in ("left", "right")]
+        with tempfile.TemporaryDirectory() as folder:
+            for method, options in (("best", []), ("PARIS", ["--method", "paris"])):
+                out = Path(folder) / "links.tsv"
+                try:
+                    printed("align", *sides, "-o", str(out), *options, limit=LIMIT)
+                    links = pl.read_csv(out, separator="\t", infer_schema=False)
+                    values[method] = scores_of_judged(links, gold, judged)
+                except subprocess.TimeoutExpired:
+                    values[method] = {"error": f"not finished within {LIMIT / 3600:g} hours"}
+        links = links_of("equal labels", dataset.pair, gold)
+        return {**values, "equal labels": scores_of_judged(links, gold, judged)}
+
+    for key in LARGE:
+        if key in places.datasets:
+            yield key, partial(measure, places.datasets[key])
 
 
 # Text that commands print
 
 
-def printed(*words: str, folder: Path | None = None) -> str:
-    """What a command of sameas prints on standard output."""
+def printed(*words: str, limit: float | None = None) -> str:
+    """What a command of sameas prints on standard output; it may take so many seconds."""
     command = [sys.executable, "-m", "sameas", *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=limit)
     if done.returncode:
         raise RuntimeError(f"sameas {shlex.join(words)} failed: {done.stderr.strip()[-500:]}")
     return done.stdout
@@ -189,7 +231,7 @@ def territories(places: Places) -> Iterator[Case]:
     def measure() -> Values:
         command = [sys.executable, str(ROOT / "scripts" / "territories.py"), "--json"]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
-        return dict(json.loads(done.stdout))
+        return {**json.loads(done.stdout), "installed": installed()}
 
     yield "table", measure
 
@@ -288,9 +330,9 @@ PARTS = (
     Part("open", of_datasets(open_protocol, BEST), 1.5),
     Part("paris", of_datasets(paris, BEST), 0.5),
     Part("hidden", of_datasets(experiments.audit, BEST), 5),
-    Part("raw", of_datasets(experiments.raw_names, BEST), 9),
+    Part("raw", of_datasets(raw_names, BEST), 9),
     Part("both", both_names, 0.5),
-    Part("real", partial(real, large=False), 4),
+    Part("real", real, 4),
     Part("territories", territories, 2),
     Part("speed", of_one(speed.measure, repeat=1), 5, code=BENCHMARKED),
     Part("solver", of_one(solver.measure, repeat=1, from_rows=False), 3, code=BENCHMARKED),
@@ -303,8 +345,8 @@ PARTS = (
     Part("reading", lines(10**6), 0.5, code=BENCHMARKED),
     Part("ladder", rungs("15k", "100k", "hard 100k"), 4, code=BENCHMARKED),
     Part("serving", serving, 1, code=BENCHMARKED, without=("sameas/cli/*", "sameas/web/review/*")),
-    Part("large", partial(real, large=True), 30, long=True),
     Part("ladder-long", rungs("1M"), 15, long=True, code=BENCHMARKED),
     Part("cluster", on_cluster, 45, long=True, code=BENCHMARKED),
     Part("report", report, 90, long=True),
+    Part("large", large, 60, long=True),
 )
