@@ -11,7 +11,7 @@ import platform
 import re
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatch
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -113,6 +113,7 @@ def _matches(file: str, patterns: Sequence[str]) -> bool:
     return any(fnmatch(file, pattern) for pattern in patterns)
 
 
+@cache  # parts share most files
 def code_of(source: str) -> str:
     """Python code without comments, docstrings and layout.
 
