@@ -640,8 +640,7 @@ def _graph(side: str, names: pl.Series, triples: Positions, rng: np.random.Gener
     used, relation = np.unique(triples[:, 1], return_inverse=True)
     return Graph(
         entities=make_uris(f"http://{side}.example/resource/Q", len(names)).alias("entity"),
-        names=names.alias("name"),
-        names_given=len(names),
+        given_names=names.alias("name"),
         relations=make_uris(f"http://{side}.example/property/P", len(used)).alias("relation"),
         triples=np.stack([triples[:, 0], rng.permutation(len(used))[relation], triples[:, 2]], 1),
     )

@@ -12,7 +12,7 @@ from experiments.store import sha256_of
 from sameas.errors import InputError
 from sameas.formats.benchmark import MARKS
 from sameas.formats.pair import read_pair
-from sameas.graph.graph import GraphPair
+from sameas.graph.matched import MatchedPair
 
 TOLERANCE = 0.02
 """How far sizes may be from the paper's, as a sum of logarithms: about two percent in all."""
@@ -33,7 +33,7 @@ class Dataset:
     """Whether the folder's left graph is the paper's right one."""
 
     @cached_property
-    def pair(self) -> GraphPair:
+    def pair(self) -> MatchedPair:
         """The graphs, read when they are first needed."""
         if self.real and not _is_benchmark(self.folder):
             return read_pair(*(min(self.folder.glob(f"{side}.*")) for side in ("left", "right")))
@@ -82,7 +82,7 @@ def _is_benchmark(folder: Path) -> bool:
     return any((folder / mark).is_file() for mark in MARKS.values())
 
 
-def _recognise(pair: GraphPair) -> tuple[str | None, bool]:
+def _recognise(pair: MatchedPair) -> tuple[str | None, bool]:
     """Which of the paper's datasets has these sizes, and whether its sides are the other way."""
     sizes = published().filter(experiment="datasets")
     sizes = sizes.pivot("metric", index=["dataset", "variant"], values="value")

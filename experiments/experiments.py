@@ -18,7 +18,7 @@ from experiments.figures import Figures
 from experiments.real import real_rdf
 from experiments.runs import Setup, aligned, encoded_afresh, judge, printed_by, run
 from sameas.formats.pair import read_pair
-from sameas.graph.graph import GraphPair
+from sameas.graph.matched import MatchedPair
 from sameas.graph.task import Inputs
 from sameas.options.options import Adjacency, GraphPart, LanguagePart, Part, Solver, TextPart
 from sameas.pipeline.align import align
@@ -45,7 +45,7 @@ SHIFTED = "base"
 VARIED_OPTIONS = ("temperature", "candidates", "rounds")
 """Options that refinement depends on, besides its weights."""
 
-Half = tuple[str, GraphPair, pl.Series | None]
+Half = tuple[str, MatchedPair, pl.Series | None]
 """A name, a pair, and its left entities that have no counterpart, where that is known."""
 
 

@@ -20,7 +20,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 
 from sameas.formats.pair import read_pair
-from sameas.graph.graph import GraphPair
+from sameas.graph.matched import MatchedPair
 from sameas.pipeline.memory import peak_memory
 from sameas.pipeline.phases import Phases
 
@@ -48,7 +48,7 @@ def unit(rows: Dense) -> Dense:
     return scaled
 
 
-def relational_adjacency(pair: GraphPair) -> csr_array:
+def relational_adjacency(pair: MatchedPair) -> csr_array:
     """Both graphs in one matrix: edges by the rarity of their relations, and self-loops."""
     left, right = pair.left, pair.right
     shift = np.array([len(left.entities), len(left.relations), len(left.entities)])
@@ -64,7 +64,7 @@ def relational_adjacency(pair: GraphPair) -> csr_array:
     return csr_array((weights, ends), shape=(size, size))
 
 
-def profit_of(pair: GraphPair, features: Dense, depth: int = 2) -> Dense:
+def profit_of(pair: MatchedPair, features: Dense, depth: int = 2) -> Dense:
     """The mean of the hop-wise cosines between the gold links' left and right entities."""
     assert pair.gold is not None
     adjacency = relational_adjacency(pair)

@@ -13,7 +13,7 @@ from experiments.figures import Figures
 from experiments.runs import Setup
 from sameas.errors import SameasError, first_line
 from sameas.formats.pair import read_gold
-from sameas.graph.graph import Graph, GraphPair
+from sameas.graph.matched import MatchedGraph, MatchedPair
 from sameas.pipeline.align import align
 
 MOSTLY_ONE = 0.8
@@ -48,7 +48,7 @@ def scores_of_judged(links: pl.DataFrame, gold: pl.DataFrame, file: Path) -> dic
     return {"f1": f1, "precision": precision, "recall": recall}
 
 
-def links_of(method: str, pair: GraphPair, gold: pl.DataFrame) -> pl.DataFrame:
+def links_of(method: str, pair: MatchedPair, gold: pl.DataFrame) -> pl.DataFrame:
     """The links of PARIS, of equal labels, or (best) those that sameas makes by default.
 
     The last are several of a left entity if gold has many such. Labels are equal if two entities
@@ -63,16 +63,15 @@ def links_of(method: str, pair: GraphPair, gold: pl.DataFrame) -> pl.DataFrame:
     return align(pair, cardinality="one-to-many" if several else "one-to-one").links
 
 
-def unambiguous_names(graph: Graph) -> pl.DataFrame:
+def unambiguous_names(graph: MatchedGraph) -> pl.DataFrame:
     """The names (entity, name) that one linkable entity has, in lower case.
 
     White space and underscores are one space.
     """
     named = pl.DataFrame({"entity": graph.entities, "name": graph.names})
     named = pl.concat([named, graph.alternatives.select("entity", "name")])
-    if graph.linkable is not None:
-        linkable = graph.entities.gather(graph.linkable)
-        named = named.filter(pl.col("entity").is_in(linkable.implode()))
+    linkable = graph.entities.gather(graph.linkable)
+    named = named.filter(pl.col("entity").is_in(linkable.implode()))
     text = pl.col("name").str.to_lowercase().str.replace_all(r"[\s_]+", " ").str.strip_chars()
     named = named.with_columns(name=text).filter(pl.col("name") != "").unique()
     return named.filter(pl.len().over("name") == 1)

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal
 from unittest.mock import patch
 
-from sameas.graph.graph import GraphPair
+from sameas.graph.matched import MatchedPair
 from sameas.graph.task import Task
 from sameas.options.options import Features, Options, Preset, make_options
 from sameas.pipeline.align import align
@@ -69,12 +69,12 @@ def make_setup(
     return Setup(make_options(preset, **choices), vectors)
 
 
-def run(pair: GraphPair, setup: Setup) -> Alignment:
+def run(pair: MatchedPair, setup: Setup) -> Alignment:
     """An alignment."""
     return align(pair, setup.options, among=setup.among, word_vectors=setup.word_vectors)
 
 
-def aligned(pair: GraphPair, setup: Setup, weights: Weights | None = None) -> Alignment:
+def aligned(pair: MatchedPair, setup: Setup, weights: Weights | None = None) -> Alignment:
     """The same, from what refinement starts from, if there is refinement, made once for all."""
     if not setup.options.rounds:
         return run(pair, setup)
@@ -84,19 +84,19 @@ def aligned(pair: GraphPair, setup: Setup, weights: Weights | None = None) -> Al
 
 
 @lru_cache(maxsize=256)
-def judge(pair: GraphPair, setup: Setup, weights: Weights | None = None) -> Metrics:
+def judge(pair: MatchedPair, setup: Setup, weights: Weights | None = None) -> Metrics:
     """The scores of a run against the pair's gold links."""
     return evaluate(aligned(pair, setup, weights), pair.gold)
 
 
-def material(pair: GraphPair, setup: Setup) -> Material:
+def material(pair: MatchedPair, setup: Setup) -> Material:
     """What refinement starts from, made once for all setups that agree in it."""
     without = tuple(part for part in setup.options.without if part not in IN_REFINEMENT)
     return _prepared(pair, Options(without=without, candidates=setup.options.candidates))
 
 
 @lru_cache(maxsize=2)
-def _prepared(pair: GraphPair, options: Options) -> Material:
+def _prepared(pair: MatchedPair, options: Options) -> Material:
     task = _task(pair, Setup(options, among=None))
     return prepare(task, task.everything, Phases())
 
@@ -107,13 +107,13 @@ def forget() -> None:
     _prepared.cache_clear()
 
 
-def _task(pair: GraphPair, setup: Setup) -> Task:
+def _task(pair: MatchedPair, setup: Setup) -> Task:
     inputs = collect_inputs(pair, setup.options, among=setup.among, word_vectors=setup.word_vectors)
     return make_task(pair, setup.options, inputs)
 
 
 @contextmanager
-def encoded_afresh(pair: GraphPair) -> Iterator[float]:
+def encoded_afresh(pair: MatchedPair) -> Iterator[float]:
     """The seconds that it takes to encode the names; inside, they are kept, and nothing else is."""
     with TemporaryDirectory() as folder, patch.dict(os.environ, SAMEAS_CACHE=folder):
         begin = time.perf_counter()

@@ -65,7 +65,7 @@ def graphs(draw, *, prefix="e", min_entities=1, max_entities=6, max_triples=10):
         triples += draw(st.lists(st.sampled_from(triples), max_size=3)) if triples else []
     return Graph(
         entities=pl.Series("entity", [f"{prefix}{i}" for i in range(size)], dtype=pl.String),
-        names=pl.Series("name", [draw(names()) for _ in range(size)], dtype=pl.String),
+        given_names=pl.Series("name", [draw(names()) for _ in range(size)], dtype=pl.String),
         relations=pl.Series("relation", [f"r{i}" for i in range(relations)], dtype=pl.String),
         triples=np.array(triples, dtype=np.int64).reshape(-1, 3),
     )
@@ -122,7 +122,7 @@ def kindred(draw, *, max_entities=7):
     )
     left = Graph(
         entities=pl.Series("entity", [f"l{i}" for i in range(size)]),
-        names=pl.Series("name", called),
+        given_names=pl.Series("name", called),
         relations=pl.Series("relation", ["p", "q", "r"]),
         triples=np.array(triples, dtype=np.int64),
     )
@@ -136,7 +136,7 @@ def kindred(draw, *, max_entities=7):
     ]
     right = Graph(
         entities=pl.Series("entity", [f"r{i}" for i in order]),
-        names=pl.Series(
+        given_names=pl.Series(
             "name", [called[i] if draw(st.integers(0, 4)) else "Somebody" for i in order]
         ),
         relations=pl.Series("relation", ["one", "two", "three"]),

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sameas.formats.pair import read_gold, read_graph, read_pair
     from sameas.graph.graph import Graph, GraphPair
     from sameas.graph.inspection import inspect
+    from sameas.graph.matched import MatchedGraph, MatchedPair
     from sameas.graph.rdf.reading import Reading
     from sameas.options.options import PRESETS, Options, Where
     from sameas.pipeline.align import align, audit_alignment, verify
@@ -49,6 +50,7 @@ _PUBLIC = {
     "formats.pair": "read_gold read_graph read_pair",
     "graph.graph": "Graph GraphPair",
     "graph.inspection": "inspect",
+    "graph.matched": "MatchedGraph MatchedPair",
     "graph.rdf.reading": "Reading",
     "options.options": "Options PRESETS Where",
     "pipeline.align": "align audit_alignment verify",
@@ -77,6 +79,8 @@ __all__ += [
     "Graph",
     "GraphPair",
     "InputError",
+    "MatchedGraph",
+    "MatchedPair",
     "MemoryCeilingError",
     "Metrics",
     "OptionError",

@@ -352,7 +352,7 @@ def no_neighbours(size):
 def graph(prefix, names, triples=()):
     return Graph(
         entities=pl.Series([f"{prefix}{i}" for i in range(len(names))], dtype=pl.String),
-        names=pl.Series(names, dtype=pl.String),
+        given_names=pl.Series(names, dtype=pl.String),
         relations=pl.Series(["r"]),
         triples=np.array(triples, dtype=np.int64).reshape(-1, 3),
     )

@@ -16,7 +16,7 @@ from sameas.graph.inspection import inspect_graph
 def graph(names, triples, *, relations=2, prefix="http://example.org/x/"):
     return Graph(
         entities=pl.Series("entity", [f"{prefix}{i}" for i in range(len(names))], dtype=pl.String),
-        names=pl.Series("name", names, dtype=pl.String),
+        given_names=pl.Series("name", names, dtype=pl.String),
         relations=pl.Series("relation", [f"r{i}" for i in range(relations)], dtype=pl.String),
         triples=np.array(triples, dtype=np.int64).reshape(-1, 3),
     )

@@ -263,7 +263,7 @@ def generated(size):
         sides.append(
             Graph(
                 entities=pl.Series([f"{side}{i}" for i in range(size)]),
-                names=pl.Series(["".join(row) for row in typed]),
+                given_names=pl.Series(["".join(row) for row in typed]),
                 relations=pl.Series(["r0", "r1", "r2"]),
                 triples=triples,
             )
@@ -299,7 +299,7 @@ def shuffled(graph, rng):
     triples = np.stack([new_entity[head], new_relation[relation], new_entity[tail]], axis=1)
     return Graph(
         entities=graph.entities.gather(entities),
-        names=graph.names.gather(entities),
+        given_names=graph.names.gather(entities),
         relations=graph.relations.gather(relations),
         triples=rng.permutation(triples),
         attributes=graph.attributes.sample(fraction=1, shuffle=True, seed=5),
@@ -351,7 +351,7 @@ def test_embeddings_take_the_place_of_names(tmp_path, preset):
     left, right = (
         Graph(
             entities=pl.Series([f"{side}{i}" for i in range(3)]),
-            names=pl.Series(["same"] * 3),
+            given_names=pl.Series(["same"] * 3),
             relations=pl.Series([], dtype=pl.String),
             triples=np.empty((0, 3), dtype=np.int64),
         )

@@ -298,7 +298,7 @@ def shuffled(graph: Graph, seed: int) -> Graph:
     columns = (np.argsort(entities), np.argsort(relations), np.argsort(entities))
     return Graph(
         entities=graph.entities.gather(entities),
-        names=graph.names.gather(entities),
+        given_names=graph.names.gather(entities),
         relations=graph.relations.gather(relations),
         triples=np.stack(
             [place[rows[:, i]] if len(rows) else rows[:, i] for i, place in enumerate(columns)],

@@ -126,7 +126,7 @@ def small(triples, size=4, attributes=(), prefix="e"):
     schema = {"entity": pl.String, "attribute": pl.String, "value": pl.String}
     return Graph(
         entities=pl.Series([f"{prefix}{i}" for i in range(size)], dtype=pl.String),
-        names=pl.Series([""] * size, dtype=pl.String),
+        given_names=pl.Series([""] * size, dtype=pl.String),
         relations=pl.Series(["p", "q"]),
         triples=np.array(triples, dtype=np.int64).reshape(-1, 3),
         attributes=pl.DataFrame(

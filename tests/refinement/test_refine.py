@@ -529,7 +529,7 @@ def shuffled(graph, seed):
     triples = graph.triples[rng.permutation(len(graph.triples))]
     return Graph(
         entities=graph.entities.gather(orders[0]),
-        names=graph.names.gather(orders[0]),
+        given_names=graph.names.gather(orders[0]),
         relations=graph.relations.gather(orders[1]),
         triples=np.stack(
             [place[0][triples[:, 0]], place[1][triples[:, 1]], place[0][triples[:, 2]]], axis=1

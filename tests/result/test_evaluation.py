@@ -267,7 +267,7 @@ def test_the_seed_decides_which_half(demo):
 def small(entities):
     return Graph(
         entities=pl.Series(entities),
-        names=pl.Series(entities),
+        given_names=pl.Series(entities),
         relations=pl.Series(["r"]),
         triples=np.zeros((0, 3), dtype=np.int64),
         attributes=pl.DataFrame(schema=ATTRIBUTE_SCHEMA),

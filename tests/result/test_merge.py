@@ -58,7 +58,7 @@ def graph(*triples, names=None, attributes=()):
     texts = [(names or {}).get(entity, "") for entity in found.entities]
     return Graph(
         entities=found.entities,
-        names=pl.Series("name", texts, dtype=pl.String),
+        given_names=pl.Series("name", texts, dtype=pl.String),
         relations=found.relations,
         triples=found.triples,
         attributes=found.attributes,
@@ -222,7 +222,7 @@ def test_large_graphs_are_written_piece_by_piece(tmp_path, monkeypatch):
 def test_a_graph_without_triples_is_merged_too(tmp_path):
     empty = Graph(
         entities=pl.Series("entity", [], dtype=pl.String),
-        names=pl.Series("name", [], dtype=pl.String),
+        given_names=pl.Series("name", [], dtype=pl.String),
         relations=pl.Series("relation", [], dtype=pl.String),
         triples=np.zeros((0, 3), dtype=np.int64),
     )

@@ -27,7 +27,7 @@ KINDS = get_args(Adjacency)
 def graph(size, triples, relations=2):
     return Graph(
         entities=pl.Series([f"e{i}" for i in range(size)], dtype=pl.String),
-        names=pl.Series([""] * size, dtype=pl.String),
+        given_names=pl.Series([""] * size, dtype=pl.String),
         relations=pl.Series([f"r{i}" for i in range(relations)], dtype=pl.String),
         triples=np.array(triples, dtype=np.int64).reshape(-1, 3),
     )
@@ -61,7 +61,7 @@ def test_the_other_kinds_equal_their_definitions(kind, left, right):
 def test_duplicate_triples_count_once(kind, left, right):
     twice = Graph(
         entities=left.entities,
-        names=left.names,
+        given_names=left.names,
         relations=left.relations,
         triples=np.concatenate([left.triples, left.triples[::-1]]),
     )

@@ -138,7 +138,7 @@ def test_features_that_cancel_out_leave_nothing_rather_than_noise(size):
     everyone = [(i, 0, j) for i in range(size) for j in range(i)]
     graph = Graph(
         entities=pl.Series([f"e{i}" for i in range(size)]),
-        names=pl.Series(["x"] * size),
+        given_names=pl.Series(["x"] * size),
         relations=pl.Series(["r"]),
         triples=np.array(everyone, dtype=np.int64),
     )

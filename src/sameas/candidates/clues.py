@@ -18,7 +18,7 @@ from sameas.compute.arrays import Positions, Progress, Sparse
 from sameas.compute.parallel import in_parallel
 from sameas.compute.rows import Rows, side_by_side
 from sameas.compute.topk import distinct, pair_numbers, top_products
-from sameas.graph.graph import GraphPair
+from sameas.graph.matched import MatchedPair
 from sameas.graph.task import Sides
 from sameas.options.options import Options
 from sameas.options.tuning import TUNING, SearchTuning
@@ -126,7 +126,7 @@ def _to_peaks(votes: Sparse) -> Sparse:
     return csr_array(scaled).astype(np.float32)
 
 
-def make_clues(pair: GraphPair, options: Options, sides: Sides) -> Clues:
+def make_clues(pair: MatchedPair, options: Options, sides: Sides) -> Clues:
     """Parts of names and neighbours, from which candidates are proposed in large problems.
 
     The larger the problem, the rarer are the parts that can be followed: four letters, words and

@@ -16,7 +16,7 @@ from sameas.graph.rdf.reading import Reading
 from sameas.options.declare import Option
 
 if TYPE_CHECKING:
-    from sameas.graph.graph import Graph
+    from sameas.graph.matched import MatchedGraph
 
 
 @command(
@@ -92,7 +92,7 @@ def serve(
     return {"address": address, "entities": entities, "types": len(types)}
 
 
-def _read(place: str, side: Side, names: str | None, reading: Reading) -> Graph:
+def _read(place: str, side: Side, names: str | None, reading: Reading) -> MatchedGraph:
     from sameas.formats.pair import is_pair, read_pair, read_understood
     from sameas.result.run_folder import is_run, read_run
 

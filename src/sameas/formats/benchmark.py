@@ -19,7 +19,6 @@ from sameas.errors import InputError, shortened
 from sameas.formats.links import read_gold_links, without_duplicates
 from sameas.formats.tables import read_table
 from sameas.graph.graph import Graph, positions_of
-from sameas.graph.labels import names_from_uris
 
 Layout = Literal["dbp15k", "openea"]
 MARKS: dict[Layout, str] = {"dbp15k": "triples_1", "openea": "rel_triples_1"}
@@ -110,7 +109,6 @@ def _dbp15k_side(folder: Path, number: int, entities: pl.DataFrame) -> Side:
     uris = entities["uri"].rename("entity")
     graph = Graph(
         entities=uris,
-        names=names_from_uris(uris),
         relations=relations["uri"].rename("relation"),
         triples=np.stack(columns, axis=1),
     )

@@ -1,4 +1,4 @@
-"""The front door of reading: whatever the user points at, as a GraphPair."""
+"""The front door of reading: whatever the user points at, as graphs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from sameas.formats.sources import Place, files_of, read_files
 from sameas.formats.sparql import endpoint_of, read_endpoint
 from sameas.formats.tables import read_table
 from sameas.graph.graph import Graph, GraphPair
-from sameas.graph.labels import choose_names, further_names
+from sameas.graph.labels import further_names, look_up_names
+from sameas.graph.matched import MatchedGraph, MatchedPair
 from sameas.graph.rdf.reading import Reading
 from sameas.graph.semantics.understanding import understand
 
@@ -34,8 +35,8 @@ def read_pair(
     *,
     names: StrPath | Sequence[StrPath] | None = None,
     reading: Reading | None = None,
-) -> GraphPair:
-    """The pair of graphs in one benchmark folder, or in two places.
+) -> MatchedPair:
+    """The pair of graphs in one benchmark folder, or in two places, as it is matched.
 
     A place is a table of triples, an RDF file, a folder of RDF files or several of them, "-" for
     standard input, or a SPARQL endpoint (``sparql+http://...``); ``reading`` says how RDF is read.
@@ -57,10 +58,8 @@ def read_pair(
             raise OptionError("two sides expected, got several files of one")
         for side in sides:
             _refuse_empty(side)
-        pair = understand(GraphPair(left=sides[0].graph, right=sides[1].graph))
-        if names is not None:
-            graphs = _with_names(sides, (pair.left, pair.right), names)
-            pair = replace(pair, left=graphs[0], right=graphs[1])
+        graphs = [side.graph for side in sides] if names is None else _named(sides, names)
+    pair = understand(GraphPair(left=graphs[0], right=graphs[1]))
     return pair if gold is None else replace(pair, gold=_checked_gold(pair, gold))
 
 
@@ -75,7 +74,7 @@ def read_graph(place: Place, *, reading: Reading | None = None) -> Graph:
 
 def read_understood(
     place: Place, *, names: StrPath | None = None, reading: Reading | None = None
-) -> Graph:
+) -> MatchedGraph:
     """One graph as it would be matched: with kinds, and with names wherever it has them.
 
     Statements about one resource alone are enough. ``names`` is a names file, or "uri".
@@ -85,8 +84,8 @@ def read_understood(
         side = _side(place, reading, 0)
         if not len(side.graph.entities):
             raise InputError(side.file, "holds no triples; a graph needs at least one")
-        graph = understand(GraphPair(left=side.graph, right=side.graph)).right
-        return graph if names is None else _with_names([side], [graph], names)[0]
+        graph = side.graph if names is None else _named([side], names)[0]
+    return understand(GraphPair(left=graph, right=graph)).right
 
 
 def is_pair(place: StrPath) -> bool:
@@ -125,7 +124,7 @@ def _side(place: Place, reading: Reading, number: int) -> Side:
             parts = [table for _, table in map_blocks(_read_part, tables, str, limits())]
             return Side(graph=Graph.from_triples(pl.concat(parts)), file=file)
         batches = read_files(files, reading, tally)
-    graph = Graph.from_statements(batches, reading, tally, file)
+    graph = Graph.from_statements(batches, reading, tally=tally, place=file)
     if tally["quoted"]:
         log.warning("%s: statements about statements were left out: %d", file, tally["quoted"])
     return Side(graph=graph, file=file)
@@ -143,35 +142,43 @@ def _refuse_empty(side: Side) -> None:
         raise InputError(side.file, f"holds no {what}; a graph needs at least one")
 
 
-def _with_names(
-    sides: Sequence[Side], graphs: Sequence[Graph], names: StrPath | Sequence[StrPath]
-) -> list[Graph]:
+def _named(sides: Sequence[Side], names: StrPath | Sequence[StrPath]) -> list[Graph]:
     """The graphs with the names that were asked for."""
     files = [names] if isinstance(names, str | PathLike) else list(names)
     if len(files) not in (1, len(sides)):
         raise OptionError(f"`names` must be one file or one a side, got {len(files)} instead")
     tables = [None if str(file) == "uri" else read_names(Path(file)) for file in files]
-    named = []
-    for side, graph, table in zip(sides, graphs, tables * (len(sides) // len(tables)), strict=True):
-        if table is not None and side.ids is not None:
-            ids = side.ids.cast(pl.String)
-            table = table.with_columns(pl.col("entity").replace(ids, graph.entities))
-        chosen, given = choose_names(graph.entities, table)
-        graph = replace(graph, names=chosen, names_given=given)
-        if table is not None:
-            further = further_names(graph.entities, table)
-            graph = replace(graph, alternatives=pl.concat([further, graph.alternatives]))
-        named.append(graph)
-    used = [graph.names_given for graph in named]
+    graphs = [
+        _with_names(side, table)
+        for side, table in zip(sides, tables * (len(sides) // len(tables)), strict=True)
+    ]
+    used = [graph.labels.drop_nulls().len() for graph in graphs]
     used = used if len(files) > 1 else [sum(used)]
     for file, table, count in zip(files, tables, used, strict=True):
         if table is not None and not count:
             problem = "none of its entities is in the graphs; the first column must hold their URIs"
             raise InputError(file, problem)
-    return named
+    return graphs
 
 
-def _checked_gold(pair: GraphPair, gold: pl.DataFrame) -> pl.DataFrame:
+def _with_names(side: Side, table: pl.DataFrame | None) -> Graph:
+    """The graph with the names of a table (entity, name), or without given names if it is None."""
+    graph = side.graph
+    if table is None:
+        nothing = pl.repeat(None, len(graph.entities), dtype=pl.String, eager=True)
+        return replace(graph, given_names=nothing)
+    if side.ids is not None:
+        ids = side.ids.cast(pl.String)
+        table = table.with_columns(pl.col("entity").replace(ids, graph.entities))
+    further = further_names(graph.entities, table)
+    return replace(
+        graph,
+        given_names=look_up_names(graph.entities, table),
+        alternatives=pl.concat([further, graph.alternatives]),
+    )
+
+
+def _checked_gold(pair: MatchedPair, gold: pl.DataFrame) -> pl.DataFrame:
     """The gold links (left, right), refused if one is to an entity that is not in the graphs."""
     for side, graph in (("left", pair.left), ("right", pair.right)):
         missing = gold.filter(graph.positions(gold[side]) < 0)

@@ -1,21 +1,22 @@
-"""Graph and GraphPair: what is to be aligned, as tables of text and arrays of positions."""
+"""Graph and GraphPair: graphs as they were read or given, as tables of text and arrays."""
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pyoxigraph as ox
-from numpy.typing import NDArray
 
 from sameas.compute.arrays import Positions
 from sameas.errors import OptionError, shortened
-from sameas.graph.labels import MOST_LETTERS, beginnings, choose_names, names_from_attributes
+from sameas.graph.convert import statements_of_rdflib, tables_of_networkx
+from sameas.graph.iri import TYPE
+from sameas.graph.labels import look_up_names, names_from_attributes, names_from_uris
 from sameas.graph.rdf.assembly import assemble
 from sameas.graph.rdf.reading import Reading
 from sameas.graph.rdf.statements import statements_of
@@ -26,23 +27,15 @@ ALTERNATIVE_SCHEMA = pl.Schema({"entity": pl.String, "name": pl.String})
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Graph:
-    """One knowledge graph: n entities with names, and m triples between them.
-
-    Make one with ``from_triples``, ``from_rdflib``, ``from_pyoxigraph`` or ``from_networkx``, or
-    read one with ``sameas.read_graph``.
+class GraphTables:
+    """The tables that a graph as read and a graph as matched have in common.
 
     ``triples`` has shape (m, 3): positions of head in ``entities``, relation in ``relations``
-    and tail in ``entities``. Duplicates and loops are kept as they were found; the stages
-    that must not count them twice leave them out themselves.
+    and tail in ``entities``. Duplicates and loops are kept as they were read.
     """
 
     entities: pl.Series
     """URI (or the input's id) of each entity; distinct."""
-    names: pl.Series
-    """Text of each entity; empty where there is none."""
-    names_given: int = 0
-    """How many of the names were given; the others were made from URIs."""
     relations: pl.Series
     triples: Positions
     attributes: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=ATTRIBUTE_SCHEMA))
@@ -51,23 +44,67 @@ class Graph:
         default_factory=lambda: pl.DataFrame(schema=ALTERNATIVE_SCHEMA)
     )
     """Further names, where an entity has more than one: entity, name; the better first."""
-    linkable: Positions | None = None
-    """Positions of the entities that may be linked, ascending; None for all. The others (blank
-    nodes, classes) are only neighbours."""
-    kinds: NDArray[np.int8] | None = None
-    """What each entity is (a ``sameas.graph.semantics.kinds.Kind``), where that is known."""
-    name_paths: tuple[str, ...] = ()
-    """The attributes that hold the names, where these were found among them."""
-    naming: pl.DataFrame | None = None
-    """The properties that hold names or could: path, entities, likeness, chosen; best first."""
-    raw: Graph | None = None
-    """All that was read, where names and kinds were found in it."""
-    reading: Reading | None = None
-    """The rules that RDF was read by, if names and kinds have not been found in it yet."""
-    triple_graphs: pl.Series | None = None
-    """The named graph of each triple as N-Quads write it, where there are any."""
     reading_counts: dict[str, int] = field(default_factory=dict)
     """Counters collected while reading: statements, malformed ones that were skipped, ..."""
+
+    def __post_init__(self) -> None:
+        """Refuse parts that do not belong together."""
+        if self.entities.n_unique() != len(self.entities):
+            raise ValueError("entities must be distinct, got duplicates instead")
+        if self.triples.ndim != 2 or self.triples.shape[1] != 3:
+            raise ValueError(f"triples must have shape (m, 3), got {self.triples.shape} instead")
+        limits = np.array([len(self.entities), len(self.relations), len(self.entities)])
+        if (self.triples < 0).any() or (self.triples >= limits).any():
+            problem = "must hold positions in entities and relations, got one out of range"
+            raise ValueError(f"triples {problem}")
+
+    def __repr__(self) -> str:
+        """Counts instead of contents."""
+        return (
+            f"{type(self).__name__}({len(self.entities)} entities, "
+            f"{len(self.relations)} relations, {len(self.triples)} triples)"
+        )
+
+    @cached_property
+    def distinct_triples(self) -> Positions:
+        """The triples without duplicates, sorted; shape (k, 3)."""
+        return sorted_distinct(self.triples, len(self.entities), len(self.relations))
+
+    @cached_property
+    def types(self) -> Positions:
+        """The types of entities by rdf:type: positions of entity and type, sorted; shape (k, 2)."""
+        code = positions_of(pl.Series([TYPE]), self.relations)[0]
+        triples = self.distinct_triples
+        return np.asarray(triples[triples[:, 1] == code][:, [0, 2]])
+
+    @cached_property
+    def attribute_entities(self) -> Positions:
+        """The position of the entity of each attribute, -1 where it is not in the graph."""
+        return self.positions(self.attributes["entity"])
+
+    def positions(self, entities: pl.Series) -> Positions:
+        """The position of each of these entities, -1 where it is not in the graph."""
+        return positions_of(entities, self.entities)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Graph(GraphTables):
+    """One knowledge graph as it was read or given: n entities, and m triples between them.
+
+    Make one with ``from_triples``, ``from_rdflib``, ``from_pyoxigraph`` or ``from_networkx``, or
+    read one with ``sameas.read_graph``. Of RDF, everything is kept. What names an entity and what
+    may be linked is found out when both graphs are known; that gives a ``MatchedGraph``.
+    """
+
+    given_names: pl.Series | None = None
+    """The name that was given for each entity, null where none was; None: the usual labels among
+    the attributes."""
+    linkable: Positions | None = None
+    """Positions of the entities that may be linked, ascending; None where all may."""
+    reading: Reading | None = None
+    """The rules by which RDF is understood; None where the graph is not RDF."""
+    triple_graphs: pl.Series | None = None
+    """The named graph of each triple as N-Quads write it, where there are any."""
 
     @classmethod
     def from_triples(
@@ -93,7 +130,7 @@ class Graph:
         (['Paris', 'France'], [[0, 0, 1]])
         """
         table = as_table(triples, ("head", "relation", "tail"), argument="triples")
-        said = as_table(
+        values = as_table(
             () if attributes is None else attributes,
             tuple(ATTRIBUTE_SCHEMA),
             argument="attributes",
@@ -102,7 +139,8 @@ class Graph:
         further = () if alternatives is None else alternatives
         further = as_table(further, tuple(ALTERNATIVE_SCHEMA), argument="alternatives")
         ends = table.select(pl.concat_list("head", "tail").explode()).to_series()
-        mentioned = pl.concat([ends, said["entity"], further["entity"]]).unique(maintain_order=True)
+        mentioned = pl.concat([ends, values["entity"], further["entity"]])
+        mentioned = mentioned.unique(maintain_order=True)
         if entities is None:
             uris = mentioned
         else:
@@ -113,37 +151,24 @@ class Graph:
                 raise OptionError(f"`entities` must hold all entities {problem}")
         relations = table["relation"].unique().sort()
         columns = (("head", uris), ("relation", relations), ("tail", uris))
-        if names is None:
-            names = names_from_attributes(said)
-        chosen, given = _names(names, uris)
         return cls(
             entities=uris.rename("entity"),
-            names=chosen,
-            names_given=given,
+            given_names=None if names is None else _given_names(names, uris),
             relations=relations,
             triples=np.stack([positions_of(table[name], among) for name, among in columns], axis=1),
-            attributes=said,
+            attributes=values,
             alternatives=further,
         )
 
     @classmethod
     def from_rdflib(cls, graph: Any, *, reading: Reading | None = None) -> Graph:
         """The graph of an rdflib ``Graph`` or ``Dataset``, by the rules for RDF files."""
-        dataset = hasattr(graph, "quads")
-        with warnings.catch_warnings():  # rdflib calls functions that it deprecates
-            warnings.simplefilter("ignore", DeprecationWarning)
-            content = graph.serialize(format="nquads" if dataset else "nt", encoding="utf-8")
-        format = ox.RdfFormat.N_QUADS if dataset else ox.RdfFormat.N_TRIPLES
-        try:
-            return cls.from_pyoxigraph(ox.parse(input=content, format=format), reading=reading)
-        except SyntaxError as error:
-            raise OptionError(f"`graph` must be valid RDF: {shortened(error.msg, 200)}") from None
+        return cls.from_statements(statements_of_rdflib(graph), reading or Reading())
 
     @classmethod
     def from_pyoxigraph(cls, store: Iterable[ox.Quad], *, reading: Reading | None = None) -> Graph:
         """The graph of a pyoxigraph ``Store`` or ``Dataset``, by the rules for RDF files."""
-        batches = statements_of(store)
-        return cls.from_statements(batches, reading or Reading(), Counter(), "the graph")
+        return cls.from_statements(statements_of(store), reading or Reading())
 
     @classmethod
     def from_networkx(cls, graph: Any) -> Graph:
@@ -152,152 +177,89 @@ class Graph:
         The relation of an edge is its attribute "relation", else its key. The node attributes
         "name" and "label" are names, the better first; all others are attributes.
         """
-        if not graph.is_directed():
-            raise OptionError("`graph` must be directed, got an undirected one instead")
-        edges = (
-            graph.edges(keys=True, data=True)
-            if graph.is_multigraph()
-            else ((head, tail, None, data) for head, tail, data in graph.edges(data=True))
-        )
-        triples, names, attributes = [], [], []
-        for head, tail, key, data in edges:
-            relation = data.get("relation", key)
-            if relation is None:
-                problem = f'(its key or "relation"), got none from {head!r} to {tail!r}'
-                raise OptionError(f"`graph` must have a relation on each edge {problem}")
-            triples.append((str(head), str(relation), str(tail)))
-        for node, data in graph.nodes(data=True):
-            labels = {name: data[name] for name in ("name", "label") if name in data}
-            names += [(str(node), text) for text in _texts(labels.values())]
-            for name in (name for name in data if name not in labels):
-                attributes += [(str(node), str(name), text) for text in _texts([data[name]])]
-        names = list(dict.fromkeys(names))
-        first = dict(reversed(names))
-        return cls.from_triples(
-            triples,
-            entities=[str(node) for node in graph.nodes],
-            names=first,
-            attributes=attributes,
-            alternatives=[row for row in names if first[row[0]] != row[1]],
-        )
+        return cls.from_triples(**tables_of_networkx(graph))
 
     @classmethod
     def from_statements(
-        cls, batches: Iterable[pl.DataFrame], reading: Reading, tally: Counter[str], place: str
+        cls,
+        batches: Iterable[pl.DataFrame],
+        reading: Reading,
+        *,
+        tally: Counter[str] | None = None,
+        place: str = "the graph",
     ) -> Graph:
-        """The graph that tables of RDF statements make, as read (``sameas.graph.rdf.assembly``).
+        """The graph that tables of RDF statements make (``sameas.graph.rdf.assembly``).
 
-        Only the usual labels are names yet; ``sameas.align`` finds out what else names things,
-        and what is a thing, when both graphs are known.
+        What was met is counted in ``tally``; ``place`` is where the statements come from.
         """
-        parts = assemble(batches, reading, tally, place)
-        found = names_from_attributes(parts["attributes"], reading.label)
-        names, given = choose_names(parts["entities"], found)
-        return cls(**parts, names=names, names_given=given, reading=reading)
+        tally = Counter() if tally is None else tally
+        return cls(**assemble(batches, reading, tally, place), reading=reading)
 
     def __post_init__(self) -> None:
         """Refuse parts that do not belong together."""
-        if len(self.names) != len(self.entities):
-            counts = f"{len(self.names)} for {len(self.entities)} entities"
-            raise ValueError(f"names must have one row per entity, got {counts} instead")
-        if self.entities.n_unique() != len(self.entities):
-            raise ValueError("entities must be distinct, got duplicates instead")
-        if self.triples.ndim != 2 or self.triples.shape[1] != 3:
-            raise ValueError(f"triples must have shape (m, 3), got {self.triples.shape} instead")
-        limits = np.array([len(self.entities), len(self.relations), len(self.entities)])
-        if (self.triples < 0).any() or (self.triples >= limits).any():
-            problem = "must hold positions in entities and relations, got one out of range"
-            raise ValueError(f"triples {problem}")
+        super().__post_init__()
+        if self.given_names is not None:
+            check_names(self.given_names, self.entities)
         if self.linkable is not None:
-            inside = (self.linkable >= 0) & (self.linkable < len(self.entities))
-            if not inside.all() or not (np.diff(self.linkable) > 0).all():
-                raise ValueError("linkable must hold ascending positions, got others instead")
+            check_linkable(self.linkable, self.entities)
 
-    def __repr__(self) -> str:
-        """Counts instead of contents."""
-        return (
-            f"Graph({len(self.entities)} entities, {len(self.relations)} relations, "
-            f"{len(self.triples)} triples)"
-        )
+    @property
+    def is_rdf(self) -> bool:
+        """Whether the graph was made of RDF statements."""
+        return self.reading is not None
 
     @property
     def asks_for_all(self) -> bool:
         """Whether the user wants links of everything: of holders of values, of equal IRIs."""
         return self.reading is not None and self.reading.link == "all"
 
-    def distinct_triples(self) -> Positions:
-        """The triples without duplicates, sorted; shape (k, 3)."""
-        if not len(self.triples):
-            return self.triples
-        head, relation, tail = self.triples.T
-        key = (head * len(self.relations) + relation) * len(self.entities) + tail
-        return self.triples[np.unique(key, return_index=True)[1]]
+    @cached_property
+    def labels(self) -> pl.Series:
+        """The name that the input brings for each entity, null where it brings none."""
+        if self.given_names is not None:
+            return self.given_names
+        preferred = () if self.reading is None else self.reading.label
+        return look_up_names(self.entities, names_from_attributes(self.attributes, preferred))
 
-    def positions(self, entities: pl.Series) -> Positions:
-        """The position of each of these entities, -1 where it is not in the graph."""
-        return positions_of(entities, self.entities)
+    @cached_property
+    def names(self) -> pl.Series:
+        """The name of each entity: what the input brings, else made from its URI."""
+        missing = self.labels.is_null()
+        if not missing.any():
+            return self.labels.rename("name")
+        made = names_from_uris(self.entities.filter(missing))
+        return self.labels.scatter(missing.arg_true(), made).rename("name")
+
+    @property
+    def names_given(self) -> int:
+        """How many of the names the input brings; the others are made from URIs."""
+        return int((self.labels != "").sum())
 
     def in_order(self) -> Graph:
         """The same graph with everything in an order that does not depend on that of the input.
 
         Entities and relations are sorted by URI, triples and attributes by what they say.
         """
-        order, relation_order = self.entities.arg_sort(), self.relations.arg_sort()
-        place, relation_place = (np.argsort(each) for each in (order, relation_order))
-        head, relation, tail = self.triples.T
-        triples = np.stack([place[head], relation_place[relation], place[tail]], axis=1)
-        by_triple = np.lexsort(triples.T[::-1])
-        graphs, linkable, kinds = self.triple_graphs, self.linkable, self.kinds
-        return replace(
-            self,
-            entities=self.entities.gather(order),
-            names=self.names.gather(order),
-            relations=self.relations.gather(relation_order),
-            triples=triples[by_triple],
-            triple_graphs=None if graphs is None else graphs.gather(by_triple),
-            attributes=self.attributes.sort(self.attributes.columns),
-            alternatives=self.alternatives.sort("entity", maintain_order=True),
-            linkable=None if linkable is None else np.sort(place[linkable]),
-            kinds=None if kinds is None else kinds[order],
-            raw=None if self.raw is None else self.raw.in_order(),
-        )
-
-    def with_short_names(self) -> tuple[Graph, int]:
-        """The graph with the beginnings of its names, as they are compared; how many were cut."""
-        further = self.alternatives["name"]
-        lengths = pl.concat([self.names.str.len_chars(), further.str.len_chars()])
-        cut = int((lengths > MOST_LETTERS).sum())
-        if not cut:
-            return self, 0
-        alternatives = self.alternatives.with_columns(beginnings(further))
-        return replace(self, names=beginnings(self.names), alternatives=alternatives), cut
+        return self._rearranged(tables_in_order(self))
 
     def without(self, entities: pl.Series) -> Graph:
         """The graph without these entities and all that is said of them; the others renumbered."""
-        gone = self.entities.is_in(entities.implode())
-        kept = ~gone.to_numpy()
-        number = np.cumsum(kept) - 1
-        head, relation, tail = self.triples.T
-        inside = kept[head] & kept[tail]
-        other = ~pl.col("entity").is_in(entities.implode())
-        linkable = self.linkable
+        return self._rearranged(tables_without(self, entities))
+
+    def _rearranged(self, new: Rearranged) -> Graph:
+        given, graphs, linkable = self.given_names, self.triple_graphs, self.linkable
         return replace(
             self,
-            entities=self.entities.filter(~gone),
-            names=self.names.filter(~gone),
-            names_given=min(self.names_given, int(kept.sum())),
-            triples=np.stack([number[head], relation, number[tail]], axis=1)[inside],
-            attributes=self.attributes.filter(other),
-            alternatives=self.alternatives.filter(other),
-            linkable=None if linkable is None else number[linkable[kept[linkable]]],
-            kinds=None if self.kinds is None else self.kinds[kept],
-            raw=None,
+            **new.tables,
+            given_names=None if given is None else given.gather(new.entities),
+            triple_graphs=None if graphs is None else graphs.gather(new.triples),
+            linkable=None if linkable is None else new.renumbered(linkable),
         )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GraphPair:
-    """Two graphs about the same things, with gold links where they are known.
+    """Two graphs about the same things as they were given, with gold links where they are known.
 
     ``gold`` has the columns left and right: entities, by URI.
     """
@@ -306,16 +268,64 @@ class GraphPair:
     right: Graph
     gold: pl.DataFrame | None = None
 
-    @property
-    def kinds(self) -> tuple[NDArray[np.int8], NDArray[np.int8]] | None:
-        """What the entities of both graphs are, where that is known of both."""
-        left, right = self.left.kinds, self.right.kinds
-        return None if left is None or right is None else (left, right)
-
     def __repr__(self) -> str:
         """Counts instead of contents."""
         gold = "no gold links" if self.gold is None else f"{len(self.gold)} gold links"
         return f"GraphPair({self.left}, {self.right}, {gold})"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Rearranged:
+    """The tables of a graph with entities in another order, or without some of them."""
+
+    tables: dict[str, Any]
+    """The fields of ``GraphTables``, by name."""
+    entities: Positions
+    """The earlier position of each entity."""
+    triples: Positions
+    """The earlier row of each triple."""
+    numbers: Positions
+    """The new position of each earlier entity, -1 where it was left out."""
+
+    def renumbered(self, positions: Positions) -> Positions:
+        """The new positions of entities at earlier positions, ascending."""
+        numbers = self.numbers[positions]
+        return np.sort(numbers[numbers >= 0])
+
+
+def tables_in_order(graph: GraphTables) -> Rearranged:
+    """The tables with entities and relations sorted by URI, and all rows by what they say."""
+    order = graph.entities.arg_sort().to_numpy().astype(np.int64)
+    relation_order = graph.relations.arg_sort()
+    numbers, relation_numbers = np.argsort(order), np.argsort(relation_order)
+    head, relation, tail = graph.triples.T
+    triples = np.stack([numbers[head], relation_numbers[relation], numbers[tail]], axis=1)
+    rows = np.lexsort(triples.T[::-1])
+    tables = {
+        "entities": graph.entities.gather(order),
+        "relations": graph.relations.gather(relation_order),
+        "triples": triples[rows],
+        "attributes": graph.attributes.sort(graph.attributes.columns),
+        "alternatives": graph.alternatives.sort("entity", maintain_order=True),
+    }
+    return Rearranged(tables=tables, entities=order, triples=rows, numbers=numbers)
+
+
+def tables_without(graph: GraphTables, entities: pl.Series) -> Rearranged:
+    """The tables without these entities and all rows about them."""
+    kept = ~graph.entities.is_in(entities.implode()).to_numpy()
+    numbers = np.where(kept, np.cumsum(kept) - 1, -1)
+    head, relation, tail = graph.triples.T
+    rows = np.flatnonzero(kept[head] & kept[tail])
+    triples = np.stack([numbers[head], relation, numbers[tail]], axis=1)[rows]
+    others = ~pl.col("entity").is_in(entities.implode())
+    tables = {
+        "entities": graph.entities.filter(kept),
+        "triples": triples,
+        "attributes": graph.attributes.filter(others),
+        "alternatives": graph.alternatives.filter(others),
+    }
+    return Rearranged(tables=tables, entities=np.flatnonzero(kept), triples=rows, numbers=numbers)
 
 
 def positions_of(wanted: pl.Series, among: pl.Series) -> Positions:
@@ -325,14 +335,42 @@ def positions_of(wanted: pl.Series, among: pl.Series) -> Positions:
     array([ 1, -1])
     """
     index = pl.DataFrame({"key": among, "position": np.arange(len(among), dtype=np.int64)})
-    found = pl.DataFrame({"key": wanted.cast(among.dtype)}).join(
+    joined = pl.DataFrame({"key": wanted.cast(among.dtype)}).join(
         index, on="key", how="left", maintain_order="left"
     )
-    return found["position"].fill_null(-1).to_numpy()
+    return joined["position"].fill_null(-1).to_numpy()
 
 
-def _names(given: Any, entities: pl.Series) -> tuple[pl.Series, int]:
-    """The name of each entity, and how many of them were given."""
+def sorted_distinct(triples: Positions, entities: int, relations: int) -> Positions:
+    """The triples without duplicates, sorted; the triples themselves if they are so already.
+
+    ``entities`` and ``relations`` are how many there are.
+    """
+    head, relation, tail = triples.T
+    keys = (head * relations + relation) * entities + tail
+    if (keys[1:] > keys[:-1]).all():
+        return triples
+    if (keys[1:] >= keys[:-1]).all():  # sorted: linear time
+        return np.asarray(triples[np.append(True, keys[1:] > keys[:-1])])
+    return np.asarray(triples[np.unique(keys, return_index=True)[1]])
+
+
+def check_names(names: pl.Series, entities: pl.Series) -> None:
+    """Refuse names that are not one per entity."""
+    if len(names) != len(entities):
+        counts = f"{len(names)} for {len(entities)} entities"
+        raise ValueError(f"names must have one row per entity, got {counts} instead")
+
+
+def check_linkable(linkable: Positions, entities: pl.Series) -> None:
+    """Refuse positions that are not ascending positions of entities."""
+    inside = (linkable >= 0) & (linkable < len(entities))
+    if not inside.all() or not (np.diff(linkable) > 0).all():
+        raise ValueError("linkable must hold ascending positions, got others instead")
+
+
+def _given_names(given: Any, entities: pl.Series) -> pl.Series:
+    """The name of each entity that was given, null where none was."""
     if isinstance(given, Mapping):
         given = list(given.items())
     is_list = isinstance(given, list | tuple)
@@ -342,16 +380,6 @@ def _names(given: Any, entities: pl.Series) -> tuple[pl.Series, int]:
         if len(names) != len(entities):
             counts = f"{len(names)} for {len(entities)} entities"
             raise OptionError(f"`names` must have one row per entity, got {counts} instead")
-        return names, int((names != "").sum())
+        return names
     table = as_table(given, tuple(ALTERNATIVE_SCHEMA), argument="names", may_be_empty=("name",))
-    return choose_names(entities, table.drop_nulls())
-
-
-def _texts(values: Iterable[Any]) -> list[str]:
-    """Values of node attributes as text; collections hold several, None and "" hold none."""
-    texts = []
-    for value in values:
-        several = isinstance(value, list | tuple | set | frozenset)
-        found = [str(one) for one in (value if several else [value]) if one not in (None, "")]
-        texts += sorted(found) if isinstance(value, set | frozenset) else found
-    return texts
+    return look_up_names(entities, table.drop_nulls())

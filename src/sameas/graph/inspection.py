@@ -12,8 +12,9 @@ import numpy as np
 import polars as pl
 
 from sameas.graph.graph import Graph, GraphPair
+from sameas.graph.matched import MatchedGraph, MatchedPair
 from sameas.graph.semantics.kinds import Kind
-from sameas.graph.semantics.understanding import understand
+from sameas.graph.semantics.understanding import understand, understand_alone
 
 SHOWN = 10
 """Properties that may hold names, as far as they are listed."""
@@ -68,22 +69,24 @@ class Inspection:
         return asdict(self)
 
 
-def inspect(pair: GraphPair) -> Inspection:
+def inspect(pair: GraphPair | MatchedPair) -> Inspection:
     """Counts, scripts and namespaces of both graphs, and warnings about what may go wrong."""
+    if isinstance(pair, GraphPair):
+        pair = understand(pair)
     left, right = inspect_graph(pair.left), inspect_graph(pair.right)
     gold_links = None if pair.gold is None else len(pair.gold)
     warnings = tuple(warnings_of_pair(left, right))
     return Inspection(left=left, right=right, gold_links=gold_links, warnings=warnings)
 
 
-def inspect_graph(graph: Graph) -> GraphInspection:
+def inspect_graph(graph: Graph | MatchedGraph) -> GraphInspection:
     """Counts, scripts and namespaces of one graph, and warnings about what may go wrong.
 
     RDF that was read alone is understood alone: how well names meet is not known.
     """
-    if graph.reading is not None:
-        graph = understand(GraphPair(left=graph, right=Graph.from_triples([]))).left
-    distinct, names, size = graph.distinct_triples(), graph.names, len(graph.entities)
+    if isinstance(graph, Graph):
+        graph = understand_alone(graph)
+    distinct, names, size = graph.distinct_triples, graph.names, len(graph.entities)
     degrees = np.bincount(distinct[:, [0, 2]].ravel(), minlength=size)
     letters = Counter[str]()
     for letter, count in Counter("".join(names.to_list())).items():
@@ -91,8 +94,8 @@ def inspect_graph(graph: Graph) -> GraphInspection:
             letters[unicodedata.name(letter, "OTHER").split()[0].title()] += count
     begin = graph.entities.str.extract(r"^(\w+://[^/]+/(?:[^/#]+[/#])?)").fill_null("(no URI)")
     namespaces = begin.alias("begin").value_counts(name="count")
-    kinds = () if graph.kinds is None else np.bincount(graph.kinds)
-    found = GraphInspection(
+    kinds = np.bincount(graph.kinds) if graph.is_rdf else ()
+    counts = GraphInspection(
         entities=size,
         relations=len(graph.relations),
         triples=len(graph.triples),
@@ -105,35 +108,35 @@ def inspect_graph(graph: Graph) -> GraphInspection:
         names_without_letters=int(((names != "") & ~names.str.contains(r"[\p{L}\p{N}]")).sum()),
         shared_names=int(((names != "") & names.is_duplicated()).sum()),
         alternatives=len(graph.alternatives),
-        not_linkable=0 if graph.linkable is None else size - len(graph.linkable),
+        not_linkable=size - len(graph.linkable),
         kinds={Kind(n).name.lower(): int(count) for n, count in enumerate(kinds) if count},
-        naming=() if graph.naming is None else tuple(graph.naming.head(SHOWN).to_dicts()),
+        naming=tuple(graph.naming.head(SHOWN).to_dicts()),
         mean_degree=float(degrees.mean()) if size else 0.0,
         scripts={name: count / letters.total() for name, count in letters.most_common(5)},
         namespaces=dict(namespaces.sort(-pl.col("count").cast(int), "begin").head(5).iter_rows()),
         reading=graph.reading_counts,
     )
-    return replace(found, warnings=tuple(_warnings(found)))
+    return replace(counts, warnings=tuple(_warnings(counts)))
 
 
-def _warnings(found: GraphInspection) -> Iterator[str]:
-    size = max(found.entities, 1)
-    if found.reading and not any(one["chosen"] for one in found.naming):
-        named = "IRIs alone name them" if found.empty_names < size else "they have no names at all"
+def _warnings(counts: GraphInspection) -> Iterator[str]:
+    size = max(counts.entities, 1)
+    if counts.reading and not any(one["chosen"] for one in counts.naming):
+        named = "IRIs alone name them" if counts.empty_names < size else "they have no names at all"
         yield f"no property names the entities: {named}; if one does, give it with `label`"
     for count, share, text in (
-        (found.isolated_entities, 0.1, "have no triple: only their names can tell"),
-        (found.empty_names, 0.05, "have an empty name: only their neighbours can tell"),
-        (found.names_without_letters, 0.05, "have a name without letters or digits"),
-        (found.shared_names, 0.3, "share their name with another entity"),
+        (counts.isolated_entities, 0.1, "have no triple: only their names can tell"),
+        (counts.empty_names, 0.05, "have an empty name: only their neighbours can tell"),
+        (counts.names_without_letters, 0.05, "have a name without letters or digits"),
+        (counts.shared_names, 0.3, "share their name with another entity"),
     ):
         if count > share * size:
             yield f"{count:,} of {size:,} entities {text}"
-    if found.duplicate_triples:
-        yield f"{found.duplicate_triples:,} triples stand twice; each counts once"
-    if found.reading.get("malformed"):
-        yield f"{found.reading['malformed']:,} malformed statements were left out"
-    if found.relations == 1:
+    if counts.duplicate_triples:
+        yield f"{counts.duplicate_triples:,} triples stand twice; each counts once"
+    if counts.reading.get("malformed"):
+        yield f"{counts.reading['malformed']:,} malformed statements were left out"
+    if counts.relations == 1:
         yield "there is only one relation: neighbours cannot be told apart by it"
 
 

@@ -136,20 +136,19 @@ def names_from_attributes(attributes: pl.DataFrame, preferred: Sequence[str] = (
     )
 
 
-def choose_names(entities: pl.Series, given: pl.DataFrame | None) -> tuple[pl.Series, int]:
-    """The name of each entity, from a table (entity, name) or else its URI; and how many are given.
+def look_up_names(entities: pl.Series, table: pl.DataFrame) -> pl.Series:
+    """The name of each entity in a table (entity, name), null where it has none.
 
     Of several names of one entity the first is taken; `further_names` has the others.
     """
-    names = names_from_uris(entities)
-    if given is None or not len(given):
-        return names, 0
-    first = given.unique("entity", keep="first", maintain_order=True)
-    chosen = entities.replace_strict(first["entity"], first["name"], default=None).rename("name")
-    return chosen.zip_with(chosen.is_not_null(), names), len(chosen) - chosen.null_count()
+    first = table.unique("entity", keep="first", maintain_order=True)
+    names: pl.Series = entities.replace_strict(
+        first["entity"], first["name"], default=None, return_dtype=pl.String
+    )
+    return pl.Series("name", names)
 
 
 def further_names(entities: pl.Series, given: pl.DataFrame) -> pl.DataFrame:
-    """The rows of a table (entity, name) that ``choose_names`` does not take: entity, name."""
+    """The rows of a table (entity, name) that ``look_up_names`` does not take: entity, name."""
     is_further = ~pl.col("entity").is_first_distinct()
     return given.filter(is_further, pl.col("entity").is_in(entities.implode()))

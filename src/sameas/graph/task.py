@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sameas.compute.arrays import Positions
 from sameas.compute.rows import Rows
-from sameas.graph.graph import GraphPair
+from sameas.graph.matched import MatchedPair
 from sameas.options.options import Options
 from sameas.options.tuning import TUNING, Tuning
 from sameas.text.encoders import EncodedNames
@@ -76,7 +76,7 @@ class Constraints:
 class Task:
     """One alignment to be made, with everything that was given looked up in the graphs."""
 
-    pair: GraphPair
+    pair: MatchedPair
     options: Options
     inputs: Inputs
     sides: Sides

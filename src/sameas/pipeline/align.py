@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from sameas.compute.parallel import one_blas_thread
 from sameas.errors import OptionError
 from sameas.formats.pair import read_pair
 from sameas.graph.graph import Graph, GraphPair
+from sameas.graph.matched import MatchedGraph, MatchedPair
 from sameas.graph.semantics.understanding import understand
 from sameas.graph.tables import Table
 from sameas.graph.task import Task
@@ -32,7 +34,7 @@ from sameas.result.audit.record import Audit
 
 __all__ = ["align", "audit_alignment", "verify"]
 
-Source = Graph | GraphPair | str | PathLike[str]
+Source = Graph | MatchedGraph | GraphPair | MatchedPair | str | PathLike[str]
 Links = Table | str | PathLike[str]
 
 
@@ -105,7 +107,7 @@ def align(
 
 
 def align_pair(
-    pair: GraphPair,
+    pair: MatchedPair,
     options: Options,
     given: Mapping[str, Any],
     *,
@@ -128,24 +130,38 @@ def align_pair(
         return make_alignment(task, _method(options)(task, phases), phases)
 
 
-def _pair(left: Source, right: Source | None, tuning: Tuning) -> GraphPair:
-    if isinstance(left, GraphPair):
+def _pair(left: Source, right: Source | None, tuning: Tuning) -> MatchedPair:
+    """The two graphs as they are matched, whatever they are given as."""
+    if isinstance(left, GraphPair | MatchedPair):
         if right is not None:
             raise OptionError("`right` must be left out where `left` is a pair of graphs")
-        known = tuning is TUNING and not any(one.reading for one in (left.left, left.right))
-        return left if known else understand(left, tuning=tuning)
-    if isinstance(left, Graph) and isinstance(right, Graph):
-        return understand(GraphPair(left=left, right=right), tuning=tuning)
-    if isinstance(left, Graph) or isinstance(right, Graph):
+        if isinstance(left, MatchedPair) and tuning is TUNING:
+            return left
+        return replace(_matched(left.left, left.right, tuning), gold=left.gold)
+    if isinstance(left, Graph | MatchedGraph) and isinstance(right, Graph | MatchedGraph):
+        return _matched(left, right, tuning)
+    if isinstance(left, Graph | MatchedGraph) or isinstance(right, Graph | MatchedGraph):
+        other = right if isinstance(left, Graph | MatchedGraph) else left
         raise OptionError(
-            "`left` and `right` must be two graphs, got one graph and "
-            f"{type(right if isinstance(left, Graph) else left).__name__!r}; read the other one "
-            "with sameas.read_graph"
+            f"`left` and `right` must be two graphs, got one graph and {type(other).__name__!r}; "
+            "read the other one with sameas.read_graph"
         )
-    if isinstance(right, GraphPair):
+    if isinstance(right, GraphPair | MatchedPair):
         raise OptionError("`right` must be a graph or a file, got a pair of graphs")
     pair = read_pair(left, right)
-    return pair if tuning is TUNING else understand(pair, tuning=tuning)
+    return pair if tuning is TUNING else _pair(pair, None, tuning)
+
+
+def _matched(
+    left: Graph | MatchedGraph, right: Graph | MatchedGraph, tuning: Tuning
+) -> MatchedPair:
+    """Two graphs as they are matched; what names the entities of RDF depends on both."""
+    if isinstance(left, Graph) or isinstance(right, Graph) or left.is_rdf or right.is_rdf:
+        left, right = (
+            graph.source if isinstance(graph, MatchedGraph) else graph for graph in (left, right)
+        )
+        return understand(GraphPair(left=left, right=right), tuning=tuning)
+    return MatchedPair(left=left, right=right)
 
 
 def _method(options: Options) -> Callable[[Task, Phases], Outcome]:

@@ -15,7 +15,7 @@ from sameas.assignment.open import OpenPlan, gap_to_bound, open_links, open_plan
 from sameas.assignment.ranking import ranked, ranks_of
 from sameas.candidates.pairs import Candidates, from_pairs
 from sameas.compute.arrays import Positions, Progress
-from sameas.graph.graph import GraphPair
+from sameas.graph.matched import MatchedPair
 from sameas.graph.semantics.kinds import Kind
 from sameas.graph.task import Task
 from sameas.pipeline.inputs import make_task
@@ -293,7 +293,7 @@ def _thresholds(task: Task, refinement: Refinement, plan: OpenPlan) -> dict[str,
     values = refinement.thresholds + plan.threshold
     most = int(np.bincount(kinds).argmax()) if len(kinds) else 0
     found = {"threshold": float(values[most])}
-    if task.pair.kinds is None:
+    if not task.pair.both_rdf:
         return found
     return {
         **found,
@@ -301,7 +301,7 @@ def _thresholds(task: Task, refinement: Refinement, plan: OpenPlan) -> dict[str,
     }
 
 
-def _anchor_table(pair: GraphPair, anchors: Anchors) -> pl.DataFrame:
+def _anchor_table(pair: MatchedPair, anchors: Anchors) -> pl.DataFrame:
     left, right = pair.left.entities, pair.right.entities
     return pl.DataFrame(
         {
@@ -312,7 +312,7 @@ def _anchor_table(pair: GraphPair, anchors: Anchors) -> pl.DataFrame:
     )
 
 
-def relation_table(pair: GraphPair, relations: Relations) -> pl.DataFrame:
+def relation_table(pair: MatchedPair, relations: Relations) -> pl.DataFrame:
     """Which relation (or attribute) of the left matches which of the right, best first.
 
     ``inverse`` says that one is the other read backwards; ``edges`` on how many edges between

@@ -17,9 +17,9 @@ from sameas.errors import OptionError
 from sameas.formats.names import read_dictionary
 from sameas.formats.pair import read_gold
 from sameas.formats.vectors import load_word_vectors, read_embeddings
-from sameas.graph.graph import GraphPair
 from sameas.graph.iri import are_blank
 from sameas.graph.labels import beginnings
+from sameas.graph.matched import MatchedPair
 from sameas.graph.tables import Table, as_links, as_table
 from sameas.graph.task import Constraints, Inputs, Task
 from sameas.options.options import Options, refuse_unused
@@ -33,7 +33,7 @@ DECIDED: dict[str, Literal["accept", "reject"]] = {"seeds": "accept", "reject": 
 
 
 def collect_inputs(
-    pair: GraphPair,
+    pair: MatchedPair,
     options: Options,
     *,
     seeds: Table | str | PathLike[str] | None = None,
@@ -105,7 +105,7 @@ def _rows_of(name: str, value: Any) -> pl.DataFrame | None:
 
 
 def make_task(
-    pair: GraphPair, options: Options, inputs: Inputs, *, tuning: Tuning = TUNING
+    pair: MatchedPair, options: Options, inputs: Inputs, *, tuning: Tuning = TUNING
 ) -> Task:
     """The task, with seeds, rejected pairs and ``among`` checked against the graphs.
 
@@ -116,26 +116,22 @@ def make_task(
         orders = [graph.entities.arg_sort().to_numpy() for graph in (pair.left, pair.right)]
         rows = np.concatenate([orders[0], len(orders[0]) + orders[1]], dtype=np.int64)
         inputs = replace(inputs, embeddings=inputs.embeddings.take(rows))
-    cut = [graph.in_order().with_short_names() for graph in (pair.left, pair.right)]
+    cut = [graph.in_order().with_short_names() for graph in pair.graphs]
     pair = replace(pair, left=cut[0][0], right=cut[1][0])
     graphs = pair.left, pair.right
     if inputs.among is None:
-        left, right = (
-            np.arange(len(graph.entities)) if graph.linkable is None else graph.linkable
-            for graph in graphs
-        )
+        left, right = (graph.linkable for graph in graphs)
     else:
         left, right = (np.unique(column) for column in _positions(pair, inputs.among, "among").T)
     seeds = _positions(pair, inputs.seeds, "seeds")
     rejected = _positions(pair, inputs.reject, "reject")
     inside = [np.zeros(len(graph.entities), dtype=np.bool_) for graph in graphs]
     inside[0][left], inside[1][right] = True, True
-    kinds = pair.kinds or tuple(np.zeros(len(mask), dtype=np.int8) for mask in inside)
     known = Constraints(
-        seeds, rejected, (inside[0], inside[1]), (kinds[0], kinds[1]), options.single
+        seeds, rejected, (inside[0], inside[1]), pair.compared_kinds, options.single
     )
     _check_seeds(known)
-    if pair.kinds is not None:
+    if pair.both_rdf:
         from sameas.similarity.types import contradictory, types_of  # with Numba
 
         # What both graphs call by the same IRI is the same.
@@ -167,7 +163,7 @@ def _check_seeds(known: Constraints) -> None:
         raise OptionError("`seeds` must not be rejected, got a link that `reject` names too")
 
 
-def _positions(pair: GraphPair, links: pl.DataFrame | None, name: str) -> Positions:
+def _positions(pair: MatchedPair, links: pl.DataFrame | None, name: str) -> Positions:
     """The positions of the entities of links, shape (k, 2)."""
     if links is None:
         return np.zeros((0, 2), dtype=np.int64)

@@ -17,7 +17,7 @@ from sameas.assignment.problem import COMPLETE_BYTES, prefers_complete
 from sameas.compute.arrays import Positions, Vector
 from sameas.compute.topk import COMPARE_ALL_UP_TO, SHARP
 from sameas.errors import MemoryCeilingError
-from sameas.graph.graph import Graph, GraphPair
+from sameas.graph.matched import MatchedGraph, MatchedPair
 from sameas.graph.task import Sides, Task
 from sameas.options.options import Options, Text
 from sameas.similarity.crosslingual import choose_support, encoder_for
@@ -101,7 +101,7 @@ def _too_little(needed: int, what: str, options: Options) -> MemoryCeilingError:
     )
 
 
-def _graph_bytes(pair: GraphPair) -> int:
+def _graph_bytes(pair: MatchedPair) -> int:
     """The two graphs as they are, and the tables of the result."""
     graphs = sum(
         graph.entities.estimated_size()
@@ -157,7 +157,7 @@ def _row_bytes(task: Task, sides: Sides) -> int:
     return total
 
 
-def _entries(graph: Graph, positions: Positions, curve: Curve, depth: int) -> int:
+def _entries(graph: MatchedGraph, positions: Positions, curve: Curve, depth: int) -> int:
     """Entries of one side's rows over all hops, and those of hops that are made on the way."""
     drawn = np.maximum(graph.names.str.len_chars().fill_null(0).to_numpy() - 1.0, 0.0)
     total = curve(drawn)[positions].sum()

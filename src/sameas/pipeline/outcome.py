@@ -9,7 +9,8 @@ from typing import Any
 import polars as pl
 
 from sameas.compute.arrays import Positions, Vector
-from sameas.graph.graph import Graph, positions_of
+from sameas.graph.graph import positions_of
+from sameas.graph.matched import MatchedGraph
 from sameas.graph.semantics.kinds import Kind
 from sameas.graph.task import Task
 from sameas.pipeline.phases import Phases
@@ -89,11 +90,11 @@ def _told_by_iri(task: Task) -> pl.Series:
     pair, seeds = task.pair, task.known.seeds
     iris = pair.left.entities.gather(seeds[:, 0])
     same = (iris == pair.right.entities.gather(seeds[:, 1])).to_numpy()
-    asked = any(graph.raw and graph.raw.asks_for_all for graph in (pair.left, pair.right))
-    if pair.kinds is None or asked or not same.any():
+    asked = any(graph.source.asks_for_all for graph in pair.graphs)
+    if not pair.both_rdf or asked or not same.any():
         return iris[:0]
     iris = iris.filter(pl.Series(same))
-    individual = pl.Series(pair.kinds[0][seeds[same, 0]] == Kind.INDIVIDUAL)
+    individual = pl.Series(pair.compared_kinds[0][seeds[same, 0]] == Kind.INDIVIDUAL)
     left, right = (_descriptions(graph, iris) for graph in (pair.left, pair.right))
     differ = pl.concat(
         [
@@ -106,7 +107,7 @@ def _told_by_iri(task: Task) -> pl.Series:
     return told
 
 
-def _descriptions(graph: Graph, iris: pl.Series) -> pl.DataFrame:
+def _descriptions(graph: MatchedGraph, iris: pl.Series) -> pl.DataFrame:
     """entity, attribute, value: all that a graph says of some entities, names included."""
     head, relation, tail = graph.triples.T
     names = pl.DataFrame({"entity": graph.entities, "name": graph.names})

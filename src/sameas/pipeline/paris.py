@@ -41,7 +41,8 @@ import polars as pl
 from scipy.sparse import csr_array
 
 from sameas.errors import MemoryCeilingError
-from sameas.graph.graph import Graph, positions_of
+from sameas.graph.graph import positions_of
+from sameas.graph.matched import MatchedGraph
 from sameas.graph.semantics.paths import SEPARATOR
 from sameas.graph.task import Task
 from sameas.pipeline.memory import plan_paris
@@ -77,8 +78,8 @@ class Equivalences:
 
 
 def paris(
-    left: Graph,
-    right: Graph,
+    left: MatchedGraph,
+    right: MatchedGraph,
     *,
     iterations: int = 10,
     memory: float = math.inf,
@@ -149,7 +150,7 @@ class _Facts:
     """Which entities stand at which door; shape (entities, doors), zeros and ones."""
 
 
-def _literals(graph: Graph) -> pl.DataFrame:
+def _literals(graph: MatchedGraph) -> pl.DataFrame:
     """entity (position), relation, value: all names, and what attributes say of entities."""
     first = pl.DataFrame({"entity": graph.entities, "name": graph.names})
     names = pl.concat([first, graph.alternatives.select("entity", "name")])
@@ -172,7 +173,7 @@ def _normalised(names: pl.Series) -> pl.Series:
     return pl.Series("name", folded, dtype=pl.String)
 
 
-def _facts(graph: Graph, table: pl.DataFrame, literals: pl.Series) -> _Facts:
+def _facts(graph: MatchedGraph, table: pl.DataFrame, literals: pl.Series) -> _Facts:
     """The facts of a graph, their inverses and their doors.
 
     ``table`` holds those about literals, which have their numbers in ``literals``.
@@ -183,7 +184,7 @@ def _facts(graph: Graph, table: pl.DataFrame, literals: pl.Series) -> _Facts:
     number = len(graph.relations) + positions_of(table["relation"], attributes)
     literal = entities + positions_of(table["value"], literals)
     said = np.stack([table["entity"].to_numpy(), number, literal], axis=1)
-    head, relation, tail = np.concatenate([graph.distinct_triples(), said]).T
+    head, relation, tail = np.concatenate([graph.distinct_triples, said]).T
     both = np.concatenate([relation, relation + len(relations)])
     heads, tails = np.concatenate([head, tail]), np.concatenate([tail, head])
     count = np.bincount(both, minlength=2 * len(relations))

@@ -132,7 +132,7 @@ def _propose(task: Task, sides: Sides, aids: LanguageSupport, phases: Phases) ->
     spelled, and only the first names of entities that have several.
     """
     options, size = task.options, max(map(len, sides))
-    enough = options.rounds > 0 and task.pair.kinds is None and not aids.used
+    enough = options.rounds > 0 and not task.pair.both_rdf and not aids.used
     limit = min(CLUES_BEYOND, COMPARE_ALL_UP_TO) if enough else COMPARE_ALL_UP_TO
     if task.inputs.embeddings is not None or size <= limit:
         return None

@@ -33,7 +33,8 @@ from sameas.compute.kernels.votes import (
 )
 from sameas.compute.parallel import even_slices, map_blocks
 from sameas.compute.rows import starts_in
-from sameas.graph.graph import Graph, GraphPair, positions_of
+from sameas.graph.graph import positions_of
+from sameas.graph.matched import MatchedGraph, MatchedPair
 
 SMOOTH = 3
 """Edges that a relation must have been seen on before its matches count for much."""
@@ -120,7 +121,7 @@ class Relations:
     right_cover: Vector
 
 
-def edges_of(pair: GraphPair, *, hub: int, relations: bool = True) -> tuple[Edges, Edges]:
+def edges_of(pair: MatchedPair, *, hub: int, relations: bool = True) -> tuple[Edges, Edges]:
     """The edges of both graphs, without loops and without far nodes of more than ``hub`` entities.
 
     Only literal values that both graphs have count. Without ``relations``, all relations are
@@ -137,7 +138,7 @@ def edges_of(pair: GraphPair, *, hub: int, relations: bool = True) -> tuple[Edge
     return left, right
 
 
-def literal_values(pair: GraphPair) -> tuple[pl.DataFrame, pl.DataFrame]:
+def literal_values(pair: MatchedPair) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The literal values of both graphs: entity (position), attribute, value.
 
     Where entities have several names, each is a value too: the first name in one graph may be
@@ -150,7 +151,7 @@ def literal_values(pair: GraphPair) -> tuple[pl.DataFrame, pl.DataFrame]:
         table = graph.attributes.select("entity", "attribute", "value").join(
             names, left_on=["entity", "value"], right_on=["entity", "name"], how="anti"
         )
-        if pair.kinds is not None:  # attributes count by their likeness, see likeness/
+        if pair.both_rdf:  # attributes count by their likeness, see similarity/attributes
             table = table.clear()
         if _has_alternatives(pair):
             every = pl.concat([names, graph.alternatives.select("entity", "name")])
@@ -175,11 +176,11 @@ def common_values(left: pl.DataFrame, right: pl.DataFrame) -> pl.Series:
     return values
 
 
-def _has_alternatives(pair: GraphPair) -> bool:
+def _has_alternatives(pair: MatchedPair) -> bool:
     return any(len(graph.alternatives) for graph in (pair.left, pair.right))
 
 
-def attributes_of(pair: GraphPair) -> tuple[pl.Series, pl.Series]:
+def attributes_of(pair: MatchedPair) -> tuple[pl.Series, pl.Series]:
     """The attributes of both graphs in the order of their numbers."""
     names = pl.Series([NAME] if _has_alternatives(pair) else [], dtype=pl.String)
     left, right = (
@@ -190,7 +191,7 @@ def attributes_of(pair: GraphPair) -> tuple[pl.Series, pl.Series]:
 
 
 def _edges(
-    graph: Graph,
+    graph: MatchedGraph,
     values: pl.DataFrame,
     attributes: pl.Series,
     shared: pl.Series,
@@ -200,7 +201,7 @@ def _edges(
     size, kinds = len(graph.entities), len(graph.relations)
     if not relations:
         graph = replace(graph, triples=graph.triples * np.array([1, 0, 1]))
-    triples = graph.distinct_triples()
+    triples = graph.distinct_triples
     triples = triples[triples[:, 0] != triples[:, 2]]
     held = values.filter(pl.col("value").is_in(shared.implode()), pl.col("entity") >= 0)
     literal = np.stack(

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from sameas import __version__
-from sameas.graph.graph import GraphPair
 from sameas.graph.iri import Side
+from sameas.graph.matched import MatchedPair
 from sameas.graph.task import Inputs
 from sameas.options.options import Options
 from sameas.result.audit.record import Audit
@@ -111,7 +111,7 @@ class Alignment:
     """Phases that were taken over from an interrupted run; not part of the result either."""
     version: str = __version__
     """The version of sameas that made the result."""
-    pair: GraphPair = field(init=False)
+    pair: MatchedPair = field(init=False)
     """Both graphs, and gold links where they are known."""
     inputs: Inputs = field(init=False)
     """What was given besides the graphs."""

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from sameas.errors import OptionError, shortened
-from sameas.graph.graph import GraphPair
+from sameas.graph.matched import MatchedPair
 from sameas.graph.tables import Table, as_links
 from sameas.result.alignment import Alignment
 
@@ -191,7 +191,7 @@ def _calibration(judged: pl.DataFrame, gold: pl.DataFrame) -> Calibration:
     return Calibration(tuple(Bin(place / BINS, *row) for place, *row in table.iter_rows()))
 
 
-def hide_half(pair: GraphPair, *, seed: int) -> tuple[GraphPair, pl.Series]:
+def hide_half(pair: MatchedPair, *, seed: int) -> tuple[MatchedPair, pl.Series]:
     """The hidden-half test: a pair in which many left entities have no counterpart, and which.
 
     A random half of the right entities that gold mentions is taken out of the right graph, with
@@ -222,16 +222,17 @@ def _links(
         columns = [gold[side]] if no_match is None else [gold[side], no_match.rename(side)]
         if complete:
             graph = getattr(found.pair, side) if isinstance(found, Alignment) else None
-            if graph is None or (kinds := graph.kinds) is None:
+            if graph is None or not graph.is_rdf:
                 return links, links
-            places = graph.positions(gold[side])
-            alike = graph.entities.filter(np.isin(kinds, kinds[places[places >= 0]]))
+            positions = graph.positions(gold[side])
+            gold_kinds = graph.kinds[positions[positions >= 0]]
+            alike = graph.entities.filter(np.isin(graph.kinds, gold_kinds))
             columns.append(alike.rename(side))
         known.append(pl.col(side).is_in(pl.concat(columns).implode()))
     return links, links.filter(pl.any_horizontal(known))
 
 
-def _warnings(links: pl.DataFrame, gold: pl.DataFrame, pair: GraphPair | None) -> Iterator[str]:
+def _warnings(links: pl.DataFrame, gold: pl.DataFrame, pair: MatchedPair | None) -> Iterator[str]:
     """Signs that gold is not about the graphs or, where they are not known, about the links.
 
     A gold link meets graphs that have both of its entities, and links that have one of them.

@@ -29,7 +29,7 @@ from sameas.graph.links import (
     saying,
     with_numbers,
 )
-from sameas.graph.rdf.assembly import TYPE
+from sameas.graph.matched import MatchedGraph
 from sameas.graph.semantics.kinds import Kind
 from sameas.graph.tables import NUMBERS, Table, as_links
 from sameas.result.alignment import Alignment
@@ -210,24 +210,22 @@ FORMATS: dict[str, tuple[Callable[[LinkSet, Path], None], set[str]]] = {
 def predicates_of(alignment: Alignment, left: pl.Series | None = None) -> pl.Series:
     """The IRI of each link's predicate, in the order of the links, or of these left entities."""
     graph = alignment.pair.left
-    concepts = _concepts(graph.raw or graph)
-    places = np.where(graph.entities.is_in(concepts.implode()), CONCEPT, 0)
-    if graph.kinds is not None:
-        places = np.where(np.isin(graph.kinds, (Kind.CLASS, Kind.PROPERTY)), graph.kinds, places)
+    concepts = _concepts(graph.source)
+    codes = np.where(graph.entities.is_in(concepts.implode()), CONCEPT, 0)
+    codes = np.where(np.isin(graph.kinds, (Kind.CLASS, Kind.PROPERTY)), graph.kinds, codes)
     left = alignment.links["left"] if left is None else left
     predicates: pl.Series = left.replace_strict(
-        graph.entities, BY_KIND.gather(places), default=SAME_AS, return_dtype=pl.String
+        graph.entities, BY_KIND.gather(codes), default=SAME_AS, return_dtype=pl.String
     )
     return predicates.rename("predicate")
 
 
 def _concepts(graph: Graph) -> pl.Series:
     """The SKOS concepts of a graph, by their type or by properties that only concepts have."""
-    head, relation, tail = graph.triples.T
-    telling = graph.relations.is_in(OF_CONCEPTS).to_numpy()[relation]
-    typed = (graph.relations == TYPE).to_numpy()[relation]
-    typed &= (graph.entities == f"{SKOS}Concept").to_numpy()[tail]
-    return graph.entities.gather(np.unique(head[telling | typed]))
+    telling = graph.relations.is_in(OF_CONCEPTS).to_numpy()[graph.triples[:, 1]]
+    is_concept = (graph.entities == f"{SKOS}Concept").to_numpy()[graph.types[:, 1]]
+    concepts = np.append(graph.triples[telling, 0], graph.types[is_concept, 0])
+    return graph.entities.gather(np.unique(concepts))
 
 
 def _link_set(table: Table) -> LinkSet:
@@ -271,7 +269,7 @@ def _not_held(links: LinkSet, holds: set[str]) -> Iterator[str]:
 def described(alignment: Alignment) -> LinkSet:
     """The links of an alignment with the names of their entities and how they were found."""
 
-    def label(side: str, graph: Graph) -> pl.Expr:
+    def label(side: str, graph: MatchedGraph) -> pl.Expr:
         name = pl.col(side).replace_strict(graph.entities, graph.names, default=None)
         return pl.when(name != "").then(name)
 

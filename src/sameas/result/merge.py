@@ -67,10 +67,7 @@ def merge(alignment: Alignment, path: str | PathLike[str], *, keep: Side = "left
     check_place(path, kind, SUFFIXES, remedy="plain, .gz or .zst")
     alignment = curated(alignment)
     pair = alignment.pair
-    graphs: dict[Side, Graph] = {
-        "left": pair.left.raw or pair.left,
-        "right": pair.right.raw or pair.right,
-    }
+    graphs: dict[Side, Graph] = {"left": pair.left.source, "right": pair.right.source}
     links = alignment.links.with_columns(predicate=bracketed(predicates_of(alignment)))
     terms, same_as = _identities(graphs, links, keep=keep)
     left, right = (_statements(graph, terms[side], side) for side, graph in graphs.items())
@@ -95,7 +92,7 @@ def merge(alignment: Alignment, path: str | PathLike[str], *, keep: Side = "left
             write_statements(table, file)
     if any(alignment.links[name].is_not_null().any() for name in ("score", "confidence")):
         not_held.append("score and confidence of the links")
-    tables = [graph for graph in graphs.values() if not _is_rdf(graph)]
+    tables = [graph for graph in graphs.values() if not graph.is_rdf]
     ids = [ids for graph in tables for ids in (graph.entities, graph.relations)]
     if words := sum(int((~are_iris(column) & ~are_blank(column)).sum()) for column in ids):
         not_held.append(
@@ -103,11 +100,6 @@ def merge(alignment: Alignment, path: str | PathLike[str], *, keep: Side = "left
         )
     triples = {part: len(table) for part, table in parts.items()}
     return Merged(triples=triples, not_held=tuple(not_held))
-
-
-def _is_rdf(graph: Graph) -> bool:
-    """Whether a graph is as it was read from RDF."""
-    return "datatype" in graph.attributes.columns
 
 
 def _identities(
@@ -119,7 +111,7 @@ def _identities(
     """
     shift = len(graphs["left"].entities)
     written = pl.concat(
-        _terms(graph.entities, side, rdf=_is_rdf(graph)) for side, graph in graphs.items()
+        _terms(graph.entities, side, rdf=graph.is_rdf) for side, graph in graphs.items()
     )
     ends = np.stack([graph.positions(links[side]) for side, graph in graphs.items()], axis=1)
     known = np.flatnonzero(ends.min(axis=1) >= 0)
@@ -163,7 +155,7 @@ def _terms(ids: pl.Series, side: Side, *, rdf: bool) -> pl.Series:
 
 def _statements(graph: Graph, terms: pl.Series, side: Side) -> pl.DataFrame:
     """All triples of a graph as text: subject, predicate, object, graph ("" where it has none)."""
-    rdf = _is_rdf(graph)
+    rdf = graph.is_rdf
 
     def predicates(ids: pl.Series) -> pl.Series:
         """How predicates are written: like the entities that they are, in RDF."""

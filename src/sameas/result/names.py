@@ -10,12 +10,12 @@ import polars as pl
 
 from sameas.compute.atomic import replacing_file
 from sameas.errors import OutputError
-from sameas.graph.graph import GraphPair
+from sameas.graph.matched import MatchedPair
 from sameas.result.export import TABLES
 
 
 def write_names(
-    pair: GraphPair,
+    pair: MatchedPair,
     path: str | os.PathLike[str],
     *,
     sides: Sequence[str] = ("left", "right"),

@@ -25,7 +25,9 @@ from sameas.errors import InputError, refusing
 from sameas.formats.files import read_bytes
 from sameas.formats.tables import read_parquet
 from sameas.formats.vectors import read_array
-from sameas.graph.graph import Graph, GraphPair
+from sameas.graph.graph import Graph
+from sameas.graph.matched import NAMING_SCHEMA, MatchedGraph, MatchedPair
+from sameas.graph.rdf.reading import Reading
 from sameas.graph.semantics.kinds import Kind
 from sameas.graph.task import Inputs
 from sameas.options.options import Options, recorded_options
@@ -57,9 +59,7 @@ COLUMNS: dict[str, pl.Schema] = {
     },
     "word_vectors": pl.Schema([("word", pl.String), ("vector", pl.List(pl.Float32))]),
     "encoded_names": pl.Schema([("name", pl.String), ("vector", pl.List(pl.Float32))]),
-    "naming": pl.Schema(
-        {"path": pl.String, "entities": pl.Int64, "likeness": pl.Float64, "chosen": pl.Boolean}
-    ),
+    "naming": NAMING_SCHEMA,
 }
 """The columns that each table must have."""
 REQUIRED = ("links", "candidates", "unmatched")
@@ -123,32 +123,47 @@ def _write_tables(tables: Mapping[str, pl.DataFrame | None], folder: Path) -> No
             table.write_parquet(folder / f"{name}.parquet", row_group_size=250_000)
 
 
-def _write_graph(graph: Graph, folder: Path) -> None:
+def _write_graph(graph: MatchedGraph, folder: Path) -> None:
+    """Write a graph as it was matched, and in the folder raw what was read, where it was RDF."""
+    tables = _tables_of(graph)
+    if len(graph.linkable) < len(graph.entities):
+        tables["linkable"] = graph.entities.gather(graph.linkable).to_frame("entity")
+    if graph.name_paths:
+        tables["name_paths"] = pl.DataFrame({"path": graph.name_paths})
+    if graph.is_rdf:
+        kinds = KINDS.gather(graph.kinds)
+        tables |= {"naming": graph.naming, "entities": tables["entities"].with_columns(kinds)}
+    folder.mkdir()
+    _write_tables(tables, folder)
+    if graph.is_rdf:
+        _write_source(graph.source, folder / "raw")
+
+
+def _write_source(graph: Graph, folder: Path) -> None:
+    """Write a graph as it was read."""
+    tables = _tables_of(graph)
+    if graph.triple_graphs is not None:
+        tables["triples"] = tables["triples"].with_columns(graph=graph.triple_graphs)
+    if graph.linkable is not None:
+        tables["linkable"] = graph.entities.gather(graph.linkable).to_frame("entity")
+    folder.mkdir()
+    _write_tables(tables, folder)
+
+
+def _tables_of(graph: Graph | MatchedGraph) -> dict[str, pl.DataFrame]:
+    """The tables that every graph has, by the names of their files."""
     head, relation, tail = graph.triples.T
-    entities = {"entity": graph.entities, "name": graph.names}
-    if graph.kinds is not None:
-        entities["kind"] = KINDS.gather(graph.kinds)
     triples = {
         "head": graph.entities.gather(head),
         "relation": graph.relations.gather(relation),
         "tail": graph.entities.gather(tail),
     }
-    if graph.triple_graphs is not None:
-        triples["graph"] = graph.triple_graphs
     tables = {
-        "entities": pl.DataFrame(entities),
+        "entities": pl.DataFrame({"entity": graph.entities, "name": graph.names}),
         "triples": pl.DataFrame(triples),
         "attributes": graph.attributes,
-        "alternatives": graph.alternatives if len(graph.alternatives) else None,
-        "name_paths": pl.DataFrame({"path": graph.name_paths}) if graph.name_paths else None,
-        "naming": graph.naming,
     }
-    if graph.linkable is not None:
-        tables["linkable"] = graph.entities.gather(graph.linkable).to_frame("entity")
-    folder.mkdir()
-    _write_tables(tables, folder)
-    if graph.raw is not None:
-        _write_graph(graph.raw, folder / "raw")
+    return {**tables, "alternatives": graph.alternatives} if len(graph.alternatives) else tables
 
 
 def is_run(path: Path) -> bool:
@@ -168,7 +183,7 @@ def read_run(path: str | PathLike[str]) -> Alignment:
     def load(name: str) -> Any:
         if name == "pair":
             left, right = _read_graph(path / "left"), _read_graph(path / "right")
-            return GraphPair(left=left, right=right, gold=_read_if_there(path / "gold.parquet"))
+            return MatchedPair(left=left, right=right, gold=_read_if_there(path / "gold.parquet"))
         if name == "audit":
             with refusing(path / "run.json", "is damaged", AGAIN):
                 return recorded_audit(record.get("audit"))
@@ -244,37 +259,84 @@ def _read_vectors(path: Path) -> tuple[pl.Series, Matrix]:
     return table[:, 0], matrix
 
 
-def _read_graph(folder: Path) -> Graph:
-    entities, triples, attributes = (
-        _read_table(folder / f"{name}.parquet") for name in ("entities", "triples", "attributes")
-    )
-    alternatives, linkable, paths, naming = (
-        _read_if_there(folder / f"{name}.parquet")
-        for name in ("alternatives", "linkable", "name_paths", "naming")
-    )
-    # an entity may stand twice, a triple have an unknown one, or a kind be unknown
-    with refusing(folder, "is damaged", AGAIN):
-        graph = Graph.from_triples(
-            triples,
-            entities=entities["entity"],
-            names=entities["name"],
-            attributes=attributes,
-            alternatives=alternatives,
-        )
-        kinds = None
-        if "kind" in entities.columns:
-            numbers = range(len(KINDS))
-            kinds = entities["kind"].replace_strict(KINDS, numbers, return_dtype=pl.Int8).to_numpy()
-    return replace(
-        graph.with_short_names()[0],
-        attributes=attributes,
-        linkable=None if linkable is None else graph.positions(linkable["entity"]),
-        kinds=kinds,
+def _read_graph(folder: Path) -> MatchedGraph:
+    """A graph as it was matched, with the graph as it was read."""
+    tables = _read_tables(folder)
+    graph, kinds, paths = _graph_of(tables, folder), _kinds_of(tables, folder), tables["name_paths"]
+    if (folder / "raw").is_dir():
+        source = _read_source(folder / "raw")
+    elif kinds is None:
+        source = graph
+    else:  # a part of RDF, of which the rest was not kept
+        empty = {name: pl.lit("") for name in ("language", "datatype", "graph")}
+        attributes = graph.attributes.with_columns(**empty)
+        source = replace(graph, reading=Reading(), attributes=attributes)
+    size, naming = len(graph.entities), tables["naming"]
+    matched = MatchedGraph(
+        entities=graph.entities,
+        names=graph.names,
+        names_given=graph.names_given,
+        relations=graph.relations,
+        triples=graph.triples,
+        attributes=graph.attributes,
+        alternatives=graph.alternatives,
+        linkable=np.arange(size) if graph.linkable is None else graph.linkable,
+        kinds=np.full(size, Kind.INDIVIDUAL, dtype=np.int8) if kinds is None else kinds,
         name_paths=() if paths is None else tuple(paths["path"]),
-        naming=naming,
-        raw=_read_graph(folder / "raw") if (folder / "raw").is_dir() else None,
-        triple_graphs=triples["graph"] if "graph" in triples.columns else None,
+        naming=pl.DataFrame(schema=NAMING_SCHEMA) if naming is None else naming,
+        source=source,
     )
+    return matched.with_short_names()[0]
+
+
+def _read_source(folder: Path) -> Graph:
+    """A graph as it was read from RDF; the rules by which it was understood are not kept."""
+    tables = _read_tables(folder)
+    triples = tables["triples"]
+    graphs = triples["graph"] if "graph" in triples.columns else None
+    return replace(_graph_of(tables, folder), reading=Reading(), triple_graphs=graphs)
+
+
+def _read_tables(folder: Path) -> dict[str, Any]:
+    """The tables of a graph by name, None for those that it has not."""
+    required = {
+        name: _read_table(folder / f"{name}.parquet")
+        for name in ("entities", "triples", "attributes")
+    }
+    optional = {
+        name: _read_if_there(folder / f"{name}.parquet")
+        for name in ("alternatives", "linkable", "name_paths", "naming")
+    }
+    return {**required, **optional}
+
+
+def _graph_of(tables: Mapping[str, Any], folder: Path) -> Graph:
+    """The graph that tables hold."""
+    linkable = tables["linkable"]
+    with refusing(folder, "is damaged", AGAIN):  # an entity may stand twice, or be unknown
+        graph = Graph.from_triples(
+            tables["triples"],
+            entities=tables["entities"]["entity"],
+            names=tables["entities"]["name"],
+            attributes=tables["attributes"],
+            alternatives=tables["alternatives"],
+        )
+        return replace(
+            graph,
+            attributes=tables["attributes"],
+            linkable=None if linkable is None else graph.positions(linkable["entity"]),
+        )
+
+
+def _kinds_of(tables: Mapping[str, Any], folder: Path) -> NDArray[np.int8] | None:
+    """The kind of each entity; None where the graph was not RDF."""
+    if "kind" not in tables["entities"].columns:
+        return None
+    with refusing(folder, "is damaged", AGAIN):  # a kind may be unknown
+        codes = range(len(KINDS))
+        numbers = tables["entities"]["kind"].replace_strict(KINDS, codes, return_dtype=pl.Int8)
+        kinds: NDArray[np.int8] = numbers.to_numpy()
+        return kinds
 
 
 def _read_if_there(path: Path) -> pl.DataFrame | None:

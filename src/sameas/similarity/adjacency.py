@@ -9,18 +9,20 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, eye_array
 
 from sameas.compute.arrays import Positions, Sparse
-from sameas.graph.graph import Graph
+from sameas.graph.matched import MatchedGraph
 from sameas.options.options import Adjacency
 
 
-def adjacency_matrices(left: Graph, right: Graph, kind: Adjacency) -> tuple[Sparse, Sparse]:
+def adjacency_matrices(
+    left: MatchedGraph, right: MatchedGraph, kind: Adjacency
+) -> tuple[Sparse, Sparse]:
     """The adjacency of each graph, (n, n), of the kind asked for."""
     if kind == "relational":
         return relational(left, right)
     return KINDS[kind](left), KINDS[kind](right)
 
 
-def relational(left: Graph, right: Graph) -> tuple[Sparse, Sparse]:
+def relational(left: MatchedGraph, right: MatchedGraph) -> tuple[Sparse, Sparse]:
     """Edges weighted by how rare their relations are, and a self-loop on every entity.
 
     With every triple there is its inverse, through another relation. An edge weighs the sum of
@@ -29,12 +31,12 @@ def relational(left: Graph, right: Graph) -> tuple[Sparse, Sparse]:
     ln 2, the least that a relation can weigh, so that in graphs with few triples the features of
     an entity itself do not vanish.
     """
-    graphs = [(graph, graph.distinct_triples()) for graph in (left, right)]
+    graphs = [(graph, graph.distinct_triples) for graph in (left, right)]
     total = max(2 * sum(len(triples) for _, triples in graphs), 1)
     entities = sum(len(graph.entities) for graph, _ in graphs)
     loop = max(np.log(total / max(entities, 1)), np.log(2))
 
-    def matrix(graph: Graph, triples: Positions) -> Sparse:
+    def matrix(graph: MatchedGraph, triples: Positions) -> Sparse:
         counts = np.bincount(triples[:, 1], minlength=len(graph.relations))
         rarity = np.log(total / np.maximum(counts, 1))
         return _symmetric(len(graph.entities), triples, rarity[triples[:, 1]], loop)
@@ -42,21 +44,21 @@ def relational(left: Graph, right: Graph) -> tuple[Sparse, Sparse]:
     return matrix(*graphs[0]), matrix(*graphs[1])
 
 
-def plain(graph: Graph) -> Sparse:
+def plain(graph: MatchedGraph) -> Sparse:
     """One where two entities share a triple in either direction, or are the same; else zero."""
-    triples = graph.distinct_triples()
+    triples = graph.distinct_triples
     matrix = _symmetric(len(graph.entities), triples, np.ones(len(triples)), 1.0)
     matrix.data[:] = 1
     return matrix
 
 
-def random_walk(graph: Graph) -> Sparse:
+def random_walk(graph: MatchedGraph) -> Sparse:
     """The plain adjacency with rows that sum to one."""
     matrix = plain(graph)
     return csr_array(diags_array(1 / _degrees(matrix)) @ matrix).astype(np.float32)
 
 
-def laplacian(graph: Graph) -> Sparse:
+def laplacian(graph: MatchedGraph) -> Sparse:
     """The symmetric Laplacian I - D^-1/2 A D^-1/2 of the plain adjacency without loops."""
     loops = eye_array(len(graph.entities), format="csr")
     matrix = csr_array(plain(graph) - loops)
@@ -65,7 +67,7 @@ def laplacian(graph: Graph) -> Sparse:
     return csr_array(loops - diags_array(roots) @ matrix @ diags_array(roots)).astype(np.float32)
 
 
-KINDS: dict[Adjacency, Callable[[Graph], Sparse]] = {
+KINDS: dict[Adjacency, Callable[[MatchedGraph], Sparse]] = {
     "plain": plain,
     "random-walk": random_walk,
     "laplacian": laplacian,

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sameas.compute.arrays import Numbers, Positions, Vector
 from sameas.compute.joins import bounded_join
 from sameas.compute.topk import top_k_sparse
-from sameas.graph.graph import Graph, GraphPair
+from sameas.graph.matched import MatchedGraph, MatchedPair
 from sameas.graph.semantics.paths import SEPARATOR
 from sameas.options.tuning import TUNING, AttributeTuning, Tuning
 from sameas.similarity.cache import PairCache, Terms
@@ -150,7 +150,7 @@ class Attributes:
         return terms
 
 
-def read_attributes(pair: GraphPair, *, tuning: Tuning = TUNING) -> Attributes | None:
+def read_attributes(pair: MatchedPair, *, tuning: Tuning = TUNING) -> Attributes | None:
     """The attributes of both graphs that have values in common; None if there are none."""
     numbers = tuning.attributes
     left, right = (_canonical_values(graph, numbers.longest) for graph in (pair.left, pair.right))
@@ -164,14 +164,14 @@ def read_attributes(pair: GraphPair, *, tuning: Tuning = TUNING) -> Attributes |
     )
 
 
-def _canonical_values(graph: Graph, longest: int) -> pl.DataFrame:
+def _canonical_values(graph: MatchedGraph, longest: int) -> pl.DataFrame:
     """entity (position), attribute, value in canonical form.
 
     Names are left out, but those of neighbours are values too: what is a text here may be a
     resource of that name there.
     """
     said = graph.attributes.filter(~pl.col("attribute").is_in(graph.name_paths))
-    head, relation, tail = graph.distinct_triples().T
+    head, relation, tail = graph.distinct_triples.T
     table = pl.DataFrame(
         {
             "entity": np.append(graph.positions(said["entity"]), head),

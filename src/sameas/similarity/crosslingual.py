@@ -19,7 +19,7 @@ from sameas.compute.arrays import Progress
 from sameas.compute.projection import compress
 from sameas.compute.rows import Rows, as_rows, unit
 from sameas.errors import OptionError
-from sameas.graph.graph import GraphPair
+from sameas.graph.matched import MatchedPair
 from sameas.graph.task import Inputs
 from sameas.options.options import Options, compares_languages
 from sameas.options.tuning import TUNING, GlossTuning, LanguageTuning, Tuning
@@ -70,7 +70,7 @@ NO_SUPPORT = LanguageSupport()
 
 
 def choose_support(
-    pair: GraphPair,
+    pair: MatchedPair,
     options: Options,
     inputs: Inputs,
     *,

@@ -11,7 +11,7 @@ import polars as pl
 from sameas.compute.arrays import Positions
 from sameas.compute.parallel import in_parallel
 from sameas.compute.rows import Rows, side_by_side, unit
-from sameas.graph.graph import GraphPair
+from sameas.graph.matched import MatchedPair
 from sameas.graph.task import Inputs, Sides
 from sameas.options.options import Options
 from sameas.similarity.adjacency import adjacency_matrices
@@ -61,7 +61,7 @@ class NameFeatures:
 
 
 def name_features(
-    pair: GraphPair,
+    pair: MatchedPair,
     options: Options,
     inputs: Inputs,
     aids: LanguageSupport = NO_SUPPORT,
@@ -84,7 +84,7 @@ def name_features(
 
 
 def _features_of_letters(
-    pair: GraphPair,
+    pair: MatchedPair,
     options: Options,
     inputs: Inputs,
     aids: LanguageSupport,
@@ -108,10 +108,10 @@ def _features_of_letters(
 
 
 def compared_names(
-    pair: GraphPair, options: Options
+    pair: MatchedPair, options: Options
 ) -> tuple[tuple[pl.Series, pl.Series], tuple[Positions, Positions] | None]:
     """The left and right names, and where those of each entity start if it may have several."""
-    several = pair.kinds is not None or len(pair.left.alternatives) + len(pair.right.alternatives)
+    several = pair.both_rdf or len(pair.left.alternatives) + len(pair.right.alternatives)
     if not (options.rounds and several):
         return (pair.left.names, pair.right.names), None
     left, left_starts = name_table(pair.left, pair.right)
@@ -160,7 +160,7 @@ def spelling(names: pl.Series, options: Options) -> pl.Series:
 
 
 def neighbourhood_rows(
-    pair: GraphPair, rows: BothRows, options: Options, sides: Sides, *, first: int = 0
+    pair: MatchedPair, rows: BothRows, options: Options, sides: Sides, *, first: int = 0
 ) -> BothRows:
     """The rows of these entities of each side after first..depth hops."""
     matrices = adjacency_matrices(pair.left, pair.right, options.adjacency)
@@ -171,7 +171,7 @@ def neighbourhood_rows(
     return left, right
 
 
-def sketched_hops(pair: GraphPair, rows: BothRows, options: Options, sides: Sides) -> Sketch:
+def sketched_hops(pair: MatchedPair, rows: BothRows, options: Options, sides: Sides) -> Sketch:
     """Short rows of these entities of each side after each hop."""
     matrices = adjacency_matrices(pair.left, pair.right, options.adjacency)
     return make_sketch(matrices, rows, depth=options.depth, only=sides)

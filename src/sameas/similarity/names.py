@@ -13,14 +13,14 @@ from sameas.compute.arrays import Matrix, Numbers, Positions, Progress
 from sameas.compute.pairwise import NamedRows, values_of_partners
 from sameas.compute.rows import Rows, in_rows, unit
 from sameas.compute.topk import top_k_sparse
-from sameas.graph.graph import Graph
+from sameas.graph.matched import MatchedGraph
 from sameas.similarity.matrix import RowProduct, products
 
 MOST_NAMES = 20
 """Names of an entity that are compared."""
 
 
-def name_table(graph: Graph, other: Graph) -> tuple[pl.Series, Positions]:
+def name_table(graph: MatchedGraph, other: MatchedGraph) -> tuple[pl.Series, Positions]:
     """The names of all entities, the better first; those of i are at starts[i]:starts[i + 1].
 
     Of an entity that has very many, those count first that the other graph has too.

@@ -18,7 +18,7 @@ def hop(adjacency: Sparse, rows: Rows) -> Rows:
     if adjacency.shape[1] != len(rows):
         raise ValueError(
             f"adjacency has {adjacency.shape[1]} entities but features has {len(rows)} rows; "
-            "build both from the same GraphPair"
+            "build both from the same MatchedPair"
         )
     spread = Rows(np.asarray(adjacency @ rows.dense), csr_array(adjacency @ rows.sparse))
     # Where neighbours cancel out (the Laplacian subtracts them), what remains is rounding error.

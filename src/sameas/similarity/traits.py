@@ -13,7 +13,7 @@ import numpy as np
 from sameas.compute.arrays import Numbers, Positions, Vector
 from sameas.compute.parallel import slices
 from sameas.compute.topk import COMPARE_ALL_UP_TO
-from sameas.graph.graph import GraphPair
+from sameas.graph.matched import MatchedPair
 from sameas.similarity.attributes import Attributes, read_attributes
 from sameas.similarity.cache import AT_ONCE, Terms
 from sameas.similarity.features import SAME_NAME
@@ -62,10 +62,10 @@ class Worths:
         return total
 
 
-def make_traits(pair: GraphPair, names: MaxOverNames | None) -> Traits | None:
-    """What pairs are compared by besides names and neighbours, where kinds are known."""
+def make_traits(pair: MatchedPair, names: MaxOverNames | None) -> Traits | None:
+    """What pairs are compared by besides names and neighbours, where both graphs are RDF."""
     graphs = pair.left, pair.right
-    if pair.kinds is None:
+    if not pair.both_rdf:
         return None
     spelling = None
     if names is not None and max(len(graph.entities) for graph in graphs) <= COMPARE_ALL_UP_TO:

@@ -15,8 +15,8 @@ from scipy.sparse import coo_array, csr_array, diags_array
 
 from sameas.compute.arrays import Numbers, Positions, Vector
 from sameas.compute.parallel import slices
-from sameas.graph.graph import Graph, GraphPair, positions_of
-from sameas.graph.rdf.assembly import TYPE
+from sameas.graph.graph import positions_of
+from sameas.graph.matched import MatchedGraph, MatchedPair
 from sameas.options.tuning import TUNING, TypeTuning
 from sameas.similarity.cache import AT_ONCE, Terms
 
@@ -63,17 +63,14 @@ class Types:
         return terms
 
 
-def types_of(pair: GraphPair, *, tuning: TypeTuning = TUNING.types) -> Types:
-    """The types of both graphs' entities, which must have kinds."""
-    assert pair.kinds is not None
+def types_of(pair: MatchedPair, *, tuning: TypeTuning = TUNING.types) -> Types:
+    """The types of both graphs' entities."""
     (left, left_names), (right, right_names) = _types(pair.left), _types(pair.right)
-    return Types(left, right, left_names, right_names, *pair.kinds, tuning)
+    return Types(left, right, left_names, right_names, *pair.compared_kinds, tuning)
 
 
-def _types(graph: Graph) -> tuple[csr_array, pl.Series]:
-    code = positions_of(pl.Series([TYPE]), graph.relations)[0]
-    triples = graph.distinct_triples()
-    entity, kind = triples[triples[:, 1] == code][:, [0, 2]].T
+def _types(graph: MatchedGraph) -> tuple[csr_array, pl.Series]:
+    entity, kind = graph.types.T
     distinct, column = np.unique(kind, return_inverse=True)
     size = len(graph.entities)
     bare = np.flatnonzero(np.bincount(entity, minlength=size) == 0)

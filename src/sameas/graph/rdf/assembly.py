@@ -12,14 +12,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sameas.graph.iri import RDF
+from sameas.graph.iri import TYPE
 from sameas.graph.labels import ALTERNATIVES, LABELS
 from sameas.graph.rdf.reading import Reading
 from sameas.graph.rdf.statements import STATEMENTS
 
 log = logging.getLogger(__name__)
 
-TYPE = f"{RDF}type"
 TRIPLE = ("head", "relation", "tail", "graph")
 LITERAL = ("head", "relation", "value", "language", "datatype", "graph")
 """Columns of statements between resources, and of those with a literal."""
@@ -28,7 +27,7 @@ LITERAL = ("head", "relation", "value", "language", "datatype", "graph")
 def assemble(
     batches: Iterable[pl.DataFrame], reading: Reading, tally: Counter[str], place: str
 ) -> dict[str, Any]:
-    """The fields of the ``sameas.Graph`` that statements make, except for its names.
+    """The fields of the ``sameas.Graph`` that statements make, except for the rules.
 
     ``batches`` are tables of ``sameas.graph.rdf.statements``; ``place`` is where they come from,
     for warnings. What was met is counted in ``tally``.

@@ -21,17 +21,16 @@ from sameas.text.ngrams import ngram_rows
 def find_aliases(view: View, naming: Naming) -> Positions:
     """Pairs (alias, what it names), shape (k, 2)."""
     tuning = view.tuning.semantics
-    graph, edges, size = view.graph, view.between, len(view.graph.entities)
+    edges, size = view.between, len(view.graph.entities)
     out, into = (np.bincount(edges[:, end], minlength=size) for end in (0, 2))
-    said = graph.attributes.filter(~pl.col("attribute").is_in(naming.name_paths))
     first = naming.names.unique("entity", keep="first", maintain_order=True)
     texts = np.full(size, "", dtype=object)
     texts[first["entity"].to_numpy()] = first["value"].to_numpy()
     individual = view.kinds == Kind.INDIVIDUAL
     bare = individual & (out == 1) & (into == 0) & (texts != "")
-    bare &= ~view.mask(graph.positions(said["entity"]))
+    bare &= ~view.mask(view.with_attribute(~pl.col("attribute").is_in(naming.name_paths)))
     edges = edges[np.argsort(edges[:, 1], kind="stable")]
-    found = [np.zeros((0, 2), dtype=np.int64)]
+    pairs = [np.zeros((0, 2), dtype=np.int64)]
     for part in np.split(edges, np.flatnonzero(np.diff(edges[:, 1])) + 1):
         heads, tails = part[:, 0], part[:, 2]
         good = bare[heads] & individual[tails]
@@ -40,21 +39,20 @@ def find_aliases(view: View, naming: Naming) -> Positions:
         if few or chained.mean() > tuning.chained:
             continue
         heads, tails = heads[good & ~chained], tails[good & ~chained]
-        typed = _own_type(view, heads, tails)
+        typed = _have_a_type(view, heads, tails)
         if typed and _resemblance(texts[heads], texts[tails]) >= tuning.resemble:
-            found.append(np.stack([heads, tails], axis=1))
-    return np.concatenate(found)
+            pairs.append(np.stack([heads, tails], axis=1))
+    return np.concatenate(pairs)
 
 
-def _own_type(view: View, heads: Positions, tails: Positions) -> bool:
+def _have_a_type(view: View, heads: Positions, tails: Positions) -> bool:
     """Whether nearly all heads have a type that hardly any tail has."""
-    own = view.types[np.isin(view.types[:, 0], heads), 2]
-    theirs = view.types[np.isin(view.types[:, 0], tails), 2]
-    most = int(np.bincount(own).argmax()) if len(own) else -1
-    ours, other = (own == most).sum(), (theirs == most).sum()
+    of_heads, of_tails = (view.types[np.isin(view.types[:, 0], end), 1] for end in (heads, tails))
+    usual = int(np.bincount(of_heads).argmax()) if len(of_heads) else -1
+    with_it, against = (of_heads == usual).sum(), (of_tails == usual).sum()
     others = view.tuning.semantics.other_heads
     few, fewer = (others * len(np.unique(ends)) for ends in (heads, tails))
-    return most >= 0 and ours >= len(np.unique(heads)) - few and other <= fewer
+    return usual >= 0 and with_it >= len(np.unique(heads)) - few and against <= fewer
 
 
 def _resemblance(names: Mask, others: Mask) -> float:

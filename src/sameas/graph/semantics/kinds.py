@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sameas.compute.arrays import Mask, Positions
-from sameas.graph.graph import Graph, positions_of
+from sameas.graph.graph import Graph, sorted_distinct
 from sameas.graph.iri import OWL, RDF, RDFS, SKOS, XML, XSD
 from sameas.graph.labels import LABELS, are_identifiers, namespaces
 from sameas.graph.rdf.reading import Reading
@@ -85,60 +85,87 @@ Kinds = NDArray[np.int8]
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A graph as read, asked by terms of vocabularies."""
+    """A graph as read with triples of its own, asked by terms of vocabularies."""
 
     graph: Graph
+    relations: pl.Series
+    triples: Positions
+    """Those of the graph, or plain ones in place of OWL expressions."""
     kinds: Kinds = field(default_factory=lambda: np.zeros(0, dtype=np.int8))
     """What each entity is, once that is known."""
     tuning: Tuning = TUNING
 
     @cached_property
-    def triples(self) -> Positions:
-        """The triples, each once."""
-        return self.graph.distinct_triples()
+    def distinct(self) -> Positions:
+        """The triples without duplicates."""
+        if self.triples is self.graph.triples:
+            return self.graph.distinct_triples
+        return sorted_distinct(self.triples, len(self.graph.entities), len(self.relations))
 
     @cached_property
     def types(self) -> Positions:
-        """The triples that tell types."""
-        return self.edges("rdf:type")
+        """Entity and type of the triples that tell types; shape (k, 2)."""
+        if self.triples is self.graph.triples:
+            return self.graph.types
+        return self.edges("rdf:type")[:, [0, 2]]
 
     @cached_property
     def between(self) -> Positions:
         """The triples that tell no types, without loops."""
-        other = ~np.isin(self.triples[:, 1], self.relations("rdf:type"))
-        return np.asarray(self.triples[other & (self.triples[:, 0] != self.triples[:, 2])])
+        other = ~np.isin(self.distinct[:, 1], self.codes("rdf:type"))
+        return np.asarray(self.distinct[other & (self.distinct[:, 0] != self.distinct[:, 2])])
+
+    @cached_property
+    def relation_codes(self) -> dict[str, int]:
+        """The number of each relation."""
+        return {iri: code for code, iri in enumerate(self.relations)}
+
+    @cached_property
+    def vocabulary(self) -> dict[str, int]:
+        """The positions of the entities that are terms of ``VOCABULARIES``."""
+        is_term = pl.any_horizontal(
+            pl.col("entity").str.starts_with(namespace) for namespace in VOCABULARIES.values()
+        )
+        entities = pl.DataFrame({"entity": self.graph.entities}).with_row_index("position")
+        terms = entities.filter(is_term)
+        return dict(zip(terms["entity"], terms["position"], strict=True))
 
     @cached_property
     def blank(self) -> Mask:
         """Which entities are blank nodes."""
         return self.graph.entities.str.starts_with("_:").to_numpy()
 
-    def relations(self, terms: str) -> Positions:
+    def codes(self, terms: str) -> Positions:
         """The numbers of these relations, as far as they are used."""
-        found = positions_of(pl.Series(iris(terms)), self.graph.relations)
-        return found[found >= 0]
+        codes = [self.relation_codes[iri] for iri in iris(terms) if iri in self.relation_codes]
+        return np.array(codes, dtype=np.int64)
 
     def edges(self, terms: str) -> Positions:
-        """The triples of these relations."""
-        return np.asarray(self.triples[np.isin(self.triples[:, 1], self.relations(terms))])
+        """The distinct triples of these relations."""
+        return np.asarray(self.distinct[np.isin(self.distinct[:, 1], self.codes(terms))])
 
     def of_type(self, terms: str) -> Positions:
         """The entities of these types."""
-        classes = self.graph.positions(pl.Series(iris(terms)))
-        return np.asarray(self.types[np.isin(self.types[:, 2], classes[classes >= 0]), 0])
+        classes = [self.vocabulary[iri] for iri in iris(terms) if iri in self.vocabulary]
+        return np.asarray(self.types[np.isin(self.types[:, 1], classes), 0])
 
-    def mask(self, *places: NDArray[np.integer]) -> Mask:
-        """Which entities are at these places."""
+    def with_attribute(self, condition: pl.Expr) -> Positions:
+        """The entities of the attributes that fulfil a condition."""
+        rows = self.graph.attributes.select(condition).to_series().to_numpy()
+        return np.asarray(self.graph.attribute_entities[rows])
+
+    def mask(self, *positions: NDArray[np.integer]) -> Mask:
+        """Which entities are at these positions; those below zero are none."""
         mask = np.zeros(len(self.graph.entities), dtype=np.bool_)
-        for some in places:
-            mask[some[some >= 0]] = True
+        for each in positions:
+            mask[each[each >= 0]] = True
         return mask
 
 
 def view_of(graph: Graph, *, tuning: Tuning = TUNING) -> View:
     """The graph with the kinds of its entities, and with plain triples for OWL expressions."""
-    raw = View(graph, tuning=tuning)
-    return View(_dissolved(raw), _kinds(raw), tuning)
+    as_read = View(graph, graph.relations, graph.triples, tuning=tuning)
+    return replace(_dissolved(as_read), kinds=_kinds(as_read))
 
 
 def _kinds(view: View) -> Kinds:
@@ -149,8 +176,7 @@ def _kinds(view: View) -> Kinds:
         edges(BETWEEN_PROPERTIES)[:, [0, 2]].ravel(),
         edges("rdfs:domain rdfs:range")[:, 0],
         edges("owl:onProperty")[:, 2],
-        graph.positions(graph.relations),
-        graph.positions(graph.attributes["attribute"].unique()),
+        graph.positions(pl.concat([graph.relations, graph.attributes["attribute"].unique()])),
     )
     is_class = mask(
         view.of_type(CLASS_TYPES),
@@ -158,44 +184,45 @@ def _kinds(view: View) -> Kinds:
         edges(BETWEEN_CLASSES)[:, [0, 2]].ravel(),
     )
     kinds = np.full(len(graph.entities), Kind.INDIVIDUAL, dtype=np.int8)
-    said = graph.positions(graph.attributes["entity"])
-    spoken = mask(view.triples[:, 0], said)
-    space = namespaces(graph.entities)
-    described = space.filter(pl.Series(spoken & ~view.blank & ~is_class & ~is_property)).unique()
-    kinds[~spoken & ~space.is_in(described.implode()).to_numpy()] = Kind.MENTION
+    described = mask(view.distinct[:, 0], graph.attribute_entities)
+    spaces = namespaces(graph.entities)
+    things = pl.Series(described & ~view.blank & ~is_class & ~is_property)
+    inside = spaces.is_in(spaces.filter(things).unique().implode()).to_numpy()
+    kinds[~described & ~inside] = Kind.MENTION
     kinds[is_class] = Kind.CLASS
     kinds[is_property] = Kind.PROPERTY
-    kinds[_holders(view, is_class | is_property, said)] = Kind.HOLDER
+    kinds[_holders(view, is_class | is_property)] = Kind.HOLDER
     reading = graph.reading or Reading()
     if not reading.blank_nodes and reading.link != "all":
         kinds[view.blank] = Kind.HOLDER
-    deprecated = graph.attributes.filter(
-        pl.col("attribute") == f"{OWL}deprecated", pl.col("value").is_in(["true", "1"])
+    deprecated = (pl.col("attribute") == f"{OWL}deprecated") & pl.col("value").is_in(["true", "1"])
+    apart = mask(
+        view.of_type(APART_TYPES),
+        view.with_attribute(deprecated),
+        np.fromiter(view.vocabulary.values(), dtype=np.int64),
     )
-    apart = mask(view.of_type(APART_TYPES), graph.positions(deprecated["entity"]))
-    for vocabulary in VOCABULARIES.values():
-        apart |= graph.entities.str.starts_with(vocabulary).to_numpy()
     kinds[apart & ~view.blank] = Kind.VOCABULARY
     return kinds
 
 
-def _holders(view: View, schema: Mask, said: Positions) -> Mask:
+def _holders(view: View, schema: Mask) -> Mask:
     """Nodes with one owner, no edges but a type, one text, which is no label, and a bare IRI."""
     size, pairs = len(view.graph.entities), np.unique(view.between[:, [0, 2]], axis=0)
-    owners, own = (np.bincount(pairs[:, end], minlength=size) for end in (1, 0))
-    texts = np.bincount(said[said >= 0], minlength=size)
-    labels = view.graph.attributes.filter(pl.col("attribute").is_in(LABELS))["entity"]
-    found: Mask = (owners == 1) & (own == 0) & (texts == 1) & ~schema
-    found &= ~view.mask(view.graph.positions(labels))  # what has a label is a thing
-    places = np.flatnonzero(found)
-    uris = view.graph.entities.gather(places)
-    found[places] = are_identifiers(uris, tuning=view.tuning.labels).to_numpy()
-    found |= view.mask(view.edges(LABEL_NODES)[:, 2]) & (own == 0) & ~schema
-    return found
+    owners, children = (np.bincount(pairs[:, end], minlength=size) for end in (1, 0))
+    subjects = view.graph.attribute_entities
+    texts = np.bincount(subjects[subjects >= 0], minlength=size)
+    holders: Mask = (owners == 1) & (children == 0) & (texts == 1) & ~schema
+    # What has a label is a thing.
+    holders &= ~view.mask(view.with_attribute(pl.col("attribute").is_in(LABELS)))
+    positions = np.flatnonzero(holders)
+    uris = view.graph.entities.gather(positions)
+    holders[positions] = are_identifiers(uris, tuning=view.tuning.labels).to_numpy()
+    holders |= view.mask(view.edges(LABEL_NODES)[:, 2]) & (children == 0) & ~schema
+    return holders
 
 
-def _dissolved(view: View) -> Graph:
-    """The graph with anonymous OWL expressions turned into triples between named resources.
+def _dissolved(view: View) -> View:
+    """The view with anonymous OWL expressions turned into triples between named resources.
 
     ``A subClassOf [onProperty p, someValuesFrom B]`` becomes ``A p B``; members of unions,
     intersections and lists hang from what the expression hangs from.
@@ -204,35 +231,34 @@ def _dissolved(view: View) -> Graph:
     on = view.edges("owl:onProperty")
     expression = view.blank & view.mask(on[:, 0], view.edges(PARTS)[:, 0])
     if not expression.any():
-        return graph
+        return view
     property_of = dict(on[:, [0, 2]].tolist())
-    numbers = {iri: number for number, iri in enumerate(graph.relations)}
-    fillers = set(view.relations(FILLERS).tolist())
-    skipped = set(view.relations("rdf:type owl:onProperty").tolist())
-    inside = expression[view.triples[:, 0]]
+    codes = dict(view.relation_codes)
+    fillers = set(view.codes(FILLERS).tolist())
+    skipped = set(view.codes("rdf:type owl:onProperty").tolist())
+    inside = expression[view.distinct[:, 0]]
     below: dict[int, list[tuple[int, int]]] = {}
-    for head, relation, tail in view.triples[inside].tolist():
+    for head, relation, tail in view.distinct[inside].tolist():
         if relation not in skipped:
             below.setdefault(head, []).append((relation, tail))
 
     def ends(node: int, relation: int, depth: int) -> list[tuple[int, int]]:
         """Relation and named end of all that an expression leads to."""
-        found = []
+        pairs = []
         for through, tail in below.get(node, ()) if depth else ():
             here = relation
             if through in fillers and node in property_of:
-                here = numbers.setdefault(graph.entities[property_of[node]], len(numbers))
-            found += ends(tail, here, depth - 1) if expression[tail] else [(here, tail)]
-        return found
+                here = codes.setdefault(graph.entities[property_of[node]], len(codes))
+            pairs += ends(tail, here, depth - 1) if expression[tail] else [(here, tail)]
+        return pairs
 
-    leading = view.triples[~inside & expression[view.triples[:, 2]]]
+    leading = view.distinct[~inside & expression[view.distinct[:, 2]]]
     new = [
         (head, relation, tail)
         for head, through, node in leading.tolist()
         for relation, tail in ends(node, through, view.tuning.semantics.deepest)
     ]
-    kept = view.triples[~inside & ~expression[view.triples[:, 2]]]
+    kept = view.distinct[~inside & ~expression[view.distinct[:, 2]]]
     triples = np.concatenate([kept, np.array(new, dtype=np.int64).reshape(-1, 3)])
-    return replace(
-        graph, relations=pl.Series("relation", list(numbers)), triples=triples, triple_graphs=None
-    )
+    relations = pl.Series("relation", list(codes))
+    return View(graph, relations, triples, tuning=view.tuning)

@@ -153,7 +153,7 @@ def looks_like_words(values: pl.Series, *, tuning: SemanticsTuning = TUNING.sema
 
 def _type_sets(view: View) -> NDArray[np.int64]:
     """A number for each entity's set of types."""
-    types = pl.DataFrame(view.types[:, [0, 2]], schema=["entity", "type"])
+    types = pl.DataFrame(view.types, schema=["entity", "type"])
     sets = (
         types.sort("entity", "type")
         .group_by("entity", maintain_order=True)

@@ -23,15 +23,15 @@ def literal_paths(view: View) -> pl.DataFrame:
     attributes = view.graph.attributes
     language = attributes["language"] if "language" in attributes.columns else pl.lit("")
     direct = attributes.select(
-        entity=pl.Series(view.graph.positions(attributes["entity"]), dtype=pl.Int64),
+        entity=pl.Series(view.graph.attribute_entities, dtype=pl.Int64),
         path="attribute",
         value=pl.col("value").str.strip_chars(),
         language=language,
         steps=pl.lit(0, dtype=pl.Int64),
         held=pl.lit(value=True),
     ).filter(pl.col("entity") >= 0, pl.col("value") != "")
-    found, last = [direct], direct
-    leads = _own_nodes(view)
+    tables, last = [direct], direct
+    leads = _exclusive_nodes(view)
     for _ in range(view.tuning.semantics.steps):
         last = (
             leads.join(last, left_on="tail", right_on="entity", how="inner")
@@ -45,13 +45,13 @@ def literal_paths(view: View) -> pl.DataFrame:
                 held=pl.col("held") & pl.col("holder"),
             )
         )
-        found.append(last)
-    return pl.concat(found).unique(["entity", "path", "value", "language"], maintain_order=True)
+        tables.append(last)
+    return pl.concat(tables).unique(["entity", "path", "value", "language"], maintain_order=True)
 
 
-def _own_nodes(view: View) -> pl.DataFrame:
+def _exclusive_nodes(view: View) -> pl.DataFrame:
     """entity, relation (IRI), tail, holder (whether it is one): tails that belong to the head."""
-    relations, triples = view.graph.relations, view.between
+    relations, triples = view.relations, view.between
     triples = triples[np.isin(view.kinds[triples[:, 2]], (Kind.INDIVIDUAL, Kind.HOLDER))]
     key = triples[:, 1] * len(view.graph.entities) + triples[:, 2]
     _, group, heads = np.unique(key, return_inverse=True, return_counts=True)

@@ -7,14 +7,14 @@ to the entities they are about; nodes that only hold something are left out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
-from sameas.compute.arrays import Positions
-from sameas.graph.graph import Graph, GraphPair, positions_of
+from sameas.compute.arrays import Mask, Positions
+from sameas.graph.graph import Graph, GraphPair
 from sameas.graph.labels import LABELS
+from sameas.graph.matched import MatchedGraph, MatchedPair
 from sameas.graph.rdf.reading import Reading
 from sameas.graph.semantics.aliases import find_aliases
 from sameas.graph.semantics.kinds import LINKED, Kind, View, view_of
@@ -28,22 +28,44 @@ ALIAS = 1000
 """Added to the rank of a name that an alias holds: after all that an entity is called itself."""
 
 
-def understand(pair: GraphPair, *, tuning: Tuning = TUNING) -> GraphPair:
-    """The pair with what is RDF in it as it is matched: names, kinds, attributes."""
-    graphs = [graph.raw or graph for graph in (pair.left, pair.right)]
-    if all(graph.reading is None for graph in graphs):
-        return pair
-    views = [view_of(graph, tuning=tuning) for graph in graphs]
+def understand(pair: GraphPair, *, tuning: Tuning = TUNING) -> MatchedPair:
+    """The two graphs as they are matched: RDF with names, kinds and attributes, tables as given."""
+    if not (pair.left.is_rdf or pair.right.is_rdf):
+        left, right = _as_given(pair.left), _as_given(pair.right)
+        return MatchedPair(left=left, right=right, gold=pair.gold)
+    views = [view_of(pair.left, tuning=tuning)]
+    views.append(views[0] if pair.right is pair.left else view_of(pair.right, tuning=tuning))
     paths = [literal_paths(view) for view in views]
     namings = find_names(views, paths)
     shared = _shared_language(namings)
     left, right = (
-        given if graph.reading is None else _matched(view, table, naming, graph, shared)
-        for given, view, table, naming, graph in zip(
-            (pair.left, pair.right), views, paths, namings, graphs, strict=True
-        )
+        _matched(view, table, naming, shared) if view.graph.is_rdf else _as_given(view.graph)
+        for view, table, naming in zip(views, paths, namings, strict=True)
     )
-    return replace(pair, left=left, right=right)
+    return MatchedPair(left=left, right=right, gold=pair.gold)
+
+
+def understand_alone(graph: Graph) -> MatchedGraph:
+    """The graph as it would be matched; how well names meet another graph is not known."""
+    return understand(GraphPair(left=graph, right=Graph.from_triples([]))).left
+
+
+def _as_given(graph: Graph) -> MatchedGraph:
+    """A graph of tables as it is matched: all is as it was given."""
+    size = len(graph.entities)
+    return MatchedGraph(
+        entities=graph.entities,
+        names=graph.names,
+        names_given=graph.names_given,
+        relations=graph.relations,
+        triples=graph.triples,
+        attributes=graph.attributes,
+        alternatives=graph.alternatives,
+        linkable=np.arange(size) if graph.linkable is None else graph.linkable,
+        kinds=np.full(size, Kind.INDIVIDUAL, dtype=np.int8),
+        source=graph,
+        reading_counts=graph.reading_counts,
+    )
 
 
 def _shared_language(namings: Sequence[Naming]) -> tuple[str, ...]:
@@ -64,10 +86,11 @@ def _shared_language(namings: Sequence[Naming]) -> tuple[str, ...]:
 
 
 def _matched(
-    view: View, paths: pl.DataFrame, naming: Naming, raw: Graph, shared: tuple[str, ...]
-) -> Graph:
+    view: View, paths: pl.DataFrame, naming: Naming, shared: tuple[str, ...]
+) -> MatchedGraph:
     """The graph without nodes that only hold something, with the names that were found."""
-    reading, counts, kinds = raw.reading or Reading(), dict(raw.reading_counts), view.kinds.copy()
+    graph, kinds = view.graph, view.kinds.copy()
+    reading, counts = graph.reading or Reading(), dict(graph.reading_counts)
     usual = len(dict.fromkeys([*reading.label, *LABELS]))
     names = naming.names.with_columns(further=pl.col("rank") >= usual)
     aliases = find_aliases(view, naming)
@@ -78,37 +101,64 @@ def _matched(
     for kind in (Kind.HOLDER, Kind.MENTION, Kind.VOCABULARY):
         if count := int(((kinds == kind) & ~linked).sum()):
             counts[f"{kind.name.lower()}_nodes_not_linked"] = count
-    if raw.linkable is not None:
-        linked &= np.isin(np.arange(len(kinds)), raw.linkable)
+    if graph.linkable is not None:
+        linked &= np.isin(np.arange(len(kinds)), graph.linkable)
     names = _in_order(names.filter(pl.Series(kept).gather(names["entity"])), reading, shared)
-    first = names.filter(names["entity"].is_first_distinct())
-    others = names.filter(~names["entity"].is_first_distinct())
-    others = others.unique(["entity", "value"], maintain_order=True)
-    said = paths.filter(pl.Series(kept).gather(paths["entity"]))
-    chosen = np.full(len(kinds), "", dtype=object)
-    chosen[first["entity"].to_numpy()] = first["value"]
-    number = np.cumsum(kept) - 1
-    inside = kept[view.graph.triples[:, 0]] & kept[view.graph.triples[:, 2]]
-    head, relation, tail = view.graph.triples[inside].T
-    used = pl.Series(relation).unique(maintain_order=True)
-    numbers = positions_of(pl.Series(relation), used)
-    return Graph(
-        entities=raw.entities.filter(pl.Series(kept)),
-        names=pl.Series("name", chosen[kept], dtype=pl.String),
-        names_given=names.filter(pl.col("path") != "")["entity"].n_unique(),
-        relations=view.graph.relations.gather(used),
-        triples=np.stack([number[head], numbers, number[tail]], axis=1),
-        attributes=said.select(
-            entity=raw.entities.gather(said["entity"]), attribute="path", value="value"
+    chosen, given, further = _chosen_names(graph, names, kept)
+    values = paths.filter(pl.Series(kept).gather(paths["entity"]))
+    relations, triples = _triples_among(view, kept)
+    return MatchedGraph(
+        entities=graph.entities.filter(pl.Series(kept)),
+        names=chosen,
+        names_given=given,
+        relations=relations,
+        triples=triples,
+        attributes=values.select(
+            entity=graph.entities.gather(values["entity"]), attribute="path", value="value"
         ).unique(maintain_order=True),
-        alternatives=others.select(entity=raw.entities.gather(others["entity"]), name="value"),
-        linkable=None if linked[kept].all() else np.flatnonzero(linked[kept]),
+        alternatives=further,
+        linkable=np.flatnonzero(linked[kept]),
         kinds=kinds[kept],
         name_paths=naming.name_paths,
         naming=naming.ranking,
-        raw=raw,
+        source=graph,
         reading_counts=counts,
     )
+
+
+def _chosen_names(
+    graph: Graph, names: pl.DataFrame, kept: Mask
+) -> tuple[pl.Series, int, pl.DataFrame]:
+    """The name of each entity that is kept, how many the input brings, and further names.
+
+    ``names`` has the names that were found, the best of each entity first. Where names were given
+    for the graph, these are taken instead.
+    """
+    best = names["entity"].is_first_distinct()
+    others = names.filter(~best).unique(["entity", "value"], maintain_order=True)
+    further = others.select(entity=graph.entities.gather(others["entity"]), name="value")
+    if graph.given_names is not None:
+        entities = graph.entities.filter(pl.Series(kept))
+        beside = graph.alternatives.filter(pl.col("entity").is_in(entities.implode()))
+        chosen = graph.names.filter(pl.Series(kept))
+        given = graph.labels.filter(pl.Series(kept))
+        return chosen, int((given != "").sum()), pl.concat([beside, further])
+    texts = np.full(len(kept), "", dtype=object)
+    texts[names.filter(best)["entity"].to_numpy()] = names.filter(best)["value"]
+    given = names.filter(pl.col("path") != "")["entity"].n_unique()
+    return pl.Series("name", texts[kept], dtype=pl.String), given, further
+
+
+def _triples_among(view: View, kept: Mask) -> tuple[pl.Series, Positions]:
+    """The relations and triples between the entities that are kept, renumbered."""
+    inside = kept[view.triples[:, 0]] & kept[view.triples[:, 2]]
+    head, relation, tail = view.triples[inside].T
+    codes, first = np.unique(relation, return_index=True)
+    used = codes[np.argsort(first)]  # in order of first appearance
+    numbers, relation_numbers = np.cumsum(kept) - 1, np.zeros(len(view.relations), dtype=np.int64)
+    relation_numbers[used] = np.arange(len(used))
+    triples = np.stack([numbers[head], relation_numbers[relation], numbers[tail]], axis=1)
+    return view.relations.gather(used), triples
 
 
 def _with_aliases(names: pl.DataFrame, aliases: Positions) -> pl.DataFrame:

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sameas.compute.arrays import Vector
-from sameas.graph.graph import GraphPair
+from sameas.graph.matched import MatchedPair
 from sameas.result.audit.calibration import MADE, Curve, Histogram, fit_curve, histogram, level_for
 from sameas.result.audit.decoys import BestMatches, Finished, draw_decoys
 from sameas.result.audit.groups import groups_of
@@ -36,7 +36,7 @@ POINTS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 
 
 def audit_links(
-    pair: GraphPair,
+    pair: MatchedPair,
     finished: Finished,
     links: tuple[BestMatches, BestMatches],
     *,

@@ -9,22 +9,21 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sameas.graph.graph import Graph, positions_of
 from sameas.graph.iri import last_part
-from sameas.graph.rdf.assembly import TYPE
+from sameas.graph.matched import MatchedGraph
 
 DEGREES = (0, 1, 3, 7, 15, 31)
 """The most neighbours of each group of degrees but the last one."""
 
 
-def groups_of(graph: Graph) -> Mapping[str, pl.Series]:
+def groups_of(graph: MatchedGraph) -> Mapping[str, pl.Series]:
     """For each way to group entities, the group of every entity; null where it has none."""
     found = {"degree": _degrees(graph), "script": _scripts(graph.names)}
     types = _types(graph)
     return found if types.null_count() == len(types) else {"type": types, **found}
 
 
-def _degrees(graph: Graph) -> pl.Series:
+def _degrees(graph: MatchedGraph) -> pl.Series:
     ends: NDArray[np.integer] = graph.triples[:, [0, 2]].ravel()
     degrees = np.bincount(ends, minlength=len(graph.entities))
     starts = [0, *(most + 1 for most in DEGREES)]
@@ -44,11 +43,9 @@ def _scripts(names: pl.Series) -> pl.Series:
     return found
 
 
-def _types(graph: Graph) -> pl.Series:
+def _types(graph: MatchedGraph) -> pl.Series:
     """The rarest type that is common enough to be a group, by the last part of its IRI."""
-    code = positions_of(pl.Series([TYPE]), graph.relations)[0]
-    chosen = graph.triples[graph.triples[:, 1] == code]
-    table = pl.DataFrame({"entity": chosen[:, 0], "type": chosen[:, 2]}).unique()
+    table = pl.DataFrame(graph.types, schema=["entity", "type"])
     table = table.with_columns(count=pl.len().over("type")).filter(pl.col("count") >= 30)
     table = table.sort("count", "type").unique("entity", keep="first", maintain_order=True)
     labels = np.full(len(graph.entities), None, dtype=object)

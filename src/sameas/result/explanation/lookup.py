@@ -8,8 +8,8 @@ import polars as pl
 from rapidfuzz import fuzz, process
 
 from sameas.errors import OptionError
-from sameas.graph.graph import Graph, GraphPair
 from sameas.graph.iri import Side, last_part
+from sameas.graph.matched import MatchedGraph, MatchedPair
 from sameas.result.explanation.result import SIDES
 from sameas.text.folding import folded
 
@@ -19,12 +19,12 @@ ALIKE = 40
 """Percent of their letters in which suggested names and what was asked for agree at least."""
 
 
-def find_entity(pair: GraphPair, wanted: str, side: Side | None = None) -> tuple[int, int]:
+def find_entity(pair: MatchedPair, wanted: str, side: Side | None = None) -> tuple[int, int]:
     """The side (0 or 1) and the position of the entity that is meant.
 
     The left graph is searched first, unless ``side`` says which one.
     """
-    graphs: dict[Side, Graph] = {
+    graphs: dict[Side, MatchedGraph] = {
         name: getattr(pair, name) for name in SIDES if side in (None, name)
     }
     for levels in zip(*(_meant(graph, wanted) for graph in graphs.values()), strict=True):
@@ -50,7 +50,7 @@ def find_entity(pair: GraphPair, wanted: str, side: Side | None = None) -> tuple
     raise OptionError(f'no entity of {where} has the URI or name "{wanted}"{hint}')
 
 
-def _meant(graph: Graph, wanted: str) -> Iterator[pl.Series]:
+def _meant(graph: MatchedGraph, wanted: str) -> Iterator[pl.Series]:
     """Whether each entity is meant: by URI; by name or last part of it; by these in any case."""
     if not wanted:
         return

@@ -10,7 +10,7 @@ import polars as pl
 
 from sameas.candidates.pairs import Candidates, from_pairs
 from sameas.compute.arrays import Positions
-from sameas.graph.graph import Graph, GraphPair
+from sameas.graph.matched import MatchedGraph, MatchedPair
 from sameas.graph.semantics.kinds import Kind
 from sameas.graph.task import Inputs
 from sameas.options.options import Options
@@ -22,7 +22,7 @@ from sameas.similarity.crosslingual import LanguageSupport
 class Record:
     """The graphs and the tables of a run (see ``Alignment``)."""
 
-    pair: GraphPair
+    pair: MatchedPair
     options: Options
     inputs: Inputs
     links: pl.DataFrame
@@ -41,8 +41,7 @@ class Record:
 
     def threshold(self, left: int) -> float:
         """What the score of a left entity's pair must exceed."""
-        kinds = self.pair.left.kinds
-        kind = "" if kinds is None else Kind(kinds[left]).name.lower()
+        kind = Kind(self.pair.left.kinds[left]).name.lower()
         return self.thresholds.get(kind, self.thresholds.get("", 0.0))
 
     @property
@@ -51,7 +50,7 @@ class Record:
         return self.options.rounds > 0
 
     @property
-    def graphs(self) -> tuple[Graph, Graph]:
+    def graphs(self) -> tuple[MatchedGraph, MatchedGraph]:
         """Both graphs, by the number of their side."""
         return self.pair.left, self.pair.right
 

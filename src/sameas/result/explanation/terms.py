@@ -109,8 +109,7 @@ class Scores:
     @cached_property
     def _crowd(self) -> Vector:
         """Among how many of its kind each left entity is."""
-        none = [np.zeros(len(graph.entities), dtype=np.int8) for graph in self.record.graphs]
-        return crowd_of(self.record.pair.kinds or (none[0], none[1]))
+        return crowd_of(self.record.pair.compared_kinds)
 
     @cached_property
     def worths(self) -> Worths | None:

@@ -12,8 +12,8 @@ import polars as pl
 
 from sameas import __version__
 from sameas.compute.arrays import Positions
-from sameas.graph.graph import Graph
 from sameas.graph.iri import is_iri
+from sameas.graph.matched import MatchedGraph
 from sameas.web.reconcile.facts import Terms
 from sameas.web.reconcile.matching import Service
 from sameas.web.reconcile.queries import MOST_QUERIES, Query
@@ -185,7 +185,7 @@ def _labels(service: Service, entities: Positions) -> list[Values]:
     ]
 
 
-def _named(of: Terms | Graph, which: Positions) -> list[dict[str, str]]:
+def _named(of: Terms | MatchedGraph, which: Positions) -> list[dict[str, str]]:
     """Some types, properties or entities: ids with names."""
     ids = of.ids if isinstance(of, Terms) else of.entities
     return _with_ids(ids.gather(which), of.names.gather(which))

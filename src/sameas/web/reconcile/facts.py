@@ -12,9 +12,10 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
 from sameas.compute.arrays import Mask, Positions
-from sameas.graph.graph import Graph, positions_of
+from sameas.graph.graph import positions_of
+from sameas.graph.iri import TYPE
 from sameas.graph.labels import names_from_uris
-from sameas.graph.rdf.assembly import TYPE
+from sameas.graph.matched import MatchedGraph
 from sameas.graph.semantics.paths import SEPARATOR
 from sameas.options.tuning import TUNING, Tuning
 from sameas.similarity.values import canonical
@@ -120,7 +121,7 @@ class Types:
         return np.asarray(masks.all(axis=0) if all else masks.any(axis=0))
 
 
-def read_facts(graph: Graph, *, tuning: Tuning = TUNING) -> Facts:
+def read_facts(graph: MatchedGraph, *, tuning: Tuning = TUNING) -> Facts:
     """All statements of a graph."""
     table = (
         _statements(graph, tuning.reconcile.most_subjects)
@@ -155,12 +156,12 @@ def read_facts(graph: Graph, *, tuning: Tuning = TUNING) -> Facts:
     )
 
 
-def _statements(graph: Graph, most_subjects: int) -> pl.DataFrame:
+def _statements(graph: MatchedGraph, most_subjects: int) -> pl.DataFrame:
     """entity, id (of the property), text, tail, shown: values, neighbours, their further names.
 
     Neighbours are those that relations lead to, and by the inverse property those they come from.
     """
-    forth = pl.DataFrame(graph.distinct_triples(), schema=["entity", "relation", "tail"])
+    forth = pl.DataFrame(graph.distinct_triples, schema=["entity", "relation", "tail"])
     forth = forth.with_columns(id=pl.lit(graph.relations).gather("relation"))
     few = pl.len().over("relation", "tail") <= most_subjects
     back = forth.filter(few, ~pl.col("id").is_in([TYPE, SUBCLASS])).with_columns(
@@ -178,13 +179,11 @@ def _statements(graph: Graph, most_subjects: int) -> pl.DataFrame:
     return pl.concat([*shown, further], how="diagonal")
 
 
-def read_types(graph: Graph) -> Types:
+def read_types(graph: MatchedGraph) -> Types:
     """The types of a graph's entities, and which are subclasses of which."""
-    triples = graph.distinct_triples()
-    codes = positions_of(pl.Series([TYPE, SUBCLASS]), graph.relations)
-    (entity, kind), (below, above) = (
-        triples[triples[:, 1] == code][:, [0, 2]].T for code in codes.tolist()
-    )
+    triples, (entity, kind) = graph.distinct_triples, graph.types.T
+    is_subclass = (graph.relations == SUBCLASS).to_numpy()[triples[:, 1]]
+    below, above = triples[is_subclass][:, [0, 2]].T
     holders = pl.Series(entity), pl.Series([None] * (2 * len(above)), dtype=pl.Int64)
     classes = graph.entities.gather(np.concatenate([kind, below, above]))
     terms = _terms(classes, pl.concat(holders))

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array, hstack
 
 from sameas.compute.arrays import Mask, Matrix, Positions, Sparse
 from sameas.compute.kernels.topk import Best, best_owners
-from sameas.graph.graph import Graph
+from sameas.graph.matched import MatchedGraph
 from sameas.similarity.names import name_table
 from sameas.text.folding import folded, sounded
 from sameas.text.ngrams import Trigrams, trigrams_of_all
@@ -78,11 +78,11 @@ class NameIndex:
         return owners[np.sort(np.unique(owners, return_index=True)[1])].astype(np.int64)
 
 
-def index_names(graph: Graph) -> NameIndex:
+def index_names(graph: MatchedGraph) -> NameIndex:
     """The index of the names of all entities that may be linked."""
     names, starts = name_table(graph, graph)
     owners = np.repeat(np.arange(len(graph.entities), dtype=np.int32), np.diff(starts))
-    if graph.linkable is not None:
+    if len(graph.linkable) < len(graph.entities):
         kept = np.isin(owners, graph.linkable)
         names, owners = names.filter(kept), owners[kept]
     spelled = folded(names)

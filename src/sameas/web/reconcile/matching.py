@@ -16,7 +16,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sameas.compute.arrays import Mask, Matrix, Positions, Sparse
-from sameas.graph.graph import Graph, positions_of
+from sameas.graph.graph import positions_of
+from sameas.graph.matched import MatchedGraph
 from sameas.options.tuning import TUNING, Tuning
 from sameas.similarity.values import EQUAL, MISSING, UNLIKE, Values, canonical
 from sameas.web.reconcile.facts import Facts, Types, read_facts, read_types
@@ -55,7 +56,7 @@ class Service:
     """A graph that queries are matched with, and what is known of it."""
 
     name: str
-    graph: Graph
+    graph: MatchedGraph
     index: NameIndex
     facts: Facts
     types: Types
@@ -130,8 +131,7 @@ class Service:
                     worth[having] += np.log(1 + len(worth) / max(len(having), 1))
         if allowed is not None:
             worth[~allowed] = 0
-        if self.graph.linkable is not None:
-            worth[np.delete(np.arange(len(worth)), self.graph.linkable)] = 0
+        worth[np.delete(np.arange(len(worth)), self.graph.linkable)] = 0
         near, named = (each[0] for each in self.index.best(row, tuning.pool, worth > 0))
         best = np.flatnonzero(worth)
         best = best[np.argsort(-worth[best], kind="stable")[: tuning.pool]]
@@ -214,7 +214,7 @@ class Service:
 
 
 def make_service(
-    graph: Graph,
+    graph: MatchedGraph,
     name: str,
     *,
     tuning: Tuning = TUNING,

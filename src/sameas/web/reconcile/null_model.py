@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sameas.compute.arrays import Vector
 from sameas.compute.parallel import slices
-from sameas.graph.graph import Graph
+from sameas.graph.matched import MatchedGraph
 from sameas.options.tuning import TUNING, ReconcileTuning
 from sameas.web.reconcile.index import NameIndex
 
@@ -50,7 +50,7 @@ class NullModel:
 
 
 def learn_null_model(
-    graph: Graph, index: NameIndex, *, tuning: ReconcileTuning = TUNING.reconcile
+    graph: MatchedGraph, index: NameIndex, *, tuning: ReconcileTuning = TUNING.reconcile
 ) -> NullModel:
     """What chance gives, from a sample of the names of a graph."""
     named = np.unique(index.owners)

@@ -20,8 +20,8 @@ import polars as pl
 from rapidfuzz import fuzz, process
 
 from sameas.compute.atomic import replacing_file
-from sameas.graph.graph import GraphPair, positions_of
-from sameas.graph.rdf.assembly import TYPE
+from sameas.graph.graph import positions_of
+from sameas.graph.matched import MatchedPair
 from sameas.result.alignment import Alignment
 from sameas.result.decisions import require_own_file, schema_made_by, schema_of
 from sameas.result.run_folder import read_run
@@ -159,14 +159,14 @@ def _tables(alignment: Alignment, stamp: str) -> Iterator[tuple[str, pl.DataFram
     yield "about", _about(alignment, stamp)
 
 
-def edges_of(pair: GraphPair) -> pl.DataFrame:
+def edges_of(pair: MatchedPair) -> pl.DataFrame:
     """head, relation, tail of both graphs; the numbers of the right one follow the left ones."""
     shift = np.array([len(pair.left.entities), len(pair.left.relations), len(pair.left.entities)])
     triples = np.concatenate([pair.left.triples, pair.right.triples + shift])
     return pl.DataFrame(triples, schema=["head", "relation", "tail"])
 
 
-def _entities(pair: GraphPair, edges: pl.DataFrame) -> pl.DataFrame:
+def _entities(pair: MatchedPair, edges: pl.DataFrame) -> pl.DataFrame:
     """id, side, uri, name and degree of all entities, and the text that finds them."""
     tables = [
         pl.DataFrame({"uri": graph.entities, "name": graph.names}).with_columns(side=pl.lit(side))
@@ -208,14 +208,14 @@ def disagreement(
 
 
 def _facets(
-    pair: GraphPair, links: pl.DataFrame, edges: pl.DataFrame, entities: pl.Series
+    pair: MatchedPair, links: pl.DataFrame, edges: pl.DataFrame, entities: pl.Series
 ) -> Iterator[tuple[str, pl.DataFrame]]:
     """What links can be filtered by: the relations and types of their entities; and who has it."""
     relations = pl.concat([pair.left.relations, pair.right.relations]).cast(pl.String)
     ends = pl.concat(links.select(entity=side, link="id") for side in ("left", "right"))
     ways = [edges.select(entity=end, code="relation").unique() for end in ("head", "tail")]
-    is_type = pl.lit(relations == TYPE).gather("relation")
-    types = edges.filter(is_type).select(entity="head", code="tail")
+    shifted = pair.right.types + len(pair.left.entities)
+    types = pl.DataFrame(np.concatenate([pair.left.types, shifted]), schema=["entity", "code"])
     first = 1
     for kind, codes, uris in (("relation", pl.concat(ways), relations), ("type", types, entities)):
         distinct = uris.unique(maintain_order=True)

@@ -9,8 +9,8 @@ from itertools import accumulate, pairwise
 import polars as pl
 
 from sameas.errors import OptionError
-from sameas.graph.graph import Graph
 from sameas.graph.iri import Side
+from sameas.graph.matched import MatchedGraph
 from sameas.result.explanation.result import Comparison, Considered, Detail, Entity, Part
 from sameas.result.explanation.words import (
     REASONS,
@@ -93,7 +93,7 @@ def _entity(review: Review, queue: Queue, side: str, uri: str, ready: bool) -> R
     page: Record = {"uri": uri, "name": name, "label": label(Entity(uri, name))}
     if not ready:
         return page | {"other_names": [], "attributes": [], "more_attributes": 0}
-    graph: Graph = getattr(review.alignment.pair, side)
+    graph: MatchedGraph = getattr(review.alignment.pair, side)
     values = graph.attributes.filter(pl.col("entity") == uri)
     others = graph.alternatives.filter(pl.col("entity") == uri)
     return page | {

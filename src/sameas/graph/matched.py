@@ -1,0 +1,144 @@
+"""MatchedGraph and MatchedPair: graphs as they are matched, made of graphs as they were read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sameas.compute.arrays import Positions
+from sameas.graph.graph import (
+    Graph,
+    GraphTables,
+    Rearranged,
+    check_linkable,
+    check_names,
+    tables_in_order,
+    tables_without,
+)
+from sameas.graph.labels import MOST_LETTERS, beginnings
+
+NAMING_SCHEMA = pl.Schema(
+    {"path": pl.String, "entities": pl.Int64, "likeness": pl.Float64, "chosen": pl.Boolean}
+)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class MatchedGraph(GraphTables):
+    """One knowledge graph as it is matched: what may be linked, and what it is called.
+
+    ``sameas.read_pair`` and ``sameas.align`` make it of a ``Graph``. Nodes of RDF that only hold
+    something are left out, and what they hold is said of the entities they belong to.
+    """
+
+    names: pl.Series
+    """Text of each entity; empty where there is none."""
+    names_given: int
+    """How many of the names the input brings; the others were made from URIs."""
+    linkable: Positions
+    """Positions of the entities that may be linked, ascending; the others (blank nodes, mentions
+    of other places) are only neighbours."""
+    kinds: NDArray[np.int8]
+    """What each entity is (a ``sameas.graph.semantics.kinds.Kind``): an individual where nothing
+    says otherwise."""
+    name_paths: tuple[str, ...] = ()
+    """The attributes that hold the names, where these were found among them."""
+    naming: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=NAMING_SCHEMA))
+    """The properties that hold names or could: path, entities, likeness, chosen; best first."""
+    source: Graph
+    """The graph as it was read or given."""
+
+    def __post_init__(self) -> None:
+        """Refuse parts that do not belong together."""
+        super().__post_init__()
+        check_names(self.names, self.entities)
+        check_linkable(self.linkable, self.entities)
+        if len(self.kinds) != len(self.entities):
+            counts = f"{len(self.kinds)} for {len(self.entities)} entities"
+            raise ValueError(f"kinds must have one row per entity, got {counts} instead")
+
+    @property
+    def is_rdf(self) -> bool:
+        """Whether the graph was made of RDF statements."""
+        return self.source.is_rdf
+
+    def in_order(self) -> MatchedGraph:
+        """The same graph with everything in an order that does not depend on that of the input.
+
+        Entities and relations are sorted by URI, triples and attributes by what they say.
+        """
+        new = tables_in_order(self)
+        return self._rearranged(new, self.source.in_order() if self.is_rdf else None)
+
+    def without(self, entities: pl.Series) -> MatchedGraph:
+        """The graph without these entities and all that is said of them; the others renumbered."""
+        new = tables_without(self, entities)
+        return self._rearranged(new, self.source.without(entities) if self.is_rdf else None)
+
+    def with_short_names(self) -> tuple[MatchedGraph, int]:
+        """The graph with the beginnings of its names, as they are compared; how many were cut."""
+        further = self.alternatives["name"]
+        lengths = pl.concat([self.names.str.len_chars(), further.str.len_chars()])
+        cut = int((lengths > MOST_LETTERS).sum())
+        if not cut:
+            return self, 0
+        alternatives = self.alternatives.with_columns(beginnings(further))
+        return replace(self, names=beginnings(self.names), alternatives=alternatives), cut
+
+    def _rearranged(self, new: Rearranged, source: Graph | None) -> MatchedGraph:
+        """The graph with other tables; its source shares them where none is given."""
+        names = self.names.gather(new.entities)
+        linkable = new.renumbered(self.linkable)
+        if source is None:
+            source = replace(self.source, **new.tables, given_names=names, linkable=linkable)
+        return replace(
+            self,
+            **new.tables,
+            names=names,
+            names_given=min(self.names_given, len(names)),
+            linkable=linkable,
+            kinds=self.kinds[new.entities],
+            source=source,
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MatchedPair:
+    """Two graphs about the same things as they are matched, with gold links where they are known.
+
+    ``gold`` has the columns left and right: entities, by URI.
+    """
+
+    left: MatchedGraph
+    right: MatchedGraph
+    gold: pl.DataFrame | None = None
+
+    @property
+    def graphs(self) -> tuple[MatchedGraph, MatchedGraph]:
+        """The left and the right graph."""
+        return self.left, self.right
+
+    @property
+    def both_rdf(self) -> bool:
+        """Whether both graphs were made of RDF statements.
+
+        Kinds, types, the likeness of attributes and several names count only then. Tables and
+        benchmark folders are matched by names, triples and equal values alone.
+        """
+        return self.left.is_rdf and self.right.is_rdf
+
+    @cached_property
+    def compared_kinds(self) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+        """The kinds by which left and right entities are told apart: one unless both are RDF."""
+        if self.both_rdf:
+            return self.left.kinds, self.right.kinds
+        left, right = (np.zeros(len(graph.entities), dtype=np.int8) for graph in self.graphs)
+        return left, right
+
+    def __repr__(self) -> str:
+        """Counts instead of contents."""
+        gold = "no gold links" if self.gold is None else f"{len(self.gold)} gold links"
+        return f"MatchedPair({self.left}, {self.right}, {gold})"
