@@ -16,6 +16,7 @@ from hypothesis import settings
 
 import sameas
 from folders import LABEL, named_triples, names_of, openea
+from pairs import matched_pair
 
 # No test depends on how fast the machine is.
 settings.register_profile("local", deadline=None, max_examples=50)
@@ -61,7 +62,7 @@ def best_connected(demo, counterparts=250, others=50):
         alone = graph.entities.filter(~graph.entities.is_in(demo.gold[side].implode()))
         kept = [*gold[side], *alone.head(others)]
         sides.append(graph.without(graph.entities.filter(~graph.entities.is_in(kept))))
-    return sameas.GraphPair(left=sides[0], right=sides[1], gold=gold)
+    return matched_pair(left=sides[0], right=sides[1], gold=gold)
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,8 @@ import polars as pl
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from sameas import Graph, GraphPair
+from pairs import matched_pair
+from sameas import Graph
 from sameas.options.options import make_options
 
 
@@ -80,7 +81,7 @@ def pairs(draw, **sizes):
     gold = pl.DataFrame(
         {"left": chosen[0], "right": chosen[1]}, schema={"left": pl.String, "right": pl.String}
     )
-    return GraphPair(left=left, right=right, gold=gold if count else None)
+    return matched_pair(left=left, right=right, gold=gold if count else None)
 
 
 LITERALS = ["1984", " 1984", "Paris", "PARIS\u3000", "", " ", "ΣΑΣ", "x"]
@@ -144,7 +145,7 @@ def kindred(draw, *, max_entities=7):
             -1, 3
         ),
     )
-    return GraphPair(left=left, right=right)
+    return matched_pair(left=left, right=right)
 
 
 def values(low=-1.0, high=1.0):

@@ -60,7 +60,7 @@ def test_another_seed_gives_another_pair(script):
 def test_noise_changes_the_right_names_and_nothing_else(script):
     clean, noisy = script.generate(500, noise=0), script.generate(500, noise=0.2)
     assert not clean.right.names.equals(noisy.right.names)
-    assert_same(clean, replace(noisy, right=replace(noisy.right, names=clean.right.names)))
+    assert_same(clean, replace(noisy, right=replace(noisy.right, given_names=clean.right.names)))
 
 
 @pytest.mark.parametrize("overlap", [0.3, 0.8, 1.0])
@@ -89,7 +89,7 @@ def test_triples_are_as_many_as_asked_for_distinct_and_without_loops(script):
         pair = script.generate(2000, triples_per_entity=wanted)
         for graph in (pair.left, pair.right):
             assert len(graph.triples) / 2000 == pytest.approx(wanted, rel=0.1)
-            assert len(graph.distinct_triples()) == len(graph.triples)
+            assert len(graph.distinct_triples) == len(graph.triples)
             assert (graph.triples[:, 0] != graph.triples[:, 2]).all()
 
 
@@ -266,7 +266,7 @@ def test_sizes_are_read_with_their_unit(script):
 def test_a_pair_in_parts_reads_as_the_same_pair(script, tmp_path):
     pair = script.generate(60)
     odd = pl.Series("name", ['a "b" \\c', *pair.left.names[1:]])
-    pair = replace(pair, left=replace(pair.left, names=odd))
+    pair = replace(pair, left=replace(pair.left, given_names=odd))
     script.write_parts(pair, tmp_path, 3)
     for side in ("left", "right"):
         assert len(list((tmp_path / side).iterdir())) == 3

@@ -16,7 +16,8 @@ import sameas
 import sameas.pipeline.memory
 import sameas.pipeline.paper
 import sameas.pipeline.stages
-from sameas import Graph, GraphPair, Options, align, evaluate
+from pairs import matched_pair
+from sameas import Graph, Options, align, evaluate
 from sameas.assignment.exact import certify
 from sameas.candidates.clues import Clues, make_clues, propose_by_clues
 from sameas.candidates.pairs import Candidates, every_pair, from_pairs
@@ -362,7 +363,7 @@ def test_neighbours_propose_entities_without_a_name():
     """Nothing but the company it keeps tells who the first one is."""
     names = ["", "Tallinn", "Riga", "Vilnius", "Helsinki", "Stockholm", "Oslo", "Reykjavik"]
     triples = [(0, 0, i) for i in (1, 2, 3)]
-    pair = GraphPair(left=graph("l", names, triples), right=graph("r", names, triples))
+    pair = matched_pair(left=graph("l", names, triples), right=graph("r", names, triples))
     found = propose_by_clues(make_clues(pair, Options(), everyone(pair)), 2, progress=ignore)
     assert 0 in found
     assert set(range(0, 64, 9)) <= set(found.tolist())
@@ -370,7 +371,7 @@ def test_neighbours_propose_entities_without_a_name():
 
 def test_both_sides_propose_by_clues():
     names = [f"{a}{b}{c}" for a in "abcdef" for b in "ghijkl" for c in "mnopqr"]
-    pair = GraphPair(left=graph("l", names[::27]), right=graph("r", names))
+    pair = matched_pair(left=graph("l", names[::27]), right=graph("r", names))
     found = propose_by_clues(make_clues(pair, Options(), everyone(pair)), 2, progress=ignore)
     shared = [{name[:2], name[1:]} for name in names]
     left = set().union(*shared[::27])
@@ -396,7 +397,7 @@ def test_little_to_go_by(case, linked):
         graph(side, names, [(0, 0, i) for i in range(len(names))] if linked else [])
         for side, names in zip("lr", CASES[case], strict=True)
     )
-    pair = GraphPair(left=left, right=right)
+    pair = matched_pair(left=left, right=right)
     hints = make_clues(pair, Options(), everyone(pair))
     found = by_clues(profit_of(pair, Options()), 2, hints)
     assert found.recall is None or 0 <= found.recall <= 1
@@ -408,7 +409,7 @@ def test_little_to_go_by(case, linked):
 @pytest.mark.parametrize(("n", "m"), [(0, 3), (3, 0)])
 def test_an_empty_side_has_no_candidates_by_clues(n, m):
     names = ["paris", "london", "riga"]
-    pair = GraphPair(left=graph("l", names[:n]), right=graph("r", names[:m]))
+    pair = matched_pair(left=graph("l", names[:n]), right=graph("r", names[:m]))
     hints = make_clues(pair, Options(), everyone(pair))
     found = by_clues(profit_of(pair, Options()), 2, hints)
     assert len(found) == 0
@@ -576,7 +577,7 @@ def test_every_pair_can_be_aligned_by_candidates(way, pair, solver, k, depth):
 def test_gold_links_have_no_rank_where_nobody_has_a_candidate(monkeypatch):
     sparsely(monkeypatch, "clues")
     gold = pl.DataFrame({"left": ["l0"], "right": ["r0"]})
-    pair = GraphPair(left=graph("l", ["", ""]), right=graph("r", ["", ""]), gold=gold)
+    pair = matched_pair(left=graph("l", ["", ""]), right=graph("r", ["", ""]), gold=gold)
     found = align(pair, paper(candidates=1), tuning=FEW_PAIRS)
     assert found.diagnostics.candidate_pairs == 0
     assert len(found.gold_ranks) == 0
@@ -589,7 +590,7 @@ def test_own_embeddings_are_compared_with_all(tmp_path, monkeypatch):
     rows = rng.standard_normal((60, 20))
     turn = rng.permutation(60)
     np.save(tmp_path / "rows.npy", np.vstack([rows, rows[turn]]))
-    pair = GraphPair(left=graph("l", [""] * 60), right=graph("r", [""] * 60))
+    pair = matched_pair(left=graph("l", [""] * 60), right=graph("r", [""] * 60))
     given = {"embeddings": tmp_path / "rows.npy", "tuning": FEW_PAIRS}
     found = align(pair, paper(candidates=5), **given)
     assert found.diagnostics.form == "candidates"

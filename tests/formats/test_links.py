@@ -16,10 +16,10 @@ from polars.testing import assert_frame_equal
 
 from folders import put
 from odd import IDS, ids, links
+from pairs import matched_pair
 from sameas import (
     Alignment,
     Graph,
-    GraphPair,
     InputError,
     OptionError,
     Options,
@@ -430,7 +430,7 @@ def of_every_kind(*, kinds=True):
         object.__setattr__(left, "kinds", numbers)
     right = Graph.from_triples([], entities=[f"r{entity}" for entity in BY_KIND])
     pairs = table(*((entity, f"r{entity}", 1.0, 0.5) for entity in reversed(BY_KIND)))
-    parts = {"pair": GraphPair(left=left, right=right), "links": pairs}
+    parts = {"pair": matched_pair(left=left, right=right), "links": pairs}
     figures = Diagnostics(solver="exact", objective=1.0)
     return Alignment(options=Options(), diagnostics=figures, load=parts.get)
 
@@ -473,7 +473,7 @@ def test_concepts_of_an_rdf_file_are_known_from_their_types(tmp_path):
         <http://a/x> <http://a/p> <http://a/c> ."""
     graph = read_graph(put(tmp_path / "a.ttl", turtle))
     pairs = table(("http://a/x", "http://a/c", 1.0, 1.0), ("http://a/c", "http://a/x", 1.0, 1.0))
-    parts = {"pair": GraphPair(left=graph, right=graph), "links": pairs}
+    parts = {"pair": matched_pair(left=graph, right=graph), "links": pairs}
     figures = Diagnostics(solver="exact", objective=1.0)
     found = Alignment(options=Options(), diagnostics=figures, load=parts.get)
     assert predicates_of(found).to_list() == [SAME_AS, PREDICATES["exactMatch"]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -220,7 +222,7 @@ def test_a_graph_without_entities_says_all_else(rows, gone, linked):
         alternatives=[(head, tail) for head, _, tail in rows],
     )
     linkable = np.flatnonzero(graph.entities.is_in(list(linked)).to_numpy())
-    graph = Graph(**{**vars(graph), "linkable": linkable})
+    graph = replace(graph, linkable=linkable)
     rest = graph.without(pl.Series(sorted(gone), dtype=pl.String))
     triples, names = content(rest)
     before = content(graph)

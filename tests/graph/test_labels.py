@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import sameas
 from folders import LABEL, dbp15k, openea, put, table
-from sameas import InputError
+from sameas import Graph, InputError
 from sameas.formats.names import read_names
-from sameas.graph.labels import LABELS, choose_names, names_from_attributes, names_from_uris
+from sameas.graph.labels import LABELS, look_up_names, names_from_attributes, names_from_uris
 
 
 @pytest.mark.parametrize(
@@ -73,9 +73,10 @@ def test_the_best_label_counts_not_the_first():
 def test_a_names_file_comes_before_the_uri_and_the_first_name_counts():
     entities = pl.Series(["x:Alpha", "x:Beta"])
     given_names = pl.DataFrame({"entity": ["x:Alpha", "x:Alpha"], "name": ["one", "two"]})
-    names, used = choose_names(entities, given_names)
-    assert names.to_list() == ["one", "x:Beta"]
-    assert used == 1
+    graph = Graph.from_triples([("x:Alpha", "r", "x:Beta")], names=given_names)
+    assert look_up_names(entities, given_names).to_list() == ["one", None]
+    assert graph.names.to_list() == ["one", "x:Beta"]
+    assert graph.names_given == 1
 
 
 def test_an_entity_may_have_several_names_in_a_file(tmp_path):
@@ -99,7 +100,7 @@ def test_a_name_goes_by_uri_or_else_by_id(tmp_path):
 
 def test_without_ids_a_number_is_not_taken_for_one():
     given_names = pl.DataFrame({"entity": ["7"], "name": ["seven"]})
-    assert choose_names(pl.Series(["x:Alpha"]), given_names)[1] == 0
+    assert look_up_names(pl.Series(["x:Alpha"]), given_names).to_list() == [None]
 
 
 @pytest.mark.parametrize(

@@ -175,7 +175,7 @@ def test_what_is_deprecated_or_vocabulary_or_anonymous_is_left_out():
     assert not graph.entities.str.contains("w3.org").any()
     assert f"{E}Old" not in graph.entities
     assert f"{E}onto" not in graph.entities
-    assert graph.raw.entities.str.starts_with("_:").any(), "the graph as read has all"
+    assert graph.source.entities.str.starts_with("_:").any(), "the graph as read has all"
     linked = graph.entities.gather(graph.linkable)
     assert "http://elsewhere.org/Klopstock" not in linked
     assert len(linked) == len(graph.entities) - 1
@@ -333,14 +333,19 @@ def test_names_are_in_the_language_that_both_graphs_have():
 def test_one_graph_without_rdf_stays_as_it_is():
     table = Graph.from_triples([("a", "r", "b")])
     pair = understand(GraphPair(left=table, right=graph_of(":Anna :r :Boris .")))
-    assert pair.left is table
-    assert pair.right.kinds is not None
-    assert understand(GraphPair(left=table, right=table)).left is table
+    assert not pair.both_rdf
+    assert pair.right.is_rdf
+    for left in (pair.left, understand(GraphPair(left=table, right=table)).left):
+        assert left.source is table
+        assert left.triples is table.triples
+        assert left.names is table.names
+        assert left.kinds.tolist() == [Kind.INDIVIDUAL] * 2
+        assert left.linkable.tolist() == [0, 1]
 
 
-def test_what_is_understood_is_not_understood_again():
+def test_what_was_read_can_be_understood_again():
     pair = understand(GraphPair(left=graph_of(ONTOLOGY), right=graph_of(ONTOLOGY)))
-    again = understand(pair)
+    again = understand(GraphPair(left=pair.left.source, right=pair.right.source))
     assert triples_of(again.left) == triples_of(pair.left)
     assert again.left.names.to_list() == pair.left.names.to_list()
 

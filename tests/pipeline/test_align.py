@@ -15,8 +15,9 @@ from polars.testing import assert_frame_equal
 
 import reference
 import sameas
-from sameas import Graph, GraphPair, MemoryCeilingError, OptionError, Options, align, evaluate
+from sameas import Graph, MemoryCeilingError, OptionError, Options, align, evaluate
 from sameas.graph.labels import MOST_LETTERS
+from pairs import matched_pair
 from sameas.options.options import Part
 from sameas.result.explanation.result import Reason
 from strategies import pairs, paper
@@ -270,7 +271,7 @@ def generated(size):
         )
     everyone = [side.entities for side in sides]
     gold = pl.DataFrame({"left": everyone[0], "right": everyone[1]})
-    return GraphPair(left=sides[0], right=sides[1], gold=gold)
+    return matched_pair(left=sides[0], right=sides[1], gold=gold)
 
 
 @pytest.mark.parametrize("chosen", [{"preset": "paper"}, {}, {"method": "paris"}], ids=str)
@@ -283,7 +284,7 @@ def test_the_order_of_entities_and_triples_does_not_matter(small, align_small, c
 def in_another_order(pair):
     """The same pair with everything in another order."""
     rng = np.random.default_rng(8)
-    return GraphPair(
+    return matched_pair(
         left=shuffled(pair.left, rng),
         right=shuffled(pair.right, rng),
         gold=pair.gold.sample(fraction=1, shuffle=True, seed=3),
@@ -318,7 +319,7 @@ def test_exact_is_at_least_as_good_as_soft_and_within_its_gap(align_small, prese
 
 @BOTH
 def test_equal_graphs_are_aligned_to_themselves(small, preset):
-    twin = GraphPair(left=small.right, right=small.right)
+    twin = matched_pair(left=small.right, right=small.right)
     alignment = align(twin, preset=preset)
     assert len(alignment.links) > 0.99 * len(small.right.entities)
     assert (alignment.links["left"] == alignment.links["right"]).mean() > 0.99
@@ -337,7 +338,7 @@ def test_among_may_be_a_file(small, tmp_path, preset):
 @BOTH
 def test_among_that_cannot_be_used_is_refused(small, tmp_path, preset):
     with pytest.raises(OptionError, match="`among` must be links, got 'gold' for a pair without"):
-        align(GraphPair(left=small.left, right=small.right), preset=preset, among="gold")
+        align(matched_pair(left=small.left, right=small.right), preset=preset, among="gold")
     path = tmp_path / "some.tsv"
     path.write_text("nobody\tnothing\n")
     with pytest.raises(

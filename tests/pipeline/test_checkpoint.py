@@ -23,7 +23,8 @@ import sameas.pipeline.checkpoint
 import sameas.pipeline.phases
 import sameas.pipeline.stages
 from folders import openea
-from sameas import GraphPair, Options
+from pairs import matched_pair
+from sameas import Options
 from sameas.assignment.problem import Problem, solve
 from sameas.candidates.pairs import every_pair
 from sameas.candidates.search import find_candidates
@@ -386,7 +387,7 @@ def changed(pair):
     triples[0, 2] = (triples[0, 2] + 1) % len(left.entities)
     kept = replace(left, triples=left.triples[:-1])
     names = left.names.to_list()
-    yield "sides", GraphPair(left=pair.right, right=pair.left, gold=pair.gold)
+    yield "sides", matched_pair(left=pair.right, right=pair.left, gold=pair.gold)
     yield "triple", replace(pair, left=replace(left, triples=triples))
     yield "fewer triples", replace(pair, left=kept)
     yield "name", replace(pair, left=replace(left, names=pl.Series(["x", *names[1:]])))

@@ -13,7 +13,8 @@ import polars as pl
 import pytest
 
 import sameas
-from sameas import GraphPair, MemoryCeilingError, Options
+from pairs import matched_pair
+from sameas import MemoryCeilingError, Options
 from sameas.compute.joins import bounded_join
 from sameas.compute.rows import as_rows, unit
 from sameas.graph.labels import LABELS
@@ -137,15 +138,15 @@ def test_a_pair_of_nothing_takes_next_to_nothing(demo):
         triples=demo.left.triples[:0],
     )
     for pair in (
-        GraphPair(left=nobody, right=nobody),
-        GraphPair(left=nobody, right=demo.right),
-        GraphPair(left=demo.left, right=nobody),
+        matched_pair(left=nobody, right=nobody),
+        matched_pair(left=nobody, right=demo.right),
+        matched_pair(left=demo.left, right=nobody),
     ):
         assert plan(pair, paper()).form == "complete"
 
 
 def test_names_without_any_bigram_can_be_planned_for(demo):
-    pair = GraphPair(
+    pair = matched_pair(
         left=replace(demo.left, names=pl.repeat("", len(demo.left.names), eager=True)),
         right=replace(demo.right, names=pl.repeat("x", len(demo.right.names), eager=True)),
     )

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import reference
-from sameas import Graph, GraphPair
+from pairs import matched_pair
+from sameas import Graph
 from sameas.candidates.pairs import from_pairs
 from sameas.refinement import evidence
 from sameas.refinement.evidence import Anchors, edges_of, gather_evidence, match_relations
@@ -142,7 +143,7 @@ def rows(edges):
 
 def test_each_triple_is_read_both_ways_once_and_loops_are_left_out():
     graph = small([(0, 1, 2), (0, 1, 2), (3, 0, 3)])
-    edges, _ = edges_of(GraphPair(left=graph, right=small([])), hub=FAR)
+    edges, _ = edges_of(matched_pair(left=graph, right=small([])), hub=FAR)
     # Backwards, relation 1 of 2 is number 3.
     assert rows(edges) == [(0, 1, 2, 1), (2, 3, 0, 1)]
     assert edges.starts.tolist() == [0, 1, 1, 2, 2]
@@ -150,7 +151,7 @@ def test_each_triple_is_read_both_ways_once_and_loops_are_left_out():
 
 def test_a_far_node_that_too_many_have_through_one_relation_is_left_out():
     graph = small([(0, 0, 3), (1, 0, 3), (2, 1, 3)])
-    pair = GraphPair(left=graph, right=small([]))
+    pair = matched_pair(left=graph, right=small([]))
     assert rows(edges_of(pair, hub=2)[0]) == [
         (0, 0, 3, 2),
         (1, 0, 3, 2),
@@ -175,7 +176,7 @@ def test_values_count_only_if_both_graphs_have_them_and_have_the_same_number_on_
     right = small(
         [], size=3, attributes=[(2, "year", "1984"), (0, "in", "ROME"), (1, "year", "2000")]
     )
-    edges = edges_of(GraphPair(left=left, right=right), hub=FAR)
+    edges = edges_of(matched_pair(left=left, right=right), hub=FAR)
     # In order of the values, after the entities: 1984, rome. Attributes follow 2 times 2 relations.
     assert rows(edges[0]) == [(0, 4, 2, 1), (1, 5, 3, 1)]
     assert rows(edges[1]) == [(0, 4, 4, 1), (2, 5, 3, 1)]
@@ -186,14 +187,14 @@ def test_values_count_only_if_both_graphs_have_them_and_have_the_same_number_on_
 def test_a_value_that_too_many_have_is_left_out_on_that_side_alone():
     left = small([], attributes=[(0, "of", "x"), (1, "of", "x")])
     right = small([], attributes=[(0, "of", "x")])
-    edges = edges_of(GraphPair(left=left, right=right), hub=1)
+    edges = edges_of(matched_pair(left=left, right=right), hub=1)
     assert rows(edges[0]) == []
     assert rows(edges[1]) == [(0, 4, 4, 1)]
 
 
 def test_without_relations_only_the_direction_is_left():
     graph = small([(0, 1, 2), (0, 0, 2), (2, 1, 0)])
-    edges, _ = edges_of(GraphPair(left=graph, right=small([])), hub=FAR, relations=False)
+    edges, _ = edges_of(matched_pair(left=graph, right=small([])), hub=FAR, relations=False)
     assert rows(edges) == [(0, 0, 2, 1), (0, 2, 2, 1), (2, 0, 0, 1), (2, 2, 0, 1)]
     assert_array_equal(graph.triples[:, 1], [1, 0, 1])
 
@@ -230,7 +231,7 @@ def test_relation_matches_equal_those_counted_edge_by_edge(drawn):
 def test_a_relation_and_its_inverse_under_another_name_match():
     left = small([(0, 0, 1), (2, 0, 3), (0, 1, 2)])
     right = small([(1, 1, 0), (3, 1, 2), (0, 0, 2)])
-    edges = edges_of(GraphPair(left=left, right=right), hub=FAR)
+    edges = edges_of(matched_pair(left=left, right=right), hub=FAR)
     everyone = np.arange(4)
     found = match_relations(*edges, Anchors(everyone, everyone, np.ones(4)))
     told = dict(zip(zip(found.left, found.right, strict=True), found.match, strict=True))
@@ -243,7 +244,7 @@ def test_matches_that_are_seldom_are_dropped_and_do_not_cover():
     many = 40
     left = small([(i, 0, many) for i in range(many)], size=many + 1)
     right = small([(i, int(i > 0), many) for i in range(many)], size=many + 1)
-    edges = edges_of(GraphPair(left=left, right=right), hub=FAR)
+    edges = edges_of(matched_pair(left=left, right=right), hub=FAR)
     everyone = np.arange(many + 1)
     found = match_relations(*edges, Anchors(everyone, everyone, np.ones(many + 1)))
     # p and p meet once in 40 edges and one, 1 / sqrt(43 * 4) = .076; p and q on the 39 others.
@@ -315,7 +316,7 @@ def test_evidence_in_larger_graphs_equals_that_of_loops(seed):
     other = triples[rng.random(len(triples)) < 0.8]
     other = np.stack([truth[other[:, 0]], 1 - other[:, 1], truth[other[:, 2]]], axis=1)
     turned = [(int(truth[i]), f"b{a[1]}", v.upper()) for i, a, v in values[:9]]
-    pair = GraphPair(
+    pair = matched_pair(
         left=small(triples, size, values), right=small(other, size, turned, prefix="r")
     )
     hub = (FAR, 3)[seed % 2]
@@ -378,7 +379,7 @@ def test_evidence_is_the_same_from_the_other_side(drawn):
 def test_a_neighbour_speaks_once_for_a_pair_through_the_relations_that_say_most():
     # 0 has 1 through both relations; so has the right one. 2 and 3 make p surer than q.
     left = small([(0, 0, 1), (0, 1, 1), (2, 0, 3)])
-    edges = edges_of(GraphPair(left=left, right=left), hub=FAR)
+    edges = edges_of(matched_pair(left=left, right=left), hub=FAR)
     everyone = np.arange(4)
     anchors = Anchors(everyone, everyone, np.full(4, 0.8))
     relations = match_relations(*edges, anchors)
@@ -393,7 +394,7 @@ def test_few_say_more_than_many():
     # 3 is the neighbour of 0, 1 and 2 on the left, and of 0 alone on the right.
     left = small([(0, 0, 3), (1, 0, 3), (2, 0, 3)])
     right = small([(0, 0, 3)])
-    edges = edges_of(GraphPair(left=left, right=right), hub=FAR)
+    edges = edges_of(matched_pair(left=left, right=right), hub=FAR)
     anchors = Anchors(np.array([3, 0]), np.array([3, 0]), np.array([0.5, 1.0]))
     relations = match_relations(*edges, anchors)
     nobody = from_pairs((4, 4), *np.zeros((2, 0), dtype=np.int64), np.zeros(0, dtype=np.float32))
@@ -412,7 +413,7 @@ def test_few_say_more_than_many():
 def test_as_many_pairs_come_out_as_there_are(size):
     crowd = 45
     graph = small([(i, 0, crowd) for i in range(crowd)], size=crowd + 1)
-    edges = edges_of(GraphPair(left=graph, right=graph), hub=crowd)
+    edges = edges_of(matched_pair(left=graph, right=graph), hub=crowd)
     anchors = Anchors(np.array([0, crowd]), np.array([0, crowd]), np.ones(2))
     relations = match_relations(*edges, anchors)
     nobody = from_pairs(
@@ -429,7 +430,7 @@ def test_as_many_pairs_come_out_as_there_are(size):
 def test_one_neighbour_never_says_all_and_trust_tempers_it():
     many = 400
     graph = small([(i, 0, i + many) for i in range(many)], size=2 * many)
-    edges = edges_of(GraphPair(left=graph, right=graph), hub=FAR)
+    edges = edges_of(matched_pair(left=graph, right=graph), hub=FAR)
     everyone = np.arange(2 * many)
     pair = from_pairs((2 * many,) * 2, everyone[:1], everyone[:1], np.zeros(1, dtype=np.float32))
     for trust in (1.0, 0.5):
@@ -443,7 +444,7 @@ def test_one_neighbour_never_says_all_and_trust_tempers_it():
 @pytest.mark.parametrize("sizes", [(0, 0), (0, 3), (3, 0), (2, 2)])
 def test_empty_graphs_say_nothing(sizes):
     left, right = (small([], size=size) for size in sizes)
-    edges = edges_of(GraphPair(left=left, right=right), hub=FAR)
+    edges = edges_of(matched_pair(left=left, right=right), hub=FAR)
     assert [len(side) for side in edges] == [0, 0]
     none = np.zeros(0, dtype=np.int64)
     anchors = Anchors(none, none, np.zeros(0))
@@ -459,7 +460,7 @@ def test_empty_graphs_say_nothing(sizes):
 def test_values_speak_without_any_anchor():
     left = small([], size=2, attributes=[(0, "born", "1984"), (1, "born", "1985")])
     right = small([], size=2, attributes=[(1, "year", "1984"), (0, "year", "1985")])
-    edges = edges_of(GraphPair(left=left, right=right), hub=FAR)
+    edges = edges_of(matched_pair(left=left, right=right), hub=FAR)
     one = Anchors(np.array([0]), np.array([1]), np.array([1.0]))
     relations = match_relations(*edges, one)
     assert_allclose(relations.match, [1 / 4])
@@ -472,10 +473,10 @@ def test_values_speak_without_any_anchor():
 def test_further_names_are_values_and_labels_that_are_names_are_not():
     left = small([(0, 0, 1)], attributes=[(0, "label", "Ada"), (0, "born", "1815")])
     right = small([(0, 0, 1)], attributes=[(2, "label", "Ada"), (2, "birth", "1815")])
-    named = replace(left, names=pl.Series(["Ada", "", "", ""]))
+    named = replace(left, given_names=pl.Series(["Ada", "", "", ""]))
     others = pl.DataFrame({"entity": ["e3"], "name": ["ADA"]})
     plain, several = (
-        edges_of(GraphPair(left=named, right=side), hub=100)
+        edges_of(matched_pair(left=named, right=side), hub=100)
         for side in (right, replace(right, alternatives=others))
     )
     # Without alternatives, Ada's own label says nothing; the year of her birth does.

@@ -15,7 +15,8 @@ from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 
 import reference
-from sameas import Graph, GraphPair, Options, align, verify
+from pairs import matched_pair
+from sameas import Graph, Options, align, verify
 from sameas.graph.task import Constraints, Inputs
 from sameas.pipeline.best import refine_material, task_edges
 from sameas.pipeline.inputs import make_task
@@ -161,7 +162,7 @@ def cells_of(candidates):
 @st.composite
 def tasks(draw):
     drawn = draw(with_attributes(kindred()))
-    pair = GraphPair(left=drawn.left.in_order(), right=drawn.right.in_order())
+    pair = matched_pair(left=drawn.left.in_order(), right=drawn.right.in_order())
     return pair, draw(knowledge(len(pair.left.entities), len(pair.right.entities)))
 
 
@@ -304,7 +305,7 @@ LIKES = [(a, "likes", b) for a, b in zip(PEOPLE, PEOPLE[3:], strict=False)]
 
 def world(more_left=(), more_right=(), left_names=None, right_names=None):
     """The same people on both sides, with more triples and names on each."""
-    return GraphPair(
+    return matched_pair(
         left=graph([*KNOWS, *LIKES, *more_left], left_names or {}, "l:"),
         right=graph([*KNOWS, *LIKES, *more_right], right_names or {}, "r:"),
     )
@@ -444,7 +445,7 @@ def test_attributes_are_in_the_table_of_relations_and_tell_namesakes_apart():
         rows += [(f"{prefix}smith1", attribute, "1950"), (f"{prefix}smith2", attribute, "1960")]
         attributes = pl.DataFrame(rows, schema=schema, orient="row")
         sides.append(graph([*KNOWS, *LIKES], names, prefix, attributes=attributes))
-    alignment = align(GraphPair(left=sides[0], right=sides[1]))
+    alignment = align(matched_pair(left=sides[0], right=sides[1]))
     assert links_of(alignment) == same([*PEOPLE, *smiths])
     assert ("born", "birth year", False) in alignment.relations.select(
         "left", "right", "inverse"
@@ -460,7 +461,7 @@ def nameless(count=12):
     triples = [(a, "next", b) for a, b in pairwise(keys)]
     triples += [(a, "over", b) for a, b in zip(keys[::2], keys[3::2], strict=False)]
     blank = dict.fromkeys(keys, "")
-    return GraphPair(left=graph(triples, blank, "l:"), right=graph(triples, blank, "r:")), keys
+    return matched_pair(left=graph(triples, blank, "l:"), right=graph(triples, blank, "r:")), keys
 
 
 def test_seeds_help_where_names_say_nothing():
@@ -551,7 +552,7 @@ def uneven():
 @pytest.mark.parametrize("seed", range(2))
 def test_the_order_of_entities_does_not_count(seed, solver):
     pair, options = uneven(), Options(solver=solver)
-    other = GraphPair(left=shuffled(pair.left, seed), right=shuffled(pair.right, seed + 10))
+    other = matched_pair(left=shuffled(pair.left, seed), right=shuffled(pair.right, seed + 10))
     ours, theirs = align(pair, options), align(other, options)
     assert links_of(ours) == links_of(theirs)
     assert links_of(ours) == same([*PEOPLE, "Xaver", "smith1", "smith2"])
@@ -653,7 +654,7 @@ def test_an_empty_side_leaves_the_others_without_candidates(sizes, solver):
         graph([], {f"{side}{i}": "Anna" for i in range(size)}, f"{side}:")
         for side, size in zip("lr", sizes, strict=True)
     )
-    alignment = align(GraphPair(left=left, right=right), Options(solver=solver))
+    alignment = align(matched_pair(left=left, right=right), Options(solver=solver))
     assert len(alignment.links) == 0
     assert set(reasons(alignment).values()) <= {"no-candidate"}
     assert len(alignment.unmatched) == sum(sizes)

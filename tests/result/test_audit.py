@@ -14,9 +14,10 @@ from numpy.testing import assert_allclose
 import reference
 import sameas
 from folders import named_triples
-from sameas import Graph, GraphPair, OptionError
+from pairs import matched_pair
+from sameas import Graph, OptionError
 from sameas.cli.main import main
-from sameas.graph.rdf.assembly import TYPE
+from sameas.graph.iri import TYPE
 from sameas.result.audit.calibration import Curve, fit_curve, histogram, level_for
 from sameas.result.audit.decoys import BestMatches
 from sameas.result.audit.estimate import Side, estimate
@@ -134,14 +135,14 @@ def test_the_number_of_entities_without_partner_is_found(alone):
 
 
 def test_a_graph_against_itself_is_all_right(small):
-    found = sameas.align(GraphPair(left=small.left, right=small.left)).audit
+    found = sameas.align(matched_pair(left=small.left, right=small.left)).audit
     assert found.precision > 0.97
     assert found.left_without < 0.1
 
 
 def test_of_graphs_with_nothing_in_common_nothing_is_claimed(script):
     left, right = (script.generate(300, seed=seed) for seed in (1, 2))
-    found = sameas.align(GraphPair(left=left.left, right=right.right))
+    found = sameas.align(matched_pair(left=left.left, right=right.right))
     assert len(found.links) < 0.02 * 300
     assert found.audit is None
 
@@ -187,7 +188,7 @@ def test_a_class_whose_counterparts_are_gone_stands_out(script):
     hidden = pair.gold[::4]
     kinds = np.where(pair.left.entities.is_in(hidden["left"].implode()), "ship", "town")
     left = with_types(pair.left, kinds)
-    found = sameas.align(GraphPair(left=left, right=pair.right.without(hidden["right"]))).audit
+    found = sameas.align(matched_pair(left=left, right=pair.right.without(hidden["right"]))).audit
     groups = {group.name: group.precision for group in found.groups if group.by == "type"}
     assert groups["town"] > 0.9
     assert groups.get("ship", 0.0) < groups["town"] - 0.3
@@ -209,7 +210,7 @@ def test_few_links_are_not_judged(small, caplog):
         graph.without(graph.entities.filter(~graph.entities.is_in(few[side].implode())))
         for side, graph in (("left", small.left), ("right", small.right))
     )
-    pair = GraphPair(left=left, right=right)
+    pair = matched_pair(left=left, right=right)
     assert sameas.align(pair).audit is None
     assert not caplog.records
     sameas.align(pair, max_error=0.1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -13,9 +14,10 @@ from hypothesis import strategies as st
 
 import reference
 import sameas
+from pairs import matched_pair
 from sameas import Alignment, Options, calibration, evaluate, hide_half
 from sameas.cli.main import main
-from sameas.graph.graph import ATTRIBUTE_SCHEMA, Graph, GraphPair
+from sameas.graph.graph import ATTRIBUTE_SCHEMA, Graph
 from sameas.result.alignment import Diagnostics
 
 SCHEMA = {"left": pl.String, "right": pl.String}
@@ -276,7 +278,7 @@ def small(entities):
 
 def test_who_keeps_one_of_two_partners_is_not_without_counterpart():
     gold = table({("a", "u"), ("a", "v"), ("b", "w"), ("c", "w")})
-    pair = GraphPair(left=small(["a", "b", "c"]), right=small(["u", "v", "w", "x"]), gold=gold)
+    pair = matched_pair(left=small(["a", "b", "c"]), right=small(["u", "v", "w", "x"]), gold=gold)
     for seed in range(9):
         smaller, alone = hide_half(pair, seed=seed)
         assert len(smaller.right.entities) == 3
@@ -285,7 +287,7 @@ def test_who_keeps_one_of_two_partners_is_not_without_counterpart():
 
 
 def test_a_half_cannot_be_hidden_of_what_is_not_known():
-    pair = GraphPair(left=small(["a"]), right=small(["u"]))
+    pair = matched_pair(left=small(["a"]), right=small(["u"]))
     with pytest.raises(sameas.OptionError, match="`pair` must have gold links"):
         hide_half(pair, seed=0)
 
@@ -313,11 +315,19 @@ def test_the_hidden_half_is_told_from_the_command_line(tmp_path):
 
 def found_in(left, right, links, *, kinds=(None, None)):
     """An alignment of two graphs with these entities and links, and with kinds of entities."""
-    graphs = [small(list(left)), small(list(right))]
-    for graph, codes in zip(graphs, kinds, strict=True):
-        object.__setattr__(graph, "kinds", None if codes is None else np.array(codes, np.int8))
+    pair = matched_pair(left=small(list(left)), right=small(list(right)))
+    graphs = [
+        graph
+        if codes is None
+        else replace(
+            graph,
+            kinds=np.array(codes, np.int8),
+            source=replace(graph.source, reading=sameas.Reading()),
+        )
+        for graph, codes in zip(pair.graphs, kinds, strict=True)
+    ]
     parts = {
-        "pair": GraphPair(left=graphs[0], right=graphs[1]),
+        "pair": matched_pair(left=graphs[0], right=graphs[1]),
         "links": table(links).with_columns(score=1.0, confidence=0.75),
         "candidates": table(links).with_columns(rank=1.0, score=1.0),
     }

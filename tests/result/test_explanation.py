@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import sameas
 from explaining import assert_adds_up, assert_explains
+from pairs import matched_pair
 from sameas.assignment.exchange import force_pair
 from sameas.candidates.pairs import every_pair
 from sameas.cli.main import main
@@ -45,7 +46,7 @@ def few(demo):
     for side, graph in (("left", demo.left), ("right", demo.right)):
         kept = pl.concat([gold[side], graph.entities[::40].rename(side)]).implode()
         sides[side] = graph.without(graph.entities.filter(~graph.entities.is_in(kept)))
-    return sameas.GraphPair(**sides, gold=gold)
+    return matched_pair(**sides, gold=gold)
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +148,7 @@ def test_a_word_that_is_an_ngram_too_counts_as_both():
     left = sameas.Graph.from_triples([("a", "r", "b")], names={"a": "new town", "b": "old"})
     right = sameas.Graph.from_triples([("x", "r", "y")], names={"x": "new city", "y": "old"})
     vectors = {"new": np.array([1.0, 2.0]), "town": np.array([2.0, 1.0])}
-    pair = sameas.GraphPair(left=left, right=right)
+    pair = matched_pair(left=left, right=right)
     found = sameas.align(pair, features="hybrid", word_vectors=vectors).explain("a", "x").other
     assert_adds_up(found)
     assert [detail.text for detail in found.parts[0].details].count("new") == 2
@@ -396,13 +397,13 @@ def test_hostile_labels_do_no_harm(preset):
     sides = [
         sameas.Graph(
             entities=pl.Series([f"{side}:{number}/{HOSTILE}" for number in range(4)]),
-            names=pl.Series([f"{HOSTILE}{number}" for number in range(3)] + [""]),
+            given_names=pl.Series([f"{HOSTILE}{number}" for number in range(3)] + [""]),
             relations=pl.Series([f"r<{HOSTILE}"]),
             triples=np.array([[0, 0, 1], [1, 0, 2], [2, 0, 3]]),
         )
         for side in "lr"
     ]
-    pair = sameas.GraphPair(left=sides[0], right=sides[1])
+    pair = matched_pair(left=sides[0], right=sides[1])
     found = sameas.align(pair, sameas.PRESETS[preset]).explain(f"l:1/{HOSTILE}", f"r:2/{HOSTILE}")
     assert all(letter.isprintable() or letter == "\n" for letter in str(found))
     ET.fromstring(found.drawing())

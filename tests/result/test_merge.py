@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 import sameas
 from odd import ids
-from sameas import Alignment, Graph, GraphPair, Options, OutputError
+from pairs import matched_pair
+from sameas import Alignment, Graph, Options, OutputError
 from sameas.cli.main import main
 from sameas.graph.iri import to_iris, to_property_iris
 from sameas.graph.links import LINK_SCHEMA, SAME_AS
@@ -77,7 +78,7 @@ def merge(pair, found, path, *, keep="left"):
     return sameas.merge(aligned(pair, found), path, keep=keep)
 
 
-PAIR = GraphPair(
+PAIR = matched_pair(
     left=graph(
         ("http://l/Londres", "http://o/in", "http://l/Angleterre"),
         ("http://l/Londres", "http://o/in", "http://l/Angleterre"),
@@ -123,7 +124,7 @@ def test_quads_say_where_every_triple_came_from(tmp_path):
 
 
 def test_blank_nodes_of_the_two_graphs_stay_apart(tmp_path):
-    both = GraphPair(left=graph(("_:b-1", "a:p", "a:x")), right=graph(("_:b-1", "a:p", "a:y")))
+    both = matched_pair(left=graph(("_:b-1", "a:p", "a:x")), right=graph(("_:b-1", "a:p", "a:y")))
     merge(both, links(("a:x", "_:b-1", 1.0, 1.0)), tmp_path / "merged.nt")
     found = parsed(tmp_path / "merged.nt")
     assert found[1][:3] == ("a:x", "a:p", "a:y")
@@ -137,7 +138,7 @@ def test_blank_nodes_of_the_two_graphs_stay_apart(tmp_path):
 
 
 def test_an_entity_that_both_graphs_name_alike_is_not_said_to_be_itself(tmp_path):
-    both = GraphPair(left=graph(("a:x", "a:p", "a:y")), right=graph(("a:x", "a:p", "a:z")))
+    both = matched_pair(left=graph(("a:x", "a:p", "a:y")), right=graph(("a:x", "a:p", "a:z")))
     merged = merge(both, links(("a:x", "a:x", 1.0, 1.0)), tmp_path / "merged.nt")
     assert merged.triples["links"] == 0
 
@@ -159,7 +160,7 @@ def test_every_statement_of_both_graphs_is_in_the_merged_one(tmp_path, data):
     found = links(*((one, other, 1.0, 1.0) for one, other in chosen))
     keep = data.draw(st.sampled_from(["left", "right"]))
     path = tmp_path / "merged.nt"
-    merge(GraphPair(left=left, right=right), found, path, keep=keep)
+    merge(matched_pair(left=left, right=right), found, path, keep=keep)
     expected = set()
     pairs = dict(found.select("left", "right").rows())
     back = {other: one for one, other in pairs.items()}
@@ -226,7 +227,7 @@ def test_a_graph_without_triples_is_merged_too(tmp_path):
         relations=pl.Series("relation", [], dtype=pl.String),
         triples=np.zeros((0, 3), dtype=np.int64),
     )
-    merge(GraphPair(left=empty, right=PAIR.right), links(), tmp_path / "merged.nt")
+    merge(matched_pair(left=empty, right=PAIR.right), links(), tmp_path / "merged.nt")
     assert len(parsed(tmp_path / "merged.nt")) == 3
 
 
@@ -413,7 +414,7 @@ def test_classes_and_properties_are_replaced_everywhere_and_graphs_stay(tmp_path
 
 @pytest.mark.parametrize("keep", ["left", "right"])
 def test_entities_that_several_links_connect_are_one(tmp_path, keep):
-    both = GraphPair(
+    both = matched_pair(
         left=graph(("l:a", "p:p", "l:b"), ("l:c", "p:p", "l:c")),
         right=graph(("r:a", "p:q", "r:b"), ("r:c", "p:q", "r:c")),
     )

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from polars.testing import assert_frame_equal
 
+from pairs import matched_pair
 from sameas import (
     Alignment,
-    GraphPair,
     InputError,
     Options,
     OutputError,
@@ -112,7 +112,7 @@ def small_pair():
         names = pl.Series("name", ["alpha", "beta", ""])
         sides.append(Graph.from_triples(triples, names=names, attributes=attributes))
     gold = pl.DataFrame({"left": ["l:a"], "right": ["r:a"]})
-    return GraphPair(left=sides[0], right=sides[1], gold=gold)
+    return matched_pair(left=sides[0], right=sides[1], gold=gold)
 
 
 # --- tables -----------------------------------------------------------------------------------
@@ -204,17 +204,15 @@ def assert_same_rdf(found, expected):
     """The parts that graphs from RDF have, and what they were made of."""
     for name in ("kinds", "linkable", "triples"):
         assert_array_equal(getattr(found, name), getattr(expected, name))
+    assert found.naming.equals(expected.naming)
     assert found.relations.to_list() == expected.relations.to_list()
     assert found.name_paths == expected.name_paths
     assert_frame_equal(found.alternatives, expected.alternatives)
-    for name in ("naming", "triple_graphs"):
-        one, other = getattr(found, name), getattr(expected, name)
-        assert one is other is None or one.equals(other)
-    if expected.raw is None:
-        assert found.raw is None
-    else:
-        assert_same_graph(found.raw, expected.raw)
-        assert_same_rdf(found.raw, expected.raw)
+    source, read = found.source, expected.source
+    assert_same_graph(source, read)
+    assert_array_equal(source.triples, read.triples)
+    assert source.triple_graphs.equals(read.triple_graphs)
+    assert source.is_rdf
 
 
 def assert_same_run(run, alignment):
@@ -282,7 +280,7 @@ def test_a_run_of_rdf_keeps_everything_and_explains_alike(tmp_path):
     for side in ("left", "right"):
         found, expected = getattr(run.pair, side), getattr(alignment.pair, side)
         assert_same_rdf(found, expected)
-        assert found.raw.triple_graphs is not None
+        assert found.source.triple_graphs is not None
         for entity in expected.entities.gather_every(3):
             told = alignment.explain(entity, side=side)
             again = run.explain(entity, side=side)
@@ -309,7 +307,8 @@ def test_a_run_of_an_earlier_version_has_no_kinds(tmp_path):
         entities = pl.read_parquet(folder / "entities.parquet")
         entities.drop("kind").write_parquet(folder / "entities.parquet")
     run = read_run(tmp_path / "run")
-    assert run.pair.left.kinds is run.pair.left.raw is run.pair.left.naming is None
+    assert not run.pair.both_rdf
+    assert run.pair.left.naming.is_empty()
     assert_same_run(run, alignment)
 
 

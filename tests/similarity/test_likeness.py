@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
-from sameas import Graph, GraphPair
+from pairs import matched_pair
+from sameas import Graph
 from sameas.compute.rows import as_rows
 from sameas.options.tuning import TUNING
 from sameas.similarity.attributes import read_attributes
@@ -278,7 +279,7 @@ def test_a_text_here_may_be_the_name_of_a_resource_there():
         [(f"r{n}", "category", f"c{n}") for n in range(5)],
         names={f"c{n}": text.title() for n, text in enumerate(subjects)},
     )
-    attributes = read_attributes(GraphPair(left=left, right=right))
+    attributes = read_attributes(matched_pair(left=left, right=right))
     assert attributes.pairs == [("subject", "category / (name)")]
     places = right.positions(pl.Series(["r0", "r1"]))
     levels, _ = attributes.compare(np.array([0, 0]), places)
@@ -498,7 +499,7 @@ def two_described():
     flags = [rng.choice(["yes", "no", "perhaps", "unknown"], size).tolist() for _ in range(2)]
     left = described(size, {"code": codes, "flag": flags[0]}, "l")
     right = described(size, {"number": codes, "mark": flags[1]}, "r")
-    return GraphPair(left=left, right=right)
+    return matched_pair(left=left, right=right)
 
 
 def test_attributes_correspond_by_values_in_common():
@@ -509,7 +510,7 @@ def test_attributes_correspond_by_values_in_common():
 def test_without_values_in_common_there_are_no_attributes():
     left = described(5, {"a": list("abcde")}, "l")
     right = described(5, {"b": list("fghij")}, "r")
-    assert read_attributes(GraphPair(left=left, right=right)) is None
+    assert read_attributes(matched_pair(left=left, right=right)) is None
 
 
 def test_attributes_that_fit_equally_well_go_by_their_names():
@@ -517,7 +518,7 @@ def test_attributes_that_fit_equally_well_go_by_their_names():
     half = [None] * len(numbers)
     columns = {"home": numbers + half, "work": half + numbers}
     sides = [described(2 * len(numbers), columns, side) for side in "lr"]
-    pairs = read_attributes(GraphPair(left=sides[0], right=sides[1])).pairs
+    pairs = read_attributes(matched_pair(left=sides[0], right=sides[1])).pairs
     assert pairs == [("home", "home"), ("work", "work")]
 
 
@@ -549,7 +550,7 @@ def test_a_value_that_one_lacks_says_nothing():
     codes = [word(rng) for _ in range(30)]
     left = described(30, {"code": codes}, "l")
     right = described(30, {"number": [None, *codes[1:]]}, "r")
-    attributes = read_attributes(GraphPair(left=left, right=right))
+    attributes = read_attributes(matched_pair(left=left, right=right))
     levels, _ = attributes.compare(np.array([0, 1]), np.array([0, 1]))
     assert levels.tolist() == [[MISSING], [EQUAL]]
     some = np.arange(1, 30)
@@ -576,7 +577,7 @@ def test_attributes_compare_the_best_of_all_values(data):
                 [(keys[0], "r", keys[1])], entities=[*keys, f"{prefix}s0"], attributes=rows
             )
         )
-    attributes = read_attributes(GraphPair(left=sides[0], right=sides[1]))
+    attributes = read_attributes(matched_pair(left=sides[0], right=sides[1]))
     left, right = every_pair(3, 3)
     levels, _ = attributes.compare(left, right)
     said = [

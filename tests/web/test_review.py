@@ -18,11 +18,12 @@ import pytest
 from click.testing import CliRunner
 
 import sameas
+from pairs import matched_pair
 from folders import contents
 from sameas.cli.align import changed_links
 from sameas.cli.main import main
+from sameas.graph.iri import TYPE
 from sameas.graph.links import SAME_AS
-from sameas.graph.rdf.assembly import TYPE
 from sameas.result.alignment import SCHEMAS
 from sameas.result.decisions import Claim, decide, decisions_of
 
@@ -163,7 +164,7 @@ def test_disagreement_is_the_distance_of_names_from_neighbours():
     right = sameas.Graph.from_triples([("one", "r", "two"), ("six", "r", "one")])
     links = pl.DataFrame({"id": [1, 2, 3], "left": [0, 1, 2], "right": [4, 5, 6]})
     names = left.names.head(3), right.names
-    found = disagreement(links, edges_of(sameas.GraphPair(left=left, right=right)), names)
+    found = disagreement(links, edges_of(matched_pair(left=left, right=right)), names)
     # Of the linked neighbours, "one" shares one of one and two, "two" all, "six" none.
     assert found.to_list() == pytest.approx([1 - 2 / 3, 0.0, 1.0])
 
@@ -173,7 +174,7 @@ def test_links_are_filtered_by_the_types_of_either_entity(tmp_path):
     right = sameas.Graph.from_triples([("x", "r", "y"), ("y", TYPE, "City")])
     links = pl.DataFrame({"left": ["a", "b"], "right": ["x", "y"], "score": [1.0, 2.0]})
     alignment = SimpleNamespace(
-        pair=sameas.GraphPair(left=left, right=right),
+        pair=matched_pair(left=left, right=right),
         links=links.with_columns(confidence=pl.lit(0.5)),
         unmatched=pl.DataFrame(schema=SCHEMAS["unmatched"]),
         relations=None,
@@ -392,7 +393,7 @@ def test_one_decision_settles_all_links_with_the_same_two_names(tmp_path):
         triples = [(f"{letter}{n}", "r", f"{letter}{(n + 1) % 8}") for n in range(8)]
         return sameas.Graph.from_triples(triples, names=names)
 
-    pair = sameas.GraphPair(left=graph("a"), right=graph("b"))
+    pair = matched_pair(left=graph("a"), right=graph("b"))
     ends = {"left": [f"a{n}" for n in range(6)], "right": [f"b{n}" for n in range(6)]}
     alone = {"side": "left", "entity": ["a6", "a7"], "reason": "no-candidate", "candidate": None}
     base = sameas.align(pair)
@@ -674,7 +675,7 @@ def hostile(tmp_path_factory):
         )
 
     folder = tmp_path_factory.mktemp("hostile") / "run<b>"
-    sameas.write(sameas.align(sameas.GraphPair(left=graph("left"), right=graph("right"))), folder)
+    sameas.write(sameas.align(matched_pair(left=graph("left"), right=graph("right"))), folder)
     Review(folder).load()  # makes the index
     return folder
 

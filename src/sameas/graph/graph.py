@@ -228,7 +228,8 @@ class Graph(GraphTables):
         if not missing.any():
             return self.labels.rename("name")
         made = names_from_uris(self.entities.filter(missing))
-        return self.labels.scatter(missing.arg_true(), made).rename("name")
+        rows = (missing.cast(pl.Int64).cum_sum() - 1).clip(0)
+        return made.gather(rows).zip_with(missing, self.labels).rename("name")
 
     @property
     def names_given(self) -> int:
