@@ -15,9 +15,9 @@ from polars.testing import assert_frame_equal
 
 import reference
 import sameas
+from pairs import matched_pair
 from sameas import Graph, MemoryCeilingError, OptionError, Options, align, evaluate
 from sameas.graph.labels import MOST_LETTERS
-from pairs import matched_pair
 from sameas.options.options import Part
 from sameas.result.explanation.result import Reason
 from strategies import pairs, paper

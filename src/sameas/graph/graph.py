@@ -229,7 +229,8 @@ class Graph(GraphTables):
             return self.labels.rename("name")
         made = names_from_uris(self.entities.filter(missing))
         rows = (missing.cast(pl.Int64).cum_sum() - 1).clip(0)
-        return made.gather(rows).zip_with(missing, self.labels).rename("name")
+        names: pl.Series = made.gather(rows).zip_with(missing, self.labels)
+        return names.rename("name")
 
     @property
     def names_given(self) -> int:
