@@ -18,8 +18,8 @@ import pytest
 from click.testing import CliRunner
 
 import sameas
-from pairs import matched_pair
 from folders import contents
+from pairs import matched_pair
 from sameas.cli.align import changed_links
 from sameas.cli.main import main
 from sameas.graph.iri import TYPE
