@@ -32,6 +32,8 @@ PUBLIC = {
     "GraphPair",
     "ClusterError",
     "InputError",
+    "MatchedGraph",
+    "MatchedPair",
     "MemoryCeilingError",
     "Metrics",
     "OptionError",
