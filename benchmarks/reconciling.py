@@ -7,6 +7,10 @@ Run it from the root of the repository::
 The service runs as a process of its own and knows the right graph of a benchmark folder. It is
 asked for the left names of the gold links, made from URIs, as names alone, in batches, by as many
 clients at once as there are cores.
+
+With ``--clients 50 --seconds 60`` it is asked by so many clients at once for so long instead, each
+with the next request as soon as the last one is answered: requests a second, and how long the
+median and the slowest hundredth of them take.
 """
 
 from __future__ import annotations
@@ -17,16 +21,24 @@ import os
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from http.client import HTTPConnection, HTTPException
+from itertools import count
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 from urllib.request import urlopen
+
+import numpy as np
 
 from sameas.compute.parallel import cores, slices
 from sameas.formats.pair import read_pair
+
+MOST_CLIENTS, MOST_SECONDS = 500, 600.0
+"""Bounds of a load test."""
 
 
 @contextmanager
@@ -86,14 +98,75 @@ def measure(folder: str, *, size: int) -> dict[str, Any]:
     }
 
 
+def load(folder: str, *, size: int, clients: int, seconds: float) -> dict[str, Any]:
+    """Let clients ask without a pause, each in a thread with one connection."""
+    pair = read_pair(folder, names="uri")
+    names = pair.left.names.to_list()
+    batches = [
+        json.dumps({str(number): {"query": name} for number, name in enumerate(names[part])})
+        for part in slices(len(names), size)
+    ]
+    forms = [urlencode({"queries": batch}).encode() for batch in batches]
+    kind = {"Content-Type": "application/x-www-form-urlencoded"}
+    with served(folder) as (address, process):
+        place, end = urlsplit(address), time.perf_counter() + seconds
+
+        def ask(client: int) -> tuple[list[float], list[str]]:
+            times: list[float] = []
+            errors: list[str] = []
+            connection = HTTPConnection(place.netloc, timeout=60)
+            for number in count(client):
+                begin = time.perf_counter()
+                if begin > end:
+                    break
+                try:
+                    connection.request("POST", place.path, forms[number % len(forms)], kind)
+                    response = connection.getresponse()
+                    if len(response.read()) < 3 or response.status != 200:
+                        errors.append(f"status {response.status}")
+                except (OSError, HTTPException) as error:
+                    errors.append(repr(error))
+                    connection.close()
+                times.append(time.perf_counter() - begin)
+            connection.close()
+            return times, errors
+
+        cpu, begin = cpu_seconds(process.pid), time.perf_counter()
+        with ThreadPoolExecutor(clients) as threads:
+            results = list(threads.map(ask, range(clients)))
+        spent, cpu = time.perf_counter() - begin, cpu_seconds(process.pid) - cpu
+    times = [one for client, _ in results for one in client]
+    errors = Counter(one for _, client in results for one in client)
+    median, slow = (round(1000 * float(np.quantile(times, q)), 1) for q in (0.5, 0.99))
+    return {
+        "clients": clients,
+        "seconds": round(spent, 1),
+        "batch": size,
+        "requests": len(times),
+        "requests_a_second": round(len(times) / spent, 1),
+        "p50_milliseconds": median,
+        "p99_milliseconds": slow,
+        "errors": errors.total(),
+        "kinds_of_errors": dict(errors),
+        "server_cpu_seconds": round(cpu, 1),
+    }
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
     example = "example: python -m benchmarks.reconciling path/to/srprs/fr_en"
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0], epilog=example)
     parser.add_argument("folder", help="a benchmark folder with gold links")
     parser.add_argument("--batch", type=int, default=50, help="queries in a request")
+    parser.add_argument("--clients", type=int, help="clients that ask at once, for a load test")
+    parser.add_argument("--seconds", type=float, default=60.0, help="how long they ask")
     chosen = parser.parse_args(arguments)
-    print(json.dumps(measure(chosen.folder, size=chosen.batch), indent=2))
+    if chosen.clients is None:
+        result = measure(chosen.folder, size=chosen.batch)
+    else:
+        clients, seconds = min(chosen.clients, MOST_CLIENTS), min(chosen.seconds, MOST_SECONDS)
+        result = load(chosen.folder, size=chosen.batch, clients=clients, seconds=seconds)
+    print(json.dumps(result, indent=2))
 
 
 if __name__ == "__main__":

@@ -187,6 +187,8 @@ def _labels(service: Service, entities: Positions) -> list[Values]:
 
 def _named(of: Terms | MatchedGraph, which: Positions) -> list[dict[str, str]]:
     """Some types, properties or entities: ids with names."""
+    if not len(which):  # most entities of many graphs have no type
+        return []
     ids = of.ids if isinstance(of, Terms) else of.entities
     return _with_ids(ids.gather(which), of.names.gather(which))
 

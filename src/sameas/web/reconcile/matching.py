@@ -94,6 +94,8 @@ class Service:
     def _properties(self, queries: Sequence[Query]) -> list[Properties]:
         """The properties of each query, all looked up at once."""
         asked = [one for query in queries for one in query.properties]
+        if not asked:
+            return [[] for _ in queries]
         values = list(dict.fromkeys(value for _, own in asked for value in own))
         entities = self.graph.positions(pl.Series([one.id for one in values], dtype=pl.String))
         texts = [

@@ -1,4 +1,4 @@
-"""What a likeness of names is worth, learned from how alike the names of one graph are.
+"""The null model of names: how similar the names of different entities of one graph are.
 
 The names most similar to a name of the graph, other than its own entity's, are what a text that
 means nothing in the graph would find. They are rarer the more alike they are: their number falls
@@ -52,7 +52,7 @@ class NullModel:
 def learn_null_model(
     graph: MatchedGraph, index: NameIndex, *, tuning: ReconcileTuning = TUNING.reconcile
 ) -> NullModel:
-    """What chance gives, from a sample of the names of a graph."""
+    """The null model of a graph, from a sample of its names."""
     named = np.unique(index.owners)
     own = named[np.linspace(0, len(named) - 1, min(tuning.sample, len(named))).astype(np.int64)]
     rows = index.rows(graph.names.gather(own))
