@@ -25,7 +25,7 @@ SLOW = {
     "do not finish their bodies": POST + b"\r\nContent-Length: 9000\r\n\r\nqueries=",
     "do not finish their chunks": POST + b"\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nq",
     "wait to be told to go on": POST + b"\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n",
-    "do not read": b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" * 200,
+    "ask twenty times and do not read": b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" * 20,
 }
 """What slow clients have sent when they stop."""
 SERVERS = {
