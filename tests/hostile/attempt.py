@@ -27,6 +27,8 @@ import sameas
 from .bad import Promise
 
 CODES = {"read": {0}, "refused": {2}, "either": {0, 2}}
+UNASKED, CANARY = "Unasked: ", "canary"
+"""How lines about what must not be done begin, and what is in the names of what must stay shut."""
 LONGEST = 700
 """Letters of a message that can still be read."""
 PACKAGE = Path(sameas.__file__).parent
@@ -152,6 +154,7 @@ def started(attempt: Attempt, folder: Path) -> Process:
         os.chdir(folder)
         _redirect(its_output, its_message)
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        sys.addaudithook(_watch(" ".join(attempt.command)))
         if attempt.inside:
             attempt.inside()
         if attempt.shell is not None:
@@ -170,6 +173,40 @@ def started(attempt: Attempt, folder: Path) -> Process:
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(code)
+
+
+def apart(work: Callable[[], object]) -> None:
+    """Do some work in a process of its own, since Polars would start threads in this one."""
+    process = os.fork()
+    if not process:
+        code = 1
+        try:
+            work()
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    if os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]):
+        raise RuntimeError("an attempt cannot be prepared")
+
+
+def _watch(command: str) -> Callable[[str, tuple[object, ...]], None]:
+    """An audit hook that writes down what a command must not do to the standard error."""
+
+    def hook(event: str, arguments: tuple[object, ...]) -> None:
+        said = ""
+        if event == "socket.connect" and isinstance(arguments[1], tuple):
+            host, port = arguments[1][:2]
+            said = "" if f"{host}:{port}" in command else f"a request to {host}:{port}"
+        elif event == "socket.getaddrinfo" and str(arguments[0]) not in command:
+            said = f"a request to {arguments[0]}"
+        elif event == "open" and CANARY in str(arguments[0]):
+            said = f"opened {arguments[0]}"
+        if said:
+            os.write(2, f"{UNASKED}{said}\n".encode())
+
+    return hook
 
 
 def waited(process: Process, seconds: float) -> tuple[int, resource.struct_rusage]:
@@ -214,6 +251,7 @@ def _broken_by_end(attempt: Attempt, code: int, output: str, message: str) -> li
     broken = []
     if code not in CODES[attempt.promise]:
         broken.append(f"exit code {code}, to be {attempt.promise}")
+    broken += [line for line in message.splitlines() if line.startswith(UNASKED)][:1]
     if "Traceback" in message or "internal fault" in message:
         broken.append("internal fault")
     elif code == 2 and not (attempt.shell and "2>" in attempt.shell):

@@ -19,6 +19,8 @@ METHODS = {
     "paper": ("--preset", "paper"),
     "PARIS": ("--method", "paris"),
 }
+PROCESSORS = ("Haswell", "SkylakeX", "Sandybridge", "Nehalem")
+"""Processors whose kernels OpenBLAS is told to use; those that this one lacks, it replaces."""
 Pair = set[tuple[str, str]]
 ABOUT = """# Determinism
 
@@ -96,7 +98,15 @@ def compared(before: bytes, after: bytes, *, turned: bool = False) -> str:
         return f"{lost} lost, {more} new of {len(old):,}"
     if turned or sorted(before.splitlines()) == sorted(after.splitlines()):
         return f"same {len(old):,} links"
-    return f"same {len(old):,} links, other digits"
+    old_confidence, new_confidence = confidences(before), confidences(after)
+    most = max(abs(old_confidence[link] - new_confidence[link]) for link in old)
+    return f"same {len(old):,} links, confidence within {most:.1g}"
+
+
+def confidences(links: bytes) -> dict[tuple[str, str], float]:
+    """The confidence of each link of a file; 0 where it has none."""
+    rows = [line.split("\t") for line in links.decode().splitlines()[1:]]
+    return {(left, right): float(number or 0) for left, right, _, number in rows}
 
 
 def rows(folder: Path) -> Iterator[tuple[str, list[str]]]:
@@ -115,6 +125,8 @@ def rows(folder: Path) -> Iterator[tuple[str, list[str]]]:
 
     yield "run again", row(plain)
     yield "one thread instead of two", row(plain, cores="1")
+    for processor in PROCESSORS:
+        yield f"kernels for {processor}", row(plain, OPENBLAS_CORETYPE=processor)
     for seed in ("0", "1", "4294967295"):
         yield f"PYTHONHASHSEED={seed}", row(plain, PYTHONHASHSEED=seed)
     changes: dict[str, Callable[[], dict[str, list[str]]]] = {

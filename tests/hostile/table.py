@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from . import bad, clients, good, server
+from . import bad, clients, good, mutations, server
 from .attempt import PACKAGE, Attempt, Promise
 from .messages import refusals
 
@@ -582,4 +582,5 @@ def attempts(folder: Path, address: str) -> dict[str, Callable[[], Iterator[Atte
     return {
         **{table.__name__: lambda table=table: table(folder) for table in (*tables, *more)},
         "endpoints": lambda: endpoints(address),
+        **{kind: lambda kind=kind: mutations.attempts(kind) for kind in mutations.KINDS},
     }

@@ -1,11 +1,14 @@
 """Engines: the same links wherever blocks are worked on, and whatever happens to workers."""
 
 import pickle
+import socket
+import ssl
 import subprocess
 import sys
 import time
 from importlib import import_module
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
 import psutil
@@ -369,3 +372,20 @@ def test_a_client_that_is_killed_is_resumed(tmp_path, align_demo):
     assert "candidates" in again.stdout.split()
     assert out.read_text(encoding="utf8") == align_demo().links.write_csv()
     assert Path(tmp_path / "kept").exists()
+
+
+def test_the_cluster_of_a_run_takes_no_tasks_without_its_key():
+    pytest.importorskip("distributed")
+    stranger = ssl.create_default_context()
+    stranger.check_hostname, stranger.verify_mode = False, ssl.CERT_NONE
+    with engine_at(Where(engine="dask", workers=1)) as engine:
+        assert isinstance(engine, Dask)
+        address = urlsplit(engine.client.scheduler.address)
+        assert (address.scheme, address.hostname) == ("tls", "127.0.0.1")
+        with (
+            socket.create_connection((address.hostname, address.port), timeout=60) as connection,
+            pytest.raises(ssl.SSLError, match=r"(?i)certificate"),
+            stranger.wrap_socket(connection) as encrypted,
+        ):
+            encrypted.recv(1)
+        assert engine.client.submit(abs, -1).result() == 1

@@ -101,6 +101,7 @@ def _connected(where: Where, stack: ExitStack) -> Any:
     """A client of the cluster that is asked for; closed with the stack, and so is our own one."""
     try:
         distributed: Any = import_module("distributed")
+        import_module("cryptography")
     except ImportError:
         raise OptionError(
             "`engine` dask needs packages that are not installed; install them with: "
@@ -117,6 +118,9 @@ def _connected(where: Where, stack: ExitStack) -> Any:
                 threads_per_worker=1,
                 memory_limit=where.worker_memory or "auto",
                 dashboard_address="127.0.0.1:0",
+                # Without a key, whoever reaches the scheduler could have code run by the workers.
+                protocol="tls://",
+                security=distributed.security.Security.temporary(),
                 silence_logs=logging.CRITICAL,  # of the workers
             )
         )
