@@ -33,9 +33,10 @@ from sameas.assignment.exact import Assignment, assign, certify
 from sameas.candidates.search import find_candidates
 from sameas.compute.arrays import Matrix
 from sameas.options.options import make_options
-from sameas.pipeline.inputs import collect_inputs, make_task
+from sameas.pipeline.inputs import Given, collect_inputs
 from sameas.similarity.features import name_features, neighbourhood_rows
 from sameas.similarity.matrix import DenseMatrix, RowProduct, make_profit
+from sameas.similarity.task import make_task
 
 OPTIONS = make_options("paper")
 TITLE = "The exact solver against SciPy and lapx"
@@ -114,7 +115,7 @@ def summary(runs: Sequence[tuple[float, Assignment | Answer]], matrix: Matrix) -
 def make_rows(folder: Path) -> RowProduct:
     """The profit of a pair, as the pipeline makes it."""
     pair = sameas.read_pair(folder)
-    task = make_task(pair, OPTIONS, collect_inputs(pair, OPTIONS, among="gold"))
+    task = make_task(pair, OPTIONS, collect_inputs(pair, OPTIONS, Given(among="gold")))
     rows = name_features(pair, OPTIONS, task.inputs).rows
     return make_profit(*neighbourhood_rows(pair, rows, OPTIONS, task.sides))
 

@@ -22,11 +22,12 @@ from sameas.graph.matched import MatchedPair
 from sameas.graph.task import Inputs
 from sameas.options.options import Adjacency, GraphPart, LanguagePart, Part, Solver, TextPart
 from sameas.pipeline.align import align
-from sameas.refinement.weights import Weights
 from sameas.result.alignment import Alignment
 from sameas.result.audit.calibration import level_for
 from sameas.result.evaluation import BINS, Bin, calibration, evaluate, hide_half
-from sameas.similarity.crosslingual import LanguageSupport, choose_support
+from sameas.similarity.crosslingual import choose_support
+from sameas.similarity.weights import Weights
+from sameas.text.languages.support import LanguageSupport
 
 VARIED: dict[str, Sequence[Any]] = {
     "temperature": (0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5),

@@ -24,14 +24,15 @@ from sameas.graph.task import Task
 from sameas.options.options import Features, Options, Preset, make_options
 from sameas.pipeline.align import align
 from sameas.pipeline.best import align_prepared
-from sameas.pipeline.inputs import collect_inputs, make_task
+from sameas.pipeline.inputs import Given, collect_inputs
 from sameas.pipeline.outcome import make_alignment
 from sameas.pipeline.phases import Phases
-from sameas.pipeline.stages import Material, prepare
-from sameas.refinement.weights import Weights
-from sameas.result.alignment import Alignment
+from sameas.pipeline.stages import Prepared, prepare
+from sameas.result.alignment import Alignment, Diagnostics
 from sameas.result.evaluation import Metrics, evaluate
-from sameas.similarity.crosslingual import embedded
+from sameas.similarity.crosslingual import choose_support, embedded
+from sameas.similarity.task import make_task
+from sameas.similarity.weights import Weights
 from sameas.text.encoders import find_encoder
 
 IN_REFINEMENT = ("votes", "lacking", "relations", "weights")
@@ -89,16 +90,18 @@ def judge(pair: MatchedPair, setup: Setup, weights: Weights | None = None) -> Me
     return evaluate(aligned(pair, setup, weights), pair.gold)
 
 
-def material(pair: MatchedPair, setup: Setup) -> Material:
+def material(pair: MatchedPair, setup: Setup) -> Prepared:
     """What refinement starts from, made once for all setups that agree in it."""
     without = tuple(part for part in setup.options.without if part not in IN_REFINEMENT)
     return _prepared(pair, Options(without=without, candidates=setup.options.candidates))
 
 
 @lru_cache(maxsize=2)
-def _prepared(pair: MatchedPair, options: Options) -> Material:
+def _prepared(pair: MatchedPair, options: Options) -> Prepared:
     task = _task(pair, Setup(options, among=None))
-    return prepare(task, task.everything, Phases())
+    support = choose_support(task.pair, task.options, task.inputs)
+    planned = Diagnostics(solver=options.solver, objective=0.0)
+    return prepare(task, task.everything, support, Phases(), planned)
 
 
 def forget() -> None:
@@ -108,7 +111,9 @@ def forget() -> None:
 
 
 def _task(pair: MatchedPair, setup: Setup) -> Task:
-    inputs = collect_inputs(pair, setup.options, among=setup.among, word_vectors=setup.word_vectors)
+    inputs = collect_inputs(
+        pair, setup.options, Given(among=setup.among, word_vectors=setup.word_vectors)
+    )
     return make_task(pair, setup.options, inputs)
 
 

@@ -23,7 +23,7 @@ def assert_explains(alignment, most=None, every=1):
         graph.positions(table[side]).tolist()
         for graph, side in ((alignment.pair.left, "left"), (alignment.pair.right, "right"))
     )
-    pairs, scores = list(zip(left, right, strict=True)), alignment._scores
+    pairs, scores = list(zip(left, right, strict=True)), alignment._decomposition
     found = scores.compare(pairs)
     assert [comparison.listed for comparison in found] == table["score"].to_list()
     assert [comparison.score for comparison in found] == pytest.approx(

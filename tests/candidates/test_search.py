@@ -13,9 +13,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
 import sameas
+import sameas.candidates.search
 import sameas.pipeline.memory
 import sameas.pipeline.paper
-import sameas.pipeline.stages
 from pairs import matched_pair
 from sameas import Graph, Options, align, evaluate
 from sameas.assignment.exact import certify
@@ -27,7 +27,7 @@ from sameas.compute.topk import _largest, top_k_dense
 from sameas.graph.graph import positions_of
 from sameas.graph.task import Inputs
 from sameas.options.tuning import TUNING
-from sameas.pipeline.memory import Budget
+from sameas.result.alignment import Diagnostics
 from sameas.similarity.features import name_features, neighbourhood_rows
 from sameas.similarity.matrix import make_profit
 from strategies import pairs, paper
@@ -443,7 +443,7 @@ NUMBERS = {"complete": TUNING, "nearest": FEW_PAIRS, "clues": FEW_PAIRS}
 
 def sparsely(patch, way):
     if way == "clues":
-        patch.setattr(sameas.pipeline.stages, "COMPARE_ALL_UP_TO", 0)
+        patch.setattr(sameas.candidates.search, "COMPARE_ALL_UP_TO", 0)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -557,7 +557,7 @@ def test_every_pair_can_be_aligned_by_candidates(way, pair, solver, k, depth):
     chosen = paper(solver=solver, candidates=k, depth=depth)
     with pytest.MonkeyPatch.context() as patch:
         sparsely(patch, way)
-        form = Budget("candidates", "for the test", 0)
+        form = Diagnostics(solver=solver, objective=0.0, form="candidates")
         patch.setattr(sameas.pipeline.paper, "plan_memory", lambda *given: form)
         found = align(pair, chosen, tuning=NUMBERS[way])
     fewer = min(len(pair.left.entities), len(pair.right.entities))

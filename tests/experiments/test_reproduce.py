@@ -24,7 +24,7 @@ from experiments.reproduce import plan_tasks, reproduce
 from experiments.runs import make_setup
 from experiments.store import key_of
 from sameas.options.options import Options
-from sameas.refinement.weights import Weights
+from sameas.similarity.weights import Weights
 
 SETUP = make_setup("best")
 
@@ -159,7 +159,7 @@ def test_material_is_made_once_for_all_that_only_refinement_uses(dataset, monkey
 
 def test_what_only_refinement_uses_changes_no_material(dataset):
     usual, less = (
-        runs._prepared(dataset.pair, setup.options).candidates
+        runs._prepared(dataset.pair, setup.options)[1]
         for setup in (SETUP, SETUP.changed(without=runs.IN_REFINEMENT))
     )
     for name in ("left", "right", "values"):

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 import sameas
+import sameas.candidates.search
 import sameas.pipeline.checkpoint
 import sameas.pipeline.phases
 import sameas.pipeline.stages
@@ -31,13 +32,17 @@ from sameas.candidates.search import find_candidates
 from sameas.compute.rows import Rows, as_rows
 from sameas.graph.task import Inputs
 from sameas.options.tuning import TUNING
-from sameas.pipeline.best import refine_material, task_edges
+from sameas.pipeline.best import refine_model
 from sameas.pipeline.checkpoint import Checkpoint, fingerprint, from_arrays, to_arrays
-from sameas.pipeline.inputs import collect_inputs, make_task
+from sameas.pipeline.inputs import Given, collect_inputs
 from sameas.pipeline.phases import Phases
-from sameas.pipeline.stages import Counts, Material, prepare
+from sameas.pipeline.stages import prepare
+from sameas.result.alignment import Diagnostics
+from sameas.similarity.features import TextRows
 from sameas.similarity.matrix import DenseMatrix, make_profit
 from sameas.similarity.sketch import Sketch, SketchedRows
+from sameas.similarity.task import make_task
+from sameas.text.languages.support import NO_SUPPORT, LanguageSupport
 from sameas.text.words import words_of
 from strategies import paper
 
@@ -302,12 +307,12 @@ def assert_given_back(checkpoint, result):
 def test_rows_are_given_back(checkpoint, rows):
     other = rows.scaled(np.zeros(len(rows)))
     names, exact = make_profit(rows, other), make_profit(other, rows)
-    assert_given_back(checkpoint, Material(names, Counts(3, words=2), exact))
-    starts, small = np.array([0, len(rows)]), np.ones((len(rows), 3, 2), dtype=np.int8)
+    rows_of_words = TextRows(names, hops=exact, entities_without_features=3, words=2)
+    assert_given_back(checkpoint, rows_of_words)
+    small = np.ones((len(rows), 3, 2), dtype=np.int8)
     side = SketchedRows(small, np.ones((len(rows), 3), dtype=np.float32))
     sketch = Sketch(side, side, left_names=side)
-    several = Material(names, Counts(3), sketch=sketch, left_starts=starts, right_starts=starts)
-    assert_given_back(checkpoint, several)
+    assert_given_back(checkpoint, TextRows(names, exact, sketch=sketch))
 
 
 @pytest.mark.parametrize("recall", [None, 0.0, 0.97])
@@ -334,9 +339,11 @@ def test_solutions_are_given_back(checkpoint, solver, form, shape):
 
 def test_refinements_are_given_back(checkpoint, pair):
     task = make_task(pair, Options(candidates=10), Inputs())
-    material = prepare(task, task.everything, Phases())
-    assert_given_back(checkpoint, material)
-    refinement = refine_material(task, task_edges(task), material)
+    planned = Diagnostics(solver="sinkhorn", objective=0.0, form="candidates", form_reason="many")
+    model, candidates, figures = prepare(task, task.everything, NO_SUPPORT, Phases(), planned)
+    used = replace(figures, languages=LanguageSupport(left="zh", glossed=("left",), learnt=True))
+    assert_given_back(checkpoint, used)
+    refinement = refine_model(task, model, candidates)
     assert len(refinement.pairs.candidates)
     assert_given_back(checkpoint, refinement)
 
@@ -399,7 +406,7 @@ def changed(pair):
 
 
 def fingerprint_of(pair, options=DEFAULT, **given):
-    return fingerprint(make_task(pair, options, collect_inputs(pair, options, **given)))
+    return fingerprint(make_task(pair, options, collect_inputs(pair, options, Given(**given))))
 
 
 def test_everything_that_matters_is_in_the_fingerprint(pair):
@@ -492,7 +499,7 @@ def uninterrupted(pair):
 
 def by_clues(patch, how):
     if "clues" in how:
-        patch.setattr(sameas.pipeline.stages, "COMPARE_ALL_UP_TO", 0)
+        patch.setattr(sameas.candidates.search, "COMPARE_ALL_UP_TO", 0)
 
 
 @pytest.fixture(autouse=True)
@@ -738,7 +745,7 @@ def test_features_that_took_long_are_kept_with_the_neighbours(pair, tmp_path, mo
 PROGRAM = """
 import os, signal, sys
 from dataclasses import replace
-import sameas, sameas.pipeline.checkpoint, sameas.pipeline.stages
+import sameas, sameas.candidates.search, sameas.pipeline.checkpoint
 from sameas.options.tuning import TUNING
 
 folder, preset, phase, count, checkpoint = sys.argv[1:]
@@ -746,7 +753,7 @@ left = int(count)
 sameas.pipeline.checkpoint.WORTH_SECONDS = 0
 tuning = TUNING.changed(assignment={"complete_up_to": 0})
 if preset == "best":
-    sameas.pipeline.stages.COMPARE_ALL_UP_TO = 0
+    sameas.candidates.search.COMPARE_ALL_UP_TO = 0
 
 def progress(name, share):
     global left

@@ -229,7 +229,7 @@ def test_other_methods_give_the_same_links(small, tiny_blocks, choices):
 
 
 def test_clues_give_the_same_proposals(small, tiny_blocks, monkeypatch):
-    monkeypatch.setattr("sameas.pipeline.stages.COMPARE_ALL_UP_TO", 10)
+    monkeypatch.setattr("sameas.candidates.search.COMPARE_ALL_UP_TO", 10)
     found = [sameas.align(small, engine=one) for one in (None, Dask(Client(), few=1, most=2))]
     same_alignment(*found)
 

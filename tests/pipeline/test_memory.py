@@ -22,14 +22,15 @@ from sameas.graph.task import Inputs
 from sameas.options.declare import parse_size
 from sameas.options.tuning import TUNING
 from sameas.pipeline import memory as budget
-from sameas.pipeline.inputs import make_task
 from sameas.pipeline.memory import BASE, plan_memory
 from sameas.pipeline.paris import paris
 from sameas.similarity import matrix as profit
 from sameas.similarity.adjacency import adjacency_matrices
+from sameas.similarity.crosslingual import choose_support
 from sameas.similarity.features import name_features, neighbourhood_rows
 from sameas.similarity.matrix import DenseMatrix, RowProduct
 from sameas.similarity.propagation import hop
+from sameas.similarity.task import make_task
 from sameas.text import folding
 from sameas.text.folding import folded
 from sameas.text.ngrams import ngram_rows
@@ -58,13 +59,15 @@ NO_INPUTS = Inputs()
 
 def plan(pair, options, inputs=NO_INPUTS, tuning=TUNING):
     task = make_task(pair, options, inputs, tuning=tuning)
-    return plan_memory(task, task.sides)
+    return plan_memory(task, task.sides, choose_support(task.pair, options, inputs))
 
 
 def plan_many(pair, options, size=LARGE, inputs=NO_INPUTS):
     """The plan for so many entities a side, each of them one of the pair's."""
     left, right = (np.arange(size) % len(graph.entities) for graph in (pair.left, pair.right))
-    return plan_memory(make_task(pair, options, inputs), (left, right))
+    task = make_task(pair, options, inputs)
+    support = choose_support(task.pair, options, inputs)
+    return plan_memory(task, (left, right), support)
 
 
 # --- The choice -------------------------------------------------------------------------------

@@ -18,7 +18,8 @@ from pairs import matched_pair
 from sameas import Graph
 from sameas.candidates.pairs import from_pairs
 from sameas.refinement import evidence
-from sameas.refinement.evidence import Anchors, edges_of, gather_evidence, match_relations
+from sameas.refinement.evidence import Anchors, gather_evidence, match_relations
+from sameas.similarity.edges import edges_of
 from strategies import kindred, pairs, with_attributes
 
 FAR = 10**6

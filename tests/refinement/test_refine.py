@@ -18,15 +18,18 @@ import reference
 from pairs import matched_pair
 from sameas import Graph, Options, align, verify
 from sameas.graph.task import Constraints, Inputs
-from sameas.pipeline.best import refine_material, task_edges
-from sameas.pipeline.inputs import make_task
+from sameas.pipeline.best import refine_model
 from sameas.pipeline.phases import Phases
 from sameas.pipeline.stages import prepare
 from sameas.refinement.anchors import FEW, MOST_EAGER, TIE, anchor_thresholds
-from sameas.refinement.evidence import Anchors, edges_of
+from sameas.refinement.evidence import Anchors
 from sameas.refinement.refine import SURE, refine
-from sameas.refinement.weights import Weights
+from sameas.result.alignment import Diagnostics
+from sameas.similarity.edges import edges_of
+from sameas.similarity.task import make_task
+from sameas.similarity.weights import Weights
 from sameas.text.folding import folded, sounded
+from sameas.text.languages.support import NO_SUPPORT
 from strategies import kindred, with_attributes
 
 TRIPLE = {"head": pl.String, "relation": pl.String, "tail": pl.String}
@@ -89,24 +92,22 @@ def test_what_is_allowed_equals_looking_it_up(data, n, m):
 
 def material_of(pair):
     task = make_task(pair, Options(exact_hops=True, languages="none"), Inputs())
-    return prepare(task, task.everything, Phases())
+    figures = Diagnostics(solver="sinkhorn", objective=0.0)
+    return prepare(task, task.everything, NO_SUPPORT, Phases(), figures)
 
 
 def refine_pair(pair, known, *, rounds, weights=None, material=None):
     """Refinement with all that the default options give it, and exact hops."""
     options = Options(rounds=rounds)
-    material = material or material_of(pair)
+    model, candidates, _ = material or material_of(pair)
     weights = weights or Weights()
+    edges = edges_of(pair, hub=weights.hub)
     return refine(
-        edges_of(pair, hub=weights.hub),
-        material.candidates,
-        material.profit,
-        material.blocks,
-        known,
+        replace(model, edges=edges, constraints=known, weights=weights),
+        candidates,
         temperature=options.temperature,
         iterations=options.iterations,
         rounds=rounds,
-        weights=weights,
     )
 
 
@@ -641,7 +642,8 @@ def test_the_more_anchors_there_are_the_less_sure_a_new_one_must_be():
 def test_the_pipeline_refines_as_refine_does():
     task = make_task(uneven(), Options(rounds=3, without=("weights",)), Inputs())
     pair = task.pair  # in order
-    piped = refine_material(task, task_edges(task), material_of(pair))
+    model, candidates, _ = material_of(pair)
+    piped = refine_model(task, model, candidates)
     direct = refine_pair(pair, everyone(pair), rounds=3)
     assert_array_equal(piped.pairs.candidates.values, direct.pairs.candidates.values)
     assert piped.changes == direct.changes

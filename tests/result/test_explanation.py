@@ -24,7 +24,7 @@ from sameas.cli.main import main
 from sameas.refinement.refine import SURE
 from sameas.result.explanation.explainer import explain
 from sameas.result.explanation.lookup import find_entity
-from sameas.result.explanation.terms import Scores
+from sameas.result.explanation.terms import Decomposition
 from sameas.result.explanation.words import REASONS
 from sameas.text.ngrams import ngram_rows, ngrams_of
 from strategies import matrices, names, pairs
@@ -281,7 +281,7 @@ def test_what_would_do_does(aligned):
     triple = np.insert(ends[::-1] if relation.inverse else ends, 1, number)
     more = replace(graph, triples=np.vstack([graph.triples, triple]))
     pair = replace(alignment.pair, **{side: more})
-    changed = Scores(replace(alignment._scores.record, pair=pair))
+    changed = Decomposition(replace(alignment._decomposition.tables, pair=pair))
     after = explain(changed, found.entity.uri, found.far(found.comparison).uri, "left").other
     assert after.score > 0
     # A neighbour that is lacked through several relations adds more than one of them says.

@@ -18,8 +18,9 @@ from explaining import assert_explains
 from sameas.errors import OptionError
 from sameas.graph.task import Inputs
 from sameas.options.tuning import TUNING
-from sameas.refinement.weights import DEFAULT, learn_weights
+from sameas.refinement.weights import learn_weights
 from sameas.similarity.crosslingual import choose_support, look_up, with_meanings
+from sameas.similarity.weights import DEFAULT
 from sameas.text import encoders
 from sameas.text.encoders import Encoder, find_encoder
 from sameas.text.learned_dictionary import dictionary_rows, learn_dictionary
@@ -329,7 +330,7 @@ def test_aids_survive_an_interruption(foreign, tmp_path, monkeypatch):
 @pytest.mark.parametrize("spelling_alone", [True, False])
 def test_clues_propose_only_where_spelling_alone_counts(small, monkeypatch, spelling_alone):
     """The recall of the search is measured where clues proposed, and not where all are compared."""
-    monkeypatch.setattr("sameas.pipeline.stages.CLUES_BEYOND", 10)
+    monkeypatch.setattr("sameas.candidates.search.CLUES_BEYOND", 10)
     given = {"languages": "none"} if spelling_alone else {"dictionary": [("roi", "king")]}
     found = sameas.align(small, no_audit=True, **given)
     assert (found.diagnostics.search_recall is not None) == spelling_alone

@@ -23,7 +23,7 @@ from folders import openea, put
 from sameas import InputError, OptionError, OutputError
 from sameas.cli.main import main
 from sameas.options.tuning import TUNING
-from sameas.pipeline.inputs import collect_inputs
+from sameas.pipeline.inputs import Given, collect_inputs
 from sameas.text.languages.detection import Language, detect
 from sameas.text.languages.dictionaries import resources
 from sameas.text.languages.glosses import _segments, glosses
@@ -272,16 +272,16 @@ def test_a_dictionary_is_read_from_a_file_or_a_table(tmp_path, demo):
     for suffix, separator in ((".tsv", "\t"), (".csv", ",")):
         lines = [separator.join(row) for row in [("text", "gloss"), *rows, rows[0]]]
         file = put(tmp_path / f"dictionary{suffix}", "\n".join(lines))
-        found = collect_inputs(demo, sameas.Options(), dictionary=file).dictionary
+        found = collect_inputs(demo, sameas.Options(), Given(dictionary=file)).dictionary
         assert found.rows() == rows
-    assert collect_inputs(demo, sameas.Options(), dictionary=rows).dictionary.rows() == rows
+    assert collect_inputs(demo, sameas.Options(), Given(dictionary=rows)).dictionary.rows() == rows
 
 
 @pytest.mark.parametrize(("text", "message"), [("", "holds no entries"), ("a\n", "2 tab-sep")])
 def test_a_dictionary_in_another_shape_is_refused(tmp_path, demo, text, message):
     file = put(tmp_path / "dictionary.tsv", text)
     with pytest.raises(InputError, match=message):
-        collect_inputs(demo, sameas.Options(), dictionary=file)
+        collect_inputs(demo, sameas.Options(), Given(dictionary=file))
 
 
 def test_a_dictionary_without_effect_is_refused(demo):

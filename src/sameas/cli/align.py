@@ -30,7 +30,7 @@ from sameas.options.options import Options, Preset, Where, make_options, refuse_
 
 if TYPE_CHECKING:
     from sameas.result.alignment import Alignment
-    from sameas.similarity.crosslingual import LanguageSupport
+    from sameas.text.languages.support import LanguageSupport
 
 MANY, FEW, NEARLY = 0.1, 10, 5.0
 """Further partners are worth a note if they are more than this share of the links and than so
@@ -167,10 +167,11 @@ def align(
         progress("reading", 1.0)
         seconds["reading"] = time.perf_counter() - begin
         from sameas.pipeline.align import align_pair
+        from sameas.pipeline.inputs import Given
 
         # Where the links go elsewhere, finished phases are kept in the working folder.
         kept = hidden_beside(Path(out.name) if address_of(out) else out, "resume")
-        alignment = align_pair(pair, options, files, progress=progress, checkpoint=kept)
+        alignment = align_pair(pair, options, Given(**files), progress=progress, checkpoint=kept)
         changed = changed_links(files, alignment)  # before the earlier run may be replaced
         begin = time.perf_counter()
         progress("writing", 0.0)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sameas.compute.arrays import Positions
+from sameas.compute.arrays import Positions, Vector
 from sameas.compute.rows import Rows
 from sameas.graph.matched import MatchedPair
 from sameas.options.options import Options
@@ -55,6 +56,13 @@ class Constraints:
     inside: tuple[NDArray[np.bool_], NDArray[np.bool_]]
     kinds: tuple[NDArray[np.int8], NDArray[np.int8]]
     single: tuple[bool, bool] = (True, True)
+
+    @cached_property
+    def crowd(self) -> Vector:
+        """For each left entity, the geometric mean of how many of its kind each graph has."""
+        left, right = (np.bincount(side, minlength=128).astype(np.float64) for side in self.kinds)
+        mean: Vector = np.sqrt(left * right)[self.kinds[0]]
+        return mean
 
     def allows(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Which pairs are of one kind, not rejected, not at odds with seeds, not half inside."""

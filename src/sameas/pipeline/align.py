@@ -17,25 +17,24 @@ from sameas.formats.pair import read_pair
 from sameas.graph.graph import Graph, GraphPair
 from sameas.graph.matched import MatchedGraph, MatchedPair
 from sameas.graph.semantics.understanding import understand
-from sameas.graph.tables import Table
 from sameas.graph.task import Task
 from sameas.options.options import Options, Preset, make_options, refuse_unused
 from sameas.options.tuning import TUNING, Tuning
 from sameas.pipeline.best import align_refined, audit_refined, verify_refined
 from sameas.pipeline.checkpoint import Checkpoint, fingerprint
 from sameas.pipeline.cluster import working
-from sameas.pipeline.inputs import collect_inputs, make_task
+from sameas.pipeline.inputs import Given, Links, collect_inputs
 from sameas.pipeline.outcome import Outcome, make_alignment
 from sameas.pipeline.paper import align_published, verify_published
 from sameas.pipeline.paris import align_by_paris
 from sameas.pipeline.phases import PhaseProgress, Phases
 from sameas.result.alignment import Alignment
 from sameas.result.audit.record import Audit
+from sameas.similarity.task import make_task
 
 __all__ = ["align", "audit_alignment", "verify"]
 
 Source = Graph | MatchedGraph | GraphPair | MatchedPair | str | PathLike[str]
-Links = Table | str | PathLike[str]
 
 
 def align(
@@ -87,14 +86,14 @@ def align(
     elif choices or preset is not None:
         name = next(iter(choices), "preset")
         raise OptionError(f"`{name}` was given beside an Options object; put it into that")
-    given = {
-        "seeds": seeds,
-        "reject": reject,
-        "among": among,
-        "embeddings": embeddings,
-        "word_vectors": word_vectors,
-        "dictionary": dictionary,
-    }
+    given = Given(
+        seeds=seeds,
+        reject=reject,
+        among=among,
+        embeddings=embeddings,
+        word_vectors=word_vectors,
+        dictionary=dictionary,
+    )
     with working(options, engine):
         return align_pair(
             _pair(left, right, tuning),
@@ -109,20 +108,17 @@ def align(
 def align_pair(
     pair: MatchedPair,
     options: Options,
-    given: Mapping[str, Any],
+    given: Given,
     *,
     progress: PhaseProgress | None = None,
     checkpoint: str | PathLike[str] | None = None,
     tuning: Tuning = TUNING,
 ) -> Alignment:
-    """The links between the graphs of a pair as ``read_pair`` gives it; called while `working`.
-
-    ``given`` holds seeds and the other inputs of `align`, by their names.
-    """
+    """The links between the graphs of a pair as ``read_pair`` gives it; called while `working`."""
     phases = Phases(progress)
     with one_blas_thread():
         with phases.timed("inputs") as report:
-            inputs = collect_inputs(pair, options, **given, progress=report)
+            inputs = collect_inputs(pair, options, given, report)
             task = make_task(pair, options, inputs, tuning=tuning)
             del pair  # the task has its own, in order
             if checkpoint is not None:

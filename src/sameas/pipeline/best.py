@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -14,53 +13,61 @@ from sameas.assignment.exact import Certificate, assign, bounded
 from sameas.assignment.open import OpenPlan, gap_to_bound, open_links, open_plan
 from sameas.assignment.ranking import ranked, ranks_of
 from sameas.candidates.pairs import Candidates, from_pairs
+from sameas.candidates.search import add_translated
 from sameas.compute.arrays import Positions, Progress
 from sameas.graph.matched import MatchedPair
 from sameas.graph.semantics.kinds import Kind
 from sameas.graph.task import Task
-from sameas.pipeline.inputs import make_task
 from sameas.pipeline.memory import plan_memory
 from sameas.pipeline.outcome import Outcome, prices_of
 from sameas.pipeline.phases import Phases
-from sameas.pipeline.stages import Counts, Material, prepare, with_dictionary
-from sameas.refinement.evidence import Anchors, Edges, Relations, attributes_of, edges_of
+from sameas.pipeline.stages import Prepared, prepare
+from sameas.refinement.evidence import Anchors, Relations
 from sameas.refinement.refine import Refinement, refine, subtract_threshold
-from sameas.refinement.weights import LEARNED, Weights, weights_of
-from sameas.result.alignment import Alignment
+from sameas.result.alignment import Alignment, Diagnostics
 from sameas.result.audit.calibration import level_for
-from sameas.result.audit.decoys import Finished, best_matches
+from sameas.result.audit.decoys import best_matches
 from sameas.result.audit.estimate import audit_links
 from sameas.result.audit.record import Audit
+from sameas.similarity.crosslingual import choose_support
+from sameas.similarity.edges import attributes_of
+from sameas.similarity.model import Model, make_model
+from sameas.similarity.task import make_task
+from sameas.similarity.weights import LEARNED, Weights
+from sameas.text.languages.support import LanguageSupport
 
 log = logging.getLogger(__name__)
-
-BothEdges = tuple[Edges, Edges]
 
 
 def align_refined(task: Task, phases: Phases) -> Outcome:
     """Links that are likelier than not."""
-    budget = plan_memory(task, task.everything)
-    edges = task_edges(task)
-    refinement, counts = _refined(task, edges, phases)
-    return _outcome(task, edges, refinement, counts, phases, asdict(budget))
+    support = choose_support(task.pair, task.options, task.inputs)
+    planned = plan_memory(task, task.everything, support)
+    model = make_model(task)
+    refinement, figures = _refined(task, model, support, planned, phases)
+    return _outcome(task, model, refinement, figures, phases)
 
 
 def align_prepared(
-    task: Task, material: Material, phases: Phases, *, weights: Weights | None = None
+    task: Task, prepared: Prepared, phases: Phases, *, weights: Weights | None = None
 ) -> Outcome:
-    """The outcome from material made before, to compare settings of refinement.
+    """The outcome from what was prepared before, to compare settings of refinement.
 
-    The task's options must agree with those that the material was prepared with in features,
-    neighbours and candidates. Given ``weights`` are taken as they are.
+    The task's options must agree with those of the preparation in features, neighbours and
+    candidates. Given ``weights`` are taken as they are.
     """
-    edges = task_edges(task)
-    refinement = refine_material(task, edges, material, weights=weights)
-    return _outcome(task, edges, refinement, material.counts, phases, {})
+    before, candidates, figures = prepared
+    assert candidates is not None
+    model = make_model(task, weights=weights)
+    complete = replace(model, similarities=before.similarities, traits=before.traits)
+    learnt = figures.languages is not None and figures.languages.learnt
+    refinement = refine_model(task, complete, candidates, learnt=learnt, learning=weights is None)
+    return _outcome(task, model, refinement, figures, phases)
 
 
 def verify_refined(task: Task, alignment: Alignment) -> Certificate:
     """What the prices of an exact alignment prove, among all its candidates."""
-    refinement, _ = _refined(task, task_edges(task), Phases())
+    refinement = _refined_again(task, make_model(task), alignment)
     surplus, _ = _surplus(task, refinement)
     # Staying unmatched is worth nothing, not less: a price below that would prove too much.
     left, right = (np.maximum(prices, 0.0) for prices in prices_of(alignment))
@@ -71,69 +78,76 @@ def verify_refined(task: Task, alignment: Alignment) -> Certificate:
 def audit_refined(alignment: Alignment) -> Audit | None:
     """The audit of a finished run, which is refined again for it."""
     task = make_task(alignment.pair, alignment.options, alignment.inputs)
-    edges = task_edges(task)
-    refinement, _ = _refined(task, edges, Phases())
+    model = make_model(task)
+    refinement = _refined_again(task, model, alignment)
     surplus, plan = _surplus(task, refinement)
     places = open_links(surplus, plan, task.options.single)
-    return _audit(task, edges, refinement, surplus, plan, places, calibrated=False)
+    return _audit(task, model, refinement, (surplus, plan, places), calibrated=False)
 
 
-def task_edges(task: Task) -> BothEdges:
-    """The edges that evidence is gathered from."""
-    options = task.options
-    relations = "relations" not in options.without
-    return edges_of(task.pair, hub=weights_of(options).hub, relations=relations)
-
-
-def refine_material(
+def refine_model(
     task: Task,
-    edges: BothEdges,
-    material: Material,
+    model: Model,
+    candidates: Candidates,
     *,
-    weights: Weights | None = None,
+    learnt: bool = False,
+    learning: bool = True,
     progress: Progress | None = None,
 ) -> Refinement:
-    """The refinement that the options ask for; ``weights`` replaces the learnt ones.
+    """The refinement that the options ask for; without ``learning``, weights stay as they are.
 
-    Where names are in two languages it is made twice: a dictionary learnt from the anchors of the
-    first time is one more block of names for the second time.
+    If a dictionary is ``learnt``, it is made twice: the dictionary, from the anchors of the first
+    time, is one more block of names for the second time.
     """
     options = task.options
-    default = weights or weights_of(options)
-    learnt = material.counts.languages is not None and material.counts.languages.learnt
 
-    def once(material: Material, start: Anchors | None, done: tuple[float, float]) -> Refinement:
-        assert material.candidates is not None
+    def once(
+        model: Model, candidates: Candidates, start: Anchors | None, done: tuple[float, float]
+    ) -> Refinement:
         return refine(
-            edges,
-            material.candidates,
-            material.profit,
-            material.blocks,
-            task.known,
+            model,
+            candidates,
             temperature=options.temperature,
             iterations=options.iterations,
             rounds=options.rounds,
-            weights=default,
-            traits=material.traits,
-            learning=weights is None and "weights" not in options.without,
+            learning=learning and "weights" not in options.without,
             start=start,
             progress=progress and (lambda share: progress(done[0] + share * (done[1] - done[0]))),
         )
 
     if not learnt:
-        return once(material, None, (0.0, 1.0))
-    anchors = once(material, None, (0.0, 0.5)).anchors
-    found = once(with_dictionary(task, material, anchors), anchors, (0.5, 1.0))
-    return replace(found, taught=anchors)
+        return once(model, candidates, None, (0.0, 1.0))
+    anchors = once(model, candidates, None, (0.0, 0.5)).anchors
+    names = task.pair.left.names, task.pair.right.names
+    model = model.with_dictionary(names, (anchors.left, anchors.right))
+    candidates = add_translated(model, candidates)
+    refinement = once(model, candidates, anchors, (0.5, 1.0))
+    return replace(refinement, dictionary_anchors=anchors)
 
 
-def _refined(task: Task, edges: BothEdges, phases: Phases) -> tuple[Refinement, Counts]:
-    def make() -> tuple[Refinement, Counts]:
-        material = prepare(task, task.everything, phases)
+def _refined(
+    task: Task, model: Model, support: LanguageSupport, planned: Diagnostics, phases: Phases
+) -> tuple[Refinement, Diagnostics]:
+    """The refined scores of a model, whose similarities are let go of then."""
+
+    def make() -> tuple[Refinement, Diagnostics]:
+        complete, candidates, figures = prepare(
+            task, task.everything, support, phases, planned, model=model
+        )
+        assert candidates is not None
         with phases.timed("refinement") as report:
-            return refine_material(task, edges, material, progress=report), material.counts
+            refinement = refine_model(
+                task, complete, candidates, learnt=support.learnt, progress=report
+            )
+        return refinement, figures
 
-    return phases.kept("refinement", tuple[Refinement, Counts], make)
+    return phases.kept("refinement", tuple[Refinement, Diagnostics], make)
+
+
+def _refined_again(task: Task, model: Model, alignment: Alignment) -> Refinement:
+    """The refined scores of a finished run."""
+    support = choose_support(task.pair, task.options, task.inputs)
+    return _refined(task, model, support, alignment.diagnostics, Phases())[0]
 
 
 def _surplus(task: Task, refinement: Refinement) -> tuple[Candidates, OpenPlan]:
@@ -163,12 +177,7 @@ def _surplus(task: Task, refinement: Refinement) -> tuple[Candidates, OpenPlan]:
 
 
 def _outcome(
-    task: Task,
-    edges: BothEdges,
-    refinement: Refinement,
-    counts: Counts,
-    phases: Phases,
-    budget: dict[str, Any],
+    task: Task, model: Model, refinement: Refinement, figures: Diagnostics, phases: Phases
 ) -> Outcome:
     options = task.options
     surplus, plan = _surplus(task, refinement)
@@ -193,7 +202,7 @@ def _outcome(
     audit, level = None, options.min_confidence
     if not options.no_audit:
         with phases.timed("audit"):
-            audit = _audit(task, edges, refinement, surplus, plan, places)
+            audit = _audit(task, model, refinement, (surplus, plan, places))
     confidence = plan.probability[places]
     if audit is not None:
         confidence, level = audit.calibration.confidence(confidence), audit.level
@@ -217,6 +226,8 @@ def _outcome(
     best = ranked(surplus, prices, options.top, partner=partner)
     objective = float(surplus.values[places].sum(dtype=np.float64))
     gap = exact.gap if exact else gap_to_bound(surplus, prices, objective)
+    threshold, thresholds = _thresholds(task, refinement, plan)
+    dictionary = refinement.dictionary_anchors
     return Outcome(
         links=links,
         ranked=pl.DataFrame(
@@ -229,45 +240,40 @@ def _outcome(
         level=level,
         relations=relation_table(task.pair, refinement.relations),
         anchors=_anchor_table(task.pair, refinement.anchors),
-        taught=None if refinement.taught is None else _anchor_table(task.pair, refinement.taught),
-        diagnostics={
-            "solver": options.solver,
-            "objective": objective,
-            "optimality_gap": gap,
-            **_thresholds(task, refinement, plan),
-            "plan_sweeps": plan.sweeps,
-            "plan_deviation": plan.deviation,
-            "refinement_rounds": len(refinement.changes),
-            "anchors": len(refinement.anchors.left),
-            "weights": {name: getattr(refinement.weights, name) for name in LEARNED},
-            "relation_matches": len(refinement.relations.left),
-            **budget,
-            **counts.figures,
-        },
+        dictionary_anchors=None if dictionary is None else _anchor_table(task.pair, dictionary),
+        diagnostics=replace(
+            figures,
+            objective=objective,
+            optimality_gap=gap,
+            threshold=threshold,
+            thresholds=thresholds,
+            plan_sweeps=plan.sweeps,
+            plan_deviation=plan.deviation,
+            refinement_rounds=len(refinement.changes),
+            anchors=len(refinement.anchors.left),
+            weights={name: getattr(refinement.weights, name) for name in LEARNED},
+            relation_matches=len(refinement.relations.left),
+        ),
     )
 
 
 def _audit(
     task: Task,
-    edges: BothEdges,
+    model: Model,
     refinement: Refinement,
-    surplus: Candidates,
-    plan: OpenPlan,
-    places: Positions,
+    linked: tuple[Candidates, OpenPlan, Positions],
     *,
     calibrated: bool = True,
 ) -> Audit | None:
-    """The audit of the links at these places; None if there are too few to tell."""
-    options, kinds = task.options, task.known.kinds
-    thresholds = refinement.thresholds
-    if thresholds is None:
-        thresholds = np.full(int(max(side.max(initial=0) for side in kinds)) + 1, plan.threshold)
-    finished = Finished(
-        edges=edges,
-        refinement=refinement,
-        thresholds=thresholds,
-        known=task.known,
-    )
+    """The audit of links: the surplus of pairs, its plan, and the places of links among the pairs.
+
+    None if there are too few links to tell.
+    """
+    options, kinds = task.options, model.constraints.kinds
+    surplus, plan, places = linked
+    if refinement.thresholds is None:
+        count = int(max(side.max(initial=0) for side in kinds)) + 1
+        refinement = replace(refinement, thresholds=np.full(count, plan.threshold))
     ends = task.sides[0][surplus.left], task.sides[1][surplus.right]
     left, right = (
         best_matches(
@@ -277,7 +283,8 @@ def _audit(
     )
     return audit_links(
         task.pair,
-        finished,
+        model,
+        refinement,
         (left, right),
         min_confidence=options.min_confidence,
         max_error=options.max_error,
@@ -285,20 +292,17 @@ def _audit(
     )
 
 
-def _thresholds(task: Task, refinement: Refinement, plan: OpenPlan) -> dict[str, Any]:
+def _thresholds(
+    task: Task, refinement: Refinement, plan: OpenPlan
+) -> tuple[float, dict[str, float] | None]:
     """The threshold, and that of each kind where kinds are known."""
     if refinement.thresholds is None:
-        return {"threshold": plan.threshold}
+        return plan.threshold, None
     kinds = task.known.kinds[0][task.sides[0]]
     values = refinement.thresholds + plan.threshold
     most = int(np.bincount(kinds).argmax()) if len(kinds) else 0
-    found = {"threshold": float(values[most])}
-    if not task.pair.both_rdf:
-        return found
-    return {
-        **found,
-        "thresholds": {Kind(k).name.lower(): float(values[k]) for k in np.unique(kinds)},
-    }
+    by_kind = {Kind(k).name.lower(): float(values[k]) for k in np.unique(kinds)}
+    return float(values[most]), by_kind if task.pair.both_rdf else None
 
 
 def _anchor_table(pair: MatchedPair, anchors: Anchors) -> pl.DataFrame:

@@ -6,7 +6,6 @@ import logging
 import re
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -20,9 +19,11 @@ from sameas.errors import MemoryCeilingError
 from sameas.graph.matched import MatchedGraph, MatchedPair
 from sameas.graph.task import Sides, Task
 from sameas.options.options import Options, Text
-from sameas.similarity.crosslingual import choose_support, encoder_for
+from sameas.result.alignment import Diagnostics
+from sameas.similarity.crosslingual import encoder_for
 from sameas.similarity.sketch import COLUMNS as SKETCHED
 from sameas.text.folding import folded
+from sameas.text.languages.support import LanguageSupport
 from sameas.text.ngrams import ngram_rows
 
 Form = Literal["complete", "candidates"]
@@ -43,20 +44,14 @@ SAMPLE = 5000
 """Names from which the number of distinct n-grams is projected."""
 
 
-@dataclass(frozen=True)
-class Budget:
-    """How the problem is treated, why, and what it is expected to take; fields of Diagnostics."""
+def plan_memory(task: Task, sides: Sides, support: LanguageSupport) -> Diagnostics:
+    """Choose between all pairs and candidates; refuse what does not fit under the ceiling.
 
-    form: Form
-    form_reason: str
-    memory_expected_bytes: int
-    """Bytes at the peak, about."""
-
-
-def plan_memory(task: Task, sides: Sides) -> Budget:
-    """Choose between all pairs and candidates; refuse what does not fit under the ceiling."""
+    The figures are those that are known before a run: how its problem is treated, why, and the
+    bytes that it is expected to take at the peak.
+    """
     options, (left, right) = task.options, sides
-    rows = BASE + _graph_bytes(task.pair) + _row_bytes(task, sides)
+    rows = BASE + _graph_bytes(task.pair) + _row_bytes(task, sides, support)
     pairs = len(left) * len(right)
     stored = rows + COMPLETE_BYTES * pairs
     sparse = rows + _candidate_bytes(len(left), len(right), options)
@@ -67,13 +62,14 @@ def plan_memory(task: Task, sides: Sides) -> Budget:
         fits = prefers_complete(pairs, free, exact=exact, tuning=tuning)
         if fits or (asked and stored <= options.memory):
             why = "all were asked for" if asked else "all fit under the ceiling"
-            return _budget("complete", f"{pairs:,} pairs, {why}", stored)
+            return _planned(options, "complete", f"{pairs:,} pairs, {why}", stored)
         if asked:
             raise _too_little(stored, f"all {pairs:,} pairs", options)
     if sparse > options.memory:
         what = f"{len(left):,} x {len(right):,} entities with {options.candidates} candidates each"
         raise _too_little(sparse, what, options)
-    return _budget("candidates", f"{pairs:,} pairs would take {stored / 2**30:.1f} GiB", sparse)
+    reason = f"{pairs:,} pairs would take {stored / 2**30:.1f} GiB"
+    return _planned(options, "candidates", reason, sparse)
 
 
 def plan_paris(task: Task) -> int:
@@ -88,9 +84,15 @@ def plan_paris(task: Task) -> int:
     return needed
 
 
-def _budget(form: Form, reason: str, needed: int) -> Budget:
+def _planned(options: Options, form: Form, reason: str, needed: int) -> Diagnostics:
     log.info("%s: %s", form, reason)
-    return Budget(form, reason, needed)
+    return Diagnostics(
+        solver=options.solver,
+        objective=0.0,  # until there are links
+        form=form,
+        form_reason=reason,
+        memory_expected_bytes=needed,
+    )
 
 
 def _too_little(needed: int, what: str, options: Options) -> MemoryCeilingError:
@@ -126,7 +128,7 @@ def _candidate_bytes(left: int, right: int, options: Options) -> int:
     return int(1.3 * short + (8 if options.rounds else 5) * found)
 
 
-def _row_bytes(task: Task, sides: Sides) -> int:
+def _row_bytes(task: Task, sides: Sides, support: LanguageSupport) -> int:
     """The feature rows of both sides: after all hops, or of names alone beside the sketches."""
     pair, options, total = task.pair, task.options, 0
     sizes = [len(graph.entities) for graph in (pair.left, pair.right)]
@@ -147,9 +149,8 @@ def _row_bytes(task: Task, sides: Sides) -> int:
                 total += int((EXACT_HOPS if options.rounds else 1) * entry * hops)
             if options.rounds:  # names of all entities, and by side
                 total += 3 * entry * _entries(graph, positions, curve, 0)
-    aids = choose_support(pair, options, task.inputs)
-    total += sum(sizes) * LEARNT_BYTES * aids.learnt
-    if aids.encoder and (encoder := encoder_for(options, task.inputs)):
+    total += sum(sizes) * LEARNT_BYTES * support.learnt
+    if support.encoder and (encoder := encoder_for(options, task.inputs)):
         total += sum(sizes) * ENCODED_BYTES * encoder.width
     if task.inputs.word_vectors is not None:
         width = task.inputs.word_vectors.vectors.shape[1]

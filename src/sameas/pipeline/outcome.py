@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -29,7 +28,7 @@ class Outcome:
     nearest: pl.DataFrame | None = None
     """left, right, score, confidence: all pairs among which the most confident of an unmatched
     entity is its best candidate. None: it is the one of the ranked pairs with the best score."""
-    diagnostics: dict[str, Any]
+    diagnostics: Diagnostics
     gold_ranks: Callable[[Positions, Positions], Vector] | None = None
     """The rank of given pairs, NaN where it is not known."""
     prices: tuple[Vector, Vector] | None = None
@@ -38,7 +37,7 @@ class Outcome:
     audit: Audit | None = None
     level: float | None = None
     """The confidence that a link needs, if it is not ``min_confidence``."""
-    taught: pl.DataFrame | None = None
+    dictionary_anchors: pl.DataFrame | None = None
 
 
 def make_alignment(task: Task, outcome: Outcome, phases: Phases) -> Alignment:
@@ -60,10 +59,11 @@ def make_alignment(task: Task, outcome: Outcome, phases: Phases) -> Alignment:
             "relations": outcome.relations,
             "anchors": outcome.anchors,
             "audit": outcome.audit,
-            "taught": outcome.taught,
+            "taught": outcome.dictionary_anchors,
         }
     vectors = task.inputs.word_vectors
-    diagnostics = Diagnostics(
+    diagnostics = replace(
+        outcome.diagnostics,
         left_entities=len(task.pair.left.entities),
         right_entities=len(task.pair.right.entities),
         left_candidates=len(task.sides[0]),
@@ -71,7 +71,6 @@ def make_alignment(task: Task, outcome: Outcome, phases: Phases) -> Alignment:
         same_iri=len(kept) - len(telling) or None,
         long_names=task.long_names or None,
         word_vectors=None if vectors is None else vectors.description,
-        **outcome.diagnostics,
     )
     return Alignment(
         options=task.options,

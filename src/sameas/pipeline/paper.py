@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -11,21 +11,25 @@ import polars as pl
 from sameas.assignment.exact import Certificate, bounded
 from sameas.assignment.problem import Problem, Solution, solve
 from sameas.assignment.ranking import ranked, ranks_of, shares
+from sameas.candidates.pairs import Candidates
 from sameas.graph.task import Task
-from sameas.pipeline.memory import Budget, plan_memory
+from sameas.pipeline.memory import plan_memory
 from sameas.pipeline.outcome import Outcome, prices_of
 from sameas.pipeline.phases import Phases
-from sameas.pipeline.stages import Counts, prepare
-from sameas.result.alignment import Alignment
-from sameas.similarity.features import name_features, neighbourhood_rows
-from sameas.similarity.matrix import DenseMatrix, make_profit
+from sameas.pipeline.stages import prepare
+from sameas.result.alignment import Alignment, Diagnostics
+from sameas.similarity.crosslingual import choose_support
+from sameas.similarity.matrix import DenseMatrix, RowProduct
+from sameas.similarity.model import Model
 
 
 def align_published(task: Task, phases: Phases) -> Outcome:
     """Links for every entity of the smaller side."""
     options = task.options
-    budget = plan_memory(task, task.sides)
-    problem, counts = _make_problem(task, phases, complete=budget.form == "complete")
+    support = choose_support(task.pair, options, task.inputs)
+    planned = plan_memory(task, task.sides, support)
+    model, candidates, figures = prepare(task, task.sides, support, phases, planned)
+    problem = _make_problem(task, model, candidates, phases)
 
     def make() -> Solution:
         with phases.timed("assignment") as report:
@@ -41,34 +45,34 @@ def align_published(task: Task, phases: Phases) -> Outcome:
 
     solution = phases.kept("assignment", Solution, make)
     with phases.timed("confidence"):
-        return _outcome(task, problem, solution, budget, counts)
+        return _outcome(task, problem, solution, figures)
 
 
 def verify_published(task: Task, alignment: Alignment) -> Certificate:
     """What the prices of an exact alignment prove."""
-    features = name_features(task.pair, task.options, task.inputs)
-    profit = make_profit(*neighbourhood_rows(task.pair, features.rows, task.options, task.sides))
+    complete = replace(alignment.diagnostics, form="complete")  # candidates are not needed
+    support = choose_support(task.pair, task.options, task.inputs)
+    model, _, _ = prepare(task, task.sides, support, Phases(), complete)
+    assert isinstance(model.profit, RowProduct)
     left, right = prices_of(alignment)
     # Entities of the larger side may stay unmatched, which is worth nothing: no price is less.
     left = np.maximum(left, 0.0) if len(left) > len(right) else left
     right = np.maximum(right, 0.0) if len(right) > len(left) else right
-    return bounded(profit, left, right, objective=alignment.diagnostics.objective)
+    return bounded(model.profit, left, right, objective=alignment.diagnostics.objective)
 
 
-def _make_problem(task: Task, phases: Phases, *, complete: bool) -> tuple[Problem, Counts]:
-    material = prepare(task, task.sides, phases, complete=complete)
-    assert material.exact is not None
-    if not complete:
-        problem = Problem(material.exact, material.candidates, task.tuning.assignment)
-        return problem, material.counts
+def _make_problem(
+    task: Task, model: Model, candidates: Candidates | None, phases: Phases
+) -> Problem:
+    assert isinstance(model.profit, RowProduct)
+    if candidates is not None:
+        return Problem(model.profit, candidates, task.tuning.assignment)
     with phases.timed("profit") as report:
-        matrix = DenseMatrix(material.exact.toarray(progress=report))
-    return Problem(matrix, tuning=task.tuning.assignment), material.counts
+        matrix = DenseMatrix(model.profit.toarray(progress=report))
+    return Problem(matrix, tuning=task.tuning.assignment)
 
 
-def _outcome(
-    task: Task, problem: Problem, solution: Solution, budget: Budget, counts: Counts
-) -> Outcome:
+def _outcome(task: Task, problem: Problem, solution: Solution, figures: Diagnostics) -> Outcome:
     plan, exact, partner = solution.plan, solution.exact, solution.partner
     links = {"left": solution.left, "right": solution.right}
     profit = problem.profit.of(**links)
@@ -93,14 +97,12 @@ def _outcome(
         ).with_columns(score),
         gold_ranks=lambda *gold: ranks_of(problem.pairs, plan.right, *gold, partner=partner),
         prices=None if exact is None else (exact.left_prices, exact.right_prices),
-        diagnostics={
-            "solver": task.options.solver,
-            "objective": solution.objective,
-            "optimality_gap": solution.gap,
-            "plan_deviation": plan.deviation if exact is None else None,
-            "solver_rounds": None if exact is None else exact.rounds,
-            "solver_pairs": None if exact is None else len(exact.candidates),
-            **asdict(budget),
-            **counts.figures,
-        },
+        diagnostics=replace(
+            figures,
+            objective=solution.objective,
+            optimality_gap=solution.gap,
+            plan_deviation=plan.deviation if exact is None else None,
+            solver_rounds=None if exact is None else exact.rounds,
+            solver_pairs=None if exact is None else len(exact.candidates),
+        ),
     )

@@ -48,7 +48,7 @@ from sameas.graph.task import Task
 from sameas.pipeline.memory import plan_paris
 from sameas.pipeline.outcome import Outcome
 from sameas.pipeline.phases import Phases
-from sameas.result.alignment import SCHEMAS
+from sameas.result.alignment import SCHEMAS, Diagnostics
 
 THETA = 0.1
 """The first round's P(r in r'), and the value below which evidence counts as none."""
@@ -407,12 +407,12 @@ def align_by_paris(task: Task, phases: Phases) -> Outcome:
                 match=pl.max_horizontal("left_in_right", "right_in_left"),
                 edges=pl.lit(None, dtype=pl.Int64),
             ).select(*SCHEMAS["relations"], "left_in_right", "right_in_left"),
-            diagnostics={
-                "solver": "paris",
-                "objective": float(links["score"].to_numpy().sum()),
-                "iterations": found.iterations,
-                "converged": found.converged,
-                "relation_matches": len(found.relations),
-                "memory_expected_bytes": expected,
-            },
+            diagnostics=Diagnostics(
+                solver="paris",
+                objective=float(links["score"].to_numpy().sum()),
+                iterations=found.iterations,
+                converged=found.converged,
+                relation_matches=len(found.relations),
+                memory_expected_bytes=expected,
+            ),
         )

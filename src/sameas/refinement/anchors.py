@@ -11,7 +11,7 @@ from sameas.assignment.sinkhorn import Plan
 from sameas.candidates.pairs import Candidates
 from sameas.compute.arrays import Positions, Vector
 from sameas.refinement.evidence import Anchors
-from sameas.refinement.weights import Weights
+from sameas.similarity.weights import Weights
 
 EITHER = 0.5
 """The probability beyond which a pair is an anchor where entities may have several partners."""

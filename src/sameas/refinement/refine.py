@@ -8,9 +8,7 @@ and new candidates, and so on until the links settle. Everything is sparse.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,11 +22,10 @@ from sameas.candidates.pairs import Candidates, line_sums, lines_of_columns, lin
 from sameas.compute.arrays import Matrix, Positions, Progress, Vector
 from sameas.graph.task import Constraints
 from sameas.refinement.anchors import anchor_thresholds, anchors_of, anchors_of_profits
-from sameas.refinement.evidence import Anchors, Edges, Relations, gather_evidence, match_relations
-from sameas.refinement.weights import DEFAULT, Weights, learn_weights
-from sameas.similarity.protocol import Similarity
-from sameas.similarity.traits import Traits
-from sameas.similarity.types import contradictory
+from sameas.refinement.evidence import Anchors, Relations, gather_evidence, match_relations
+from sameas.refinement.weights import learn_weights
+from sameas.similarity.model import PROFIT, Model
+from sameas.similarity.weights import Weights
 
 SURE = 100.0
 """Log-odds that are added to the score of a seed."""
@@ -51,7 +48,7 @@ class Pairs:
     candidates: Candidates
     """Their ``values`` are the scores, in log-odds once there is evidence."""
     text: Matrix
-    """The cosines of the names by each block, and the profit; shape (blocks + 1, n)."""
+    """The numbers of each similarity of the model, the profit first; shape (similarities, n)."""
     evidence: Matrix
     """That of ``gather_evidence``; shape (3, n)."""
     learned: Matrix
@@ -84,66 +81,17 @@ class Refinement:
     """For each kind, the score that a link must exceed; None if the plan is to find it."""
     weights: Weights
     """What the scores were made with."""
-    taught: Anchors | None = None
+    dictionary_anchors: Anchors | None = None
     """The anchors that a dictionary was learnt from, where there is one."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Context:
-    """What pairs are scored by."""
-
-    edges: tuple[Edges, Edges]
-    profit: Similarity
-    names: Mapping[str, Similarity]
-    """The cosine of names by each block, under the name of its weight."""
-    known: Constraints
-    weights: Weights
-    traits: Traits | None
-
-    def allows(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np.bool_]:
-        """Which pairs may be linked: nothing that is known, and no type, excludes them."""
-        allowed = self.known.allows(left, right)
-        if self.traits is not None:
-            allowed &= ~contradictory(self.traits.types, left, right)
-        return allowed
-
-    def learn(self, anchors: Anchors) -> Callable[[Any, Any], Vector]:
-        """What gives the log-odds of pairs by their types, attributes and spelling."""
-        if self.traits is None:
-            return lambda left, right: np.zeros(len(left))
-        return self.traits.learn(anchors.left, anchors.right, anchors.trust).score
-
-    @property
-    def name_weights(self) -> Vector:
-        """What a cosine of one is worth in each block of names."""
-        worths: Vector = np.array([getattr(self.weights, name) for name in self.names])
-        return worths
-
-    @cached_property
-    def crowd(self) -> Vector:
-        """For each left entity, among how many of its kind it is: the mean of both graphs."""
-        return crowd_of(self.known.kinds)
-
-
-def crowd_of(kinds: tuple[NDArray[np.int8], NDArray[np.int8]]) -> Vector:
-    """For each left entity the geometric mean of how many of its kind each graph has."""
-    left, right = (np.bincount(side, minlength=128).astype(np.float64) for side in kinds)
-    mean: Vector = np.sqrt(left * right)[kinds[0]]
-    return mean
-
-
 def refine(
-    edges: tuple[Edges, Edges],
+    model: Model,
     candidates: Candidates,
-    profit: Similarity,
-    names: Mapping[str, Similarity],
-    known: Constraints,
     *,
     temperature: float,
     iterations: int,
     rounds: int,
-    weights: Weights = DEFAULT,
-    traits: Traits | None = None,
     learning: bool = False,
     start: Anchors | None = None,
     progress: Progress | None = None,
@@ -151,69 +99,64 @@ def refine(
     """The candidates, and pairs that shared neighbours add, scored by all evidence.
 
     ``candidates.values`` are profits; ``temperature`` and ``iterations`` are those of the first
-    plan, made from profits alone; there is at least one round. ``names`` gives the cosine of
-    names by each block, under the name of its weight. With ``learning``, weights are learned
-    from the sure anchors of each round, for the next one. ``start`` are anchors to begin with,
-    instead of those of the first plan.
+    plan, made from profits alone; there is at least one round. With ``learning``, weights are
+    learned from the sure anchors of each round, for the next one. ``start`` are anchors to begin
+    with, instead of those of the first plan.
     """
-    context = Context(
-        edges=edges, profit=profit, names=names, known=known, weights=weights, traits=traits
-    )
-    pairs = _first_pairs(candidates, context)
-    anchors = start or _first_anchors(pairs, context, temperature, iterations)
+    known, defaults = model.constraints, model.weights
+    pairs = _first_pairs(candidates, model)
+    anchors = start or _first_anchors(pairs, model, temperature, iterations)
     changes: list[int] = []
     thresholds: Vector | None = None
     plan: OpenPlan | None = None
     most = MOST_ROUNDS if rounds > 1 else 1
     for turn in range(most):
-        relations = match_relations(*edges, anchors)
-        pairs = _with_evidence(pairs, anchors, relations, context)
-        told = learn_thresholds(
+        relations = match_relations(*model.edges, anchors)
+        pairs = _with_evidence(pairs, anchors, relations, model)
+        learned = learn_thresholds(
             pairs.candidates,
             (anchors.left, anchors.right, anchors.trust),
             known.kinds,
             sides=[side for side in (0, 1) if known.single[side]] or (0, 1),
         )
-        thresholds = thresholds if told is None else told
-        pairs = pairs.select(_within_reach(pairs.candidates, weights.spread))
+        thresholds = thresholds if learned is None else learned
+        pairs = pairs.select(_within_reach(pairs.candidates, defaults.spread))
         enough = anchor_thresholds(thresholds, anchors)
         surplus = subtract_threshold(pairs.candidates, enough, known.kinds[0])
         plan = open_plan(
             surplus,
             threshold=None if enough is None else 0.0,
-            base=weights.base,
+            base=defaults.base,
             single=known.single,
             start=plan,
         )
-        new = anchors_of(surplus, plan, weights, known.single)
+        new = anchors_of(surplus, plan, defaults, known.single)
         before, now = (each.left * candidates.shape[1] + each.right for each in (anchors, new))
         changes.append(len(np.setxor1d(before, now)))
         if progress:
             progress(min((turn + 1) / rounds, 1.0))
-        settled = changes[-1] <= weights.settled * len(now)
+        settled = changes[-1] <= defaults.settled * len(now)
         growing = len(now) > (1 + GROWTH) * len(before) and turn < most - 1
         if settled or (turn >= rounds - 1 and not growing):
             break
         if learning:
-            context = replace(context, weights=_learned_weights(pairs, new, context, weights))
+            model = replace(model, weights=_learned_weights(pairs, new, model, defaults))
         anchors = new
-    return Refinement(pairs, anchors, relations, tuple(changes), thresholds, context.weights)
+    return Refinement(pairs, anchors, relations, tuple(changes), thresholds, model.weights)
 
 
-def _first_anchors(pairs: Pairs, context: Context, temperature: float, iterations: int) -> Anchors:
+def _first_anchors(pairs: Pairs, model: Model, temperature: float, iterations: int) -> Anchors:
     """The anchors of a plan made from profits, and from a guess about traits."""
-    if context.traits is not None:
+    if model.traits is not None:
         nobody = np.zeros(0, dtype=np.int64)
-        guess = context.traits.learn(nobody, nobody, np.zeros(0))
-        bonus = guess.score(pairs.candidates.left, pairs.candidates.right)
-        pairs = pairs.scored(pairs.text[-1] + temperature * bonus, context.known)
+        guess = model.learn_traits(nobody, nobody, np.zeros(0))
+        bonus = guess(pairs.candidates.left, pairs.candidates.right)
+        pairs = pairs.scored(pairs.text[0] + temperature * bonus, model.constraints)
     plan = sinkhorn(pairs.candidates, temperature=temperature, iterations=iterations)
-    return anchors_of_profits(pairs.candidates, plan, context.weights)
+    return anchors_of_profits(pairs.candidates, plan, model.weights)
 
 
-def _learned_weights(
-    pairs: Pairs, anchors: Anchors, context: Context, defaults: Weights
-) -> Weights:
+def _learned_weights(pairs: Pairs, anchors: Anchors, model: Model, defaults: Weights) -> Weights:
     """The weights by which sure anchors are best told from the other candidates of both ends."""
     every = pairs.candidates
     places = every.find(anchors.left, anchors.right)
@@ -226,10 +169,14 @@ def _learned_weights(
     columns = ranges(by_right, every.right[sure])
     chosen = np.concatenate([rows[0], order[columns[0]]])
     counts = np.concatenate([rows[1], columns[1]])
-    crowd = context.crowd[left[chosen]]
+    crowd = model.constraints.crowd[left[chosen]]
     evidence = defaults.evidence_terms(pairs.evidence[:, chosen], crowd)
-    names = (*context.names, "profit", "shared", "lacking")
-    terms = dict(zip(names, (*pairs.text[:, chosen], *evidence), strict=True))
+    profit, *names = pairs.text[:, chosen]
+    terms = {
+        **dict(zip(model.names, names, strict=True)),
+        PROFIT: profit,
+        **dict(zip(("shared", "lacking"), evidence, strict=True)),
+    }
     truth = chosen == np.repeat(np.tile(sure, 2), counts)
     return learn_weights(defaults, terms, pairs.learned[chosen], counts=counts, truth=truth)
 
@@ -252,48 +199,45 @@ def subtract_threshold(
     return replace(scores, values=surplus)
 
 
-def _first_pairs(candidates: Candidates, context: Context) -> Pairs:
+def _first_pairs(candidates: Candidates, model: Model) -> Pairs:
     """The candidates that are allowed, and the seeds, allowed or not, scored by profit."""
-    known, profit, names = context.known, context.profit, context.names
-    allowed = context.allows(candidates.left, candidates.right)
+    known = model.constraints
+    allowed = model.allows(candidates.left, candidates.right)
     places = candidates.find(*known.seeds.T)
     allowed[places[places >= 0]] = True
     seeds = known.seeds[places < 0].T
     chosen = candidates if allowed.all() else candidates.select(allowed)
     if seeds.size:
-        chosen = chosen.joined(seeds[0], seeds[1], profit.of(*seeds))
-    text = [block.partners(chosen.starts, chosen.right) for block in names.values()]
-    size = len(chosen)
-    nothing = np.zeros((4, size), dtype=np.float32)
-    pairs = Pairs(chosen, np.stack([*text, chosen.values]), nothing[:3], nothing[3])
-    return pairs.scored(pairs.text[-1], known)
+        chosen = chosen.joined(seeds[0], seeds[1], model.profit.of(*seeds))
+    names = [block.partners(chosen.starts, chosen.right) for block in model.names.values()]
+    nothing = np.zeros((4, len(chosen)), dtype=np.float32)
+    pairs = Pairs(chosen, np.stack([chosen.values, *names]), nothing[:3], nothing[3])
+    return pairs.scored(pairs.text[0], known)
 
 
-def _with_evidence(pairs: Pairs, anchors: Anchors, relations: Relations, context: Context) -> Pairs:
+def _with_evidence(pairs: Pairs, anchors: Anchors, relations: Relations, model: Model) -> Pairs:
     """The pairs, and those that only shared neighbours propose, scored by all evidence."""
-    weights, known, crowd = context.weights, context.known, context.crowd
+    weights = model.weights
     old, new, evidence = gather_evidence(
-        *context.edges, anchors, relations, pairs.candidates, enter=weights.enter
+        *model.edges, anchors, relations, pairs.candidates, enter=weights.enter
     )
-    learned = context.learn(anchors)
+    learned = model.learn_traits(anchors.left, anchors.right, anchors.trust)
     every = pairs.candidates
-    told = learned(every.left, every.right).astype(np.float32)
-    pairs = replace(pairs, evidence=old, learned=told)
-    pairs = pairs.scored(score(pairs, context), known)
-    new, evidence = _chosen(context.allows(*new), new, evidence)
+    traits = learned(every.left, every.right).astype(np.float32)
+    pairs = _scored(replace(pairs, evidence=old, learned=traits), model)
+    new, evidence = _chosen(model.allows(*new), new, evidence)
     # Names are compared only for pairs that could still come within reach of the best, and
     # neighbourhoods only for those that names have not ruled out.
     floor = _best(pairs.candidates, *new) - weights.spread
-    most = weights.evidence(evidence, crowd[new[0]]) + weights.profit
-    worths = context.name_weights
+    most = model.evidence(new[0], evidence) + weights.profit
+    worths = model.name_weights
     hopeful = most + worths.sum() >= floor
     new, evidence, floor, most = _chosen(hopeful, new, evidence, floor, most)
-    alike = np.stack([block.of(*new) for block in context.names.values()])
+    alike = np.stack([block.of(*new) for block in model.names.values()])
     hopeful = most + worths @ alike.astype(np.float64) >= floor
     new, evidence, alike = _chosen(hopeful, new, evidence, alike)
-    text = np.concatenate([alike, context.profit.of(*new)[None]])
-    pairs = _merged(pairs, new, text, evidence, learned(*new))
-    return pairs.scored(score(pairs, context), known)
+    text = np.concatenate([model.profit.of(*new)[None], alike])
+    return _scored(_merged(pairs, new, text, evidence, learned(*new)), model)
 
 
 def _merged(pairs: Pairs, new: Positions, text: Matrix, evidence: Matrix, learned: Vector) -> Pairs:
@@ -322,15 +266,10 @@ def _merged(pairs: Pairs, new: Positions, text: Matrix, evidence: Matrix, learne
     )
 
 
-def score(pairs: Pairs, context: Context) -> Vector:
-    """The log-odds of pairs, up to a constant."""
-    weights = context.weights
-    text: Matrix = weights.profit * pairs.text[-1]
-    for weight, cosines in zip(context.name_weights.tolist(), pairs.text, strict=False):
-        text += weight * cosines
-    evidence = weights.evidence(pairs.evidence, context.crowd[pairs.candidates.left])
-    total: Vector = text + evidence + pairs.learned
-    return total
+def _scored(pairs: Pairs, model: Model) -> Pairs:
+    """The pairs with their scores by the model."""
+    scores = model.score(pairs.candidates.left, pairs.text, pairs.evidence, pairs.learned)
+    return pairs.scored(scores, model.constraints)
 
 
 def _chosen(which: NDArray[np.bool_], *arrays: NDArray[Any]) -> list[NDArray[Any]]:

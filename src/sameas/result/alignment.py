@@ -16,10 +16,10 @@ from sameas.graph.task import Inputs
 from sameas.options.options import Options
 from sameas.result.audit.record import Audit
 from sameas.result.explanation.words import Explanation
+from sameas.text.languages.support import NO_SUPPORT, LanguageSupport
 
 if TYPE_CHECKING:
-    from sameas.result.explanation.terms import Scores
-    from sameas.similarity.crosslingual import LanguageSupport
+    from sameas.result.explanation.terms import Decomposition
 
 _PAIR = {"left": pl.String, "right": pl.String}
 SCHEMAS = {
@@ -167,17 +167,16 @@ class Alignment:
             explain,  # with Numba, which others do not need
         )
 
-        return explain(self._scores, entity, other, side)
+        return explain(self._decomposition, entity, other, side)
 
     @cached_property
-    def _scores(self) -> Scores:
-        """What explanations are made from."""
-        from sameas.result.explanation.record import Record
-        from sameas.result.explanation.terms import Scores
-        from sameas.similarity.crosslingual import NO_SUPPORT
+    def _decomposition(self) -> Decomposition:
+        """The model of the run, with which explanations take scores apart."""
+        from sameas.result.explanation.tables import RunTables
+        from sameas.result.explanation.terms import Decomposition
 
-        found = self.diagnostics
-        record = Record(
+        figures = self.diagnostics
+        tables = RunTables(
             pair=self.pair,
             options=self.options,
             inputs=self.inputs,
@@ -185,13 +184,13 @@ class Alignment:
             candidates=self.candidates,
             unmatched=self.unmatched,
             anchors=self.anchors,
-            taught=self.taught,
-            weights=found.weights or {},
-            aids=found.languages or NO_SUPPORT,
+            dictionary_anchors=self.taught,
+            weights=figures.weights or {},
+            support=figures.languages or NO_SUPPORT,
             prices=self.prices,
-            thresholds={"": found.threshold or 0.0, **(found.thresholds or {})},
+            thresholds={"": figures.threshold or 0.0, **(figures.thresholds or {})},
         )
-        return Scores(record)
+        return Decomposition(tables)
 
     def count_unmatched(self, side: Side) -> int:
         """How many candidates of a side have no link."""

@@ -35,8 +35,8 @@ from sameas.result.alignment import SCHEMAS, Alignment, Diagnostics
 from sameas.result.audit.record import recorded_audit
 from sameas.result.decisions import copy_decisions, read_decisions
 from sameas.result.explanation.result import Reason
-from sameas.similarity.crosslingual import LanguageSupport
 from sameas.text.encoders import EncodedNames, encode_each_once, find_encoder
+from sameas.text.languages.support import LanguageSupport
 from sameas.text.words import WordVectors
 
 FORMAT = 1
@@ -104,11 +104,12 @@ def _encoded_names(alignment: Alignment) -> EncodedNames | None:
         return alignment.inputs.encoded_names
     if folder is None or languages is None or not languages.encoder:
         return None
-    from sameas.similarity.features import compared_names  # with Numba, which others do not need
+    from sameas.similarity.names import compared_names  # with Numba, which others do not need
 
     encoder = find_encoder(folder)
     assert encoder is not None
-    return encode_each_once(compared_names(alignment.pair, alignment.options)[0], encoder)
+    names = compared_names(alignment.pair, alignment.options, alignment.inputs)
+    return encode_each_once((names.left, names.right), encoder)
 
 
 def _vector_table(texts: pl.Series, vectors: NDArray[Any]) -> pl.DataFrame:

@@ -6,9 +6,8 @@ a sentence encoder, and a dictionary learnt from the run's own links are further
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -28,45 +27,10 @@ from sameas.text.folding import folded
 from sameas.text.languages.detection import detect, word_shares
 from sameas.text.languages.dictionaries import resources
 from sameas.text.languages.glosses import glosses
+from sameas.text.languages.support import NO_SUPPORT, LanguageSupport
 
 LATIN = "Latin"
 INSTALL = "pip install 'sameas[multilingual]'"
-
-
-@dataclass(frozen=True, kw_only=True)
-class LanguageSupport:
-    """The languages of the names, and what is used to compare names across them."""
-
-    left: str = "und"
-    right: str = "und"
-    glossed: tuple[str, ...] = ()
-    """The sides whose names are looked up in dictionaries."""
-    sources: tuple[str, ...] = ()
-    """The installed dictionaries that are used."""
-    encoder: bool = False
-    learnt: bool = False
-    """Whether a dictionary is learnt from the links."""
-    notes: tuple[str, ...] = ()
-    """What else could be used, and how it is installed."""
-
-    @property
-    def matter(self) -> bool:
-        """Whether anything is used, or could be."""
-        return self.used or bool(self.notes)
-
-    @property
-    def used(self) -> bool:
-        """Whether names are compared by more than their spelling."""
-        return bool(self.glossed or self.encoder or self.learnt)
-
-    @classmethod
-    def recorded(cls, values: Mapping[str, Any]) -> LanguageSupport:
-        """From what a run has recorded."""
-        tuples = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
-        return cls(**{**values, **tuples})
-
-
-NO_SUPPORT = LanguageSupport()
 
 
 def choose_support(

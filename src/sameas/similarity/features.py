@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 
 import polars as pl
 
-from sameas.compute.arrays import Positions
+from sameas.compute.arrays import Progress
 from sameas.compute.parallel import in_parallel
 from sameas.compute.rows import Rows, side_by_side, unit
 from sameas.graph.matched import MatchedPair
-from sameas.graph.task import Inputs, Sides
+from sameas.graph.task import Inputs, Sides, Task
 from sameas.options.options import Options
 from sameas.similarity.adjacency import adjacency_matrices
 from sameas.similarity.crosslingual import (
-    NO_SUPPORT,
-    LanguageSupport,
     Meanings,
     embedded,
     encoder_for,
@@ -26,10 +24,11 @@ from sameas.similarity.crosslingual import (
     with_meanings,
 )
 from sameas.similarity.matrix import RowProduct, make_profit
-from sameas.similarity.names import MaxOverNames, mean_rows, name_table
+from sameas.similarity.names import ComparedNames, compared_names, mean_rows
 from sameas.similarity.propagation import propagate
 from sameas.similarity.sketch import Sketch, make_sketch
 from sameas.text.folding import folded, sounded
+from sameas.text.languages.support import NO_SUPPORT, LanguageSupport
 from sameas.text.ngrams import ngram_rows
 from sameas.text.words import word_rows
 
@@ -44,79 +43,66 @@ class NameFeatures:
     """Feature rows of the left and of the right entities, in one space."""
 
     rows: BothRows
+    """Of entities: what is spread over the graph."""
     blocks: Mapping[str, BothRows]
     """By the weight that each has, the unit rows of left and right names."""
-    starts: tuple[Positions, Positions] | None = None
-    """Where the names of each entity start, where they may have several."""
+    names: ComparedNames
+    """The names that the rows of the blocks belong to."""
     meanings: Meanings | None = None
     """The names and their glosses, where these are used."""
     words: int | None = None
     """Distinct words in names, where word vectors are used."""
     words_without_vector: int | None = None
 
-    @property
-    def profits(self) -> dict[str, RowProduct]:
-        """The profit of names by each block: of entities, or of all their names."""
-        return {name: make_profit(*rows) for name, rows in self.blocks.items()}
-
 
 def name_features(
     pair: MatchedPair,
     options: Options,
     inputs: Inputs,
-    aids: LanguageSupport = NO_SUPPORT,
-    progress: Callable[[float], None] | None = None,
+    support: LanguageSupport = NO_SUPPORT,
+    *,
+    names: ComparedNames | None = None,
+    progress: Progress | None = None,
 ) -> NameFeatures:
     """The features of names, or the rows that were given instead of them."""
+    names = names or compared_names(pair, options, inputs)
     if inputs.embeddings is None and options.features in ("char", "multilingual"):
-        return _features_of_letters(pair, options, inputs, aids, progress)
-    names = pl.concat([pair.left.names, pair.right.names])
+        return _features_of_letters(names, options, inputs, support, progress)
+    texts = pl.concat([names.left, names.right])
     words = unknown = None
     if inputs.embeddings is not None:
         rows = inputs.embeddings
     else:
         assert inputs.word_vectors is not None
-        rows, words, unknown = word_rows(names, inputs.word_vectors)
+        rows, words, unknown = word_rows(texts, inputs.word_vectors)
         if options.features == "hybrid":
-            rows = unit(side_by_side(rows, letter_rows(names, options)))
-    both = _by_side(rows, len(pair.left.names))
-    return NameFeatures(both, {"names": both}, words=words, words_without_vector=unknown)
+            rows = unit(side_by_side(rows, letter_rows(texts, options)))
+    both = _by_side(rows, len(names.left))
+    return NameFeatures(both, {"names": both}, names, words=words, words_without_vector=unknown)
 
 
 def _features_of_letters(
-    pair: MatchedPair,
+    names: ComparedNames,
     options: Options,
     inputs: Inputs,
-    aids: LanguageSupport,
-    progress: Callable[[float], None] | None,
+    support: LanguageSupport,
+    progress: Progress | None,
 ) -> NameFeatures:
-    """The rows of the spelling of names, and of what else the aids tell of them."""
-    (left, right), starts = compared_names(pair, options)
-    names, meanings = pl.concat([left, right]), None
-    if (table := look_up(left, right, aids, inputs.dictionary)) is not None:
-        meanings = with_meanings(names, table, lambda texts: letter_rows(texts, options))
-    rows = letter_rows(names, options) if meanings is None else meanings.rows
+    """The rows of the spelling of names, of their glosses and of their encodings."""
+    left, right, starts = names.left, names.right, names.starts
+    texts, meanings = pl.concat([left, right]), None
+    if (table := look_up(left, right, support, inputs.dictionary)) is not None:
+        meanings = with_meanings(texts, table, lambda texts: letter_rows(texts, options))
+    rows = letter_rows(texts, options) if meanings is None else meanings.rows
     both = _by_side(rows, len(left))
     blocks = {"names": both}
-    if aids.encoder:
+    if support.encoder:
         blocks["embedding"] = embedded(left, right, encoder_for(options, inputs), progress)
         rows = unit(side_by_side(rows, shortened(blocks["embedding"])))
         both = _by_side(rows, len(left))
     if starts is not None:
         both = mean_rows(both[0], starts[0]), mean_rows(both[1], starts[1])
-    return NameFeatures(both, blocks, starts, meanings)
-
-
-def compared_names(
-    pair: MatchedPair, options: Options
-) -> tuple[tuple[pl.Series, pl.Series], tuple[Positions, Positions] | None]:
-    """The left and right names, and where those of each entity start if it may have several."""
-    several = pair.both_rdf or len(pair.left.alternatives) + len(pair.right.alternatives)
-    if not (options.rounds and several):
-        return (pair.left.names, pair.right.names), None
-    left, left_starts = name_table(pair.left, pair.right)
-    right, right_starts = name_table(pair.right, pair.left)
-    return (left, right), (left_starts, right_starts)
+    return NameFeatures(both, blocks, names, meanings)
 
 
 def _by_side(rows: Rows, size: int) -> BothRows:
@@ -124,11 +110,48 @@ def _by_side(rows: Rows, size: int) -> BothRows:
     return rows.part(slice(0, size)), rows.part(slice(size, len(rows)))
 
 
-def best_names(
-    block: RowProduct, starts: tuple[Positions, Positions] | None
-) -> RowProduct | MaxOverNames:
-    """The cosine of names by a block: of those that fit best, where there are several."""
-    return block if starts is None else MaxOverNames(block, *starts)
+@dataclass(frozen=True, eq=False)
+class TextRows:
+    """The rows whose products are the similarities of names and of neighbourhoods."""
+
+    names: RowProduct
+    """Of names as spelled (or their glosses, or given rows)."""
+    embedding: RowProduct | None = None
+    """Of encoded names, where an encoder is used."""
+    hops: RowProduct | None = None
+    """Of entities: of all hops (as published), or of all but the names (with ``exact_hops``)."""
+    sketch: Sketch | None = None
+    """Of entities: short rows of all hops; None for the method as published."""
+    entities_without_features: int = 0
+    words: int | None = None
+    words_without_vector: int | None = None
+
+
+def text_rows(features: NameFeatures) -> TextRows:
+    """The rows of names alone; ``spread`` adds those of neighbourhoods."""
+    products = {name: make_profit(*rows) for name, rows in features.blocks.items()}
+    return TextRows(
+        products["names"],
+        products.get("embedding"),
+        entities_without_features=sum(int((rows.norms() == 0).sum()) for rows in features.rows),
+        words=features.words,
+        words_without_vector=features.words_without_vector,
+    )
+
+
+def spread(text: TextRows, rows: BothRows, task: Task, sides: Sides) -> TextRows:
+    """The rows of names, and those of the neighbourhoods of these entities of each side.
+
+    ``rows`` are the features of all entities.
+    """
+    pair, options = task.pair, task.options
+    hops = sketch = None
+    if options.rounds:
+        sketch = sketched_hops(pair, rows, options, sides)
+    if (options.exact_hops and options.depth) or not options.rounds:
+        first = int(options.rounds > 0)
+        hops = make_profit(*neighbourhood_rows(pair, rows, options, sides, first=first))
+    return replace(text, hops=hops, sketch=sketch)
 
 
 def letter_rows(names: pl.Series, options: Options) -> Rows:

@@ -13,7 +13,9 @@ from sameas.compute.arrays import Matrix, Numbers, Positions, Progress
 from sameas.compute.pairwise import NamedRows, values_of_partners
 from sameas.compute.rows import Rows, in_rows, unit
 from sameas.compute.topk import top_k_sparse
-from sameas.graph.matched import MatchedGraph
+from sameas.graph.matched import MatchedGraph, MatchedPair
+from sameas.graph.task import Inputs
+from sameas.options.options import Options
 from sameas.similarity.matrix import RowProduct, products
 
 MOST_NAMES = 20
@@ -41,6 +43,31 @@ def name_table(graph: MatchedGraph, other: MatchedGraph) -> tuple[pl.Series, Pos
     every = every.with_columns(unmet=(~met).cast(pl.UInt8))
     every = every.filter(pl.col("unmet").rank("ordinal").over("entity") <= MOST_NAMES)
     return every["name"], np.searchsorted(every["entity"].to_numpy(), np.arange(size + 1))
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedNames:
+    """The names of both graphs that are compared."""
+
+    left: pl.Series
+    right: pl.Series
+    starts: tuple[Positions, Positions] | None = None
+    """Where the names of each left, and of each right entity start; None if each has one."""
+
+    def best_fitting(self, products: RowProduct) -> RowProduct | MaxOverNames:
+        """The cosines of entities from those of names: of the two names that fit best."""
+        return products if self.starts is None else MaxOverNames(products, *self.starts)
+
+
+def compared_names(pair: MatchedPair, options: Options, inputs: Inputs) -> ComparedNames:
+    """All names of each entity where it may have several and spelling counts; else the first."""
+    several = pair.both_rdf or len(pair.left.alternatives) + len(pair.right.alternatives)
+    by_letters = inputs.embeddings is None and options.features in ("char", "multilingual")
+    if not (options.rounds and several and by_letters):
+        return ComparedNames(pair.left.names, pair.right.names)
+    left, left_starts = name_table(pair.left, pair.right)
+    right, right_starts = name_table(pair.right, pair.left)
+    return ComparedNames(left, right, (left_starts, right_starts))
 
 
 def mean_rows(rows: Rows, starts: Positions) -> Rows:

@@ -17,7 +17,8 @@ from sameas.graph.matched import MatchedPair
 from sameas.similarity.attributes import Attributes, read_attributes
 from sameas.similarity.cache import AT_ONCE, Terms
 from sameas.similarity.features import SAME_NAME
-from sameas.similarity.names import MaxOverNames, name_table
+from sameas.similarity.names import ComparedNames, MaxOverNames
+from sameas.similarity.protocol import Similarity
 from sameas.similarity.spelling import Spelling, read_spelling
 from sameas.similarity.types import Types, types_of
 
@@ -62,13 +63,16 @@ class Worths:
         return total
 
 
-def make_traits(pair: MatchedPair, names: MaxOverNames | None) -> Traits | None:
-    """What pairs are compared by besides names and neighbours, where both graphs are RDF."""
-    graphs = pair.left, pair.right
+def make_traits(pair: MatchedPair, names: ComparedNames, cosines: Similarity) -> Traits | None:
+    """What pairs are compared by besides names and neighbours, where both graphs are RDF.
+
+    ``cosines`` are those of the ``names``; marks and misspellings are looked for where these may
+    be several.
+    """
     if not pair.both_rdf:
         return None
     spelling = None
-    if names is not None and max(len(graph.entities) for graph in graphs) <= COMPARE_ALL_UP_TO:
-        left, right = (name_table(*both)[0] for both in (graphs, graphs[::-1]))
-        spelling = read_spelling((left, right), names, names.alike(SAME_NAME))
+    if isinstance(cosines, MaxOverNames) and max(cosines.shape) <= COMPARE_ALL_UP_TO:
+        texts, rivals = (names.left, names.right), cosines.alike(SAME_NAME)
+        spelling = read_spelling(texts, cosines, rivals)
     return Traits(types_of(pair), read_attributes(pair), spelling)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,9 +15,10 @@ from sameas.compute.arrays import Mask, Positions, Vector
 from sameas.compute.parallel import in_parallel
 from sameas.graph.task import Constraints
 from sameas.refinement.anchors import anchor_thresholds, anchors_of
-from sameas.refinement.evidence import Anchors, Edges, gather_evidence
-from sameas.refinement.refine import Refinement, crowd_of, subtract_threshold
+from sameas.refinement.evidence import Anchors, gather_evidence
+from sameas.refinement.refine import Refinement, subtract_threshold
 from sameas.result.audit.calibration import MADE
+from sameas.similarity.model import Model
 
 SHARE = 0.1
 """Share of the links whose partners are taken away at once."""
@@ -45,62 +46,58 @@ class BestMatches(NamedTuple):
         return BestMatches._make(column[which] for column in self)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Finished:
-    """A finished refinement, and what it was made from."""
+def free_entities(constraints: Constraints, side: int) -> Mask:
+    """Which entities of a side may be linked and are not given as links."""
+    free: Mask = constraints.inside[side].copy()
+    free[constraints.seeds[:, side]] = False
+    return free
 
-    edges: tuple[Edges, Edges]
-    refinement: Refinement
-    thresholds: Vector
-    """The threshold of each kind."""
-    known: Constraints
 
-    def free(self, side: int) -> Mask:
-        """Which entities of a side may be linked and are not given as links."""
-        free: Mask = self.known.inside[side].copy()
-        free[self.known.seeds[:, side]] = False
-        return free
-
-    def without(self, side: int, gone: Positions) -> BestMatches:
-        """The same of all entities of a side, once some entities of the other side are gone."""
-        refinement, known, weights = self.refinement, self.known, self.refinement.weights
-        lost = np.zeros(refinement.pairs.candidates.shape[1 - side], dtype=np.bool_)
-        lost[gone] = True
-        pairs, anchors = refinement.pairs, refinement.anchors
-        ends = pairs.candidates.left, pairs.candidates.right
-        pairs = pairs.select(~lost[ends[1 - side]])
-        candidates = pairs.candidates
-        stay = ~lost[(anchors.left, anchors.right)[1 - side]]
-        anchors = Anchors(anchors.left[stay], anchors.right[stay], anchors.trust[stay])
-        crowd = crowd_of(known.kinds)[candidates.left]
-        other = candidates.values - weights.evidence(pairs.evidence, crowd)
-        plan: OpenPlan | None = None
-        for turn in range(ROUNDS):
-            evidence, _, _ = gather_evidence(
-                *self.edges, anchors, refinement.relations, candidates, enter=math.inf
-            )
-            scores = (other + weights.evidence(evidence, crowd)).astype(np.float32)
-            last = turn == ROUNDS - 1
-            enough = self.thresholds if last else anchor_thresholds(self.thresholds, anchors)
-            surplus = subtract_threshold(replace(candidates, values=scores), enough, known.kinds[0])
-            plan = open_plan(surplus, threshold=0.0, single=known.single, start=plan)
-            if not last:
-                anchors = anchors_of(surplus, plan, weights, known.single)
-        assert plan is not None
-        places = open_links(surplus, plan, known.single)
-        ends = surplus.left, surplus.right
-        return best_matches(
-            ends, surplus.values, places, plan.probability, side=side, size=surplus.shape[side]
+def matches_without(
+    model: Model, refinement: Refinement, side: int, removed: Positions
+) -> BestMatches:
+    """The best matches of all entities of a side once some of the other side are removed."""
+    known, weights = model.constraints, refinement.weights
+    lost = np.zeros(refinement.pairs.candidates.shape[1 - side], dtype=np.bool_)
+    lost[removed] = True
+    pairs, anchors, thresholds = refinement.pairs, refinement.anchors, refinement.thresholds
+    ends = pairs.candidates.left, pairs.candidates.right
+    pairs = pairs.select(~lost[ends[1 - side]])
+    candidates = pairs.candidates
+    stay = ~lost[(anchors.left, anchors.right)[1 - side]]
+    anchors = Anchors(anchors.left[stay], anchors.right[stay], anchors.trust[stay])
+    crowd = known.crowd[candidates.left]
+    other = candidates.values - weights.evidence(pairs.evidence, crowd)
+    plan: OpenPlan | None = None
+    for turn in range(ROUNDS):
+        evidence, _, _ = gather_evidence(
+            *model.edges, anchors, refinement.relations, candidates, enter=math.inf
         )
+        scores = (other + weights.evidence(evidence, crowd)).astype(np.float32)
+        last = turn == ROUNDS - 1
+        enough = thresholds if last else anchor_thresholds(thresholds, anchors)
+        surplus = subtract_threshold(replace(candidates, values=scores), enough, known.kinds[0])
+        plan = open_plan(surplus, threshold=0.0, single=known.single, start=plan)
+        if not last:
+            anchors = anchors_of(surplus, plan, weights, known.single)
+    assert plan is not None
+    places = open_links(surplus, plan, known.single)
+    ends = surplus.left, surplus.right
+    return best_matches(
+        ends, surplus.values, places, plan.probability, side=side, size=surplus.shape[side]
+    )
 
 
 def draw_decoys(
-    finished: Finished, links: Mapping[int, BestMatches], rng: np.random.Generator
+    model: Model,
+    refinement: Refinement,
+    links: Mapping[int, BestMatches],
+    rng: np.random.Generator,
 ) -> list[BestMatches]:
     """What entities of each side are linked with after their partners were taken away.
 
-    ``links`` are those of each side. Each draw takes away the partners of a small share of them;
-    no link is drawn twice.
+    ``links`` are those of each side; ``refinement`` must have thresholds. Each draw takes away
+    the partners of a small share of the links; no link is drawn twice.
     """
     draws = []
     for side, fits in links.items():
@@ -112,7 +109,8 @@ def draw_decoys(
     def one(draw: tuple[int, Positions]) -> BestMatches:
         side, drawn = draw
         fits = links[side]
-        return finished.without(side, fits.partner[drawn]).select(fits.entity[drawn])
+        without = matches_without(model, refinement, side, fits.partner[drawn])
+        return without.select(fits.entity[drawn])
 
     found = in_parallel(one, draws)
     sides = []

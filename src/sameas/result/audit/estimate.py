@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from sameas.compute.arrays import Vector
 from sameas.graph.matched import MatchedPair
+from sameas.refinement.refine import Refinement
 from sameas.result.audit.calibration import MADE, Curve, Histogram, fit_curve, histogram, level_for
-from sameas.result.audit.decoys import BestMatches, Finished, draw_decoys
+from sameas.result.audit.decoys import BestMatches, draw_decoys, free_entities
 from sameas.result.audit.groups import groups_of
 from sameas.result.audit.record import Audit, Group, Point
+from sameas.similarity.model import Model
 
 POWER = 2
 """How much entities count the more, the worse their best candidate is, in ``like_decoys``."""
@@ -37,7 +39,8 @@ POINTS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 
 def audit_links(
     pair: MatchedPair,
-    finished: Finished,
+    model: Model,
+    refinement: Refinement,
     links: tuple[BestMatches, BestMatches],
     *,
     min_confidence: float,
@@ -50,12 +53,12 @@ def audit_links(
     were chosen by that (not ``calibrated``). Only a side whose entities have one partner at most
     can have decoys.
     """
-    numbers = [side for side in (0, 1) if finished.known.single[side]]
-    free = [links[side].select(finished.free(side)) for side in numbers]
+    numbers = [side for side in (0, 1) if model.constraints.single[side]]
+    free = [links[side].select(free_entities(model.constraints, side)) for side in numbers]
     if not free or min(int((each.probability > MADE).sum()) for each in free) < FEWEST:
         return None
     rng = np.random.default_rng(SEED)
-    decoys_of = draw_decoys(finished, dict(zip(numbers, free, strict=True)), rng)
+    decoys_of = draw_decoys(model, refinement, dict(zip(numbers, free, strict=True)), rng)
     sides = tuple(map(Side, free, decoys_of))
     found = free[0].probability[free[0].partner >= 0]
     binned, made = histogram(found), found[found > MADE]
@@ -64,7 +67,7 @@ def audit_links(
     if max_error is not None:
         level = max(level, level_for(best.curve(found), max_error))
     kept = found[(best.curve.confidence(found) if calibrated else found) >= level]
-    counts = [int(finished.free(side).sum()) for side in (0, 1)]
+    counts = [int(free_entities(model.constraints, side).sum()) for side in (0, 1)]
     samples = [estimate(sides, binned, made=made, rng=rng) for _ in range(SAMPLES)]
     lucks = rng.standard_normal(SAMPLES).tolist()
     decoys = {number: len(side.decoys.entity) for number, side in zip(numbers, sides, strict=True)}

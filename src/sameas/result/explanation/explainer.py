@@ -13,9 +13,9 @@ from sameas.errors import OptionError
 from sameas.graph.iri import Side
 from sameas.result.explanation import result
 from sameas.result.explanation.lookup import find_entity
-from sameas.result.explanation.record import Record
 from sameas.result.explanation.result import SIDES, Comparison, Considered, Neighbours
-from sameas.result.explanation.terms import Pair, Scores
+from sameas.result.explanation.tables import RunTables
+from sameas.result.explanation.terms import Decomposition, Pair
 from sameas.result.explanation.words import Explanation
 
 MOST = 10
@@ -27,27 +27,27 @@ TIE = 1e-6
 
 
 def explain(
-    scores: Scores, entity: str, other: str | None = None, side: Side | None = None
+    run: Decomposition, entity: str, other: str | None = None, side: Side | None = None
 ) -> Explanation:
     """Why an entity has the partner it has, or none; with ``other``, why not that one.
 
     The entity is one of either graph (the left one is searched first; ``side`` decides), by
     URI, by name or by the last part of its URI.
     """
-    record = scores.record
-    if record.options.method != "seu":
+    tables = run.tables
+    if tables.options.method != "seu":
         raise OptionError(
             "explanations are there for method 'seu', got a run of "
-            f"{record.options.method!r} instead"
+            f"{tables.options.method!r} instead"
         )
-    near, place = find_entity(record.pair, entity, side)
-    partner = record.partners[near].get(place, -1)
+    near, place = find_entity(tables.pair, entity, side)
+    partner = tables.partners[near].get(place, -1)
     miss, asked = (
-        -1 if uri is None else find_entity(record.pair, uri, SIDES[1 - near])[1]
-        for uri in (record.of(near, place)["candidate"], other)
+        -1 if uri is None else find_entity(tables.pair, uri, SIDES[1 - near])[1]
+        for uri in (tables.of(near, place)["candidate"], other)
     )
     chosen = miss if partner < 0 else partner
-    return Question(scores, near, place, partner, chosen, asked).answer()
+    return Question(run, near, place, partner, chosen, asked).answer()
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class Question:
     Entities are positions, -1 where there is none.
     """
 
-    run: Scores
+    run: Decomposition
     near: int
     entity: int
     partner: int
@@ -68,16 +68,16 @@ class Question:
 
     def answer(self) -> Explanation:
         """The whole explanation."""
-        record, found = self.record, self.record.of(self.near, self.entity)
-        used = {"embedding": record.aids.encoder, "dictionary": record.aids.learnt}
+        tables, found = self.tables, self.tables.of(self.near, self.entity)
+        used = {"embedding": tables.support.encoder, "dictionary": tables.support.learnt}
         return Explanation(
             side=SIDES[self.near],
-            entity=record.entity(self.near, self.entity),
-            partner=record.find(1 - self.near, self.partner),
+            entity=tables.entity(self.near, self.entity),
+            partner=tables.find(1 - self.near, self.partner),
             confidence=found["confidence"],
             reason=found["reason"],
-            min_confidence=record.options.min_confidence,
-            scale="log-odds" if record.refined else "cosine",
+            min_confidence=tables.options.min_confidence,
+            scale="log-odds" if tables.refined else "cosine",
             comparison=self.compared.get(self.chosen),
             other=self.compared.get(self.asked),
             others=self._others(),
@@ -86,18 +86,18 @@ class Question:
             missing=self._missing(),
             neighbourhood=self._neighbourhood(),
             notes=self._notes(),
-            weights={name: w for name, w in record.weights.items() if used.get(name, True)},
+            weights={name: w for name, w in tables.weights.items() if used.get(name, True)},
         )
 
     @property
-    def record(self) -> Record:
-        """The run."""
-        return self.run.record
+    def tables(self) -> RunTables:
+        """What the run recorded."""
+        return self.run.tables
 
     @cached_property
     def candidates(self) -> dict[int, float]:
         """The scores of all candidates that were kept, best first."""
-        return self.record.scores(self.near, self.entity)
+        return self.tables.scores(self.near, self.entity)
 
     @cached_property
     def compared(self) -> dict[int, Comparison]:
@@ -138,44 +138,44 @@ class Question:
 
     def _rivals(self) -> tuple[Considered, ...]:
         """Other candidates of the entity that the details are about."""
-        scores = self.record.scores(1 - self.near, self.shown) if self.shown >= 0 else {}
+        scores = self.tables.scores(1 - self.near, self.shown) if self.shown >= 0 else {}
         others = [place for place in scores if place != self.entity][:MOST]
         return tuple(self._considered(self.near, one, scores[one]) for one in others)
 
     def _considered(
         self, side: int, place: int, score: float, differences: result.Differences = ()
     ) -> Considered:
-        linked = self.record.find(1 - side, self.record.partners[side].get(place, -1))
-        return Considered(self.record.entity(side, place), score, linked, differences)
+        linked = self.tables.find(1 - side, self.tables.partners[side].get(place, -1))
+        return Considered(self.tables.entity(side, place), score, linked, differences)
 
     # --- what would have to change ---
 
     def _exchange(self) -> result.Exchange | None:
         """What it would take to give the entity the partner that it did not get, if any."""
-        near, entity, wanted, record = self.near, self.entity, self.wanted, self.record
-        holder = record.partners[1 - near].get(wanted, -1)
+        near, entity, wanted, tables = self.near, self.entity, self.wanted, self.tables
+        holder = tables.partners[1 - near].get(wanted, -1)
         if wanted < 0 or max(holder, self.partner) < 0:
             return None
         score = self.candidates.get(wanted)
         score = self.compared[wanted].score if score is None else score
-        if score <= 0 and self.partner < 0 and record.refined:
+        if score <= 0 and self.partner < 0 and tables.refined:
             return None
         extra = {(entity, wanted): score}
-        if not record.refined and min(holder, self.partner) >= 0:
+        if not tables.refined and min(holder, self.partner) >= 0:
             # As published, any pair can be linked: the two that are left over can have each other.
             left_over = self.run.compare([self._pair(self.partner, holder)])[0]
             extra[holder, self.partner] = left_over.score
-        market, (left, right) = record.seen_from(near), np.array(list(extra), dtype=np.int64).T
+        market, (left, right) = tables.seen_from(near), np.array(list(extra), dtype=np.int64).T
         new = market.find(left, right) < 0
         market = market.joined(left[new], right[new], np.array(list(extra.values()))[new])
-        changed = force_pair(market, record.partners[near], entity, wanted)
-        order = _in_turn(changed, entity, record.partners[1 - near])
+        changed = force_pair(market, tables.partners[near], entity, wanted)
+        order = _in_turn(changed, entity, tables.partners[1 - near])
         steps = tuple(self._step(market, one, changed[one]) for one in order)
-        prices = record.of(near, entity)["price"], record.of(1 - near, wanted)["price"]
+        prices = tables.of(near, entity)["price"], tables.of(1 - near, wanted)["price"]
         return result.Exchange(
-            wanted=record.entity(1 - near, wanted),
+            wanted=tables.entity(1 - near, wanted),
             score=score,
-            holder=record.find(near, holder),
+            holder=tables.find(near, holder),
             holder_score=_value(market, holder, wanted),
             steps=steps,
             cost=sum(step.before_score - step.after_score for step in steps),
@@ -183,18 +183,18 @@ class Question:
         )
 
     def _step(self, market: Candidates, entity: int, after: int) -> result.Step:
-        before = self.record.partners[self.near].get(entity, -1)
+        before = self.tables.partners[self.near].get(entity, -1)
         return result.Step(
-            entity=self.record.entity(self.near, entity),
-            before=self.record.find(1 - self.near, before),
+            entity=self.tables.entity(self.near, entity),
+            before=self.tables.find(1 - self.near, before),
             before_score=_value(market, entity, before),
-            after=self.record.find(1 - self.near, after),
+            after=self.tables.find(1 - self.near, after),
             after_score=_value(market, entity, after),
         )
 
     def _missing(self) -> result.Missing | None:
         """What is missing where a score is too low to be linked at all."""
-        if self.shown in (self.partner, -1) or not self.record.refined:
+        if self.shown in (self.partner, -1) or not self.tables.refined:
             return None
         score = self.compared[self.shown].score
         if score > 0:
@@ -208,8 +208,8 @@ class Question:
         if self.shown < 0:
             return None
         pair = self._pair(self.shown)
-        left, right = (self.record.around(side, place) for side, place in enumerate(pair))
-        linked = {one: self.record.counterparts.get(one, -1) for one in left}
+        left, right = (self.tables.around(side, place) for side, place in enumerate(pair))
+        linked = {one: self.tables.counterparts.get(one, -1) for one in left}
         shared = {one: other for one, other in linked.items() if other in right}
         sorts = (
             list(shared.items()),
@@ -219,9 +219,9 @@ class Question:
         rows = [
             tuple(
                 Neighbours(
-                    left=self.record.find(0, one),
+                    left=self.tables.find(0, one),
                     left_relations=left.get(one, ()),
-                    right=self.record.find(1, other),
+                    right=self.tables.find(1, other),
                     right_relations=right.get(other, ()),
                 )
                 for one, other in sort[:NEIGHBOURS]
@@ -233,15 +233,15 @@ class Question:
 
     def _notes(self) -> tuple[result.Note, ...]:
         """What else decides about the entity, or about the pair that is asked about."""
-        record, rejected = self.record, self.record.inputs.reject
+        tables, rejected = self.tables, self.tables.inputs.reject
         found: dict[result.Note, bool] = {
-            "entity-not-among": not record.was_among(self.near, self.entity)
+            "entity-not-among": not tables.was_among(self.near, self.entity)
         }
         if self.asked >= 0:
             found["not-kept"] = self.asked not in self.candidates
-            found["other-not-among"] = not record.was_among(1 - self.near, self.asked)
+            found["other-not-among"] = not tables.was_among(1 - self.near, self.asked)
         if self.asked >= 0 and rejected is not None:
-            pairs = np.stack(record.positions(rejected), axis=1)
+            pairs = np.stack(tables.positions(rejected), axis=1)
             found["rejected"] = bool((pairs == self._pair(self.asked)).all(axis=1).any())
         return tuple(note for note, holds in found.items() if holds)
 

@@ -14,21 +14,24 @@ import polars as pl
 from sameas.candidates.pairs import from_pairs
 from sameas.compute.arrays import Numbers, Positions, Sparse, Vector
 from sameas.compute.rows import Rows
+from sameas.graph.task import Task
 from sameas.refinement import evidence
-from sameas.refinement.evidence import Anchors, Edges, Relations
-from sameas.refinement.refine import SURE, crowd_of
-from sameas.refinement.weights import Weights, weights_of
-from sameas.result.explanation.record import Record
+from sameas.refinement.evidence import Anchors, Relations
+from sameas.refinement.refine import SURE
 from sameas.result.explanation.result import SIDES, Comparison, Detail, Entity, Kind, Part, Relation
-from sameas.similarity import features as scoring
+from sameas.result.explanation.tables import RunTables
 from sameas.similarity.adjacency import adjacency_matrices
 from sameas.similarity.attributes import Attributes
+from sameas.similarity.edges import Edges, attributes_of, common_values, literal_values
+from sameas.similarity.features import NameFeatures, name_features, spellings, text_rows
+from sameas.similarity.hops import ExactHops
 from sameas.similarity.matrix import RowProduct
-from sameas.similarity.names import MaxOverNames, name_table
-from sameas.similarity.propagation import hop_rows
-from sameas.similarity.traits import Worths, make_traits
+from sameas.similarity.model import Model, make_model, with_text
+from sameas.similarity.names import MaxOverNames
+from sameas.similarity.task import make_task
+from sameas.similarity.traits import Worths
+from sameas.similarity.weights import weights_of
 from sameas.text.folding import folded
-from sameas.text.learned_dictionary import dictionary_rows
 from sameas.text.ngrams import ngrams_of
 from sameas.text.words import words_of
 
@@ -56,116 +59,98 @@ class EdgeTerms(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
-    """All that the scores of a run were made from; each thing is computed when first needed."""
+class Decomposition:
+    """The scores of a run taken apart by its model, which is made again when first needed."""
 
-    record: Record
+    tables: RunTables
 
-    # --- what scores are made from ---
-
-    @property
-    def weights(self) -> Weights:
-        """What each kind of evidence is worth."""
-        return weights_of(self.record.options, self.record.weights)
+    # --- the model, as the run made it ---
 
     @cached_property
-    def features(self) -> scoring.NameFeatures:
+    def task(self) -> Task:
+        """What the run started from."""
+        return make_task(self.tables.pair, self.tables.options, self.tables.inputs)
+
+    @cached_property
+    def features(self) -> NameFeatures:
         """The unit feature rows of all entities, and of all their names."""
-        record = self.record
-        return scoring.name_features(record.pair, record.options, record.inputs, record.aids)
-
-    @property
-    def rows(self) -> tuple[Rows, Rows]:
-        """The unit feature rows of the left and of the right entities."""
-        return self.features.rows
+        task = self.task
+        return name_features(task.pair, task.options, task.inputs, self.tables.support)
 
     @cached_property
-    def blocks(self) -> dict[str, RowProduct | MaxOverNames]:
-        """The cosine of names by each block, under the name of its weight."""
-        pair, starts = self.record.pair, self.features.starts
-        found = self.features.profits.items()
-        blocks = {name: scoring.best_names(block, starts) for name, block in found}
-        if self.record.taught is not None:
-            links = self.record.positions(self.record.taught)
-            blocks["dictionary"] = RowProduct(
-                *dictionary_rows(pair.left.names, pair.right.names, links)
-            )
-        return blocks
-
-    @property
-    def _several(self) -> MaxOverNames | None:
-        """All names as they are spelled, where entities may have several."""
-        names = self.blocks["names"]
-        return names if isinstance(names, MaxOverNames) else None
+    def hops(self) -> ExactHops:
+        """The neighbourhoods, compared exactly and for a few pairs."""
+        pair, options = self.task.pair, self.task.options
+        adjacency = adjacency_matrices(pair.left, pair.right, options.adjacency)
+        return ExactHops(adjacency, self.features.rows, options.depth)
 
     @cached_property
-    def _names(self) -> tuple[pl.Series, pl.Series]:
-        """All names of each side, in the order of their rows."""
-        left, right = self.record.graphs
-        if self._several is None:
-            return left.names, right.names
-        return name_table(left, right)[0], name_table(right, left)[0]
-
-    @cached_property
-    def _crowd(self) -> Vector:
-        """Among how many of its kind each left entity is."""
-        return crowd_of(self.record.pair.compared_kinds)
+    def model(self) -> Model:
+        """What the scores are made of."""
+        tables, features, pair = self.tables, self.features, self.task.pair
+        weights = weights_of(tables.options, tables.weights)
+        model = make_model(self.task, weights=weights)
+        model = with_text(model, self.task, features.names, text_rows(features), hops=self.hops)
+        if tables.dictionary_anchors is None:
+            return model
+        links = tables.positions(tables.dictionary_anchors)
+        return model.with_dictionary((pair.left.names, pair.right.names), links)
 
     @cached_property
     def worths(self) -> Worths | None:
         """What types, attributes and spelling were learned to be worth."""
-        traits = make_traits(self.record.pair, self._several)
-        anchors = self.anchors
+        traits, anchors = self.model.traits, self.anchors
         return None if traits is None else traits.learn(anchors.left, anchors.right, anchors.trust)
-
-    @cached_property
-    def adjacency(self) -> tuple[Sparse, Sparse]:
-        """The adjacency matrix of each graph."""
-        return adjacency_matrices(*self.record.graphs, self.record.options.adjacency)
-
-    @cached_property
-    def edges(self) -> tuple[Edges, Edges]:
-        """The edges that evidence is gathered from."""
-        relations = "relations" not in self.record.options.without
-        return evidence.edges_of(self.record.pair, hub=self.weights.hub, relations=relations)
 
     @cached_property
     def anchors(self) -> Anchors:
         """The links that refinement learned from."""
-        table = self.record.anchors
+        table = self.tables.anchors
         assert table is not None
-        return Anchors(*self.record.positions(table), table["trust"].to_numpy())
+        return Anchors(*self.tables.positions(table), table["trust"].to_numpy())
 
     @cached_property
     def relations(self) -> Relations:
         """Which relation matches which."""
-        return evidence.match_relations(*self.edges, self.anchors)
+        return evidence.match_relations(*self.model.edges, self.anchors)
 
     @cached_property
     def _counterparts(self) -> list[Positions]:
         """The counterpart of each far node of each side; -1 where none is known."""
         anchored, found = (self.anchors.left, self.anchors.right), []
-        for side, edges in enumerate(self.edges):
-            literal = self.edges[1 - side].entities + edges.literals
+        for side, edges in enumerate(self.model.edges):
+            literal = self.model.edges[1 - side].entities + edges.literals
             pairs = anchored[side], anchored[1 - side]
             found.append(evidence.of_nodes(edges, *pairs, literal, -1))
         return found
 
     @cached_property
     def _values(self) -> pl.Series:
-        return evidence.common_values(*evidence.literal_values(self.record.pair))
+        return common_values(*literal_values(self.task.pair))
 
     @cached_property
     def _relations(self) -> list[list[Relation]]:
         """The relations of each side in the order of their numbers in ``edges``."""
         found = []
-        every = zip(self.record.graphs, evidence.attributes_of(self.record.pair), strict=True)
+        pair = self.task.pair
+        every = zip((pair.left, pair.right), attributes_of(pair), strict=True)
         for graph, attributes in every:
             names = [Relation(uri, inverse) for inverse in (False, True) for uri in graph.relations]
-            if "relations" in self.record.options.without:
+            if "relations" in self.tables.options.without:
                 names = [Relation("any relation")] * len(names)
             found.append(names + [Relation(uri) for uri in attributes])
         return found
+
+    @property
+    def _several(self) -> MaxOverNames | None:
+        """All names as they are spelled, where entities may have several."""
+        names = self.model.names["names"]
+        return names if isinstance(names, MaxOverNames) else None
+
+    @property
+    def _names(self) -> tuple[pl.Series, pl.Series]:
+        """All names of each side, in the order of their rows."""
+        return self.features.names.left, self.features.names.right
 
     # --- the parts of a score ---
 
@@ -174,10 +159,11 @@ class Scores:
         if not pairs:
             return []
         left, right = np.array(pairs, dtype=np.int64).T
-        kept = self.record.kept
-        places, cosines = kept.find(left, right).tolist(), self._cosines(left, right)
-        alike = {name: block.of(left, right) for name, block in self.blocks.items()}
-        terms = self._neighbour_terms(pairs) if self.record.refined else []
+        kept = self.tables.kept
+        places = kept.find(left, right).tolist()
+        cosines = self.hops.of_each(left, right).astype(np.float64)
+        alike = {name: block.of(left, right) for name, block in self.model.names.items()}
+        terms = self._neighbour_terms(pairs) if self.tables.refined else []
         found = []
         for number, pair in enumerate(pairs):
             listed = float(kept.values[places[number]]) if places[number] >= 0 else None
@@ -187,8 +173,8 @@ class Scores:
                 hop_terms = self._hop_terms(pair, hop) if details else None
                 kind = "neighbours" if hop == 1 else "further"
                 parts.append(_part(kind, self._hop_worth, cosine, hop_terms, hop=hop))
-            if self.record.refined:
-                threshold = self.record.threshold(pair[0])
+            if self.tables.refined:
+                threshold = self.tables.threshold(pair[0])
                 parts += self._evidence_parts(pair, terms[number], details)
                 parts += self._learned_parts(pair, details)
                 parts.append(Part(kind="threshold", score=-threshold, amount=threshold))
@@ -197,38 +183,27 @@ class Scores:
                     parts.insert(-1, Part(kind="known", score=SURE))
                 # The run compared hops by their sketches; what that made of the exact score.
                 rounded = 0.0 if listed is None else listed - _sum(parts)
-                if not self.record.options.exact_hops and 1e-6 < abs(rounded) < ROUNDED:
+                if not self.tables.options.exact_hops and 1e-6 < abs(rounded) < ROUNDED:
                     parts.insert(-1, Part(kind="sketch", score=rounded))
-            one, other = self.record.entity(0, pair[0]), self.record.entity(1, pair[1])
+            one, other = self.tables.entity(0, pair[0]), self.tables.entity(1, pair[1])
             found.append(Comparison(one, other, _sum(parts), tuple(parts), listed))
         return found
 
     # --- names and neighbours' names ---
 
-    def _rows(self, side: int, number: int, entities: Positions) -> Rows:
-        """The feature rows of these entities after a number of hops."""
-        return hop_rows(self.adjacency[side], self.rows[side], number, entities)
-
-    def _cosines(self, left: Positions, right: Positions) -> Vector:
-        """The cosine of each pair after each hop but hop 0, the names; shape (depth, pairs)."""
-        (lefts, at), (rights, to) = (np.unique(side, return_inverse=True) for side in (left, right))
-        rows = [
-            RowProduct(self._rows(0, number, lefts), self._rows(1, number, rights)).of(at, to)
-            for number in range(1, self.record.options.depth + 1)
-        ]
-        return np.array(rows, dtype=np.float64).reshape(len(rows), len(left))
-
     @property
     def _hop_worth(self) -> float:
         """What a cosine of one is worth in a hop."""
-        return (self.weights.profit if self.record.refined else 1) / (self.record.options.depth + 1)
+        return (self.model.weights.profit if self.tables.refined else 1) / (
+            self.tables.options.depth + 1
+        )
 
     def _name_parts(self, pair: Pair, cosines: dict[str, float], details: bool) -> list[Part]:
         """What the names say, by each block; of several names, the two that fit best."""
         parts, places = [], self._name_places(pair)
         mean = [block for block in cosines if block != "dictionary"]  # the blocks of hop 0
         for block, cosine in cosines.items():
-            worth = getattr(self.weights, block) if self.record.refined else 0.0
+            worth = getattr(self.model.weights, block) if self.tables.refined else 0.0
             worth += self._hop_worth / len(mean) if block in mean else 0.0
             if block == "names":
                 meant = self._meaning_terms(places)
@@ -254,10 +229,10 @@ class Scores:
 
     def _block_terms(self, pair: Pair, block: str, cosine: float) -> Terms:
         """What n-grams add to the cosine of a translated name; or the cosine of encoded ones."""
-        profit = self.blocks[block]
+        profit = self.model.names[block]
         if block != "dictionary" or not isinstance(profit, RowProduct):
             return _texts([("encoded names", cosine)])
-        name = folded(self.record.pair.right.names[[pair[1]]])[0]
+        name = folded(self.tables.pair.right.names[[pair[1]]])[0]
         rows = profit.left.sparse[[pair[0]]], profit.right.sparse[[pair[1]]]
         return _texts(_by_ngram(*rows, ngrams_of(name, n=3, boundaries=True)))
 
@@ -267,7 +242,7 @@ class Scores:
         if meanings is None or places is None:
             return _texts([])
         near, far = places[0], places[1] + len(self._names[0])
-        if "left" not in self.record.aids.glossed:
+        if "left" not in self.tables.support.glossed:
             near, far = far, near
         table = meanings.table.filter(pl.col("name_index") == near)
         glosses = meanings.glosses.take(table["number"].to_numpy())
@@ -286,9 +261,9 @@ class Scores:
         rows = [side.take(np.array([place])) for side, place in zip(every, places, strict=True)]
         names = [side[place] for side, place in zip(self._names, places, strict=True)]
         left, right = (row.dense[0].astype(np.float64) for row in rows)
-        if self.record.inputs.embeddings is not None:
+        if self.tables.inputs.embeddings is not None:
             return _texts([("given feature rows", float(left @ right))])
-        found, features = [], self.record.options.features
+        found, features = [], self.tables.options.features
         if features in ("word", "hybrid"):
             found += self._by_words(names, float(left @ right))
         if features != "word":
@@ -298,18 +273,18 @@ class Scores:
 
     def _ngrams(self, name: str) -> list[str]:
         """The n-grams of a name in the order of their columns; those by sound have a ~."""
-        options = self.record.options
+        options = self.tables.options
         n = 2 if options.text == "plain" else 3
         boundaries = n == 3 and "boundaries" not in options.without
         return [
             "~" * by_sound + ngram
-            for by_sound, (text,) in enumerate(scoring.spellings(pl.Series([name]), options))
+            for by_sound, (text,) in enumerate(spellings(pl.Series([name]), options))
             for ngram in ngrams_of(text, n=n, boundaries=boundaries)
         ]
 
     def _by_words(self, names: list[str], dense: float) -> list[tuple[str, float]]:
         """What each pair of words adds to the cosine of two scaled sums of word vectors."""
-        table = self.record.inputs.word_vectors
+        table = self.tables.inputs.word_vectors
         assert table is not None
         vectors = dict(zip(table.words, table.vectors.astype(np.float64), strict=True))
         left, right = (
@@ -331,23 +306,23 @@ class Scores:
         """
         neighbours, weights, rows = [], [], []
         for side, place in enumerate(pair):
-            row = self.adjacency[side][[place]]
+            row = self.hops.adjacency[side][[place]]
             neighbours.append(row.indices.astype(np.int64))
-            rows.append(self._rows(side, number - 1, neighbours[side]))
+            rows.append(self.hops.rows(side, number - 1, neighbours[side]))
             # The product of a sum of rows with its own direction is its length.
-            reached = self._rows(side, number, np.array([place]))
+            reached = self.hops.rows(side, number, np.array([place]))
             length = float(row.data @ _products(rows[side], reached)[:, 0])
             weights.append(row.data / length if length > 0 else 0.0 * row.data)
         alike = _products(*rows)
         shares = weights[0][:, None] * alike * weights[1][None, :]
-        around = [self.record.around(side, place) for side, place in enumerate(pair)]
+        around = [self.tables.around(side, place) for side, place in enumerate(pair)]
 
         def describe(place: int) -> dict[str, Any]:
             at = np.unravel_index(place, shares.shape)
             fields: dict[str, Any] = {"amount": float(alike[at])}
             for side, name in enumerate(SIDES):
                 far = int(neighbours[side][at[side]])
-                fields[name] = self.record.entity(side, far)
+                fields[name] = self.tables.entity(side, far)
                 fields[f"{name}_relations"] = around[side].get(far, ())
             return fields
 
@@ -358,13 +333,15 @@ class Scores:
     def _neighbour_terms(self, pairs: Sequence[Pair]) -> list[tuple[EdgeTerms, ...]]:
         """For each pair its shared neighbours, those the left lacks, and those the right lacks."""
         chosen, single = [], []
-        for edges, entities in zip(self.edges, zip(*pairs, strict=True), strict=True):
+        for edges, entities in zip(self.model.edges, zip(*pairs, strict=True), strict=True):
             ends = [edges.starts[entity : entity + 2] for entity in sorted(set(entities))]
             chosen.append(np.concatenate([np.arange(*start_stop) for start_stop in ends]))
             single.append(_single_edges(edges, *_columns(edges, chosen[-1])))
         *met, votes, weights = self._edge_evidence(*single)
-        near = [edges.entity[places] for edges, places in zip(self.edges, chosen, strict=True)]
-        far = [edges.far[places] for edges, places in zip(self.edges, chosen, strict=True)]
+        near = [
+            edges.entity[places] for edges, places in zip(self.model.edges, chosen, strict=True)
+        ]
+        far = [edges.far[places] for edges, places in zip(self.model.edges, chosen, strict=True)]
         found = []
         for pair in pairs:
             here = np.flatnonzero((near[0][met[0]] == pair[0]) & (near[1][met[1]] == pair[1]))
@@ -406,9 +383,11 @@ class Scores:
     ) -> list[Part]:
         sums = np.array([each.amounts.sum() for each in terms])
         # What each of the three sums alone is worth.
-        worth = self.weights.evidence(np.diag(sums), float(self._crowd[pair[0]]))
+        worth = self.model.weights.evidence(
+            np.diag(sums), float(self.model.constraints.crowd[pair[0]])
+        )
         shared, left, right = np.divide(worth, sums, out=np.zeros(3), where=sums > 0)
-        literal = self.edges[0].far[terms[0].edges[0]] >= len(self.record.pair.left.entities)
+        literal = self.model.edges[0].far[terms[0].edges[0]] >= len(self.tables.pair.left.entities)
         kinds = (
             ("shared", shared, terms[0], np.where(literal, 0.0, terms[0].amounts)),
             ("values", shared, terms[0], np.where(literal, terms[0].amounts, 0.0)),
@@ -428,15 +407,15 @@ class Scores:
         fields: dict[str, Any] = {"amount": amount if -1 in edges else -float(np.expm1(-amount))}
         for side, (edge, name) in enumerate(zip(edges, SIDES, strict=True)):
             if edge >= 0:
-                far = self.edges[side].far[edge]
-                relation = self._relations[side][self.edges[side].relation[edge]]
+                far = self.model.edges[side].far[edge]
+                relation = self._relations[side][self.model.edges[side].relation[edge]]
                 fields[f"{name}_relations"] = (relation,)
-                fields[f"{name}_fans"] = int(self.edges[side].fans[edge])
+                fields[f"{name}_fans"] = int(self.model.edges[side].fans[edge])
             else:
-                far = self._counterparts[1 - side][self.edges[1 - side].far[edges[1 - side]]]
-            size = len(self.record.graphs[side].entities)
+                far = self._counterparts[1 - side][self.model.edges[1 - side].far[edges[1 - side]]]
+            size = len(self.tables.graphs[side].entities)
             if far < size:
-                fields[name] = self.record.entity(side, int(far))
+                fields[name] = self.tables.entity(side, int(far))
             else:
                 fields["text"] = str(self._values[int(far) - size])
         return fields
@@ -466,7 +445,7 @@ class Scores:
         it already; all else being equal.
         """
         (terms,) = self._neighbour_terms([pair])
-        crowd = float(self._crowd[pair[0]])
+        crowd = float(self.model.constraints.crowd[pair[0]])
         found = [detail for side in (0, 1) for detail in self._addition(terms, side, crowd)]
         return max(found, key=lambda detail: detail.score, default=None)
 
@@ -474,7 +453,7 @@ class Scores:
         lacks = terms[1 + side]
         heaviest = np.argsort(-lacks.amounts, kind="stable")[:TRIED]
         weight, lacked = lacks.amounts[heaviest], lacks.edges[1 - side][heaviest]
-        theirs, ours = self.edges[1 - side], self.edges[side]
+        theirs, ours = self.model.edges[1 - side], self.model.edges[side]
         matches = self.relations.left, self.relations.right
         place, match = np.nonzero(theirs.relation[lacked][:, None] == matches[1 - side])
         relation = matches[side][match]
@@ -492,7 +471,9 @@ class Scores:
         after = before.copy()
         after[0] += votes
         after[1 + side] = np.maximum(after[1 + side] - weight[met[1 - side]], 0.0)
-        gains = self.weights.evidence(after, crowd) - self.weights.evidence(before, crowd)
+        gains = self.model.weights.evidence(after, crowd) - self.model.weights.evidence(
+            before, crowd
+        )
         best = int(np.argmax(gains))
         fields = self._describe(lacks, int(heaviest[met[1 - side][best]]))
         relation_added = self._relations[side][relation[met[side][best]]]

@@ -1,4 +1,4 @@
-"""What a run recorded, by the positions of entities. Sides are numbered 0 and 1."""
+"""The tables that a run recorded, by the positions of entities. Sides are numbered 0 and 1."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from sameas.graph.semantics.kinds import Kind
 from sameas.graph.task import Inputs
 from sameas.options.options import Options
 from sameas.result.explanation.result import SIDES, Entity, Relation
-from sameas.similarity.crosslingual import LanguageSupport
+from sameas.text.languages.support import LanguageSupport
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Record:
+class RunTables:
     """The graphs and the tables of a run (see ``Alignment``)."""
 
     pair: MatchedPair
@@ -29,11 +29,11 @@ class Record:
     candidates: pl.DataFrame
     unmatched: pl.DataFrame
     anchors: pl.DataFrame | None
-    taught: pl.DataFrame | None
+    dictionary_anchors: pl.DataFrame | None
     """The links that a dictionary was learnt from."""
     weights: dict[str, float]
     """What each kind of evidence was worth; empty for the defaults."""
-    aids: LanguageSupport
+    support: LanguageSupport
     """What names of different languages were compared by."""
     prices: pl.DataFrame | None
     thresholds: dict[str, float]

@@ -1,0 +1,141 @@
+"""The Model: what the score of a pair is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import polars as pl
+
+from sameas.compute.arrays import Mask, Matrix, Numbers, Positions, Vector
+from sameas.graph.task import Constraints, Task
+from sameas.similarity.edges import Edges, edges_of
+from sameas.similarity.features import TextRows
+from sameas.similarity.hops import HopMean
+from sameas.similarity.matrix import make_profit
+from sameas.similarity.names import ComparedNames
+from sameas.similarity.protocol import Similarity
+from sameas.similarity.traits import Traits, make_traits
+from sameas.similarity.types import contradictory
+from sameas.similarity.weights import Weights, weights_of
+from sameas.text.learned_dictionary import dictionary_rows
+
+PROFIT = "profit"
+"""The similarity that is the mean over the hops; the others are blocks of names."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Model:
+    """What the score of a pair is made of.
+
+    As published, the score is the profit. With refinement it is in log-odds: the similarities of
+    names and neighbourhoods, the evidence of linked neighbours, each times its weight, and what
+    types, attributes and spelling were learned to be worth.
+    """
+
+    constraints: Constraints
+    weights: Weights
+    edges: tuple[Edges, Edges]
+    """What evidence is gathered from; the method as published has none."""
+    similarities: Mapping[str, Similarity] = field(default_factory=dict)
+    """By the name of their weight: the profit first, then each block of names. Empty where the
+    scores of all pairs are known already."""
+    traits: Traits | None = None
+    """Types, attributes and spelling, where the kinds of entities are known."""
+
+    @property
+    def profit(self) -> Similarity:
+        """The mean over the hops."""
+        return self.similarities[PROFIT]
+
+    @property
+    def names(self) -> dict[str, Similarity]:
+        """The cosines of names by each block, under the name of its weight."""
+        return {name: each for name, each in self.similarities.items() if name != PROFIT}
+
+    @property
+    def name_weights(self) -> Vector:
+        """What a cosine of one is worth in each block of names."""
+        return np.array([getattr(self.weights, name) for name in self.names])
+
+    def allows(self, left: Numbers, right: Numbers) -> Mask:
+        """Which pairs may be linked: no constraint and no types exclude them."""
+        allowed: Mask = self.constraints.allows(left, right)
+        if self.traits is not None:
+            allowed &= ~contradictory(self.traits.types, left, right)
+        return allowed
+
+    def learn_traits(
+        self, left: Positions, right: Positions, trust: Vector
+    ) -> Callable[[Numbers, Numbers], Vector]:
+        """What gives the log-odds of pairs by their traits, learned from anchors."""
+        if self.traits is None:
+            return lambda left, right: np.zeros(len(left))
+        return self.traits.learn(left, right, trust).score
+
+    def evidence(self, left: Numbers, evidence: Matrix) -> Vector:
+        """The log-odds of pairs by their evidence, shape (3, pairs); ``left`` are their ends."""
+        return self.weights.evidence(evidence, self.constraints.crowd[left])
+
+    def score(self, left: Numbers, numbers: Matrix, evidence: Matrix, traits: Matrix) -> Vector:
+        """The log-odds of pairs, up to a constant.
+
+        ``numbers`` are those of each of the similarities, shape (similarities, pairs); ``traits``
+        the log-odds by types, attributes and spelling.
+        """
+        worths = [getattr(self.weights, name) for name in self.similarities]
+        text: Matrix = worths[0] * numbers[0]
+        for worth, each in zip(worths[1:], numbers[1:], strict=True):
+            text += worth * each
+        total: Vector = text + self.evidence(left, evidence) + traits
+        return total
+
+    def with_dictionary(
+        self, names: tuple[pl.Series, pl.Series], links: tuple[Positions, Positions]
+    ) -> Model:
+        """The model with one more block: names translated by a dictionary learnt from links."""
+        dictionary = make_profit(*dictionary_rows(*names, links))
+        return replace(self, similarities={**self.similarities, "dictionary": dictionary})
+
+
+def make_model(task: Task, *, weights: Weights | None = None) -> Model:
+    """The model of a task: constraints, weights and edges; ``with_text`` adds what compares texts.
+
+    ``weights`` are those of the options unless given.
+    """
+    options, pair = task.options, task.pair
+    weights = weights or weights_of(options)
+    if options.rounds:
+        edges = edges_of(pair, hub=weights.hub, relations="relations" not in options.without)
+    else:
+        edges = Edges.none(len(pair.left.entities)), Edges.none(len(pair.right.entities))
+    return Model(constraints=task.known, weights=weights, edges=edges)
+
+
+def with_text(
+    model: Model,
+    task: Task,
+    names: ComparedNames,
+    text: TextRows,
+    *,
+    hops: Similarity | None = None,
+) -> Model:
+    """The model with the similarities of names and neighbourhoods, and with traits.
+
+    ``hops`` is the mean over all hops but the names, if it is not that of the rows of ``text``.
+    """
+    blocks: dict[str, Similarity] = {"names": names.best_fitting(text.names)}
+    if text.embedding is not None:
+        blocks["embedding"] = names.best_fitting(text.embedding)
+    depth, means = task.options.depth, tuple(blocks.values())
+    profit: Similarity
+    if hops is not None:
+        profit = HopMean(means, hops, depth)
+    elif text.sketch is not None:
+        profit = HopMean(means, text.hops or text.sketch, depth, text.sketch)
+    else:
+        assert text.hops is not None
+        profit = text.hops
+    traits = make_traits(task.pair, names, blocks["names"]) if task.options.rounds else None
+    return replace(model, similarities={PROFIT: profit, **blocks}, traits=traits)
