@@ -1,5 +1,7 @@
 """Sketches are near the exact rows; the best products equal those of all products."""
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -14,6 +16,7 @@ from sameas.compute import topk
 from sameas.compute.kernels import topk as kernels
 from sameas.compute.rows import as_rows
 from sameas.compute.topk import _no_best, top_products
+from sameas.options.tuning import TUNING
 from sameas.similarity import sketch
 from sameas.similarity.sketch import make_sketch
 
@@ -139,7 +142,8 @@ def test_zeros_that_are_stored_meet_nobody():
 def test_the_nearest_do_not_depend_on_tiles(tile, workers):
     rng = np.random.default_rng(3)
     left, right = (as_rows(rng.integers(0, 3, (size, 5)) / 4) for size in (60, 50))
-    found = [topk.top_k_dense(left, right, 5, first=3, progress=lambda share: None)]
-    with patch.multiple(topk, TILE=tile, width=lambda: workers):
-        found.append(topk.top_k_dense(left, right, 5, first=3, progress=lambda share: None))
-    assert_array_equal(*found)
+    nearest = partial(topk.top_k_dense, left, right, 5, first=3, progress=lambda share: None)
+    expected = nearest()
+    with patch.object(topk, "width", lambda: workers):
+        found = nearest(tuning=replace(TUNING.search, tile=tile))
+    assert_array_equal(found, expected)
