@@ -122,8 +122,8 @@ def encoded_afresh(pair: MatchedPair) -> Iterator[float]:
     """The seconds that it takes to encode the names; inside, they are kept, and nothing else is."""
     with TemporaryDirectory() as folder, patch.dict(os.environ, SAMEAS_CACHE=folder):
         begin = time.perf_counter()
-        if find_encoder():
-            embedded(pair.left.names, pair.right.names, None)
+        if encoder := find_encoder():
+            embedded(pair.left.names, pair.right.names, encoder)
         yield time.perf_counter() - begin
 
 

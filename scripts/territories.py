@@ -18,6 +18,7 @@ from babel import Locale
 from scipy.sparse import csr_array
 
 from sameas.similarity.crosslingual import embedded
+from sameas.text.encoders import find_encoder
 from sameas.text.folding import folded
 from sameas.text.languages.glosses import glosses
 from sameas.text.ngrams import ngram_rows
@@ -54,7 +55,7 @@ def recall(left: pl.Series, right: pl.Series, language: str, sources: Sequence[s
 
 def encoder_recall(left: pl.Series, right: pl.Series) -> float:
     """The same by the encoder."""
-    rows = embedded(left, right, None)
+    rows = embedded(left, right, find_encoder())
     best = (rows[0].dense @ rows[1].dense.T).argmax(axis=1)
     return float((best == np.arange(len(left))).mean())
 
