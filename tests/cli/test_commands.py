@@ -21,6 +21,7 @@ from click.testing import CliRunner
 
 import sameas
 from folders import GOLD, LEFT, contents, dbp15k, lines, openea, put, table, two_tables
+from sameas.cli.demo import sample_links
 from sameas.cli.main import main
 from sameas.cli.server import listen
 from sameas.graph.task import Inputs
@@ -190,6 +191,16 @@ def test_the_demo_as_json():
     assert report["scores"]["paper"]["hits@1"] > 0.85
     assert report["scores"]["best"]["precision"] > 0.9
     assert report["scores"]["best"]["f1"] > report["scores"]["paper"]["f1"]
+
+
+def test_the_links_that_the_demo_shows_do_not_depend_on_the_last_digits(align_demo):
+    alignment = align_demo()
+    noise = np.random.default_rng(1).uniform(-0.002, 0.002, len(alignment.links))
+    shaken = alignment.links.with_columns(pl.col("score", "confidence") + noise).reverse()
+    shown, again = (sample_links(links, alignment.pair) for links in (alignment.links, shaken))
+    assert again["left", "right", "verdict"].rows() == shown["left", "right", "verdict"].rows()
+    assert len(set(shown["left"])) == 10
+    assert set(shown["verdict"]) == {"yes", "no"}
 
 
 def test_the_demo_shows_scores_and_what_it_says_to_try_next_works(tmp_path, monkeypatch):

@@ -11,7 +11,7 @@ from sameas.cli.command import command, print_table, progress_display, say
 if TYPE_CHECKING:
     import polars as pl
 
-    from sameas.result.alignment import Alignment
+    from sameas.graph.graph import GraphPair
 
 
 @command(
@@ -39,7 +39,7 @@ def demo() -> dict[str, Any]:
         }
     seconds = time.perf_counter() - begin
     scores = {name: sameas.evaluate(found, pair.gold) for name, found in results.items()}
-    examples = _examples(results["best"], pair.gold)
+    shown = sample_links(results["best"].links, pair)
     say(
         f"Two graphs of one world: {len(pair.left.entities):,} entities named in French (CLDR) and "
         f"{len(pair.right.entities):,} in English (GeoNames).\n{len(pair.gold):,} of them are on "
@@ -53,9 +53,14 @@ def demo() -> dict[str, Any]:
         ),
         header=("preset", "links", "correct", "precision", "recall", "Hits@1"),
     )
-    say('Ten of the links of "best", from the surest to the least sure:')
+    say('Ten of the links of "best", one from every tenth of the list:')
+    columns = shown["left name", "right name", "confidence", "verdict"]
+    # Processors differ in the third decimal.
     print_table(
-        examples["left name", "right name", "confidence", "verdict"].iter_rows(),
+        (
+            (french, english, f"{confidence:.2f}", verdict)
+            for french, english, confidence, verdict in columns.iter_rows()
+        ),
         header=("French", "English", "confidence", "true?"),
     )
     data = shlex.quote(str(sameas.DEMO))
@@ -65,25 +70,29 @@ def demo() -> dict[str, Any]:
     return {
         "data": str(sameas.DEMO),
         "scores": {name: metrics.asdict() for name, metrics in scores.items()},
-        "links": examples.to_dicts(),
+        "links": shown.to_dicts(),
         "total_seconds": round(seconds, 3),
     }
 
 
-def _examples(alignment: Alignment, gold: pl.DataFrame) -> pl.DataFrame:
-    """Ten links spread evenly over the confidences, with names and whether they are right."""
+def sample_links(links: pl.DataFrame, pair: GraphPair) -> pl.DataFrame:
+    """Ten links with the names of their entities and whether gold has them.
+
+    They are spread evenly over the left ids, in their order: the choice depends on which links
+    there are, and not on the last digits of their scores, which differ between processors.
+    """
     import numpy as np
     import polars as pl
 
-    links = alignment.links.sort(["confidence", "left"], descending=[True, False])
-    rows = links[np.linspace(0, len(links) - 1, 10).round().astype(int).tolist()]
-    left, right = alignment.pair.left, alignment.pair.right
-    known = gold.with_columns(verdict=pl.lit("yes"))
+    ordered = links.sort("left", "right")
+    rows = ordered[np.linspace(0, len(links) - 1, 10).round().astype(int).tolist()]
+    assert pair.gold is not None
+    known = pair.gold.with_columns(verdict=pl.lit("yes"))
     table: pl.DataFrame = rows.join(
         known, on=["left", "right"], how="left", maintain_order="left"
     ).with_columns(
         pl.col("verdict").fill_null("no"),
-        pl.col("left").replace_strict(left.entities, left.names).alias("left name"),
-        pl.col("right").replace_strict(right.entities, right.names).alias("right name"),
+        pl.col("left").replace_strict(pair.left.entities, pair.left.names).alias("left name"),
+        pl.col("right").replace_strict(pair.right.entities, pair.right.names).alias("right name"),
     )
     return table
