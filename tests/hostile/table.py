@@ -452,6 +452,16 @@ def environments(folder: Path) -> Iterator[Attempt]:
         for command in (*commands[2:], (*ALIGN, "--preset", "paper")):
             inside = lambda megabytes=megabytes: _limit_memory(megabytes)  # noqa: E731
             yield Attempt("environments", f"{megabytes} MB more of memory", command, inside=inside)
+    for limit in (resource.RLIMIT_AS, resource.RLIMIT_DATA):
+        for kilobytes in (200_000, 400_000, 600_000, 1_000_000, 1_500_000, 2_000_000):
+            small = limit == resource.RLIMIT_AS or kilobytes < 600_000
+            promise: Promise = "refused" if small else "either"
+            inside = lambda limit=limit, size=kilobytes * 1024: resource.setrlimit(  # noqa: E731
+                limit, (size, size)
+            )
+            for command in (commands[2], commands[4], ALIGN):
+                yield Attempt("environments", f"ulimit {limit} {kilobytes}", command,
+                              promise, inside=inside, shell="")  # fmt: skip
     for files in (3, 8, 16, 32):
         for command in commands[2:]:
             inside = lambda files=files: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))  # noqa: E731

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 import click
 
@@ -30,7 +30,6 @@ from sameas.options.declare import Option, checked, declared
 if TYPE_CHECKING:
     from rich.console import Console
 
-Side = Literal["left", "right"]
 START = time.perf_counter()
 """When the command was started, or nearly so."""
 JSON = "sameas.json"

@@ -11,7 +11,7 @@ from sameas.cli.command import command, print_table, progress_display, say
 if TYPE_CHECKING:
     import polars as pl
 
-    from sameas.graph.graph import GraphPair
+    from sameas.graph.matched import MatchedPair
 
 
 @command(
@@ -55,7 +55,7 @@ def demo() -> dict[str, Any]:
     )
     say('Ten of the links of "best", one from every tenth of the list:')
     columns = shown["left name", "right name", "confidence", "verdict"]
-    # Processors differ in the third decimal.
+    # Processors differ in the third decimal, and of unsure links in the second.
     print_table(
         (
             (french, english, f"{confidence:.2f}", verdict)
@@ -75,7 +75,7 @@ def demo() -> dict[str, Any]:
     }
 
 
-def sample_links(links: pl.DataFrame, pair: GraphPair) -> pl.DataFrame:
+def sample_links(links: pl.DataFrame, pair: MatchedPair) -> pl.DataFrame:
     """Ten links with the names of their entities and whether gold has them.
 
     They are spread evenly over the left ids, in their order: the choice depends on which links

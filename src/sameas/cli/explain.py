@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 import click
 
-from sameas.cli.command import Side, command, run_argument, say
+from sameas.cli.command import command, run_argument, say
 from sameas.errors import OptionError
 from sameas.options.declare import Option
+from sameas.options.options import Side
 
 
 @command(

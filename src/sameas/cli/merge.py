@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from sameas.cli.command import Side, command, run_argument, say
+from sameas.cli.command import command, run_argument, say
 from sameas.cli.convert import note_not_held
 from sameas.options.declare import Option
+from sameas.options.options import Side
 
 
 @command(

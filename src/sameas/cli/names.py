@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from sameas.cli.command import Side, command, pair_argument, say
+from sameas.cli.command import command, pair_argument, say
 from sameas.graph.rdf.reading import Reading
 from sameas.options.declare import Option
+from sameas.options.options import Side
 
 
 @command(

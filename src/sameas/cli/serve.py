@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
-from sameas.cli.command import INPUT, Side, command, progress_display, say
+from sameas.cli.command import INPUT, command, progress_display, say
 from sameas.cli.review import TOKEN
 from sameas.cli.server import HERE, LAST_PORT, address_of, answer, is_loopback, listen, require_web
 from sameas.errors import OptionError
 from sameas.graph.rdf.reading import Reading
 from sameas.options.declare import Option
+from sameas.options.options import Side
 
 if TYPE_CHECKING:
     from sameas.graph.matched import MatchedGraph

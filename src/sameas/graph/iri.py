@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Literal
 from urllib.parse import quote, unquote
 
 import polars as pl
 from pyoxigraph import NamedNode
 
-Side = Literal["left", "right"]
+from sameas.options.options import Side
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from sameas import __version__
-from sameas.graph.iri import Side
 from sameas.graph.matched import MatchedPair
 from sameas.graph.task import Inputs
-from sameas.options.options import Options
+from sameas.options.options import Options, Side
 from sameas.result.audit.record import Audit
 from sameas.result.explanation.words import Explanation
 from sameas.text.languages.support import NO_SUPPORT, LanguageSupport

@@ -20,8 +20,9 @@ from sameas.compute.atomic import replacing_file
 from sameas.formats.files import kind_of
 from sameas.formats.same_as import write_statements
 from sameas.graph.graph import Graph
-from sameas.graph.iri import MINTED, Side, are_blank, are_iris, bracketed, to_iris, to_property_iris
+from sameas.graph.iri import MINTED, are_blank, are_iris, bracketed, to_iris, to_property_iris
 from sameas.graph.labels import LABELS, names_from_uris
+from sameas.options.options import Side
 from sameas.result.alignment import Alignment
 from sameas.result.curated import curated
 from sameas.result.export import check_place, predicates_of

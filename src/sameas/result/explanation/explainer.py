@@ -10,7 +10,7 @@ import numpy as np
 from sameas.assignment.exchange import force_pair
 from sameas.candidates.pairs import Candidates
 from sameas.errors import OptionError
-from sameas.graph.iri import Side
+from sameas.options.options import Side
 from sameas.result.explanation import result
 from sameas.result.explanation.lookup import find_entity
 from sameas.result.explanation.result import SIDES, Comparison, Considered, Neighbours

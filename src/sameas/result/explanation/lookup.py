@@ -8,8 +8,9 @@ import polars as pl
 from rapidfuzz import fuzz, process
 
 from sameas.errors import OptionError
-from sameas.graph.iri import Side, last_part
+from sameas.graph.iri import last_part
 from sameas.graph.matched import MatchedGraph, MatchedPair
+from sameas.options.options import Side
 from sameas.result.explanation.result import SIDES
 from sameas.text.folding import folded
 

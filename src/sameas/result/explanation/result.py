@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from sameas.graph.iri import Side
+from sameas.options.options import Side
 
 SIDES: tuple[Side, Side] = ("left", "right")
 Kind = str
@@ -15,6 +15,7 @@ dictionary (learnt from links), where names are in two languages; neighbours (th
 left lacks, right lacks (what only the other has); types, attributes, spelling (what their likeness
 was learned to be worth); known (a known link); sketch (how far the sketched hops of the run are
 from the exact ones); threshold (which is taken off)."""
+
 Differences = tuple[tuple[Kind, float], ...]
 """By how much each part differs from that of the chosen pair, largest difference first."""
 Reason = Literal["no-candidate", "below-threshold", "taken", "unsure", "left-over"]

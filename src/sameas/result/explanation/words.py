@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from rich.cells import cell_len
 
-from sameas.graph.iri import Side, last_part
+from sameas.graph.iri import last_part
+from sameas.options.options import Side
 from sameas.result.explanation.result import (
     Comparison,
     Considered,

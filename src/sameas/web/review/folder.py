@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Lock, Thread
 
 from sameas.errors import SameasError
-from sameas.graph.iri import Side
+from sameas.options.options import Side
 from sameas.result.alignment import Alignment
 from sameas.result.decisions import copy_decisions, decisions_of, require_own_file
 from sameas.result.explanation.words import Explanation

@@ -9,8 +9,8 @@ from itertools import accumulate, pairwise
 import polars as pl
 
 from sameas.errors import OptionError
-from sameas.graph.iri import Side
 from sameas.graph.matched import MatchedGraph
+from sameas.options.options import Side
 from sameas.result.explanation.result import Comparison, Considered, Detail, Entity, Part
 from sameas.result.explanation.words import (
     REASONS,
