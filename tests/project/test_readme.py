@@ -63,3 +63,15 @@ def test_what_examples_import_is_there(file):
         for line in block.splitlines():
             if re.match(r"(from|import) sameas\b", line):
                 exec(line, {})
+
+
+@pytest.mark.parametrize("name", ["docs/method.md", "CONTRIBUTING.md"])
+def test_modules_that_are_named_are_there(name):
+    source, text = ROOT / "src" / "sameas", (ROOT / name).read_text(encoding="utf8")
+    folders = {path.name for path in source.iterdir() if path.is_dir()}
+    named = [
+        path for path in re.findall(r"`([a-z_]+/[a-z_/]*)`", text) if path.split("/")[0] in folders
+    ]
+    assert named
+    for path in named:
+        assert (source / path).is_dir() or (source / f"{path}.py").is_file(), path
