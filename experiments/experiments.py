@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,12 +21,12 @@ from sameas.formats.pair import read_pair
 from sameas.graph.matched import MatchedPair
 from sameas.graph.task import Inputs
 from sameas.options.options import Adjacency, GraphPart, LanguagePart, Part, Solver, TextPart
+from sameas.options.tuning import TUNING
 from sameas.pipeline.align import align
 from sameas.result.alignment import Alignment
 from sameas.result.audit.calibration import level_for
 from sameas.result.evaluation import BINS, Bin, calibration, evaluate, hide_half
 from sameas.similarity.crosslingual import choose_support
-from sameas.similarity.weights import Weights
 from sameas.text.languages.support import LanguageSupport
 
 VARIED: dict[str, Sequence[Any]] = {
@@ -44,6 +44,12 @@ PARTS: tuple[Part, ...] = (*get_args(TextPart), *get_args(GraphPart))
 SHIFTED = "base"
 """The weight that is a logarithm: half and double are a shift by ln 2."""
 VARIED_OPTIONS = ("temperature", "candidates", "rounds")
+VARIED_NUMBERS = (
+    *(f"weights.{name}" for name in ("names", "embedding", "dictionary", "profit", "shared")),
+    *("weights.unit", "weights.crowd", "weights.lacking", "evidence.hub", "anchors.share"),
+    *("refinement.spread", "refinement.settled", "open.base"),
+)
+"""Numbers of the tuning that are halved and doubled, by stage and name."""
 """Options that refinement depends on, besides its weights."""
 
 Half = tuple[str, MatchedPair, pl.Series | None]
@@ -267,18 +273,18 @@ def sensitivity(dataset: Dataset, setup: Setup) -> Figures:
     Of the one that decides which entities stay unmatched also F1 in the open protocol.
     """
     figures = {"as it is": _both(dataset, setup)}
-    for name in (*(field.name for field in fields(Weights)), *VARIED_OPTIONS):
-        weight = hasattr(Weights(), name)
-        usual = getattr(Weights() if weight else setup.options, name)
+    for path in (*VARIED_NUMBERS, *VARIED_OPTIONS):
+        stage, _, name = path.rpartition(".")
+        usual = getattr(getattr(TUNING, stage) if stage else setup.options, name)
         values = half_and_double(name, usual)
         figures[name] = {"as it is": usual, **values}
         for size, value in values.items():
             change: dict[str, Any] = {name: value}
-            changed = setup if weight else setup.changed(**change)
-            weights = replace(Weights(), **change) if weight else None
-            scores = {"hits@1": judge(dataset.pair, changed, weights).hits_at_1}
+            changed = setup if stage else setup.changed(**change)
+            tuning = TUNING.changed(**{stage: change}) if stage else TUNING
+            scores = {"hits@1": judge(dataset.pair, changed, tuning).hits_at_1}
             if name == SHIFTED:
-                scores["f1"] = judge(dataset.pair, changed.whole, weights).f1
+                scores["f1"] = judge(dataset.pair, changed.whole, tuning).f1
             figures[f"{name}, {size}"] = scores
     return figures
 

@@ -22,6 +22,7 @@ from unittest.mock import patch
 from sameas.graph.matched import MatchedPair
 from sameas.graph.task import Task
 from sameas.options.options import Features, Options, Preset, make_options
+from sameas.options.tuning import TUNING, Tuning
 from sameas.pipeline.align import align
 from sameas.pipeline.best import align_prepared
 from sameas.pipeline.inputs import Given, collect_inputs
@@ -32,7 +33,6 @@ from sameas.result.alignment import Alignment, Diagnostics
 from sameas.result.evaluation import Metrics, evaluate
 from sameas.similarity.crosslingual import choose_support, embedded
 from sameas.similarity.task import make_task
-from sameas.similarity.weights import Weights
 from sameas.text.encoders import find_encoder
 
 IN_REFINEMENT = ("votes", "lacking", "relations", "weights")
@@ -75,19 +75,23 @@ def run(pair: MatchedPair, setup: Setup) -> Alignment:
     return align(pair, setup.options, among=setup.among, word_vectors=setup.word_vectors)
 
 
-def aligned(pair: MatchedPair, setup: Setup, weights: Weights | None = None) -> Alignment:
-    """The same, from what refinement starts from, if there is refinement, made once for all."""
+def aligned(pair: MatchedPair, setup: Setup, tuning: Tuning = TUNING) -> Alignment:
+    """The same, from what refinement starts from, if there is refinement, made once for all.
+
+    Another ``tuning`` may differ in numbers of refinement; its weights are taken as they are.
+    """
     if not setup.options.rounds:
         return run(pair, setup)
-    task, phases = _task(pair, setup), Phases()
-    outcome = align_prepared(task, material(pair, setup), phases, weights=weights)
+    task, phases = _task(pair, setup, tuning), Phases()
+    learning = tuning == TUNING
+    outcome = align_prepared(task, material(pair, setup), phases, learning=learning)
     return make_alignment(task, outcome, phases)
 
 
 @lru_cache(maxsize=256)
-def judge(pair: MatchedPair, setup: Setup, weights: Weights | None = None) -> Metrics:
+def judge(pair: MatchedPair, setup: Setup, tuning: Tuning = TUNING) -> Metrics:
     """The scores of a run against the pair's gold links."""
-    return evaluate(aligned(pair, setup, weights), pair.gold)
+    return evaluate(aligned(pair, setup, tuning), pair.gold)
 
 
 def material(pair: MatchedPair, setup: Setup) -> Prepared:
@@ -110,11 +114,11 @@ def forget() -> None:
     _prepared.cache_clear()
 
 
-def _task(pair: MatchedPair, setup: Setup) -> Task:
+def _task(pair: MatchedPair, setup: Setup, tuning: Tuning = TUNING) -> Task:
     inputs = collect_inputs(
         pair, setup.options, Given(among=setup.among, word_vectors=setup.word_vectors)
     )
-    return make_task(pair, setup.options, inputs)
+    return make_task(pair, setup.options, inputs, tuning=tuning)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +16,14 @@ import reference
 from sameas.assignment.exact import assign
 from sameas.assignment.open import gap_to_bound, open_links, open_plan
 from sameas.candidates.pairs import every_pair, from_pairs
+from sameas.options.tuning import TUNING
 from strategies import matrices
+
+
+def patient(sweeps, tolerance):
+    """Numbers with which a plan has more time."""
+    return replace(TUNING.open, sweeps=sweeps, tolerance=tolerance)
+
 
 SIZES = [1.0, 5.0, 20.0, 55.0]
 """Largest scores: soft, as usual, sure, and as sure as it gets."""
@@ -95,7 +103,7 @@ def test_the_threshold_is_that_of_as_many_links_as_the_plan_expects(candidates):
 @settings(deadline=None, max_examples=30)
 @given(problems(max_side=4), st.sampled_from([-3.0, 0.0, 3.0]))
 def test_with_patience_each_stays_alone_as_the_others_of_its_line_let_it(candidates, threshold):
-    plan = open_plan(candidates, threshold=threshold, most=5000, tolerance=1e-9)
+    plan = open_plan(candidates, threshold=threshold, tuning=patient(5000, 1e-9))
     assume(plan.sweeps < 5000)
     scores = as_matrix(candidates, candidates.values.astype(np.float64), -np.inf)
     kernel = np.exp(scores - threshold)
@@ -114,8 +122,8 @@ def test_from_the_other_side_it_is_the_same_plan(candidates, threshold):
         candidates.shape[::-1], candidates.right, candidates.left, candidates.values
     )
     plan, mirrored = (
-        open_plan(candidates, threshold=threshold, most=5000, tolerance=1e-6),
-        open_plan(turned, threshold=threshold, most=5000, tolerance=1e-6),
+        open_plan(candidates, threshold=threshold, tuning=patient(5000, 1e-6)),
+        open_plan(turned, threshold=threshold, tuning=patient(5000, 1e-6)),
     )
     off = 0.05 + plan.deviation + mirrored.deviation
     assume(off < 0.1)  # scores that are far apart may need more sweeps than that
@@ -205,7 +213,7 @@ def test_a_pair_at_the_threshold_is_as_likely_as_that_both_stay_alone():
 @given(problems(size=20.0))
 def test_a_higher_threshold_leaves_more_of_them_alone(candidates):
     low, high = (
-        open_plan(candidates, threshold=threshold, most=1000, tolerance=1e-6)
+        open_plan(candidates, threshold=threshold, tuning=patient(1000, 1e-6))
         for threshold in (0.0, 2.0)
     )
     assert high.left_alone.sum() >= low.left_alone.sum() - 1e-3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -14,6 +15,7 @@ from sameas import Graph, GraphPair, OptionError, Options, align
 from sameas.assignment.open import open_links, open_plan
 from sameas.assignment.thresholds import learn_thresholds
 from sameas.candidates.pairs import every_pair, from_pairs
+from sameas.options.tuning import TUNING
 from strategies import matrices
 
 CARDINALITIES = {
@@ -141,8 +143,9 @@ def test_probabilities_of_a_single_side_sum_up_to_one_at_most(scores, cardinalit
 @given(matrices(-5, 5, max_side=6))
 def test_where_one_side_is_single_its_probabilities_are_a_choice_of_one_or_none(scores):
     candidates = every_pair(scores)
+    tuning = replace(TUNING.open, sweeps=2000, tolerance=1e-9)
     for single, axis in (((True, False), 1), ((False, True), 0)):
-        plan = open_plan(candidates, threshold=0.0, single=single, most=2000, tolerance=1e-9)
+        plan = open_plan(candidates, threshold=0.0, single=single, tuning=tuning)
         odds = np.exp(candidates.values.reshape(scores.shape).astype(float))
         expected = odds / (1 + odds.sum(axis=axis, keepdims=True))
         assert_allclose(plan.probability.reshape(scores.shape), expected, atol=1e-4)

@@ -21,7 +21,7 @@ from sameas import Graph, Options, align, evaluate
 from sameas.assignment.exact import certify
 from sameas.candidates.clues import Clues, make_clues, propose_by_clues
 from sameas.candidates.pairs import Candidates, every_pair, from_pairs
-from sameas.candidates.search import COMPARED, find_candidates
+from sameas.candidates.search import find_candidates
 from sameas.compute.rows import Rows, as_rows, unit
 from sameas.compute.topk import _largest, top_k_dense
 from sameas.graph.graph import positions_of
@@ -297,7 +297,7 @@ def test_recall_is_the_share_of_pairs_best_for_both_that_were_found(n, m):
     theirs = (rng.random((m, 8)) < 0.3).astype(np.float32)
     hints = Clues(csr_array(proposed), csr_array(theirs), no_neighbours(n), no_neighbours(m))
     found = by_clues(profit, 4, hints)
-    assert n <= COMPARED
+    assert n <= TUNING.search.recall_sample
     matrix = exact(profit)
     mutual = [
         (i, j)
@@ -428,22 +428,16 @@ def aligned(demo):
 
     def get(way, solver):
         if (way, solver) not in known:
-            with pytest.MonkeyPatch.context() as patch:
-                sparsely(patch, way)
-                known[way, solver] = align(demo, paper(solver=solver), tuning=NUMBERS[way])
+            known[way, solver] = align(demo, paper(solver=solver), tuning=NUMBERS[way])
         return known[way, solver]
 
     return get
 
 
 FEW_PAIRS = TUNING.changed(assignment={"complete_up_to": 0})
-NUMBERS = {"complete": TUNING, "nearest": FEW_PAIRS, "clues": FEW_PAIRS}
+MANY_ENTITIES = FEW_PAIRS.changed(search={"compare_all_up_to": 0})
+NUMBERS = {"complete": TUNING, "nearest": FEW_PAIRS, "clues": MANY_ENTITIES}
 """With these, small problems are treated as if they were large."""
-
-
-def sparsely(patch, way):
-    if way == "clues":
-        patch.setattr(sameas.candidates.search, "COMPARE_ALL_UP_TO", 0)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -506,11 +500,8 @@ def test_only_the_exact_solver_has_prices(aligned, solver):
 
 
 @pytest.mark.parametrize("solver", ["sinkhorn", "hungarian"])
-def test_as_many_candidates_as_entities_give_the_complete_answer(
-    demo, aligned, monkeypatch, solver
-):
-    whole = aligned("complete", solver)  # before the patch, which would change it
-    sparsely(monkeypatch, "nearest")
+def test_as_many_candidates_as_entities_give_the_complete_answer(demo, aligned, solver):
+    whole = aligned("complete", solver)
     found = align(demo, paper(solver=solver, candidates=1222), tuning=FEW_PAIRS)
     assert found.diagnostics.form == "complete"
     for name in ("links", "candidates", "unmatched", "gold_ranks"):
@@ -520,15 +511,13 @@ def test_as_many_candidates_as_entities_give_the_complete_answer(
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_the_same_input_gives_the_same_links(demo, aligned, monkeypatch, way):
-    sparsely(monkeypatch, way)
+def test_the_same_input_gives_the_same_links(demo, aligned, way):
     again = align(demo, paper(solver="sinkhorn"), tuning=NUMBERS[way])
     assert_same(again, aligned(way, "sinkhorn"))
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_the_same_input_gives_the_same_links_after_refinement(small, monkeypatch, way):
-    sparsely(monkeypatch, way)
+def test_the_same_input_gives_the_same_links_after_refinement(small, way):
     once, again = (align(small, tuning=NUMBERS[way]) for _ in range(2))
     assert_same(again, once)
     assert (once.diagnostics.search_recall is not None) == (way == "clues")
@@ -556,7 +545,6 @@ def test_every_pair_can_be_aligned_by_candidates(way, pair, solver, k, depth):
     pair = replace(pair, gold=None)
     chosen = paper(solver=solver, candidates=k, depth=depth)
     with pytest.MonkeyPatch.context() as patch:
-        sparsely(patch, way)
         form = Diagnostics(solver=solver, objective=0.0, form="candidates")
         patch.setattr(sameas.pipeline.paper, "plan_memory", lambda *given: form)
         found = align(pair, chosen, tuning=NUMBERS[way])
@@ -574,24 +562,22 @@ def test_every_pair_can_be_aligned_by_candidates(way, pair, solver, k, depth):
         )
 
 
-def test_gold_links_have_no_rank_where_nobody_has_a_candidate(monkeypatch):
-    sparsely(monkeypatch, "clues")
+def test_gold_links_have_no_rank_where_nobody_has_a_candidate():
     gold = pl.DataFrame({"left": ["l0"], "right": ["r0"]})
     pair = matched_pair(left=graph("l", ["", ""]), right=graph("r", ["", ""]), gold=gold)
-    found = align(pair, paper(candidates=1), tuning=FEW_PAIRS)
+    found = align(pair, paper(candidates=1), tuning=MANY_ENTITIES)
     assert found.diagnostics.candidate_pairs == 0
     assert len(found.gold_ranks) == 0
 
 
-def test_own_embeddings_are_compared_with_all(tmp_path, monkeypatch):
+def test_own_embeddings_are_compared_with_all(tmp_path):
     """There are no clues in them, however large the problem."""
-    sparsely(monkeypatch, "clues")
     rng = np.random.default_rng(9)
     rows = rng.standard_normal((60, 20))
     turn = rng.permutation(60)
     np.save(tmp_path / "rows.npy", np.vstack([rows, rows[turn]]))
     pair = matched_pair(left=graph("l", [""] * 60), right=graph("r", [""] * 60))
-    given = {"embeddings": tmp_path / "rows.npy", "tuning": FEW_PAIRS}
+    given = {"embeddings": tmp_path / "rows.npy", "tuning": MANY_ENTITIES}
     found = align(pair, paper(candidates=5), **given)
     assert found.diagnostics.form == "candidates"
     assert found.diagnostics.search_recall is None

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import fields
+from dataclasses import asdict
 
 import numpy as np
 import polars as pl
@@ -24,7 +24,7 @@ from experiments.reproduce import plan_tasks, reproduce
 from experiments.runs import make_setup
 from experiments.store import key_of
 from sameas.options.options import Options
-from sameas.similarity.weights import Weights
+from sameas.options.tuning import TUNING
 
 SETUP = make_setup("best")
 
@@ -96,7 +96,7 @@ def test_everything_runs_and_a_second_run_finds_all_done(data, tmp_path, monkeyp
     monkeypatch.setattr(experiments, "PARTS", ("folding", "votes"))
     monkeypatch.setattr(experiments, "VARIED_OPTIONS", ())
     monkeypatch.setattr(experiments, "SEEDS", (1,))
-    monkeypatch.setattr(experiments, "fields", lambda _: fields(Weights)[-1:])
+    monkeypatch.setattr(experiments, "VARIED_NUMBERS", ("open.base",))
     report = tmp_path / "report"
     first = reproduce(data, report)
     expected = {e.name for e in EXPERIMENTS if not e.real}
@@ -219,14 +219,15 @@ def test_the_ablation_leaves_out_every_part(dataset, monkeypatch):
 def test_every_setting_is_halved_and_doubled_and_nothing_else_changes(dataset, monkeypatch):
     asked = []
 
-    def judge(pair, setup, weights=None):
-        asked.append((setup, weights))
+    def judge(pair, setup, tuning=TUNING):
+        asked.append((setup, tuning))
         return scores
 
     scores = scores_of(dataset.pair, SETUP)
     monkeypatch.setattr(experiments, "judge", judge)
     figures = experiments.sensitivity(dataset, SETUP)
-    names = [*(field.name for field in fields(Weights)), *experiments.VARIED_OPTIONS]
+    paths = (*experiments.VARIED_NUMBERS, *experiments.VARIED_OPTIONS)
+    names = [path.rpartition(".")[2] for path in paths]
     for name in names:
         assert {name, f"{name}, half", f"{name}, double"} <= set(figures)
         usual, half, double = figures[name].values()
@@ -236,15 +237,16 @@ def test_every_setting_is_halved_and_doubled_and_nothing_else_changes(dataset, m
         else:
             assert (half, double) == (usual / 2, 2 * usual)
             assert set(figures[f"{name}, half"]) == {"hits@1"}
+    usual = SETUP.options
     changed = [
-        [x for x in fields(kind) if getattr(found, x.name) != getattr(usual, x.name)]
-        for setup, weights in asked[2:]
-        for kind, found, usual in (
-            (Options, setup.options, SETUP.options),
-            (Weights, weights or Weights(), Weights()),
-        )
+        {
+            *tuning.differences(),
+            *(x for x in asdict(usual) if getattr(setup.options, x) != getattr(usual, x)),
+        }
+        for setup, tuning in asked[2:]
     ]
     assert sum(map(len, changed)) == len(asked) - 2 == 2 * len(names) + 2
+    assert set.union(*changed) == set(paths)
 
 
 def test_tasks_are_planned_dataset_by_dataset_and_best_without_word_vectors(data):

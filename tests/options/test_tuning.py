@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import math
+import re
 from dataclasses import FrozenInstanceError, fields, is_dataclass
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+import sameas
 from sameas.options import tuning as module
 from sameas.options.tuning import TUNING, Number, Tuning, numbers
 
@@ -61,3 +66,48 @@ def test_another_tuning_differs_in_what_was_changed() -> None:
 def test_a_number_that_does_not_exist_is_refused(change: dict[str, dict[str, float]]) -> None:
     with pytest.raises((TypeError, AttributeError)):
         TUNING.changed(**change)
+
+
+def test_every_number_is_used() -> None:
+    own = Path(inspect.getfile(module))
+    sources = [file.read_text() for file in own.parents[1].rglob("*.py") if file != own]
+    used = set(re.findall(r"\.(\w+)", "\n".join(sources)))
+    assert not {number.name for number in EVERY} - used
+
+
+CHANGES: dict[str, dict[str, dict[str, Any]]] = {
+    "the threshold": {"open": {"floor": 200.0}},
+    "anchors": {"anchors": {"share": 2.0}},
+    "weights": {"weights": {"names": 1.0}},
+    "candidates": {"search": {"partners": 1, "slack": 0.0}},
+    "evidence": {"evidence": {"hub": 1}},
+    "sketches": {"sketch": {"principal": 4, "random": 8}},
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_another_tuning_gives_other_scores(small: sameas.GraphPair, change: Any) -> None:
+    usual, other = (
+        sameas.align(small, no_audit=True, languages="none", tuning=tuning)
+        for tuning in (TUNING, TUNING.changed(**change))
+    )
+    assert other.tuning.differences()
+    columns = "left", "right", "score"
+    assert not other.candidates.select(columns).equals(usual.candidates.select(columns))
+
+
+def test_the_audit_has_its_own_numbers(small: sameas.GraphPair) -> None:
+    silent = TUNING.changed(audit={"fewest": 10**9})
+    assert sameas.align(small, languages="none").audit is not None
+    assert sameas.align(small, languages="none", tuning=silent).audit is None
+
+
+def test_a_run_folder_says_that_it_was_made_with_other_numbers(
+    small: sameas.GraphPair, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    tuning = TUNING.changed(open={"floor": 2.0})
+    found = sameas.align(small, no_audit=True, languages="none", tuning=tuning)
+    sameas.write(found, tmp_path / "run")
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["tuning"] == {"open.floor": 2.0}
+    assert sameas.read_run(tmp_path / "run").tuning == TUNING
+    assert "another tuning" in caplog.text

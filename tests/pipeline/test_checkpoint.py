@@ -47,8 +47,9 @@ from sameas.text.words import words_of
 from strategies import paper
 
 FEW_PAIRS = TUNING.changed(assignment={"complete_up_to": 0})
-align = partial(sameas.align, tuning=FEW_PAIRS)
+BY_CLUES = FEW_PAIRS.changed(search={"compare_all_up_to": 0})
 """Small problems are treated as large ones."""
+align = partial(sameas.align, tuning=FEW_PAIRS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -488,18 +489,16 @@ def uninterrupted(pair):
     def get(how):
         if how not in known:
             told = []
-            with pytest.MonkeyPatch.context() as patch:
-                by_clues(patch, how)
-                alignment = align(pair, OPTIONS[how], progress=lambda *step: told.append(step))
+            given = {"tuning": numbers(how), "progress": lambda *step: told.append(step)}
+            alignment = align(pair, OPTIONS[how], **given)
             known[how] = alignment, told
         return known[how]
 
     return get
 
 
-def by_clues(patch, how):
-    if "clues" in how:
-        patch.setattr(sameas.candidates.search, "COMPARE_ALL_UP_TO", 0)
+def numbers(how):
+    return BY_CLUES if "clues" in how else FEW_PAIRS
 
 
 @pytest.fixture(autouse=True)
@@ -547,10 +546,8 @@ def assert_same_answer(found, expected):
 
 
 @pytest.mark.parametrize("how", OPTIONS)
-def test_a_run_interrupted_anywhere_goes_on_from_there(
-    pair, uninterrupted, tmp_path, monkeypatch, how
-):
-    by_clues(monkeypatch, how)
+def test_a_run_interrupted_anywhere_goes_on_from_there(pair, uninterrupted, tmp_path, how):
+    run = partial(align, pair, OPTIONS[how], tuning=numbers(how))
     expected, told = uninterrupted(how)
     phases = list(dict.fromkeys(phase for phase, _ in told))
     assert {"features", "neighbours", "assignment", "confidence"} <= set(phases)
@@ -561,10 +558,16 @@ def test_a_run_interrupted_anywhere_goes_on_from_there(
         for moment in moments(told, phase):
             folder = tmp_path / f"{phase} {moment}"
             with pytest.raises(KeyboardInterrupt):
-                align(pair, OPTIONS[how], progress=Interrupter(phase, moment), checkpoint=folder)
+                align(
+                    pair,
+                    OPTIONS[how],
+                    tuning=numbers(how),
+                    progress=Interrupter(phase, moment),
+                    checkpoint=folder,
+                )
             done = finished_before(told, phase)
             assert folder.exists() == bool(done)
-            found = align(pair, OPTIONS[how], checkpoint=folder)
+            found = run(checkpoint=folder)
             assert found.resumed == done
             assert_same_answer(found, expected)
             assert set(done) <= set(found.seconds)
@@ -573,16 +576,20 @@ def test_a_run_interrupted_anywhere_goes_on_from_there(
 @pytest.mark.parametrize(
     ("how", "steps"), [("exact", NEAREST), ("refined by clues", ("refinement",))]
 )
-def test_a_run_interrupted_again_and_again_gets_there(
-    pair, uninterrupted, tmp_path, monkeypatch, how, steps
-):
-    by_clues(monkeypatch, how)
+def test_a_run_interrupted_again_and_again_gets_there(pair, uninterrupted, tmp_path, how, steps):
+    run = partial(align, pair, OPTIONS[how], tuning=numbers(how))
     expected, told = uninterrupted(how)
     folder = tmp_path / "kept"
     for phase in dict.fromkeys(phase for phase, _ in told if phase not in ("features", "profit")):
         with pytest.raises(KeyboardInterrupt):
-            align(pair, OPTIONS[how], progress=Interrupter(phase, 1), checkpoint=str(folder))
-    found = align(pair, OPTIONS[how], checkpoint=str(folder))
+            align(
+                pair,
+                OPTIONS[how],
+                tuning=numbers(how),
+                progress=Interrupter(phase, 1),
+                checkpoint=str(folder),
+            )
+    found = run(checkpoint=str(folder))
     assert found.resumed == steps
     assert_same_answer(found, expected)
 
@@ -590,8 +597,8 @@ def test_a_run_interrupted_again_and_again_gets_there(
 def test_what_was_kept_stays_until_the_result_is_safe(pair, uninterrupted, tmp_path):
     """Who writes the result deletes it; until then, even a finished run can be had again."""
     for how, steps in (("nearest", NEAREST), ("exact", NEAREST), ("refined", ("refinement",))):
-        first = align(pair, OPTIONS[how], checkpoint=tmp_path / how)
-        again = align(pair, OPTIONS[how], checkpoint=tmp_path / how)
+        first = align(pair, OPTIONS[how], tuning=numbers(how), checkpoint=tmp_path / how)
+        again = align(pair, OPTIONS[how], tuning=numbers(how), checkpoint=tmp_path / how)
         assert first.resumed == ()
         assert again.resumed == steps
         assert_same_answer(again, uninterrupted(how)[0])
@@ -745,7 +752,7 @@ def test_features_that_took_long_are_kept_with_the_neighbours(pair, tmp_path, mo
 PROGRAM = """
 import os, signal, sys
 from dataclasses import replace
-import sameas, sameas.candidates.search, sameas.pipeline.checkpoint
+import sameas, sameas.pipeline.checkpoint
 from sameas.options.tuning import TUNING
 
 folder, preset, phase, count, checkpoint = sys.argv[1:]
@@ -753,7 +760,7 @@ left = int(count)
 sameas.pipeline.checkpoint.WORTH_SECONDS = 0
 tuning = TUNING.changed(assignment={"complete_up_to": 0})
 if preset == "best":
-    sameas.candidates.search.COMPARE_ALL_UP_TO = 0
+    tuning = tuning.changed(search={"compare_all_up_to": 0})
 
 def progress(name, share):
     global left
@@ -775,10 +782,9 @@ sameas.align(folder, options, progress=progress, checkpoint=checkpoint, tuning=t
     ],
 )
 def test_a_killed_run_goes_on_in_another_process(
-    folder, pair, uninterrupted, tmp_path, monkeypatch, how, preset, phases
+    folder, pair, uninterrupted, tmp_path, how, preset, phases
 ):
     """Killed half way through a phase; resumed here."""
-    by_clues(monkeypatch, how)
     expected, told = uninterrupted(how)
     # On a busy machine, threads that wait for each other take longer than the work.
     lean = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -789,6 +795,6 @@ def test_a_killed_run_goes_on_in_another_process(
         running.append(subprocess.Popen([sys.executable, "-c", PROGRAM, *arguments], env=lean))
     assert [process.wait() for process in running] == [-signal.SIGKILL] * len(phases)
     for phase in phases:
-        found = align(pair, OPTIONS[how], checkpoint=tmp_path / phase)
+        found = align(pair, OPTIONS[how], tuning=numbers(how), checkpoint=tmp_path / phase)
         assert found.resumed == finished_before(told, phase)
         assert_same_answer(found, expected)

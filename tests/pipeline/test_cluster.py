@@ -26,6 +26,7 @@ from sameas.compute.parallel import THREADS, map_blocks, using
 from sameas.compute.rows import as_rows
 from sameas.errors import ClusterError, OptionError
 from sameas.options.options import Where
+from sameas.options.tuning import TUNING
 from sameas.pipeline.cluster import MOST_LOSSES, Dask, _aligned, _Sent, engine_at
 from sameas.refinement import evidence
 from sameas.similarity import sketch
@@ -228,9 +229,10 @@ def test_other_methods_give_the_same_links(small, tiny_blocks, choices):
     same_alignment(found, sameas.align(small, **choices))
 
 
-def test_clues_give_the_same_proposals(small, tiny_blocks, monkeypatch):
-    monkeypatch.setattr("sameas.candidates.search.COMPARE_ALL_UP_TO", 10)
-    found = [sameas.align(small, engine=one) for one in (None, Dask(Client(), few=1, most=2))]
+def test_clues_give_the_same_proposals(small, tiny_blocks):
+    tuning = TUNING.changed(search={"compare_all_up_to": 10})
+    engines = None, Dask(Client(), few=1, most=2)
+    found = [sameas.align(small, engine=one, tuning=tuning) for one in engines]
     same_alignment(*found)
 
 

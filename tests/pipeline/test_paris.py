@@ -15,7 +15,10 @@ from hypothesis import strategies as st
 import sameas
 from sameas.formats.pair import read_pair
 from sameas.graph.graph import Graph
-from sameas.pipeline.paris import THETA, Equivalences, maximal_links, paris
+from sameas.options.tuning import TUNING
+from sameas.pipeline.paris import Equivalences, maximal_links, paris
+
+THETA = TUNING.paris.theta
 
 
 def graph(names: dict[str, str], *triples: tuple[str, str, str]) -> Graph:

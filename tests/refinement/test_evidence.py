@@ -17,6 +17,7 @@ import reference
 from pairs import matched_pair
 from sameas import Graph
 from sameas.candidates.pairs import from_pairs
+from sameas.options.tuning import TUNING
 from sameas.refinement import evidence
 from sameas.refinement.evidence import Anchors, gather_evidence, match_relations
 from sameas.similarity.edges import edges_of
@@ -251,9 +252,9 @@ def test_matches_that_are_seldom_are_dropped_and_do_not_cover():
     # p and p meet once in 40 edges and one, 1 / sqrt(43 * 4) = .076; p and q on the 39 others.
     assert len(found.left) == 4
     assert found.left_cover[0] == pytest.approx(41 / 44)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(evidence, "LEAST", 0.1)
-        strict = match_relations(*edges, Anchors(everyone, everyone, np.ones(many + 1)))
+    tuning = TUNING.changed(evidence={"least": 0.1})
+    anchors = Anchors(everyone, everyone, np.ones(many + 1))
+    strict = match_relations(*edges, anchors, tuning=tuning)
     assert strict.right.tolist() == [1, 3]
     assert strict.left_cover[0] == pytest.approx(40 / 44)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
-from unittest.mock import patch
 
 import numpy as np
 import polars as pl
@@ -18,16 +17,16 @@ import reference
 from pairs import matched_pair
 from sameas import Graph, Options, align, verify
 from sameas.graph.task import Constraints, Inputs
+from sameas.options.tuning import TUNING
 from sameas.pipeline.best import refine_model
 from sameas.pipeline.phases import Phases
 from sameas.pipeline.stages import prepare
-from sameas.refinement.anchors import FEW, MOST_EAGER, TIE, anchor_thresholds
+from sameas.refinement.anchors import anchor_thresholds
 from sameas.refinement.evidence import Anchors
-from sameas.refinement.refine import SURE, refine
+from sameas.refinement.refine import refine
 from sameas.result.alignment import Diagnostics
 from sameas.similarity.edges import edges_of
 from sameas.similarity.task import make_task
-from sameas.similarity.weights import Weights
 from sameas.text.folding import folded, sounded
 from sameas.text.languages.support import NO_SUPPORT
 from strategies import kindred, with_attributes
@@ -96,14 +95,16 @@ def material_of(pair):
     return prepare(task, task.everything, NO_SUPPORT, Phases(), figures)
 
 
-def refine_pair(pair, known, *, rounds, weights=None, material=None):
+ONE_RIVAL = TUNING.changed(search={"partners": 1})
+
+
+def refine_pair(pair, known, *, rounds, tuning=TUNING, material=None):
     """Refinement with all that the default options give it, and exact hops."""
     options = Options(rounds=rounds)
     model, candidates, _ = material or material_of(pair)
-    weights = weights or Weights()
-    edges = edges_of(pair, hub=weights.hub)
+    edges = edges_of(pair, hub=tuning.evidence.hub)
     return refine(
-        replace(model, edges=edges, constraints=known, weights=weights),
+        replace(model, edges=edges, constraints=known, tuning=tuning, weights=tuning.weights),
         candidates,
         temperature=options.temperature,
         iterations=options.iterations,
@@ -144,7 +145,7 @@ def expected_scores(pair, known, anchors):
         of_kind = [(kinds == known.kinds[0][i]).sum() for kinds in known.kinds]
         scores[i, j] += reference.combined(each, (of_kind[0] * of_kind[1]) ** 0.5)
     for i, j in known.seeds.tolist():
-        scores[i, j] += SURE
+        scores[i, j] += TUNING.refinement.seed
     return scores
 
 
@@ -171,8 +172,7 @@ def tasks(draw):
 @given(tasks(), st.integers(1, 5))
 def test_scores_are_the_sum_of_all_that_the_last_anchors_say(task, rounds):
     pair, known = task
-    with patch("sameas.refinement.refine.RIVALS", 1):
-        found = refine_pair(pair, known, rounds=rounds)
+    found = refine_pair(pair, known, rounds=rounds, tuning=ONE_RIVAL)
     chosen = found.pairs.candidates
     cells = cells_of(chosen)
     assert cells == sorted(set(cells))
@@ -195,8 +195,7 @@ def test_scores_are_the_sum_of_all_that_the_last_anchors_say(task, rounds):
 @given(tasks())
 def test_after_one_round_all_that_is_allowed_and_near_the_best_is_there(task):
     pair, known = task
-    with patch("sameas.refinement.refine.RIVALS", 1):
-        found = refine_pair(pair, known, rounds=1)
+    found = refine_pair(pair, known, rounds=1, tuning=ONE_RIVAL)
     scores = expected_scores(pair, known, found.anchors)
     for i, j in np.ndindex(scores.shape):
         if not allowed(known, i, j):
@@ -224,7 +223,7 @@ def test_the_first_anchors_are_the_likely_pairs_of_the_first_plan(task):
     found = refine_pair(pair, known, rounds=1)
     _, profit = likeness(pair)
     for i, j in known.seeds.tolist():
-        profit[i, j] += SURE
+        profit[i, j] += TUNING.refinement.seed
     for i, j in np.ndindex(profit.shape):
         if not allowed(known, i, j):
             profit[i, j] = -np.inf
@@ -238,8 +237,9 @@ def test_the_first_anchors_are_the_likely_pairs_of_the_first_plan(task):
             assert plan[i, j] > 0.3 - 1e-3
             assert plan[i, j] > others - 1e-3
         else:
-            # A pair that is better by less than TIE has an equal.
-            assert plan[i, j] < 0.3 + 1e-3 or plan[i, j] < others * np.exp(TIE / 0.02) + 1e-3
+            # A pair that is better by less than a tie has an equal.
+            equal = others * np.exp(TUNING.open.tie / 0.02)
+            assert plan[i, j] < 0.3 + 1e-3 or plan[i, j] < equal + 1e-3
 
 
 @settings(deadline=None, max_examples=8)
@@ -271,9 +271,8 @@ def test_further_rounds_go_on_from_the_earlier_ones(task):
 
 def test_weights_that_say_nothing_leave_names_alone():
     pair = world()
-    found = refine_pair(
-        pair, everyone(pair), rounds=2, weights=Weights(profit=0.0, shared=0.0, lacking=0.0)
-    )
+    tuning = TUNING.changed(weights={"profit": 0.0, "shared": 0.0, "lacking": 0.0})
+    found = refine_pair(pair, everyone(pair), rounds=2, tuning=tuning)
     names, _ = likeness(pair)
     chosen = found.pairs.candidates
     assert_allclose(chosen.values, 13 * names[chosen.left, chosen.right], atol=1e-4)
@@ -631,9 +630,10 @@ def test_the_more_anchors_there_are_the_less_sure_a_new_one_must_be():
         anchors = Anchors(nobody, nobody, np.ones(count))
         return anchor_thresholds(np.array(thresholds), anchors).tolist()
 
-    assert of(0, 9.0, 0.5) == of(FEW, 9.0, 0.5) == [9.0, 0.5]
-    assert of(3 * FEW, 9.0) == [pytest.approx(9 - np.log(3))]
-    assert of(10**6, 9.0, 2.0, 0.5) == [9 - MOST_EAGER, 1.0, 0.5], "no lower than any threshold"
+    few, eager = TUNING.anchors.few, TUNING.anchors.most_eager
+    assert of(0, 9.0, 0.5) == of(few, 9.0, 0.5) == [9.0, 0.5]
+    assert of(3 * few, 9.0) == [pytest.approx(9 - np.log(3))]
+    assert of(10**6, 9.0, 2.0, 0.5) == [9 - eager, 1.0, 0.5], "no lower than any threshold"
 
 
 # --- through the pipeline -----------------------------------------------------------------------

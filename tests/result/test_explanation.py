@@ -21,7 +21,7 @@ from pairs import matched_pair
 from sameas.assignment.exchange import force_pair
 from sameas.candidates.pairs import every_pair
 from sameas.cli.main import main
-from sameas.refinement.refine import SURE
+from sameas.options.tuning import TUNING
 from sameas.result.explanation.explainer import explain
 from sameas.result.explanation.lookup import find_entity
 from sameas.result.explanation.terms import Decomposition
@@ -163,7 +163,8 @@ def test_given_rows_are_one_detail(few):
 
 def test_known_links_have_a_part_of_their_own(few):
     found = sameas.align(few, seeds=few.gold.head(20)).explain(few.gold["left"][0])
-    assert [part.score for part in found.comparison.parts if part.kind == "known"] == [SURE]
+    known = [part.score for part in found.comparison.parts if part.kind == "known"]
+    assert known == [TUNING.refinement.seed]
     assert found.comparison.score == pytest.approx(found.comparison.listed, abs=2e-4)
     assert "given as a known link" in str(found)
 

@@ -20,12 +20,12 @@ from sameas.graph.task import Inputs
 from sameas.options.tuning import TUNING
 from sameas.refinement.weights import learn_weights
 from sameas.similarity.crosslingual import choose_support, look_up, with_meanings
-from sameas.similarity.weights import DEFAULT
 from sameas.text import encoders
 from sameas.text.encoders import Encoder, find_encoder
 from sameas.text.learned_dictionary import dictionary_rows, learn_dictionary
 from sameas.text.ngrams import ngram_rows
 
+DEFAULT = TUNING.weights
 HAN = "阿贝色德厄弗格赫伊杰克勒莫恩奥佩库尔斯特乌维韦克西伊"
 CYRILLIC = "абцдефгхийклмнопкрстуввксыз"
 """A sign for each letter of the alphabet."""
@@ -61,15 +61,14 @@ def test_no_other_weights_explain_the_choices_better(choices, prior):
     counts = np.array([len(choice) for choice in choices])
     truth = np.zeros(len(flat), dtype=bool)
     truth[np.cumsum(counts) - counts] = True
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sameas.refinement.weights.PRIOR", prior)
-        learned = learn_weights(
-            DEFAULT,
-            dict(zip(names, columns, strict=True)),
-            np.array([offset for _, offset in flat]),
-            counts=counts,
-            truth=truth,
-        )
+    learned = learn_weights(
+        DEFAULT,
+        dict(zip(names, columns, strict=True)),
+        np.array([offset for _, offset in flat]),
+        counts=counts,
+        truth=truth,
+        tuning=replace(TUNING.refinement, weight_prior=prior),
+    )
     defaults = [getattr(DEFAULT, name) for name in names]
     found = np.array([getattr(learned, name) for name in names])
     best = reference.choice_fit(found, defaults, choices, prior=prior)
@@ -328,9 +327,9 @@ def test_aids_survive_an_interruption(foreign, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("spelling_alone", [True, False])
-def test_clues_propose_only_where_spelling_alone_counts(small, monkeypatch, spelling_alone):
+def test_clues_propose_only_where_spelling_alone_counts(small, spelling_alone):
     """The recall of the search is measured where clues proposed, and not where all are compared."""
-    monkeypatch.setattr("sameas.candidates.search.CLUES_BEYOND", 10)
+    tuning = TUNING.changed(search={"clues_beyond": 10})
     given = {"languages": "none"} if spelling_alone else {"dictionary": [("roi", "king")]}
-    found = sameas.align(small, no_audit=True, **given)
+    found = sameas.align(small, no_audit=True, tuning=tuning, **given)
     assert (found.diagnostics.search_recall is not None) == spelling_alone

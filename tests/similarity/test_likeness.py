@@ -20,7 +20,7 @@ from sameas.similarity.attributes import read_attributes
 from sameas.similarity.cache import PairCache
 from sameas.similarity.hops import HopMean
 from sameas.similarity.matrix import make_profit
-from sameas.similarity.names import MOST_NAMES, MaxOverNames, name_table
+from sameas.similarity.names import MaxOverNames, name_table
 from sameas.similarity.spelling import DIFFERENT, NEITHER, ONE, SAME, UNALIKE, read_spelling
 from sameas.similarity.types import Types, contradictory
 from sameas.similarity.values import (
@@ -264,7 +264,8 @@ def test_of_very_many_names_those_count_that_the_other_graph_has():
     graph = Graph.from_triples([("a", "r", "b")], names={"a": "A", "b": "B"}, alternatives=many)
     other = Graph.from_triples([("c", "r", "d")], names={"c": "NAME 57", "d": "name 31"})
     names, starts = name_table(graph, other)
-    assert starts.tolist() == [0, MOST_NAMES, MOST_NAMES + 1]
+    most = TUNING.search.most_names
+    assert starts.tolist() == [0, most, most + 1]
     assert names[0] == "A"
     assert {"name 31", "name 57"} < set(names)
 

@@ -17,7 +17,6 @@ from sameas.compute.kernels import topk as kernels
 from sameas.compute.rows import as_rows
 from sameas.compute.topk import _no_best, top_products
 from sameas.options.tuning import TUNING
-from sameas.similarity import sketch
 from sameas.similarity.sketch import make_sketch
 
 
@@ -45,12 +44,12 @@ def hops_of(adjacency, features, depth):
     return found
 
 
-def sketch_of(sides, depth, only=None):
+def sketch_of(sides, depth, only=None, tuning=TUNING):
     adjacency, features = zip(*sides, strict=True)
     everyone = tuple(np.arange(len(side)) for side in features)
     return make_sketch(
         adjacency, tuple(as_rows(csr_array(side)) for side in features), depth=depth,
-        only=only or everyone,
+        only=only or everyone, tuning=tuning,
     )  # fmt: skip
 
 
@@ -77,10 +76,10 @@ def test_long_rows_are_sketched_without_bias_and_only_those_asked_for():
     left, right = (index.ravel() for index in np.indices(exact.shape))
     errors = {}
     for random in (32, 288):
-        with patch.multiple(sketch, PRINCIPAL=16, RANDOM=random, COLUMNS=16 + random):
-            found = sketch_of(sides, 2)
-            some = np.array([3, 7, 50]), np.array([0, 69])
-            few = sketch_of(sides, 2, some)
+        tuning = TUNING.changed(sketch={"principal": 16, "random": random})
+        found = sketch_of(sides, 2, tuning=tuning)
+        some = np.array([3, 7, 50]), np.array([0, 69])
+        few = sketch_of(sides, 2, some, tuning=tuning)
         error = found.of(left, right) - exact.ravel()
         errors[random] = np.sqrt((error**2).mean())
         assert abs(error.mean()) < 0.01

@@ -23,7 +23,6 @@ from sameas.compute.kernels.products import weighted_sums
 from sameas.compute.parallel import in_parallel, one_blas_thread
 from sameas.options.tuning import TUNING, OpenTuning
 
-BASE, FLOOR = TUNING.open.base, TUNING.open.floor
 MANY = 1_000_000
 """Pairs beyond which starting threads in each sweep pays."""
 
@@ -56,16 +55,15 @@ def open_plan(
     candidates: Candidates,
     *,
     threshold: float | None = None,
-    base: float = BASE,
     single: tuple[bool, bool] = (True, True),
-    most: int = TUNING.open.sweeps,
-    tolerance: float = TUNING.open.tolerance,
+    final: bool = False,
     start: OpenPlan | None = None,
     tuning: OpenTuning = TUNING.open,
 ) -> OpenPlan:
     """The plan over candidates whose profits are scores in log-odds.
 
-    ``threshold`` fixes what is else found from the data and ``base``. Entities of a side that is
+    ``threshold`` fixes what is else found from the data. The ``final`` plan, which links are made
+    from, is more precise than those of refinement. Entities of a side that is
     not ``single`` may have several partners. Both sides are updated at once and half the way, in
     logarithms: taking turns, a sure pair nears its value like 1 / sweeps. Anderson's method makes
     that several times faster. A plan to ``start`` from, of much the same pairs, saves sweeps.
@@ -73,9 +71,11 @@ def open_plan(
     n, m = candidates.shape
     scores = np.clip(candidates.values, -tuning.clip, tuning.clip)
     fixed = threshold is not None
+    most = tuning.final_sweeps if final else tuning.sweeps
+    tolerance = tuning.final_tolerance if final else tuning.tolerance
     sums = _sums_of_odds(candidates, scores)
     if threshold is None:
-        threshold = _threshold(n, m, min(n, m) / 2, base, tuning)
+        threshold = _threshold(n, m, min(n, m) / 2, tuning)
     alone, steps = np.zeros(n + m), Steps(tuning)  # logarithms, left then right
     if start is not None:
         alone = np.log(np.maximum(np.append(start.left_alone, start.right_alone), 1e-300))
@@ -100,7 +100,7 @@ def open_plan(
             alone = steps.next(alone, asked, np.sqrt(new)) if moved > tolerance else asked
             left, right = np.exp(alone[:n]), np.exp(alone[n:])
             if not fixed:
-                threshold = _threshold(n, m, n - float(left.sum()), base, tuning)
+                threshold = _threshold(n, m, n - float(left.sum()), tuning)
     probability, deviation = _probabilities(
         candidates, scores - np.float64(threshold), left, right, single
     )
@@ -239,11 +239,11 @@ def gap_to_bound(candidates: Candidates, prices: Vector, objective: float) -> fl
     return relative_gap(bound, objective)
 
 
-def _threshold(n: int, m: int, links: float, base: float, tuning: OpenTuning) -> float:
+def _threshold(n: int, m: int, links: float, tuning: OpenTuning) -> float:
     """The threshold if so many of n and m entities are linked."""
     if not n or not m:
         return tuning.floor
     spare = tuning.spare * min(n, m)
     links = min(max(links, 1.0), float(min(n, m)))
     chance = (n - links + spare) * (m - links + spare) / links
-    return max(base + float(np.log(chance)), tuning.floor)
+    return max(tuning.base + float(np.log(chance)), tuning.floor)

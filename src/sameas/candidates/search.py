@@ -13,35 +13,16 @@ from sameas.compute.arrays import Matrix, Positions, Progress
 from sameas.compute.parallel import THREADS, slices
 from sameas.compute.projection import multiply
 from sameas.compute.rows import Rows
-from sameas.compute.topk import (
-    COMPARE_ALL_UP_TO,
-    ROUGH,
-    SHARP,
-    distinct,
-    top_k_dense,
-    top_k_sparse,
-)
+from sameas.compute.topk import distinct, top_k_dense, top_k_sparse
 from sameas.graph.task import Sides, Task
 from sameas.options.options import Options
-from sameas.similarity.features import SAME_NAME
+from sameas.options.tuning import TUNING, SearchTuning
 from sameas.similarity.hops import HopMean
 from sameas.similarity.matrix import RowProduct
 from sameas.similarity.model import Model
 from sameas.similarity.names import MaxOverNames
 from sameas.similarity.protocol import Searchable, Similarity
 from sameas.text.languages.support import LanguageSupport
-
-COMPARED = 300
-"""Entities for which all partners are compared, to measure what proposed candidates miss."""
-FIRST = 60
-"""Partners kept for each entity however far below the best, where the plan ranks by profit."""
-SAME_VALUES = 10
-"""Partners that each entity gets for like values."""
-CLUES_BEYOND = 5000
-"""Entities a side beyond which clues propose where they are enough."""
-EACH, EACH_OF_MANY = 0.4, 0.2
-"""The share of an entity's candidates that each kind of clue proposes; less, to save memory, among
-many entities."""
 
 
 def searched_by_clues(task: Task, sides: Sides, support: LanguageSupport) -> bool:
@@ -51,16 +32,21 @@ def searched_by_clues(task: Task, sides: Sides, support: LanguageSupport) -> boo
     spelled, and only the first names of entities that have several.
     """
     enough = task.options.rounds > 0 and not task.pair.both_rdf and not support.used
-    limit = min(CLUES_BEYOND, COMPARE_ALL_UP_TO) if enough else COMPARE_ALL_UP_TO
+    limit = task.tuning.search.compare_all_up_to
+    if enough:
+        limit = min(limit, task.tuning.search.clues_beyond)
     return task.inputs.embeddings is None and max(map(len, sides)) > limit
 
 
 def propose(task: Task, sides: Sides, progress: Progress) -> Positions:
     """Pairs proposed by clues, as numbers left * len(right) + right, ascending."""
-    options, many = task.options, max(map(len, sides)) > COMPARE_ALL_UP_TO
+    options, tuning = task.options, task.tuning.search
+    many = max(map(len, sides)) > tuning.compare_all_up_to
     # Names and neighbours propose partners separately; refinement finds more by itself.
-    k = max(int(options.candidates * (EACH_OF_MANY if many else EACH)), 1)
-    return propose_by_clues(make_clues(task.pair, options, sides), k, progress=progress)
+    share = tuning.clue_share_of_many if many else tuning.clue_share
+    k = max(int(options.candidates * share), 1)
+    clues = make_clues(task.pair, options, sides)
+    return propose_by_clues(clues, k, progress=progress, tuning=tuning)
 
 
 def search(
@@ -73,53 +59,63 @@ def search(
 
     ``proposed`` are the pairs of ``propose``; None if all entities are compared.
     """
-    profit = model.profit
+    profit, tuning = model.profit, model.tuning.search
     assert isinstance(profit, RowProduct | HopMean)
     also = None
-    if options.rounds and max(profit.shape) <= COMPARE_ALL_UP_TO:
+    if options.rounds and max(profit.shape) <= tuning.compare_all_up_to:
         also = _namesakes(model, by_spelling=proposed is None, options=options)
     return find_candidates(
         profit,
         options.candidates,
-        first=max(options.top, 10 if options.rounds else FIRST),
+        first=max(options.top, tuning.partners if options.rounds else tuning.first),
         proposed=proposed,
         also=also,
         progress=progress,
+        tuning=tuning,
     )
 
 
 def _namesakes(model: Model, *, by_spelling: bool, options: Options) -> Positions:
     """Pairs that are alike in their names alone (as spelled, too), or in their values alone."""
     pairs, names, traits = np.zeros(0, dtype=np.int64), model.names, model.traits
+    tuning = model.tuning.search
     if "namesakes" not in options.without:
         spelled = names["names"]
         if by_spelling and isinstance(spelled, RowProduct):
-            pairs = top_k_sparse(spelled.left.sparse, spelled.right.sparse, SAME_NAME)
+            pairs = top_k_sparse(spelled.left.sparse, spelled.right.sparse, tuning.partners)
         elif isinstance(spelled, MaxOverNames):
             spelling = None if traits is None else traits.spelling
-            pairs = spelled.alike(SAME_NAME) if spelling is None else spelling.rivals
+            pairs = spelled.alike(tuning.partners) if spelling is None else spelling.rivals
         if "embedding" in names:
-            pairs = np.union1d(pairs, _nearest_encoded(names["embedding"], SAME_NAME))
+            pairs = np.union1d(pairs, _nearest_encoded(names["embedding"], tuning))
     if traits is not None and traits.attributes is not None:
-        pairs = np.union1d(pairs, traits.attributes.alike(SAME_VALUES))
+        pairs = np.union1d(pairs, traits.attributes.alike(tuning.partners))
     return pairs
 
 
-def _nearest_encoded(block: Similarity, k: int) -> Positions:
-    """Pairs of entities one of whose encoded names is among the k nearest of another's."""
+def _nearest_encoded(block: Similarity, tuning: SearchTuning) -> Positions:
+    """Pairs of entities one of whose encoded names is among the nearest few of another's."""
     products = block.products if isinstance(block, MaxOverNames) else block
     assert isinstance(products, RowProduct)
-    numbers = top_k_dense(products.left, products.right, k, first=k, progress=lambda share: None)
+    numbers = top_k_dense(
+        products.left,
+        products.right,
+        tuning.partners,
+        first=tuning.partners,
+        columns=tuning.rough_columns,
+        progress=lambda share: None,
+        tuning=tuning,
+    )
     return block.entities(numbers) if isinstance(block, MaxOverNames) else numbers
 
 
 def add_translated(model: Model, candidates: Candidates) -> Candidates:
     """The candidates, and the pairs whose names a learnt dictionary makes alike."""
-    translated = model.names["dictionary"]
+    translated, tuning = model.names["dictionary"], model.tuning.search
     assert isinstance(translated, RowProduct)
-    if max(candidates.shape) > COMPARE_ALL_UP_TO:
+    if max(candidates.shape) > tuning.compare_all_up_to:
         return candidates
-    alike = top_k_sparse(translated.left.sparse, translated.right.sparse, SAME_NAME)
+    alike = top_k_sparse(translated.left.sparse, translated.right.sparse, tuning.partners)
     new = np.divmod(np.setdiff1d(alike, candidates.keys), max(candidates.shape[1], 1))
     return candidates.joined(*new, model.profit.of(*new))
 
@@ -132,6 +128,7 @@ def find_candidates(
     proposed: Positions | None = None,
     also: Positions | None = None,
     progress: Progress | None = None,
+    tuning: SearchTuning = TUNING.search,
 ) -> Candidates:
     """The best partners of every left and of every right entity, with their profits.
 
@@ -144,9 +141,14 @@ def find_candidates(
     if numbers is None:
         rows = profit.rows(0, slice(None)), profit.rows(1, slice(None))
         # Exact profits are ranked to the last; refinement adds what a sketch has missed.
-        columns = SHARP if isinstance(profit, RowProduct) else ROUGH
+        exact = isinstance(profit, RowProduct)
         numbers = top_k_dense(
-            *rows, k, first=first, columns=columns, progress=lambda share: tell(0.7 * share)
+            *rows,
+            k,
+            first=first,
+            columns=tuning.sharp_columns if exact else tuning.rough_columns,
+            progress=lambda share: tell(0.7 * share),
+            tuning=tuning,
         )
     if also is not None:
         numbers = distinct([numbers, also])
@@ -157,16 +159,16 @@ def find_candidates(
     values = profit.partners(starts, partners, lambda share: tell(0.7 + 0.2 * share))
     found = Candidates(profit.shape, starts, partners, values)
     if proposed is not None:
-        found = replace(found, recall=_recall(profit, found))
+        found = replace(found, recall=_recall(profit, found, tuning.recall_sample))
     tell(1.0)
     return found
 
 
-def _recall(profit: Searchable, found: Candidates) -> float | None:
+def _recall(profit: Searchable, found: Candidates, size: int) -> float | None:
     """The share of pairs, each other's best among all pairs, that are candidates; by a sample."""
     if not min(profit.shape):
         return None
-    sample = np.unique(np.linspace(0, profit.shape[0] - 1, COMPARED).astype(np.int64))
+    sample = np.unique(np.linspace(0, profit.shape[0] - 1, size).astype(np.int64))
     best = _best_partner(profit, 0, sample)
     mutual = _best_partner(profit, 1, best) == sample
     if not mutual.any():

@@ -30,8 +30,6 @@ from sameas.compute.projection import compress
 from sameas.compute.rows import Rows, rows_of
 from sameas.options.tuning import TUNING, SearchTuning
 
-COMPARE_ALL_UP_TO = TUNING.search.compare_all_up_to
-ROUGH, SHARP = TUNING.search.rough_columns, TUNING.search.sharp_columns
 TILE_ROWS = 32_768
 """Right entities that are met at once: their products stay in the processor's cache."""
 LEFT_ROWS, LEAST_ROWS = 2**18, 2**12
@@ -44,7 +42,7 @@ def top_k_dense(
     k: int,
     *,
     first: int,
-    columns: tuple[int, int] = ROUGH,
+    columns: tuple[int, int] = TUNING.search.rough_columns,
     progress: Progress,
     tuning: SearchTuning = TUNING.search,
 ) -> Positions:

@@ -20,6 +20,12 @@ RDF_PAIRS = "13 RDF pairs; set by hand while their gold was looked at, not varie
 BY_HAND = "set by hand, not varied; tried on the five benchmark datasets alone"
 CLUES = "zh-en by clues: Hits@1 .9713, .9677 before; which values were compared: not recorded"
 SETTINGS = "zh-en: about ten settings of columns and partners compared"
+VARIED = "not recorded; the sensitivity experiment halves and doubles it"
+LOGIT = "five benchmark datasets: coefficients of conditional logit models, which agree"
+EAGER = (
+    "hidden halves of zh-en and ja-en, the demo, the RDF pairs: about ten variants compared by F1"
+)
+HALVES = "hidden halves of the benchmark datasets; which values were compared: not recorded"
 NOT_RECORDED = "not recorded"
 
 
@@ -237,8 +243,42 @@ class TypeTuning:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SketchTuning:
+    """Sketches: the rows of hops as short rows of small integers."""
+
+    principal: int = measured(96, "columns", "a byte a hop; with 288 random ones off by about .02")
+    """Principal directions that the rows of each hop are projected on."""
+    random: int = measured(288, "columns", "a byte a hop; the error falls with its square root")
+    """Random directions that the rows of each hop are projected on."""
+    sample: int = measured(500, "entities", "1,000 gave no better links on zh-en and ja-en")
+    """Entities a side whose hops the principal directions are learnt from."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class SearchTuning:
     """The search for candidates: which pairs are looked at."""
+
+    partners: int = chosen(10, "partners", NOT_RECORDED)
+    """Partners that each entity keeps or gets however low their profit or score is: by name, by
+    values, by profit, and as rivals in refinement."""
+    first: int = chosen(60, "partners", SETTINGS)
+    """The same where the plan ranks by profit, as published."""
+    most_names: int = measured(20, "names", "time grows with its square")
+    """Names of an entity that are compared."""
+    clues_beyond: int = measured(
+        5000, "entities", "on zh-en, clues take half the time of comparing all"
+    )
+    """Entities a side beyond which clues propose candidates where they are enough."""
+    clue_share: float = chosen(
+        0.4,
+        "share of the candidates",
+        "zh-en: 6, 10, 15 and 20 of 50 compared, then checked on the other four datasets",
+    )
+    """Partners that each kind of clue proposes, of the candidates asked for."""
+    clue_share_of_many: float = measured(0.2, "share of the candidates", "half the memory")
+    """The same where there are too many entities to compare all."""
+    recall_sample: int = measured(300, "entities", "the standard error of a recall of .99 is .006")
+    """Entities for which all partners are compared to estimate what clues miss."""
 
     compare_all_up_to: int = measured(
         60_000, "entities", "the time of comparing all pairs grows with the square of the size"
@@ -385,6 +425,144 @@ class OpenTuning:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AnchorTuning:
+    """Anchors: links that are certain enough to learn from."""
+
+    share: float = chosen(0.3, "probability", VARIED)
+    """The probability beyond which a pair that is each other's best is an anchor."""
+    few: int = chosen(1000, "anchors", EAGER)
+    """Anchors beyond which the threshold for anchors falls by ln(anchors / this)."""
+    most_eager: float = chosen(4.0, "log-odds", EAGER)
+    """The most by which it falls."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvidenceTuning:
+    """Evidence from neighbours that are linked already."""
+
+    smoothing: float = chosen(3.0, "edges", NOT_RECORDED)
+    """The pseudo-count of edges without a match, for how well two relations match."""
+    least: float = chosen(0.05, "match", NOT_RECORDED)
+    """Matches of relations below this are dropped."""
+    cover_prior: tuple[float, float] = chosen((1.0, 4.0), "edges", NOT_RECORDED)
+    """Pseudo-counts of the edges that the other graph has too, and of all edges of a relation."""
+    cap: float = chosen(0.95, "probability", NOT_RECORDED)
+    """The most that one shared neighbour counts."""
+    hub: int = chosen(100, "entities", VARIED)
+    """Neighbours that more entities have, through one relation, do not count."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefinementTuning:
+    """Refinement: rounds, what is kept between them, and how weights are learned."""
+
+    seed: float = theory(100.0, "log-odds", "beyond ``open.clip``, and so beyond all evidence")
+    """Added to the score of a link that was given."""
+    spread: float = chosen(15.0, "log-odds", VARIED)
+    """Pairs that are this far below the best of their row and column are dropped."""
+    settled: float = chosen(0.002, "share of anchors", VARIED)
+    """Refinement ends once no larger share of the anchors changes."""
+    growth: float = chosen(0.02, "share of anchors", NOT_RECORDED)
+    """Refinement goes on beyond its rounds while each adds more than this share of anchors."""
+    most_rounds: int = measured(30, "rounds", "bounds the time")
+    """Rounds after which refinement ends even if anchors are still added."""
+    weight_prior: float = chosen(
+        1000.0, "anchors", "the five benchmark datasets with names as in their URIs"
+    )
+    """Strength of the Gaussian prior that holds learned weights near the defaults."""
+    weight_anchors: int = measured(3000, "anchors", "time grows with it, weights hardly change")
+    """The most anchors that weights are learned from."""
+    weight_steps: int = measured(20, "steps", "bounds the time")
+    """The most steps of Newton's method for weights."""
+    weight_tolerance: float = measured(1e-4, "share of a weight", "bounds the number of steps")
+    """Step of Newton's method, relative to the defaults, below which it ends."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weights:
+    """What each kind of evidence is worth; a run learns its own from its sure links.
+
+    One setting for all data: the coefficients that conditional logit models gave on five
+    datasets agree, and halving or doubling any of them changes little.
+    """
+
+    names: float = chosen(13.0, "log-odds", LOGIT)
+    """A cosine of one between the names, besides their part in the profit."""
+    embedding: float = chosen(13.0, "log-odds", "as names; each run learns its own")
+    """A cosine of one between the embeddings of the names, besides their part in the profit."""
+    dictionary: float = chosen(13.0, "log-odds", "as names; each run learns its own")
+    """A cosine of one between a name as the learnt dictionary spells it and the other name."""
+    profit: float = chosen(6.0, "log-odds", LOGIT)
+    """A profit of one: names, neighbours and neighbours' neighbours alike."""
+    shared: float = chosen(2.6, "log-odds", LOGIT)
+    """Shared neighbours: times ln(1 + votes / unit)."""
+    unit: float = chosen(0.03, "votes", VARIED)
+    """The scale of votes: fewer count in proportion, more by their logarithm. With so many votes,
+    a pair becomes a candidate; infinite where votes do not count."""
+    crowd: float = chosen(15_000.0, "entities", "the size of the five benchmark datasets")
+    """Entities from which on votes are worth as much; among fewer, a shared neighbour says less."""
+    lacking: float = chosen(2.1, "log-odds", LOGIT)
+    """Neighbours that only one has, on each side: times ln(1 + their weight)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditTuning:
+    """The audit: decoys, the calibration of confidence, and groups."""
+
+    fewest: int = chosen(100, "links", HALVES)
+    """Links below which nothing is estimated."""
+    decoy_share: float = chosen(0.1, "share of links", HALVES)
+    """The share of links whose partners are taken away at once."""
+    decoys: int = measured(2000, "decoys", "time grows with it")
+    """About so many decoys of a side are drawn."""
+    draws: int = measured(6, "draws", "each costs two rounds of refinement")
+    """Draws of decoys for each side, at most."""
+    rounds: int = measured(2, "rounds", "each costs a plan for every draw")
+    """Rounds of refinement without the entities that were taken away."""
+    power: int = chosen(2, "exponent", HALVES)
+    """How much more entities count the worse their best candidate is, in the number of entities
+    without a counterpart (1 as Storey 2002)."""
+    silent: float = chosen(0.03, "probability", HALVES)
+    """Links of a lower probability count as none in the number of counterparts."""
+    lowest: float = chosen(0.3, "probability", HALVES)
+    """Links of a lower probability do not count in the calibration."""
+    edge: float = chosen(1e-4, "probability", HALVES)
+    """In the calibration, probabilities are kept this far from one."""
+    flattest: float = chosen(0.02, "slope", HALVES)
+    """The least slope of the calibration curve."""
+    most_shift: float = chosen(2.0, "log-odds", HALVES)
+    """The largest shift of the calibration curve, either way."""
+    slopes: tuple[float, float] = chosen((0.5, 3.0), "slope", HALVES)
+    """The range of slopes that a run is calibrated by."""
+    bins: int = measured(400, "bins", "time grows with it; a bin is .05 of log-odds wide")
+    """Bins of links in 20 units of log-odds, in which the calibration is fitted."""
+    steps: int = measured(50, "steps", "bounds the time")
+    """The most steps of Newton's method for the calibration."""
+    turns: int = measured(3, "turns", "each costs a fit")
+    """How often the calibration is fitted, each time with the confidence of the last one."""
+    samples: int = measured(60, "samples", "time grows with it; intervals get steadier")
+    """Samples of the Bayesian bootstrap."""
+    outside: float = theory(0.025, "probability", "an interval of 95%: (1 - .95) / 2")
+    """The share of samples below, and above, an interval."""
+    group: int = chosen(30, "links", HALVES)
+    """Links and decoys that a group must have to be judged by itself."""
+    group_prior: float = chosen(10.0, "decoys", HALVES)
+    """The pseudo-count with which the error rate of a group is drawn to that of all."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParisTuning:
+    """PARIS, the second opinion."""
+
+    theta: float = theory(0.1, "probability", "Suchanek, Abiteboul and Senellart 2011")
+    """The first probability that a relation is within another; evidence below it is none."""
+    settled: float = measured(0.01, "share of entities", "bounds the number of rounds")
+    """Rounds end when at most this share of the entities gets other best counterparts."""
+    rounding: float = theory(1e-9, "relative", "above the rounding of float64 sums")
+    """Evidence that differs by less is the same."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ReconcileTuning:
     """The reconciliation service: candidates of a query and their confidence."""
 
@@ -427,9 +605,16 @@ class Tuning:
     attributes: AttributeTuning = AttributeTuning()
     spelling: SpellingTuning = SpellingTuning()
     types: TypeTuning = TypeTuning()
+    sketch: SketchTuning = SketchTuning()
     search: SearchTuning = SearchTuning()
     assignment: AssignmentTuning = AssignmentTuning()
     open: OpenTuning = OpenTuning()
+    anchors: AnchorTuning = AnchorTuning()
+    evidence: EvidenceTuning = EvidenceTuning()
+    refinement: RefinementTuning = RefinementTuning()
+    weights: Weights = Weights()
+    audit: AuditTuning = AuditTuning()
+    paris: ParisTuning = ParisTuning()
     reconcile: ReconcileTuning = ReconcileTuning()
 
     def changed(self, **stages: Mapping[str, Any]) -> Tuning:

@@ -187,5 +187,5 @@ def verify(alignment: Alignment) -> Certificate:
     """
     if alignment.prices is None:
         raise OptionError("`solver` must be hungarian for a proof, got an alignment without prices")
-    task = make_task(alignment.pair, alignment.options, alignment.inputs)
+    task = make_task(alignment.pair, alignment.options, alignment.inputs, tuning=alignment.tuning)
     return (verify_refined if task.options.rounds else verify_published)(task, alignment)

@@ -33,7 +33,7 @@ from sameas.similarity.crosslingual import choose_support
 from sameas.similarity.edges import attributes_of
 from sameas.similarity.model import Model, make_model
 from sameas.similarity.task import make_task
-from sameas.similarity.weights import LEARNED, Weights
+from sameas.similarity.weights import LEARNED
 from sameas.text.languages.support import LanguageSupport
 
 log = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 
 def align_refined(task: Task, phases: Phases) -> Outcome:
     """Links that are likelier than not."""
-    support = choose_support(task.pair, task.options, task.inputs)
+    support = choose_support(task.pair, task.options, task.inputs, tuning=task.tuning.languages)
     planned = plan_memory(task, task.everything, support)
     model = make_model(task)
     refinement, figures = _refined(task, model, support, planned, phases)
@@ -49,19 +49,19 @@ def align_refined(task: Task, phases: Phases) -> Outcome:
 
 
 def align_prepared(
-    task: Task, prepared: Prepared, phases: Phases, *, weights: Weights | None = None
+    task: Task, prepared: Prepared, phases: Phases, *, learning: bool = True
 ) -> Outcome:
     """The outcome from what was prepared before, to compare settings of refinement.
 
     The task's options must agree with those of the preparation in features, neighbours and
-    candidates. Given ``weights`` are taken as they are.
+    candidates. Without ``learning``, weights stay as the task's tuning has them.
     """
     before, candidates, figures = prepared
     assert candidates is not None
-    model = make_model(task, weights=weights)
+    model = make_model(task)
     complete = replace(model, similarities=before.similarities, traits=before.traits)
     learnt = figures.languages is not None and figures.languages.learnt
-    refinement = refine_model(task, complete, candidates, learnt=learnt, learning=weights is None)
+    refinement = refine_model(task, complete, candidates, learnt=learnt, learning=learning)
     return _outcome(task, model, refinement, figures, phases)
 
 
@@ -77,7 +77,7 @@ def verify_refined(task: Task, alignment: Alignment) -> Certificate:
 
 def audit_refined(alignment: Alignment) -> Audit | None:
     """The audit of a finished run, which is refined again for it."""
-    task = make_task(alignment.pair, alignment.options, alignment.inputs)
+    task = make_task(alignment.pair, alignment.options, alignment.inputs, tuning=alignment.tuning)
     model = make_model(task)
     refinement = _refined_again(task, model, alignment)
     surplus, plan = _surplus(task, refinement)
@@ -146,7 +146,7 @@ def _refined(
 
 def _refined_again(task: Task, model: Model, alignment: Alignment) -> Refinement:
     """The refined scores of a finished run."""
-    support = choose_support(task.pair, task.options, task.inputs)
+    support = choose_support(task.pair, task.options, task.inputs, tuning=task.tuning.languages)
     return _refined(task, model, support, alignment.diagnostics, Phases())[0]
 
 
@@ -168,10 +168,9 @@ def _surplus(task: Task, refinement: Refinement) -> tuple[Candidates, OpenPlan]:
     plan = open_plan(
         surplus,
         threshold=None if thresholds is None else 0.0,
-        base=refinement.weights.base,
         single=task.options.single,
-        most=2000,
-        tolerance=1e-5,
+        final=True,
+        tuning=task.tuning.open,
     )
     return replace(surplus, values=surplus.values - np.float32(plan.threshold)), plan
 
@@ -192,6 +191,7 @@ def _outcome(
                 gap=options.gap,
                 seconds=options.time_limit or math.inf,
                 progress=report,
+                tuning=task.tuning.assignment,
             )
         places = (
             surplus.find(exact.left, exact.right)

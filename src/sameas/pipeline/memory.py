@@ -14,14 +14,12 @@ import polars as pl
 
 from sameas.assignment.problem import COMPLETE_BYTES, prefers_complete
 from sameas.compute.arrays import Positions, Vector
-from sameas.compute.topk import COMPARE_ALL_UP_TO, SHARP
 from sameas.errors import MemoryCeilingError
 from sameas.graph.matched import MatchedGraph, MatchedPair
 from sameas.graph.task import Sides, Task
 from sameas.options.options import Options, Text
 from sameas.result.alignment import Diagnostics
 from sameas.similarity.crosslingual import encoder_for
-from sameas.similarity.sketch import COLUMNS as SKETCHED
 from sameas.text.folding import folded
 from sameas.text.languages.support import LanguageSupport
 from sameas.text.ngrams import ngram_rows
@@ -54,7 +52,7 @@ def plan_memory(task: Task, sides: Sides, support: LanguageSupport) -> Diagnosti
     rows = BASE + _graph_bytes(task.pair) + _row_bytes(task, sides, support)
     pairs = len(left) * len(right)
     stored = rows + COMPLETE_BYTES * pairs
-    sparse = rows + _candidate_bytes(len(left), len(right), options)
+    sparse = rows + _candidate_bytes(len(left), len(right), task)
     asked = options.candidates >= max(len(left), len(right), 1)
     if not options.rounds:
         exact = options.solver == "hungarian"
@@ -115,16 +113,16 @@ def _graph_bytes(pair: MatchedPair) -> int:
     return int(2 * graphs)
 
 
-def _candidate_bytes(left: int, right: int, options: Options) -> int:
+def _candidate_bytes(left: int, right: int, task: Task) -> int:
     """Short rows, an index over one side, the partners found, and candidates both ways.
 
     Where clues propose, there are no short rows, and fewer pairs once rows are there.
     """
-    entities = left + right
+    entities, options, tuning = left + right, task.options, task.tuning.search
     found = 16 * min(options.candidates, max(left, right)) * entities
-    if max(left, right) > COMPARE_ALL_UP_TO:
+    if max(left, right) > tuning.compare_all_up_to:
         return int((4 if options.rounds else 1.2) * found)
-    short = 4 * (sum(SHARP) + 2) * entities
+    short = 4 * (sum(tuning.sharp_columns) + 2) * entities
     return int(1.3 * short + (8 if options.rounds else 5) * found)
 
 
@@ -134,7 +132,8 @@ def _row_bytes(task: Task, sides: Sides, support: LanguageSupport) -> int:
     sizes = [len(graph.entities) for graph in (pair.left, pair.right)]
     depth = options.depth
     if options.rounds:
-        total += SKETCHED * (depth + 1) * sum(map(len, sides))
+        sketch = task.tuning.sketch
+        total += (sketch.principal + sketch.random) * (depth + 1) * sum(map(len, sides))
         depth = depth if options.exact_hops else 0
     if task.inputs.embeddings is not None:
         return total + 2 * (depth + 2) * task.inputs.embeddings.dense.nbytes

@@ -74,6 +74,7 @@ def make_alignment(task: Task, outcome: Outcome, phases: Phases) -> Alignment:
     )
     return Alignment(
         options=task.options,
+        tuning=task.tuning,
         diagnostics=diagnostics,
         load={"pair": task.pair, "inputs": task.inputs, **tables}.get,
         seconds=phases.seconds,

@@ -26,7 +26,7 @@ from sameas.similarity.model import Model
 def align_published(task: Task, phases: Phases) -> Outcome:
     """Links for every entity of the smaller side."""
     options = task.options
-    support = choose_support(task.pair, options, task.inputs)
+    support = choose_support(task.pair, options, task.inputs, tuning=task.tuning.languages)
     planned = plan_memory(task, task.sides, support)
     model, candidates, figures = prepare(task, task.sides, support, phases, planned)
     problem = _make_problem(task, model, candidates, phases)
@@ -51,7 +51,7 @@ def align_published(task: Task, phases: Phases) -> Outcome:
 def verify_published(task: Task, alignment: Alignment) -> Certificate:
     """What the prices of an exact alignment prove."""
     complete = replace(alignment.diagnostics, form="complete")  # candidates are not needed
-    support = choose_support(task.pair, task.options, task.inputs)
+    support = choose_support(task.pair, task.options, task.inputs, tuning=task.tuning.languages)
     model, _, _ = prepare(task, task.sides, support, Phases(), complete)
     assert isinstance(model.profit, RowProduct)
     left, right = prices_of(alignment)

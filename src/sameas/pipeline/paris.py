@@ -45,19 +45,14 @@ from sameas.graph.graph import positions_of
 from sameas.graph.matched import MatchedGraph
 from sameas.graph.semantics.paths import SEPARATOR
 from sameas.graph.task import Task
+from sameas.options.tuning import TUNING, ParisTuning
 from sameas.pipeline.memory import plan_paris
 from sameas.pipeline.outcome import Outcome
 from sameas.pipeline.phases import Phases
 from sameas.result.alignment import SCHEMAS, Diagnostics
 
-THETA = 0.1
-"""The first round's P(r in r'), and the value below which evidence counts as none."""
 PAIR_BYTES = 250
 """Memory for each pair of facts, or of entities, that a round compares."""
-SETTLED = 0.01
-"""Rounds end when at most this share of the entities gets other best counterparts."""
-ROUNDING = 1e-9
-"""Evidence that differs by less, relatively, is the same: sums depend on the order of terms."""
 PAIRS = pl.Schema({"left": pl.Int64, "right": pl.Int64, "evidence": pl.Float64})
 
 
@@ -84,6 +79,7 @@ def paris(
     iterations: int = 10,
     memory: float = math.inf,
     progress: Callable[[float], None] | None = None,
+    tuning: ParisTuning = TUNING.paris,
 ) -> Equivalences:
     """The pairs of entities and of relations that PARIS finds in at most this many rounds.
 
@@ -94,22 +90,26 @@ def paris(
         raise ValueError(f"iterations must be at least 1, got {iterations} instead")
     tables = [_literals(graph) for graph in (left, right)]
     literals = pl.concat([table["value"] for table in tables]).unique().sort()
-    facts = _facts(left, tables[0], literals), _facts(right, tables[1], literals)
+    facts = (
+        _facts(left, tables[0], literals, tuning),
+        _facts(right, tables[1], literals, tuning),
+    )
+    least = -np.log1p(-tuning.theta) * (1 - tuning.rounding)
     matches: pl.DataFrame | None = None
     best = pl.DataFrame(schema=PAIRS)
     equal = _with_literals(best, *facts)
     for done in range(1, iterations + 1):
         pairs = _equivalences(*facts, equal, matches, memory)
         if done > 1:
-            pairs = pairs.filter(pl.col("evidence") >= -np.log1p(-THETA) * (1 - ROUNDING))
-        before, best = best, _maximal(pairs)
+            pairs = pairs.filter(pl.col("evidence") >= least)
+        before, best = best, _maximal(pairs, tuning.rounding)
         equal = _with_literals(best, *facts)
         matches = _relation_matches(*facts, equal, memory)
         if progress is not None:
             progress(done / iterations)
         changed = pl.concat([before, best]).filter(pl.struct("left", "right").is_unique())
         entities = changed["left"].n_unique() + changed["right"].n_unique()
-        converged = entities <= SETTLED * (len(left.entities) + len(right.entities))
+        converged = entities <= tuning.settled * (len(left.entities) + len(right.entities))
         if converged:
             break
     pairs = pairs.sort("left", "evidence", "right", descending=[False, True, False])
@@ -117,13 +117,13 @@ def paris(
     return Equivalences(_probable(pairs), _relation_table(*facts, matches), done, converged)
 
 
-def maximal_links(pairs: pl.DataFrame) -> pl.DataFrame:
+def maximal_links(pairs: pl.DataFrame, *, tuning: ParisTuning = TUNING.paris) -> pl.DataFrame:
     """The pairs that are each other's best; one-to-one.
 
     Of equally good counterparts the one at the lowest position counts as best.
     """
     return (
-        _with_best(pairs)
+        _with_best(pairs, tuning.rounding)
         .filter(
             pl.col("right") == pl.col("right").filter("best_left").min().over("left"),
             pl.col("left") == pl.col("left").filter("best_right").min().over("right"),
@@ -148,6 +148,7 @@ class _Facts:
     tail, weight (the inverse functionality, 0 below THETA), crowd (how many stand at it)."""
     through: csr_array[np.float64]
     """Which entities stand at which door; shape (entities, doors), zeros and ones."""
+    tuning: ParisTuning
 
 
 def _literals(graph: MatchedGraph) -> pl.DataFrame:
@@ -173,7 +174,9 @@ def _normalised(names: pl.Series) -> pl.Series:
     return pl.Series("name", folded, dtype=pl.String)
 
 
-def _facts(graph: MatchedGraph, table: pl.DataFrame, literals: pl.Series) -> _Facts:
+def _facts(
+    graph: MatchedGraph, table: pl.DataFrame, literals: pl.Series, tuning: ParisTuning
+) -> _Facts:
     """The facts of a graph, their inverses and their doors.
 
     ``table`` holds those about literals, which have their numbers in ``literals``.
@@ -190,7 +193,7 @@ def _facts(graph: MatchedGraph, table: pl.DataFrame, literals: pl.Series) -> _Fa
     count = np.bincount(both, minlength=2 * len(relations))
     ends = np.unique(both * nodes + tails) // nodes
     weight = np.bincount(ends, minlength=2 * len(relations)) / np.maximum(count, 1)
-    weight[weight < THETA * (1 - ROUNDING)] = 0.0
+    weight[weight < tuning.theta * (1 - tuning.rounding)] = 0.0
     about = heads < entities
     doors, door, crowd = np.unique(
         both[about] * nodes + tails[about], return_inverse=True, return_counts=True
@@ -210,6 +213,7 @@ def _facts(graph: MatchedGraph, table: pl.DataFrame, literals: pl.Series) -> _Fa
             }
         ),
         csr_array((np.ones(len(door)), (heads[about], door)), shape=(entities, len(doors))),
+        tuning,
     )
 
 
@@ -254,7 +258,8 @@ def _equivalences(
         right.doors, left_on="right", right_on="tail", suffix="_right"
     )
     if matches is None:
-        met = met.with_columns(left_in_right=THETA, right_in_left=THETA)
+        theta = left.tuning.theta
+        met = met.with_columns(left_in_right=theta, right_in_left=theta)
     else:
         met = met.join(matches, on=["relation", "relation_right"])
     evidence = np.zeros(len(met))
@@ -283,20 +288,20 @@ def _check_memory(what: str, pairs: float, memory: float) -> None:
         )
 
 
-def _maximal(pairs: pl.DataFrame) -> pl.DataFrame:
+def _maximal(pairs: pl.DataFrame, rounding: float) -> pl.DataFrame:
     """The pairs that are the best of both their entities, with no other as good."""
     sole = (
         pl.col(f"best_{side}") & (pl.col(f"best_{side}").sum().over(side) == 1)
         for side in ("left", "right")
     )
-    return _with_best(pairs).filter(*sole).select(pairs.columns)
+    return _with_best(pairs, rounding).filter(*sole).select(pairs.columns)
 
 
-def _with_best(pairs: pl.DataFrame) -> pl.DataFrame:
+def _with_best(pairs: pl.DataFrame, rounding: float) -> pl.DataFrame:
     """With best_left, best_right: which have the most evidence of those of an entity, or a tie."""
     evidence = pl.col("evidence")
     return pairs.with_columns(
-        (evidence >= evidence.max().over(side) * (1 - ROUNDING)).alias(f"best_{side}")
+        (evidence >= evidence.max().over(side) * (1 - rounding)).alias(f"best_{side}")
         for side in ("left", "right")
     )
 
@@ -333,8 +338,9 @@ def _relation_matches(
         "left_in_right": np.minimum(sums[0] / totals[0][relation], 1.0),
         "right_in_left": np.minimum(sums[1] / totals[1][other % theirs], 1.0),
     }
+    least = left.tuning.theta * (1 - left.tuning.rounding)
     matches = pl.DataFrame({"relation": relation, "relation_right": other, **shares}).filter(
-        pl.max_horizontal(*shares) >= THETA * (1 - ROUNDING)
+        pl.max_horizontal(*shares) >= least
     )
     inverses = matches.with_columns(
         pl.col("relation") + ours, (pl.col("relation_right") + theirs) % (2 * theirs)
@@ -387,6 +393,7 @@ def align_by_paris(task: Task, phases: Phases) -> Outcome:
             iterations=max(options.iterations, 1),
             memory=options.memory - expected,
             progress=report,
+            tuning=task.tuning.paris,
         )
 
     with phases.timed("links"):
@@ -398,7 +405,7 @@ def align_by_paris(task: Task, phases: Phases) -> Outcome:
             right=np.searchsorted(task.sides[1], right),
             score="probability",
         ).filter(pl.Series(allowed))
-        links = maximal_links(pairs)
+        links = maximal_links(pairs, tuning=task.tuning.paris)
         rank = pl.col("evidence").rank("average", descending=True).over("left")
         return Outcome(
             links=links.with_columns(confidence="score"),

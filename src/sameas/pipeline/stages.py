@@ -39,7 +39,7 @@ def prepare(
     # Proposals come before the rows, which take most of the memory.
     clues = not complete and searched_by_clues(task, sides, support)
     proposed = _propose(task, sides, phases) if clues else None
-    names = compared_names(task.pair, task.options, task.inputs)
+    names = compared_names(task.pair, task.options, task.inputs, tuning=task.tuning.search)
     text = _make_rows(task, sides, names, support, phases)
     figures = replace(
         figures,
@@ -74,7 +74,13 @@ def _make_rows(
     def make() -> TextRows:
         with phases.timed("features") as report:
             features = name_features(
-                task.pair, task.options, task.inputs, support, names=names, progress=report
+                task.pair,
+                task.options,
+                task.inputs,
+                support,
+                names=names,
+                progress=report,
+                tuning=task.tuning,
             )
         with phases.timed("neighbours"):
             return spread(text_rows(features), features.rows, task, sides)

@@ -5,23 +5,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sameas.assignment.open import FLOOR, OpenPlan, open_links
+from sameas.assignment.open import OpenPlan, open_links
 from sameas.assignment.ranking import mutual
 from sameas.assignment.sinkhorn import Plan
 from sameas.candidates.pairs import Candidates
 from sameas.compute.arrays import Positions, Vector
+from sameas.options.tuning import TUNING, Tuning
 from sameas.refinement.evidence import Anchors
-from sameas.similarity.weights import Weights
-
-EITHER = 0.5
-"""The probability beyond which a pair is an anchor where entities may have several partners."""
-TIE = 1e-4
-"""Scores that differ by less are equal; rounding errors are smaller."""
-FEW, MOST_EAGER = 1000, 4.0
-"""Up to so many anchors, each must be likelier than no link; how far below that others may be."""
 
 
-def anchor_thresholds(thresholds: Vector | None, anchors: Anchors) -> Vector | None:
+def anchor_thresholds(
+    thresholds: Vector | None, anchors: Anchors, *, tuning: Tuning = TUNING
+) -> Vector | None:
     """For each kind, the score that an anchor must exceed, given the anchors before.
 
     Where there are many, more that are less sure bring more than the wrong ones among them cost.
@@ -29,26 +24,27 @@ def anchor_thresholds(thresholds: Vector | None, anchors: Anchors) -> Vector | N
     """
     if thresholds is None:
         return None
-    eager = np.clip(np.log(max(len(anchors.left), 1) / FEW), 0.0, MOST_EAGER)
-    lower: Vector = np.maximum(thresholds - eager, np.minimum(thresholds, FLOOR))
+    growth = np.log(max(len(anchors.left), 1) / tuning.anchors.few)
+    eager = np.clip(growth, 0.0, tuning.anchors.most_eager)
+    lower: Vector = np.maximum(thresholds - eager, np.minimum(thresholds, tuning.open.floor))
     return lower
 
 
 def anchors_of(
-    surplus: Candidates, plan: OpenPlan, weights: Weights, single: tuple[bool, bool]
+    surplus: Candidates, plan: OpenPlan, single: tuple[bool, bool], *, tuning: Tuning = TUNING
 ) -> Anchors:
     """The most certain pairs of this plan."""
     if all(single):
-        return anchors_of_profits(surplus, plan.ranking, weights)
+        return anchors_of_profits(surplus, plan.ranking, tuning=tuning)
     places = open_links(surplus, plan, single)
-    places = places[plan.probability[places] > EITHER]
+    places = places[plan.probability[places] > tuning.open.accept]
     left, right = surplus.left[places], surplus.right[places]
     return Anchors(
         left.astype(np.int64), right.astype(np.int64), np.minimum(plan.probability[places], 1.0)
     )
 
 
-def anchors_of_profits(candidates: Candidates, plan: Plan, weights: Weights) -> Anchors:
+def anchors_of_profits(candidates: Candidates, plan: Plan, *, tuning: Tuning = TUNING) -> Anchors:
     """The pairs that are each other's best, without a tie, and likely enough."""
     places = mutual(candidates, plan)
     left, right = candidates.left[places], candidates.right[places]
@@ -56,11 +52,14 @@ def anchors_of_profits(candidates: Candidates, plan: Plan, weights: Weights) -> 
         plan.temperature
     )
     trust = np.exp(np.minimum(logarithms, 0.0))
-    sure = (trust > weights.share) & _unrivalled(candidates, plan, places)
+    unrivalled = _unrivalled(candidates, plan, places, tuning.open.tie)
+    sure = (trust > tuning.anchors.share) & unrivalled
     return Anchors(left[sure].astype(np.int64), right[sure].astype(np.int64), trust[sure])
 
 
-def _unrivalled(candidates: Candidates, plan: Plan, places: Positions) -> NDArray[np.bool_]:
+def _unrivalled(
+    candidates: Candidates, plan: Plan, places: Positions, tie: float
+) -> NDArray[np.bool_]:
     """Which of these best pairs have no equal in their row and column: ties are not anchors."""
     left, right = candidates.left, candidates.right
     unrivalled = np.ones(len(places), dtype=np.bool_)
@@ -70,6 +69,6 @@ def _unrivalled(candidates: Candidates, plan: Plan, places: Positions) -> NDArra
     ):
         best = np.full(int(groups.max(initial=-1)) + 1, -np.inf)
         best[groups[places]] = worth[places]
-        rivals = np.bincount(groups[worth >= best[groups] - TIE], minlength=len(best))
+        rivals = np.bincount(groups[worth >= best[groups] - tie], minlength=len(best))
         unrivalled &= rivals[groups[places]] == 1
     return unrivalled

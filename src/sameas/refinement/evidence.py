@@ -32,14 +32,9 @@ from sameas.compute.kernels.votes import (
 )
 from sameas.compute.parallel import even_slices, map_blocks
 from sameas.compute.rows import starts_in
+from sameas.options.tuning import TUNING, EvidenceTuning, Tuning
 from sameas.similarity.edges import Edges
 
-SMOOTH = 3
-"""Edges that a relation must have been seen on before its matches count for much."""
-LEAST = 0.05
-"""Relation matches below this are dropped."""
-CAP = 0.95
-"""The largest share that one neighbour can have."""
 PART = 100_000
 """Edges treated at once."""
 
@@ -67,8 +62,10 @@ class Relations:
     right_cover: Vector
 
 
-def match_relations(left: Edges, right: Edges, anchors: Anchors) -> Relations:
-    """How often relations link the same anchors: c(r, r') / sqrt((c(r) + 3) (c(r') + 3)).
+def match_relations(
+    left: Edges, right: Edges, anchors: Anchors, *, tuning: Tuning = TUNING
+) -> Relations:
+    """How often relations link the same anchors: c(r, r') / sqrt((c(r) + s) (c(r') + s)).
 
     An attribute is seen where an anchor has a value that both graphs have.
     """
@@ -81,16 +78,17 @@ def match_relations(left: Edges, right: Edges, anchors: Anchors) -> Relations:
         ends = near[known] * np.int64(count + len(left.literals)) + far[known]
         tables.append(pl.DataFrame({"ends": ends, "relation": edges.relation[known]}))
         totals.append(np.bincount(edges.relation[known], minlength=edges.relations))
-    both = bounded_join(tables[0], tables[1], on=["ends"])
+    both = bounded_join(tables[0], tables[1], on=["ends"], tuning=tuning.search)
     kinds = ["relation", "relation_right"]
     counts = both.group_by(kinds).len("seen").sort(kinds)
     of_left, of_right, seen = (column.to_numpy() for column in counts.cast({"seen": pl.Int64}))
-    match = seen / np.sqrt((totals[0][of_left] + SMOOTH) * (totals[1][of_right] + SMOOTH))
-    good = match >= LEAST
+    smoothing, (had, every) = tuning.evidence.smoothing, tuning.evidence.cover_prior
+    match = seen / np.sqrt((totals[0][of_left] + smoothing) * (totals[1][of_right] + smoothing))
+    good = match >= tuning.evidence.least
     kept = both.join(counts.filter(pl.Series(good)), on=kinds, how="semi")
     left_cover, right_cover = (
-        (np.bincount(kept.unique(["ends", kind])[kind].to_numpy(), minlength=len(total)) + 1)
-        / (total + 4)
+        (np.bincount(kept.unique(["ends", kind])[kind].to_numpy(), minlength=len(total)) + had)
+        / (total + every)
         for kind, total in zip(kinds, totals, strict=True)
     )
     return Relations(
@@ -116,6 +114,7 @@ def gather_evidence(
     candidates: Candidates,
     *,
     enter: float,
+    tuning: EvidenceTuning = TUNING.evidence,
 ) -> tuple[Matrix, Positions, Matrix]:
     """The evidence about the candidates, and about other pairs with votes of at least ``enter``.
 
@@ -134,7 +133,7 @@ def gather_evidence(
         RightEdges(far_starts, *(column[by_far] for column in columns)),
         Matches(match_starts, relations.right, relations.match),
         Anchored(partner, left_trust),
-        (CAP, enter, right.entities),
+        (tuning.cap, enter, right.entities),
     )
     met = np.empty((3, len(candidates)), dtype=np.float32)
 

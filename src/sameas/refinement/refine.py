@@ -20,25 +20,12 @@ from sameas.assignment.sinkhorn import sinkhorn
 from sameas.assignment.thresholds import learn_thresholds
 from sameas.candidates.pairs import Candidates, line_sums, lines_of_columns, lines_of_rows
 from sameas.compute.arrays import Matrix, Positions, Progress, Vector
-from sameas.graph.task import Constraints
+from sameas.options.tuning import Weights
 from sameas.refinement.anchors import anchor_thresholds, anchors_of, anchors_of_profits
 from sameas.refinement.evidence import Anchors, Relations, gather_evidence, match_relations
 from sameas.refinement.weights import learn_weights
 from sameas.similarity.model import PROFIT, Model
-from sameas.similarity.weights import Weights
-
-SURE = 100.0
-"""Log-odds that are added to the score of a seed."""
-RIVALS = 10
-"""Candidates of an entity that are kept however far they are below the best."""
-MOST_ROUNDS = 30
-"""Rounds after which refinement ends even if anchors are still added."""
-GROWTH = 0.02
-"""Refinement goes on beyond its rounds while each adds more than this share of anchors."""
-LEARN_FROM = 0.9
-"""The trust of anchors that weights are learned from."""
-TAUGHT = 3000
-"""The most anchors that weights are learned from; more change little."""
+from sameas.similarity.weights import evidence_terms
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +46,13 @@ class Pairs:
         pairs = self.candidates.select(which)
         return Pairs(pairs, self.text[:, which], self.evidence[:, which], self.learned[which])
 
-    def scored(self, scores: Vector, known: Constraints) -> Pairs:
+    def scored(self, scores: Vector, model: Model) -> Pairs:
         """The pairs with these scores; those of seeds are raised beyond all others."""
         values: Matrix = scores.astype(np.float32)
-        if len(known.seeds):
-            values[self.candidates.find(known.seeds[:, 0], known.seeds[:, 1])] += SURE
+        seeds = model.constraints.seeds
+        if len(seeds):
+            places = self.candidates.find(seeds[:, 0], seeds[:, 1])
+            values[places] += model.tuning.refinement.seed
         return replace(self, candidates=replace(self.candidates, values=values))
 
 
@@ -103,40 +92,43 @@ def refine(
     learned from the sure anchors of each round, for the next one. ``start`` are anchors to begin
     with, instead of those of the first plan.
     """
-    known, defaults = model.constraints, model.weights
+    known, defaults, tuning = model.constraints, model.weights, model.tuning
+    numbers = tuning.refinement
     pairs = _first_pairs(candidates, model)
     anchors = start or _first_anchors(pairs, model, temperature, iterations)
     changes: list[int] = []
     thresholds: Vector | None = None
     plan: OpenPlan | None = None
-    most = MOST_ROUNDS if rounds > 1 else 1
+    most = numbers.most_rounds if rounds > 1 else 1
     for turn in range(most):
-        relations = match_relations(*model.edges, anchors)
+        relations = match_relations(*model.edges, anchors, tuning=tuning)
         pairs = _with_evidence(pairs, anchors, relations, model)
         learned = learn_thresholds(
             pairs.candidates,
             (anchors.left, anchors.right, anchors.trust),
             known.kinds,
             sides=[side for side in (0, 1) if known.single[side]] or (0, 1),
+            tuning=tuning.open,
         )
         thresholds = thresholds if learned is None else learned
-        pairs = pairs.select(_within_reach(pairs.candidates, defaults.spread))
-        enough = anchor_thresholds(thresholds, anchors)
+        reach = _within_reach(pairs.candidates, numbers.spread, tuning.search.partners)
+        pairs = pairs.select(reach)
+        enough = anchor_thresholds(thresholds, anchors, tuning=tuning)
         surplus = subtract_threshold(pairs.candidates, enough, known.kinds[0])
         plan = open_plan(
             surplus,
             threshold=None if enough is None else 0.0,
-            base=defaults.base,
             single=known.single,
             start=plan,
+            tuning=tuning.open,
         )
-        new = anchors_of(surplus, plan, defaults, known.single)
+        new = anchors_of(surplus, plan, known.single, tuning=tuning)
         before, now = (each.left * candidates.shape[1] + each.right for each in (anchors, new))
         changes.append(len(np.setxor1d(before, now)))
         if progress:
             progress(min((turn + 1) / rounds, 1.0))
-        settled = changes[-1] <= defaults.settled * len(now)
-        growing = len(now) > (1 + GROWTH) * len(before) and turn < most - 1
+        settled = changes[-1] <= numbers.settled * len(now)
+        growing = len(now) > (1 + numbers.growth) * len(before) and turn < most - 1
         if settled or (turn >= rounds - 1 and not growing):
             break
         if learning:
@@ -151,26 +143,27 @@ def _first_anchors(pairs: Pairs, model: Model, temperature: float, iterations: i
         nobody = np.zeros(0, dtype=np.int64)
         guess = model.learn_traits(nobody, nobody, np.zeros(0))
         bonus = guess(pairs.candidates.left, pairs.candidates.right)
-        pairs = pairs.scored(pairs.text[0] + temperature * bonus, model.constraints)
+        pairs = pairs.scored(pairs.text[0] + temperature * bonus, model)
     plan = sinkhorn(pairs.candidates, temperature=temperature, iterations=iterations)
-    return anchors_of_profits(pairs.candidates, plan, model.weights)
+    return anchors_of_profits(pairs.candidates, plan, tuning=model.tuning)
 
 
 def _learned_weights(pairs: Pairs, anchors: Anchors, model: Model, defaults: Weights) -> Weights:
     """The weights by which sure anchors are best told from the other candidates of both ends."""
-    every = pairs.candidates
+    every, tuning = pairs.candidates, model.tuning
     places = every.find(anchors.left, anchors.right)
-    sure = places[(anchors.trust > LEARN_FROM) & (places >= 0)]
+    sure = places[(anchors.trust > tuning.open.sure) & (places >= 0)]
     # An even sample in the order of scores: the same whichever graph is the left one.
     sure = sure[np.argsort(every.values[sure], kind="stable")]
-    sure = sure[np.linspace(0, len(sure) - 1, min(len(sure), TAUGHT)).astype(np.int64)]
+    count = min(len(sure), tuning.refinement.weight_anchors)
+    sure = sure[np.linspace(0, len(sure) - 1, count).astype(np.int64)]
     left, (by_right, order) = every.left, every.by_right
     rows = ranges(every.starts, left[sure])
     columns = ranges(by_right, every.right[sure])
     chosen = np.concatenate([rows[0], order[columns[0]]])
     counts = np.concatenate([rows[1], columns[1]])
     crowd = model.constraints.crowd[left[chosen]]
-    evidence = defaults.evidence_terms(pairs.evidence[:, chosen], crowd)
+    evidence = evidence_terms(defaults, pairs.evidence[:, chosen], crowd)
     profit, *names = pairs.text[:, chosen]
     terms = {
         **dict(zip(model.names, names, strict=True)),
@@ -178,7 +171,14 @@ def _learned_weights(pairs: Pairs, anchors: Anchors, model: Model, defaults: Wei
         **dict(zip(("shared", "lacking"), evidence, strict=True)),
     }
     truth = chosen == np.repeat(np.tile(sure, 2), counts)
-    return learn_weights(defaults, terms, pairs.learned[chosen], counts=counts, truth=truth)
+    return learn_weights(
+        defaults,
+        terms,
+        pairs.learned[chosen],
+        counts=counts,
+        truth=truth,
+        tuning=tuning.refinement,
+    )
 
 
 def ranges(starts: Positions, lines: NDArray[np.integer]) -> tuple[Positions, Positions]:
@@ -212,14 +212,19 @@ def _first_pairs(candidates: Candidates, model: Model) -> Pairs:
     names = [block.partners(chosen.starts, chosen.right) for block in model.names.values()]
     nothing = np.zeros((4, len(chosen)), dtype=np.float32)
     pairs = Pairs(chosen, np.stack([chosen.values, *names]), nothing[:3], nothing[3])
-    return pairs.scored(pairs.text[0], known)
+    return pairs.scored(pairs.text[0], model)
 
 
 def _with_evidence(pairs: Pairs, anchors: Anchors, relations: Relations, model: Model) -> Pairs:
     """The pairs, and those that only shared neighbours propose, scored by all evidence."""
-    weights = model.weights
+    weights, tuning = model.weights, model.tuning
     old, new, evidence = gather_evidence(
-        *model.edges, anchors, relations, pairs.candidates, enter=weights.enter
+        *model.edges,
+        anchors,
+        relations,
+        pairs.candidates,
+        enter=weights.unit,
+        tuning=tuning.evidence,
     )
     learned = model.learn_traits(anchors.left, anchors.right, anchors.trust)
     every = pairs.candidates
@@ -228,7 +233,7 @@ def _with_evidence(pairs: Pairs, anchors: Anchors, relations: Relations, model: 
     new, evidence = _chosen(model.allows(*new), new, evidence)
     # Names are compared only for pairs that could still come within reach of the best, and
     # neighbourhoods only for those that names have not ruled out.
-    floor = _best(pairs.candidates, *new) - weights.spread
+    floor = _best(pairs.candidates, *new) - tuning.refinement.spread
     most = model.evidence(new[0], evidence) + weights.profit
     worths = model.name_weights
     hopeful = most + worths.sum() >= floor
@@ -269,7 +274,7 @@ def _merged(pairs: Pairs, new: Positions, text: Matrix, evidence: Matrix, learne
 def _scored(pairs: Pairs, model: Model) -> Pairs:
     """The pairs with their scores by the model."""
     scores = model.score(pairs.candidates.left, pairs.text, pairs.evidence, pairs.learned)
-    return pairs.scored(scores, model.constraints)
+    return pairs.scored(scores, model)
 
 
 def _chosen(which: NDArray[np.bool_], *arrays: NDArray[Any]) -> list[NDArray[Any]]:
@@ -277,12 +282,12 @@ def _chosen(which: NDArray[np.bool_], *arrays: NDArray[Any]) -> list[NDArray[Any
     return [array[..., which] for array in arrays]
 
 
-def _within_reach(scores: Candidates, spread: float) -> NDArray[np.bool_]:
+def _within_reach(scores: Candidates, spread: float, few: int) -> NDArray[np.bool_]:
     """Which pairs are near the best of their row or column, or among the first few of one."""
     near: NDArray[np.bool_] = scores.values >= _best(scores, scores.left, scores.right) - spread
     rows, columns = lines_of_rows(scores), lines_of_columns(scores)
-    near[best_few(rows, RIVALS, np.zeros(scores.shape[1]))[0]] = True
-    near[scores.by_right[1][best_few(columns, RIVALS, np.zeros(scores.shape[0]))[0]]] = True
+    near[best_few(rows, few, np.zeros(scores.shape[1]))[0]] = True
+    near[scores.by_right[1][best_few(columns, few, np.zeros(scores.shape[0]))[0]]] = True
     return near
 
 

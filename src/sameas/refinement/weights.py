@@ -9,12 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sameas.compute.arrays import Vector
-from sameas.similarity.weights import Weights
-
-PRIOR = 1000.0
-"""How many anchors the default weights are worth."""
-STEPS = 20
-"""The most steps of Newton's method."""
+from sameas.options.tuning import TUNING, RefinementTuning, Weights
 
 
 def learn_weights(
@@ -24,6 +19,7 @@ def learn_weights(
     *,
     counts: NDArray[np.integer],
     truth: NDArray[np.bool_],
+    tuning: RefinementTuning = TUNING.refinement,
 ) -> Weights:
     """The weights by which true pairs are best told from the other candidates of an entity.
 
@@ -39,7 +35,7 @@ def learn_weights(
     weights = np.ones(len(names))
     if not len(counts):
         return defaults
-    starts = np.cumsum(counts) - counts
+    starts, prior = np.cumsum(counts) - counts, tuning.weight_prior
 
     def judge(weights: Vector) -> tuple[float, Vector]:
         """The logarithm of the likelihood, and the probability of each pair in its choice."""
@@ -47,18 +43,18 @@ def learn_weights(
         scores -= np.repeat(np.maximum.reduceat(scores, starts), counts)
         odds = np.exp(scores)
         sums = np.add.reduceat(odds, starts)
-        fit = scores[truth].sum() - np.log(sums).sum() - PRIOR / 2 * ((weights - 1) ** 2).sum()
+        fit = scores[truth].sum() - np.log(sums).sum() - prior / 2 * ((weights - 1) ** 2).sum()
         return float(fit), odds / np.repeat(sums, counts)
 
     fit, shares = judge(weights)
-    for _ in range(STEPS):
+    for _ in range(tuning.weight_steps):
         means = np.add.reduceat(values * shares, starts, axis=1)
-        slope = values[:, truth].sum(axis=1) - means.sum(axis=1) - PRIOR * (weights - 1)
-        curve = (values * shares) @ values.T - means @ means.T + PRIOR * np.eye(len(names))
+        slope = values[:, truth].sum(axis=1) - means.sum(axis=1) - prior * (weights - 1)
+        curve = (values * shares) @ values.T - means @ means.T + prior * np.eye(len(names))
         free = (weights > 0) | (slope > 0)
         step = np.zeros(len(names))
         step[free] = np.linalg.solve(curve[np.ix_(free, free)], slope[free])
-        while np.abs(step).max() > 1e-4:
+        while np.abs(step).max() > tuning.weight_tolerance:
             new = np.maximum(weights + step, 0.0)
             fit_there, shares_there = judge(new)
             if fit_there >= fit:

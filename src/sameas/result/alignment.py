@@ -13,6 +13,7 @@ from sameas import __version__
 from sameas.graph.matched import MatchedPair
 from sameas.graph.task import Inputs
 from sameas.options.options import Options, Side
+from sameas.options.tuning import TUNING, Tuning
 from sameas.result.audit.record import Audit
 from sameas.result.explanation.words import Explanation
 from sameas.text.languages.support import NO_SUPPORT, LanguageSupport
@@ -110,6 +111,8 @@ class Alignment:
     """Phases that were taken over from an interrupted run; not part of the result either."""
     version: str = __version__
     """The version of sameas that made the result."""
+    tuning: Tuning = TUNING
+    """The numbers that it was made with."""
     pair: MatchedPair = field(init=False)
     """Both graphs, and gold links where they are known."""
     inputs: Inputs = field(init=False)
@@ -178,6 +181,7 @@ class Alignment:
         tables = RunTables(
             pair=self.pair,
             options=self.options,
+            tuning=self.tuning,
             inputs=self.inputs,
             links=self.links,
             candidates=self.candidates,

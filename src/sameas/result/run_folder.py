@@ -7,6 +7,7 @@ Nothing in a folder depends on the clock but decisions: the same input gives the
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from os import PathLike
@@ -38,6 +39,8 @@ from sameas.result.explanation.result import Reason
 from sameas.text.encoders import EncodedNames, encode_each_once, find_encoder
 from sameas.text.languages.support import LanguageSupport
 from sameas.text.words import WordVectors
+
+log = logging.getLogger(__name__)
 
 FORMAT = 1
 TEXT_COLUMNS = {
@@ -77,6 +80,8 @@ def write_run(alignment: Alignment, path: Path) -> None:
         "summary": alignment.summary(),
         "audit": None if alignment.audit is None else alignment.audit.asdict(),
     }
+    if other_numbers := alignment.tuning.differences():
+        record["tuning"] = other_numbers
     pair, inputs = alignment.pair, alignment.inputs
     tables = {name: getattr(alignment, name) for name in SCHEMAS}
     tables |= {name: getattr(inputs, name) for name in TABLE_INPUTS}
@@ -108,7 +113,9 @@ def _encoded_names(alignment: Alignment) -> EncodedNames | None:
 
     encoder = find_encoder(folder)
     assert encoder is not None
-    names = compared_names(alignment.pair, alignment.options, alignment.inputs)
+    names = compared_names(
+        alignment.pair, alignment.options, alignment.inputs, tuning=alignment.tuning.search
+    )
     return encode_each_once((names.left, names.right), encoder)
 
 
@@ -177,6 +184,10 @@ def read_run(path: str | PathLike[str]) -> Alignment:
     path = Path(path)
     recover(path)
     record, options, diagnostics = _read_record(path)
+    if record.get("tuning"):  # numbers of strangers are not taken over
+        log.warning(
+            "%s was made with another tuning; explanations and audits of it use the usual one", path
+        )
     for file in (path / f"{name}.parquet" for name in REQUIRED):
         if not file.is_file():
             raise InputError(file, DAMAGED)  # now, not when it is asked for

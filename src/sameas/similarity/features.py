@@ -14,6 +14,7 @@ from sameas.compute.rows import Rows, side_by_side, unit
 from sameas.graph.matched import MatchedPair
 from sameas.graph.task import Inputs, Sides, Task
 from sameas.options.options import Options
+from sameas.options.tuning import TUNING, Tuning
 from sameas.similarity.adjacency import adjacency_matrices
 from sameas.similarity.crosslingual import (
     Meanings,
@@ -34,8 +35,6 @@ from sameas.text.words import word_rows
 
 BothRows = tuple[Rows, Rows]
 """Of left and of right entities or names."""
-SAME_NAME = 10
-"""Partners that each entity gets by name alone, where neighbours are to decide later."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,11 +62,12 @@ def name_features(
     *,
     names: ComparedNames | None = None,
     progress: Progress | None = None,
+    tuning: Tuning = TUNING,
 ) -> NameFeatures:
     """The features of names, or the rows that were given instead of them."""
-    names = names or compared_names(pair, options, inputs)
+    names = names or compared_names(pair, options, inputs, tuning=tuning.search)
     if inputs.embeddings is None and options.features in ("char", "multilingual"):
-        return _features_of_letters(names, options, inputs, support, progress)
+        return _features_of_letters(names, options, inputs, support, progress, tuning)
     texts = pl.concat([names.left, names.right])
     words = unknown = None
     if inputs.embeddings is not None:
@@ -87,18 +87,20 @@ def _features_of_letters(
     inputs: Inputs,
     support: LanguageSupport,
     progress: Progress | None,
+    tuning: Tuning,
 ) -> NameFeatures:
     """The rows of the spelling of names, of their glosses and of their encodings."""
     left, right, starts = names.left, names.right, names.starts
     texts, meanings = pl.concat([left, right]), None
-    if (table := look_up(left, right, support, inputs.dictionary)) is not None:
+    table = look_up(left, right, support, inputs.dictionary, tuning=tuning.glosses)
+    if table is not None:
         meanings = with_meanings(texts, table, lambda texts: letter_rows(texts, options))
     rows = letter_rows(texts, options) if meanings is None else meanings.rows
     both = _by_side(rows, len(left))
     blocks = {"names": both}
     if support.encoder:
         blocks["embedding"] = embedded(left, right, encoder_for(options, inputs), progress)
-        rows = unit(side_by_side(rows, shortened(blocks["embedding"])))
+        rows = unit(side_by_side(rows, shortened(blocks["embedding"], tuning=tuning)))
         both = _by_side(rows, len(left))
     if starts is not None:
         both = mean_rows(both[0], starts[0]), mean_rows(both[1], starts[1])
@@ -147,7 +149,7 @@ def spread(text: TextRows, rows: BothRows, task: Task, sides: Sides) -> TextRows
     pair, options = task.pair, task.options
     hops = sketch = None
     if options.rounds:
-        sketch = sketched_hops(pair, rows, options, sides)
+        sketch = sketched_hops(pair, rows, options, sides, tuning=task.tuning)
     if (options.exact_hops and options.depth) or not options.rounds:
         first = int(options.rounds > 0)
         hops = make_profit(*neighbourhood_rows(pair, rows, options, sides, first=first))
@@ -194,7 +196,9 @@ def neighbourhood_rows(
     return left, right
 
 
-def sketched_hops(pair: MatchedPair, rows: BothRows, options: Options, sides: Sides) -> Sketch:
+def sketched_hops(
+    pair: MatchedPair, rows: BothRows, options: Options, sides: Sides, *, tuning: Tuning = TUNING
+) -> Sketch:
     """Short rows of these entities of each side after each hop."""
     matrices = adjacency_matrices(pair.left, pair.right, options.adjacency)
-    return make_sketch(matrices, rows, depth=options.depth, only=sides)
+    return make_sketch(matrices, rows, depth=options.depth, only=sides, tuning=tuning)

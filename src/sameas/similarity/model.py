@@ -10,6 +10,7 @@ import polars as pl
 
 from sameas.compute.arrays import Mask, Matrix, Numbers, Positions, Vector
 from sameas.graph.task import Constraints, Task
+from sameas.options.tuning import TUNING, Tuning, Weights
 from sameas.similarity.edges import Edges, edges_of
 from sameas.similarity.features import TextRows
 from sameas.similarity.hops import HopMean
@@ -18,7 +19,7 @@ from sameas.similarity.names import ComparedNames
 from sameas.similarity.protocol import Similarity
 from sameas.similarity.traits import Traits, make_traits
 from sameas.similarity.types import contradictory
-from sameas.similarity.weights import Weights, weights_of
+from sameas.similarity.weights import evidence_worth, weights_of
 from sameas.text.learned_dictionary import dictionary_rows
 
 PROFIT = "profit"
@@ -35,7 +36,9 @@ class Model:
     """
 
     constraints: Constraints
+    tuning: Tuning = TUNING
     weights: Weights
+    """Those of the run, which may have learned its own."""
     edges: tuple[Edges, Edges]
     """What evidence is gathered from; the method as published has none."""
     similarities: Mapping[str, Similarity] = field(default_factory=dict)
@@ -76,7 +79,7 @@ class Model:
 
     def evidence(self, left: Numbers, evidence: Matrix) -> Vector:
         """The log-odds of pairs by their evidence, shape (3, pairs); ``left`` are their ends."""
-        return self.weights.evidence(evidence, self.constraints.crowd[left])
+        return evidence_worth(self.weights, evidence, self.constraints.crowd[left])
 
     def score(self, left: Numbers, numbers: Matrix, evidence: Matrix, traits: Matrix) -> Vector:
         """The log-odds of pairs, up to a constant.
@@ -95,7 +98,8 @@ class Model:
         self, names: tuple[pl.Series, pl.Series], links: tuple[Positions, Positions]
     ) -> Model:
         """The model with one more block: names translated by a dictionary learnt from links."""
-        dictionary = make_profit(*dictionary_rows(*names, links))
+        rows = dictionary_rows(*names, links, tuning=self.tuning.dictionary)
+        dictionary = make_profit(*rows)
         return replace(self, similarities={**self.similarities, "dictionary": dictionary})
 
 
@@ -104,13 +108,14 @@ def make_model(task: Task, *, weights: Weights | None = None) -> Model:
 
     ``weights`` are those of the options unless given.
     """
-    options, pair = task.options, task.pair
-    weights = weights or weights_of(options)
+    options, pair, tuning = task.options, task.pair, task.tuning
+    weights = weights or weights_of(options, tuning=tuning.weights)
     if options.rounds:
-        edges = edges_of(pair, hub=weights.hub, relations="relations" not in options.without)
+        relations = "relations" not in options.without
+        edges = edges_of(pair, hub=tuning.evidence.hub, relations=relations)
     else:
         edges = Edges.none(len(pair.left.entities)), Edges.none(len(pair.right.entities))
-    return Model(constraints=task.known, weights=weights, edges=edges)
+    return Model(constraints=task.known, tuning=tuning, weights=weights, edges=edges)
 
 
 def with_text(
@@ -137,5 +142,7 @@ def with_text(
     else:
         assert text.hops is not None
         profit = text.hops
-    traits = make_traits(task.pair, names, blocks["names"]) if task.options.rounds else None
+    traits = None
+    if task.options.rounds:
+        traits = make_traits(task.pair, names, blocks["names"], tuning=task.tuning)
     return replace(model, similarities={PROFIT: profit, **blocks}, traits=traits)

@@ -16,13 +16,13 @@ from sameas.compute.topk import top_k_sparse
 from sameas.graph.matched import MatchedGraph, MatchedPair
 from sameas.graph.task import Inputs
 from sameas.options.options import Options
+from sameas.options.tuning import TUNING, SearchTuning
 from sameas.similarity.matrix import RowProduct, products
 
-MOST_NAMES = 20
-"""Names of an entity that are compared."""
 
-
-def name_table(graph: MatchedGraph, other: MatchedGraph) -> tuple[pl.Series, Positions]:
+def name_table(
+    graph: MatchedGraph, other: MatchedGraph, *, tuning: SearchTuning = TUNING.search
+) -> tuple[pl.Series, Positions]:
     """The names of all entities, the better first; those of i are at starts[i]:starts[i + 1].
 
     Of an entity that has very many, those count first that the other graph has too.
@@ -41,7 +41,8 @@ def name_table(graph: MatchedGraph, other: MatchedGraph) -> tuple[pl.Series, Pos
     met = every["name"].str.to_lowercase().is_in(theirs.str.to_lowercase().implode())
     # A column of its own: within ``over`` the other names would be copied for every entity.
     every = every.with_columns(unmet=(~met).cast(pl.UInt8))
-    every = every.filter(pl.col("unmet").rank("ordinal").over("entity") <= MOST_NAMES)
+    rank = pl.col("unmet").rank("ordinal").over("entity")
+    every = every.filter(rank <= tuning.most_names)
     return every["name"], np.searchsorted(every["entity"].to_numpy(), np.arange(size + 1))
 
 
@@ -59,14 +60,16 @@ class ComparedNames:
         return products if self.starts is None else MaxOverNames(products, *self.starts)
 
 
-def compared_names(pair: MatchedPair, options: Options, inputs: Inputs) -> ComparedNames:
+def compared_names(
+    pair: MatchedPair, options: Options, inputs: Inputs, *, tuning: SearchTuning = TUNING.search
+) -> ComparedNames:
     """All names of each entity where it may have several and spelling counts; else the first."""
     several = pair.both_rdf or len(pair.left.alternatives) + len(pair.right.alternatives)
     by_letters = inputs.embeddings is None and options.features in ("char", "multilingual")
     if not (options.rounds and several and by_letters):
         return ComparedNames(pair.left.names, pair.right.names)
-    left, left_starts = name_table(pair.left, pair.right)
-    right, right_starts = name_table(pair.right, pair.left)
+    left, left_starts = name_table(pair.left, pair.right, tuning=tuning)
+    right, right_starts = name_table(pair.right, pair.left, tuning=tuning)
     return ComparedNames(left, right, (left_starts, right_starts))
 
 

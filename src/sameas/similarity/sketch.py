@@ -14,13 +14,9 @@ from sameas.compute.pairwise import Block, values_of_partners
 from sameas.compute.parallel import map_blocks, slices
 from sameas.compute.projection import directions_of, times
 from sameas.compute.rows import Rows, as_rows, in_rows, rows_of, unit
+from sameas.options.tuning import TUNING, Tuning
 from sameas.similarity.propagation import hop, hop_rows, surroundings
 
-PRINCIPAL, RANDOM = 96, 288
-"""Directions that the rows of each hop are projected on: more random ones are more exact."""
-COLUMNS = PRINCIPAL + RANDOM
-SAMPLE = 500
-"""Entities a side whose hops the principal directions are learnt from."""
 BLOCK = 4000
 """Rows that are made at once."""
 
@@ -115,18 +111,21 @@ def make_sketch(
     *,
     depth: int,
     only: tuple[Positions, Positions],
+    tuning: Tuning = TUNING,
 ) -> Sketch:
     """The sketches of ``only`` these entities of each side, ascending, from the features of all."""
     names = unit(features[0]), unit(features[1])
     width = names[0].dense.shape[1] + names[0].sparse.shape[1]
-    directions = None
-    if width > COLUMNS:
+    directions, principal, random = None, tuning.sketch.principal, tuning.sketch.random
+    if width > principal + random:
         rng = np.random.default_rng(0)
         samples = []
         for matrix, side in zip(adjacency, names, strict=True):
-            some = np.sort(rng.permutation(len(side))[:SAMPLE])
+            some = np.sort(rng.permutation(len(side))[: tuning.sketch.sample])
             samples += [hop_rows(matrix, side, n, some) for n in range(min(depth, 1), depth + 1)]
-        directions = directions_of(samples, principal=PRINCIPAL, random=RANDOM, rng=rng)
+        directions = directions_of(
+            samples, principal=principal, random=random, rng=rng, tuning=tuning.search
+        )
     sides = []
     for matrix, side, wanted in zip(adjacency, names, only, strict=True):
         made = _sketch(matrix, side, directions, depth)

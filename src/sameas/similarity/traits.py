@@ -12,11 +12,10 @@ import numpy as np
 
 from sameas.compute.arrays import Numbers, Positions, Vector
 from sameas.compute.parallel import slices
-from sameas.compute.topk import COMPARE_ALL_UP_TO
 from sameas.graph.matched import MatchedPair
+from sameas.options.tuning import TUNING, Tuning
 from sameas.similarity.attributes import Attributes, read_attributes
 from sameas.similarity.cache import AT_ONCE, Terms
-from sameas.similarity.features import SAME_NAME
 from sameas.similarity.names import ComparedNames, MaxOverNames
 from sameas.similarity.protocol import Similarity
 from sameas.similarity.spelling import Spelling, read_spelling
@@ -63,7 +62,9 @@ class Worths:
         return total
 
 
-def make_traits(pair: MatchedPair, names: ComparedNames, cosines: Similarity) -> Traits | None:
+def make_traits(
+    pair: MatchedPair, names: ComparedNames, cosines: Similarity, *, tuning: Tuning = TUNING
+) -> Traits | None:
     """What pairs are compared by besides names and neighbours, where both graphs are RDF.
 
     ``cosines`` are those of the ``names``; marks and misspellings are looked for where these may
@@ -72,7 +73,9 @@ def make_traits(pair: MatchedPair, names: ComparedNames, cosines: Similarity) ->
     if not pair.both_rdf:
         return None
     spelling = None
-    if isinstance(cosines, MaxOverNames) and max(cosines.shape) <= COMPARE_ALL_UP_TO:
-        texts, rivals = (names.left, names.right), cosines.alike(SAME_NAME)
-        spelling = read_spelling(texts, cosines, rivals)
-    return Traits(types_of(pair), read_attributes(pair), spelling)
+    most = tuning.search.compare_all_up_to
+    if isinstance(cosines, MaxOverNames) and max(cosines.shape) <= most:
+        texts, rivals = (names.left, names.right), cosines.alike(tuning.search.partners)
+        spelling = read_spelling(texts, cosines, rivals, tuning=tuning)
+    attributes = read_attributes(pair, tuning=tuning)
+    return Traits(types_of(pair, tuning=tuning.types), attributes, spelling)

@@ -6,27 +6,16 @@ a = 0 and b = 1 leave p as it is. The curve is monotone, so links keep their ord
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sameas.compute.arrays import Vector
+from sameas.options.tuning import TUNING, AuditTuning
 
 Histogram = tuple[Vector, Vector]
 
-LOWEST = 0.3
-"""Links of a lower probability do not count in the fit: decoys are unlike those."""
-EDGE = 1e-4
-"""In the fit, probabilities are kept so far from one."""
 TINY = 1e-12
-MADE = 0.5
-"""The probability from which on a link is made."""
-FLATTEST = 0.02
-"""The least slope ``b``."""
-MOST, SLOPES = 2.0, (0.5, 3.0)
-"""The largest ``a`` either way, and the range of ``b``, that a run is calibrated by."""
-BINS = 400
-STEPS = 50
 
 
 @dataclass(frozen=True)
@@ -35,6 +24,8 @@ class Curve:
 
     a: float = 0.0
     b: float = 1.0
+    accept: float = TUNING.open.accept
+    """The probability beyond which a link is made."""
 
     def __call__(self, probability: Vector) -> Vector:
         """How many of the links with these probabilities in the plan are right, as a share.
@@ -45,37 +36,42 @@ class Curve:
         p = np.clip(probability, TINY, 1 - TINY)
         log_odds = np.log(p) + self.a - self.b * np.log1p(-p)
         share: Vector = 1 / (1 + np.exp(-np.clip(log_odds, -500, 500)))
-        return np.where(probability < MADE, np.minimum(share, probability), share)
+        return np.where(probability < self.accept, np.minimum(share, probability), share)
 
     def confidence(self, probability: Vector) -> Vector:
         """The same for single links, at least one half for those that the plan makes.
 
         Which links are made is decided by the plan, unless an error is asked for.
         """
-        return np.where(probability < MADE, self(probability), np.maximum(self(probability), MADE))
+        share = self(probability)
+        return np.where(probability < self.accept, share, np.maximum(share, self.accept))
 
-    def bounded(self) -> Curve:
+    def bounded(self, tuning: AuditTuning = TUNING.audit) -> Curve:
         """The curve, kept within what decoys are trusted to tell.
 
         Where nearly all entities of a large graph have no counterpart, decoys that are linked now
         and then would stand for more wrong links than there are links.
         """
-        return Curve(min(max(self.a, -MOST), MOST), min(max(self.b, SLOPES[0]), SLOPES[1]))
+        most, (flattest, steepest) = tuning.most_shift, tuning.slopes
+        a, b = min(max(self.a, -most), most), min(max(self.b, flattest), steepest)
+        return replace(self, a=a, b=b)
 
 
-def histogram(probability: Vector) -> Histogram:
+def histogram(probability: Vector, *, tuning: AuditTuning = TUNING.audit) -> Histogram:
     """The links that count in the fit, in bins of about the same width in log-odds.
 
     Their mean probability and how many they are: fitting takes no longer for many links.
     """
-    p = np.clip(probability[probability > LOWEST], EDGE, 1 - EDGE)
-    place = np.round(np.log(p / (1 - p)) * BINS / 20).astype(np.int64)
+    p = np.clip(probability[probability > tuning.lowest], tuning.edge, 1 - tuning.edge)
+    place = np.round(np.log(p / (1 - p)) * tuning.bins / 20).astype(np.int64)
     _, place = np.unique(place, return_inverse=True)
     count = np.bincount(place).astype(np.float64)
     return np.bincount(place, p) / np.maximum(count, 1), count
 
 
-def fit_curve(links: Histogram, wrong: Vector, weights: Vector) -> Curve:
+def fit_curve(
+    links: Histogram, wrong: Vector, weights: Vector, *, tuning: AuditTuning = TUNING.audit
+) -> Curve:
     """The curve by which links hold as many wrong ones, at every probability, as decoys tell.
 
     ``wrong`` are probabilities of links known to be wrong, each of which stands for ``weights``
@@ -83,8 +79,8 @@ def fit_curve(links: Histogram, wrong: Vector, weights: Vector) -> Curve:
     Its loss, the sum of -ln(confidence) over links plus the sum of the log-odds over wrong ones,
     is convex. A normal prior with variance one keeps ``a`` near 0 and ``b`` near 1.
     """
-    counted = wrong > LOWEST
-    wrong = np.clip(wrong[counted], EDGE, 1 - EDGE)
+    counted = wrong > tuning.lowest
+    wrong = np.clip(wrong[counted], tuning.edge, 1 - tuning.edge)
     total = np.array([weights[counted].sum(), -(weights[counted] * np.log1p(-wrong)).sum()])
     p, count = links
     terms = np.stack([np.ones(len(p)), -np.log1p(-p)])
@@ -96,12 +92,12 @@ def fit_curve(links: Histogram, wrong: Vector, weights: Vector) -> Curve:
         return float(count @ np.logaddexp(0, -log_odds) + curve @ total + away)
 
     curve, value = usual, loss(usual)
-    for _ in range(STEPS):
+    for _ in range(tuning.steps):
         log_odds = np.clip(curve @ terms + offset, -500, 500)
         doubt = 1 / (1 + np.exp(log_odds))
         slope = -terms @ (count * doubt) + total + curve - usual
         bend = (terms * (count * doubt * (1 - doubt))) @ terms.T + np.eye(2)
-        step, room = np.linalg.solve(bend, slope), curve[1] - FLATTEST
+        step, room = np.linalg.solve(bend, slope), curve[1] - tuning.flattest
         cut = step[1] > room > TINY
         if cut:
             step *= room / step[1]

@@ -17,17 +17,8 @@ from sameas.graph.task import Constraints
 from sameas.refinement.anchors import anchor_thresholds, anchors_of
 from sameas.refinement.evidence import Anchors, gather_evidence
 from sameas.refinement.refine import Refinement, subtract_threshold
-from sameas.result.audit.calibration import MADE
 from sameas.similarity.model import Model
-
-SHARE = 0.1
-"""Share of the links whose partners are taken away at once."""
-ENOUGH = 2000
-"""About so many decoys of a side are drawn."""
-DRAWS = 6
-"""Draws for each side, at most."""
-ROUNDS = 2
-"""Rounds of refinement without the entities that were taken away."""
+from sameas.similarity.weights import evidence_worth
 
 
 class BestMatches(NamedTuple):
@@ -57,7 +48,7 @@ def matches_without(
     model: Model, refinement: Refinement, side: int, removed: Positions
 ) -> BestMatches:
     """The best matches of all entities of a side once some of the other side are removed."""
-    known, weights = model.constraints, refinement.weights
+    known, weights, tuning = model.constraints, refinement.weights, model.tuning
     lost = np.zeros(refinement.pairs.candidates.shape[1 - side], dtype=np.bool_)
     lost[removed] = True
     pairs, anchors, thresholds = refinement.pairs, refinement.anchors, refinement.thresholds
@@ -67,19 +58,28 @@ def matches_without(
     stay = ~lost[(anchors.left, anchors.right)[1 - side]]
     anchors = Anchors(anchors.left[stay], anchors.right[stay], anchors.trust[stay])
     crowd = known.crowd[candidates.left]
-    other = candidates.values - weights.evidence(pairs.evidence, crowd)
+    other = candidates.values - evidence_worth(weights, pairs.evidence, crowd)
     plan: OpenPlan | None = None
-    for turn in range(ROUNDS):
+    for turn in range(tuning.audit.rounds):
         evidence, _, _ = gather_evidence(
-            *model.edges, anchors, refinement.relations, candidates, enter=math.inf
+            *model.edges,
+            anchors,
+            refinement.relations,
+            candidates,
+            enter=math.inf,
+            tuning=tuning.evidence,
         )
-        scores = (other + weights.evidence(evidence, crowd)).astype(np.float32)
-        last = turn == ROUNDS - 1
-        enough = thresholds if last else anchor_thresholds(thresholds, anchors)
-        surplus = subtract_threshold(replace(candidates, values=scores), enough, known.kinds[0])
-        plan = open_plan(surplus, threshold=0.0, single=known.single, start=plan)
+        scores = (other + evidence_worth(weights, evidence, crowd)).astype(np.float32)
+        last = turn == tuning.audit.rounds - 1
+        enough = thresholds
         if not last:
-            anchors = anchors_of(surplus, plan, weights, known.single)
+            enough = anchor_thresholds(thresholds, anchors, tuning=tuning)
+        surplus = subtract_threshold(replace(candidates, values=scores), enough, known.kinds[0])
+        plan = open_plan(
+            surplus, threshold=0.0, single=known.single, start=plan, tuning=tuning.open
+        )
+        if not last:
+            anchors = anchors_of(surplus, plan, known.single, tuning=tuning)
     assert plan is not None
     places = open_links(surplus, plan, known.single)
     ends = surplus.left, surplus.right
@@ -99,11 +99,11 @@ def draw_decoys(
     ``links`` are those of each side; ``refinement`` must have thresholds. Each draw takes away
     the partners of a small share of the links; no link is drawn twice.
     """
-    draws = []
+    draws, tuning = [], model.tuning.audit
     for side, fits in links.items():
-        order = rng.permutation(np.flatnonzero(fits.probability > MADE))
-        size = max(math.ceil(SHARE * len(order)), 1)
-        count = min(max(round(ENOUGH / size), 1), DRAWS)
+        order = rng.permutation(np.flatnonzero(fits.probability > model.tuning.open.accept))
+        size = max(math.ceil(tuning.decoy_share * len(order)), 1)
+        count = min(max(round(tuning.decoys / size), 1), tuning.draws)
         draws += [(side, order[start : start + size]) for start in range(0, count * size, size)]
 
     def one(draw: tuple[int, Positions]) -> BestMatches:

@@ -11,29 +11,15 @@ from numpy.typing import NDArray
 
 from sameas.compute.arrays import Vector
 from sameas.graph.matched import MatchedPair
+from sameas.options.tuning import TUNING, AuditTuning
 from sameas.refinement.refine import Refinement
-from sameas.result.audit.calibration import MADE, Curve, Histogram, fit_curve, histogram, level_for
+from sameas.result.audit.calibration import Curve, Histogram, fit_curve, histogram, level_for
 from sameas.result.audit.decoys import BestMatches, draw_decoys, free_entities
 from sameas.result.audit.groups import groups_of
 from sameas.result.audit.record import Audit, Group, Point
 from sameas.similarity.model import Model
 
-POWER = 2
-"""How much entities count the more, the worse their best candidate is, in ``like_decoys``."""
-SILENT = 0.03
-"""Links of a lower probability are as good as none."""
-TURNS = 3
-"""How often the curve is fitted, each time with the confidences of the last one."""
-FEWEST = 100
-"""With fewer links, nothing is said."""
 SEED = 0
-SAMPLES = 60
-OUTSIDE = 0.025
-"""Share of the resampled estimates below, and above, an interval."""
-GROUP = 30
-"""Links and decoys that a group must have to be judged by itself."""
-USUAL = 10
-"""Decoys of all groups that are added to those of a group."""
 POINTS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 
 
@@ -53,23 +39,24 @@ def audit_links(
     were chosen by that (not ``calibrated``). Only a side whose entities have one partner at most
     can have decoys.
     """
+    tuning, accept = model.tuning.audit, model.tuning.open.accept
     numbers = [side for side in (0, 1) if model.constraints.single[side]]
     free = [links[side].select(free_entities(model.constraints, side)) for side in numbers]
-    if not free or min(int((each.probability > MADE).sum()) for each in free) < FEWEST:
+    if not free or min(int((each.probability > accept).sum()) for each in free) < tuning.fewest:
         return None
     rng = np.random.default_rng(SEED)
     decoys_of = draw_decoys(model, refinement, dict(zip(numbers, free, strict=True)), rng)
-    sides = tuple(map(Side, free, decoys_of))
+    sides = tuple(Side(*both, tuning) for both in zip(free, decoys_of, strict=True))
     found = free[0].probability[free[0].partner >= 0]
-    binned, made = histogram(found), found[found > MADE]
+    binned, made = histogram(found, tuning=tuning), found[found > accept]
     best = estimate(sides, binned)
     level = min_confidence
     if max_error is not None:
         level = max(level, level_for(best.curve(found), max_error))
     kept = found[(best.curve.confidence(found) if calibrated else found) >= level]
     counts = [int(free_entities(model.constraints, side).sum()) for side in (0, 1)]
-    samples = [estimate(sides, binned, made=made, rng=rng) for _ in range(SAMPLES)]
-    lucks = rng.standard_normal(SAMPLES).tolist()
+    samples = [estimate(sides, binned, made=made, rng=rng) for _ in range(tuning.samples)]
+    lucks = rng.standard_normal(tuning.samples).tolist()
     decoys = {number: len(side.decoys.entity) for number, side in zip(numbers, sides, strict=True)}
     graph = (pair.left, pair.right)[numbers[0]]
     points = zip(POINTS, best.curve.confidence(np.array(POINTS)).tolist(), strict=True)
@@ -78,6 +65,7 @@ def audit_links(
         **_with_intervals(
             _figures(best, kept, counts),
             [_figures(each, kept, counts, luck) for each, luck in zip(samples, lucks, strict=True)],
+            tuning.outside,
         ),
         left_decoys=decoys.get(0, 0),
         right_decoys=decoys.get(1, 0),
@@ -87,17 +75,20 @@ def audit_links(
         curve=tuple(Point(*point) for point in points),
         groups=tuple(
             group
-            for by, labels in groups_of(graph).items()
+            for by, labels in groups_of(graph, fewest=tuning.group).items()
             for group in _groups(by, labels, sides, best, level)
         ),
     )
 
 
-def _with_intervals(figures: dict[str, float], samples: list[dict[str, float]]) -> dict[str, float]:
+def _with_intervals(
+    figures: dict[str, float], samples: list[dict[str, float]], outside: float
+) -> dict[str, float]:
     """Each figure with its ``low`` and ``high``, which enclose most of the samples and itself."""
     found = dict(figures)
     for name, value in figures.items():
-        low, high = np.quantile([each[name] for each in samples], [OUTSIDE, 1 - OUTSIDE]).tolist()
+        values = [each[name] for each in samples]
+        low, high = np.quantile(values, [outside, 1 - outside]).tolist()
         found |= {f"{name}_low": min(low, value), f"{name}_high": max(high, value)}
     return found
 
@@ -127,6 +118,7 @@ def _groups(
 ) -> list[Group]:
     """The precision of each group that has links enough, those with most links first."""
     own, result = sides[0], []
+    fewest, prior = own.tuning.group, own.tuning.group_prior
     # For how many wrong links that are kept each decoy stands.
     wrong = [
         counts * (found.curve.confidence(side.decoys.probability) >= level)
@@ -140,14 +132,15 @@ def _groups(
     for name in everyone.filter(linked).drop_nulls().unique().sort():
         mine, drawn = ((each == name).fill_null(False).to_numpy() for each in (everyone, decoys))
         links = int((linked & mine).sum())
-        if links < GROUP:
+        if links < fewest:
             continue
         rate = wrong[0][drawn].sum() * len(drawn) / alone
-        rate = (rate + USUAL * usual) / (drawn.sum() + USUAL)
-        if drawn.sum() < GROUP:
+        rate = (rate + prior * usual) / (drawn.sum() + prior)
+        if drawn.sum() < fewest:
             errors = rate * own.like_decoys(which=mine)
         else:
-            errors = rate * Side(own.everyone.select(mine), own.decoys.select(drawn)).like_decoys()
+            alike = Side(own.everyone.select(mine), own.decoys.select(drawn), own.tuning)
+            errors = rate * alike.like_decoys()
         if others is not None:
             errors += wrong[1][(others == name).fill_null(False).to_numpy()].sum()
         result.append(Group(by, name, links, float(np.clip(1 - errors / links, 0.0, 1.0))))
@@ -160,6 +153,7 @@ class Side:
 
     everyone: BestMatches
     decoys: BestMatches
+    tuning: AuditTuning = TUNING.audit
 
     @cached_property
     def places(self) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
@@ -192,15 +186,17 @@ class Side:
         middle = (below[:-1] + below[1:]) / 2
         unlike = np.empty(2 * len(steps) + 1)
         unlike[0::2], unlike[1::2] = 1 - below, 1 - middle
-        shares = np.clip(unlike, 0.0, 1.0) ** POWER
+        shares = np.clip(unlike, 0.0, 1.0) ** self.tuning.power
         found = np.bincount(chosen, minlength=len(shares)) @ shares
         usual = steps @ shares[1::2] / steps.sum()
         return float(min(found / usual, len(chosen)))
 
     def without(self, weights: Vector) -> float:
         """How many entities have no counterpart: those without a link, by the share of decoys."""
-        share = (weights @ (self.decoys.probability < SILENT) + 0.5) / (weights.sum() + 1)
-        silent = int((self.everyone.probability < SILENT).sum())
+        share = (weights @ (self.decoys.probability < self.tuning.silent) + 0.5) / (
+            weights.sum() + 1
+        )
+        silent = int((self.everyone.probability < self.tuning.silent).sum())
         return float(min(silent / share, len(self.everyone.entity)))
 
 
@@ -236,11 +232,11 @@ def estimate(
     if rng is not None and made is not None:
         chances.append(rng.choice(made, len(sides)))
         more.append(np.array(alone) / [each.sum() for each in weights])
-    curve = Curve()
-    for _ in range(TURNS):
+    curve, tuning = Curve(), sides[0].tuning
+    for _ in range(tuning.turns):
         wrong = _wrong_links(sides, weights, alone, curve)
         counts = np.concatenate([*wrong, *more])
-        curve = fit_curve(links, np.concatenate(chances), counts).bounded()
+        curve = fit_curve(links, np.concatenate(chances), counts, tuning=tuning).bounded(tuning)
     # Both sides have the same number of counterparts, at least as many as there are right links.
     # The side with fewer entities without one tells it better.
     without = np.array([side.without(each) for side, each in zip(sides, weights, strict=True)])

@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 
 from sameas.graph.iri import last_part
 from sameas.graph.matched import MatchedGraph
+from sameas.options.tuning import TUNING
 
 DEGREES = (0, 1, 3, 7, 15, 31)
 """The most neighbours of each group of degrees but the last one."""
 
 
-def groups_of(graph: MatchedGraph) -> Mapping[str, pl.Series]:
+def groups_of(graph: MatchedGraph, *, fewest: int = TUNING.audit.group) -> Mapping[str, pl.Series]:
     """For each way to group entities, the group of every entity; null where it has none."""
     found = {"degree": _degrees(graph), "script": _scripts(graph.names)}
-    types = _types(graph)
+    types = _types(graph, fewest)
     return found if types.null_count() == len(types) else {"type": types, **found}
 
 
@@ -43,10 +44,10 @@ def _scripts(names: pl.Series) -> pl.Series:
     return found
 
 
-def _types(graph: MatchedGraph) -> pl.Series:
+def _types(graph: MatchedGraph, fewest: int) -> pl.Series:
     """The rarest type that is common enough to be a group, by the last part of its IRI."""
     table = pl.DataFrame(graph.types, schema=["entity", "type"])
-    table = table.with_columns(count=pl.len().over("type")).filter(pl.col("count") >= 30)
+    table = table.with_columns(count=pl.len().over("type")).filter(pl.col("count") >= fewest)
     table = table.sort("count", "type").unique("entity", keep="first", maintain_order=True)
     labels = np.full(len(graph.entities), None, dtype=object)
     kinds = graph.entities.gather(table["type"])

@@ -22,8 +22,6 @@ MOST = 10
 """Other candidates, and rivals, that are listed."""
 NEIGHBOURS = 40
 """Neighbours of each sort that are listed; others are counted."""
-TIE = 1e-6
-"""Scores that differ by less are equal."""
 
 
 def explain(
@@ -117,7 +115,8 @@ class Question:
         if self.asked >= 0 or self.partner < 0:
             return self.shown if self.shown != self.partner else -1
         best = next(iter(self.candidates))
-        return best if self.candidates[best] > self.candidates[self.partner] + TIE else -1
+        tie = self.run.tables.tuning.open.tie
+        return best if self.candidates[best] > self.candidates[self.partner] + tie else -1
 
     def _pair(self, far: int, near: int | None = None) -> Pair:
         """The entity (or another one of its side) and one of the other side as left and right."""
@@ -168,7 +167,8 @@ class Question:
         market, (left, right) = tables.seen_from(near), np.array(list(extra), dtype=np.int64).T
         new = market.find(left, right) < 0
         market = market.joined(left[new], right[new], np.array(list(extra.values()))[new])
-        changed = force_pair(market, tables.partners[near], entity, wanted)
+        numbers = tables.tuning.assignment
+        changed = force_pair(market, tables.partners[near], entity, wanted, tuning=numbers)
         order = _in_turn(changed, entity, tables.partners[1 - near])
         steps = tuple(self._step(market, one, changed[one]) for one in order)
         prices = tables.of(near, entity)["price"], tables.of(1 - near, wanted)["price"]

@@ -14,6 +14,7 @@ from sameas.graph.matched import MatchedGraph, MatchedPair
 from sameas.graph.semantics.kinds import Kind
 from sameas.graph.task import Inputs
 from sameas.options.options import Options
+from sameas.options.tuning import Tuning
 from sameas.result.explanation.result import SIDES, Entity, Relation
 from sameas.text.languages.support import LanguageSupport
 
@@ -24,6 +25,7 @@ class RunTables:
 
     pair: MatchedPair
     options: Options
+    tuning: Tuning
     inputs: Inputs
     links: pl.DataFrame
     candidates: pl.DataFrame

@@ -17,7 +17,6 @@ from sameas.compute.rows import Rows
 from sameas.graph.task import Task
 from sameas.refinement import evidence
 from sameas.refinement.evidence import Anchors, Relations
-from sameas.refinement.refine import SURE
 from sameas.result.explanation.result import SIDES, Comparison, Detail, Entity, Kind, Part, Relation
 from sameas.result.explanation.tables import RunTables
 from sameas.similarity.adjacency import adjacency_matrices
@@ -30,7 +29,7 @@ from sameas.similarity.model import Model, make_model, with_text
 from sameas.similarity.names import MaxOverNames
 from sameas.similarity.task import make_task
 from sameas.similarity.traits import Worths
-from sameas.similarity.weights import weights_of
+from sameas.similarity.weights import evidence_worth, weights_of
 from sameas.text.folding import folded
 from sameas.text.ngrams import ngrams_of
 from sameas.text.words import words_of
@@ -69,13 +68,15 @@ class Decomposition:
     @cached_property
     def task(self) -> Task:
         """What the run started from."""
-        return make_task(self.tables.pair, self.tables.options, self.tables.inputs)
+        tables = self.tables
+        return make_task(tables.pair, tables.options, tables.inputs, tuning=tables.tuning)
 
     @cached_property
     def features(self) -> NameFeatures:
         """The unit feature rows of all entities, and of all their names."""
         task = self.task
-        return name_features(task.pair, task.options, task.inputs, self.tables.support)
+        given = task.pair, task.options, task.inputs, self.tables.support
+        return name_features(*given, tuning=task.tuning)
 
     @cached_property
     def hops(self) -> ExactHops:
@@ -88,7 +89,7 @@ class Decomposition:
     def model(self) -> Model:
         """What the scores are made of."""
         tables, features, pair = self.tables, self.features, self.task.pair
-        weights = weights_of(tables.options, tables.weights)
+        weights = weights_of(tables.options, tables.weights, tuning=tables.tuning.weights)
         model = make_model(self.task, weights=weights)
         model = with_text(model, self.task, features.names, text_rows(features), hops=self.hops)
         if tables.dictionary_anchors is None:
@@ -164,6 +165,7 @@ class Decomposition:
         cosines = self.hops.of_each(left, right).astype(np.float64)
         alike = {name: block.of(left, right) for name, block in self.model.names.items()}
         terms = self._neighbour_terms(pairs) if self.tables.refined else []
+        seed = self.tables.tuning.refinement.seed
         found = []
         for number, pair in enumerate(pairs):
             listed = float(kept.values[places[number]]) if places[number] >= 0 else None
@@ -179,8 +181,8 @@ class Decomposition:
                 parts += self._learned_parts(pair, details)
                 parts.append(Part(kind="threshold", score=-threshold, amount=threshold))
                 # Nothing else is as large as what a known link is given: the recorded score tells.
-                if listed is not None and listed - _sum(parts) > SURE / 2:
-                    parts.insert(-1, Part(kind="known", score=SURE))
+                if listed is not None and listed - _sum(parts) > seed / 2:
+                    parts.insert(-1, Part(kind="known", score=seed))
                 # The run compared hops by their sketches; what that made of the exact score.
                 rounded = 0.0 if listed is None else listed - _sum(parts)
                 if not self.tables.options.exact_hops and 1e-6 < abs(rounded) < ROUNDED:
@@ -383,8 +385,8 @@ class Decomposition:
     ) -> list[Part]:
         sums = np.array([each.amounts.sum() for each in terms])
         # What each of the three sums alone is worth.
-        worth = self.model.weights.evidence(
-            np.diag(sums), float(self.model.constraints.crowd[pair[0]])
+        worth = evidence_worth(
+            self.model.weights, np.diag(sums), float(self.model.constraints.crowd[pair[0]])
         )
         shared, left, right = np.divide(worth, sums, out=np.zeros(3), where=sums > 0)
         literal = self.model.edges[0].far[terms[0].edges[0]] >= len(self.tables.pair.left.entities)
@@ -471,9 +473,8 @@ class Decomposition:
         after = before.copy()
         after[0] += votes
         after[1 + side] = np.maximum(after[1 + side] - weight[met[1 - side]], 0.0)
-        gains = self.model.weights.evidence(after, crowd) - self.model.weights.evidence(
-            before, crowd
-        )
+        weights = self.model.weights
+        gains = evidence_worth(weights, after, crowd) - evidence_worth(weights, before, crowd)
         best = int(np.argmax(gains))
         fields = self._describe(lacks, int(heaviest[met[1 - side][best]]))
         relation_added = self._relations[side][relation[met[side][best]]]

@@ -16,6 +16,7 @@ from rich.cells import cell_len
 
 from sameas.graph.iri import last_part
 from sameas.options.options import Side
+from sameas.options.tuning import TUNING
 from sameas.result.explanation.result import (
     Comparison,
     Considered,
@@ -38,8 +39,6 @@ LONGEST = 40
 """Columns of a name in a table."""
 ROWS = 6
 """Details of a part that are listed; JSON has more."""
-ROUNDING = 1e-3
-"""Scores that differ by less are equal."""
 TELLING = 0.02
 """Share of a part below which a pair of neighbours is not listed."""
 DRAWN = 12
@@ -174,7 +173,7 @@ class Explanation:
     def better(self, found: Sequence[Considered]) -> list[Considered]:
         """Those that score higher than the chosen pair, by more than rounding."""
         chosen = self.comparison
-        return [one for one in found if chosen and one.score > chosen.score + ROUNDING]
+        return [one for one in found if chosen and one.score > chosen.score + TUNING.open.tie]
 
     def exchange_labels(self, exchange: Exchange) -> dict[Entity | None, str]:
         """Labels of all entities of an exchange, with side or URI where several are the same."""

@@ -17,6 +17,7 @@ from scipy.sparse import csr_array, hstack
 from sameas.compute.arrays import Mask, Matrix, Positions, Sparse
 from sameas.compute.kernels.topk import Best, best_owners
 from sameas.graph.matched import MatchedGraph
+from sameas.options.tuning import TUNING, SearchTuning
 from sameas.similarity.names import name_table
 from sameas.text.folding import folded, sounded
 from sameas.text.ngrams import Trigrams, trigrams_of_all
@@ -78,9 +79,9 @@ class NameIndex:
         return owners[np.sort(np.unique(owners, return_index=True)[1])].astype(np.int64)
 
 
-def index_names(graph: MatchedGraph) -> NameIndex:
+def index_names(graph: MatchedGraph, *, tuning: SearchTuning = TUNING.search) -> NameIndex:
     """The index of the names of all entities that may be linked."""
-    names, starts = name_table(graph, graph)
+    names, starts = name_table(graph, graph, tuning=tuning)
     owners = np.repeat(np.arange(len(graph.entities), dtype=np.int32), np.diff(starts))
     if len(graph.linkable) < len(graph.entities):
         kept = np.isin(owners, graph.linkable)

@@ -224,7 +224,7 @@ def make_service(
 ) -> Service:
     """The service of a graph; names are indexed and the null model is learned."""
     progress("names", 0.0)
-    index = index_names(graph)
+    index = index_names(graph, tuning=tuning.search)
     progress("names", 0.7)
     null_model = learn_null_model(graph, index, tuning=tuning.reconcile)
     progress("names", 1.0)
