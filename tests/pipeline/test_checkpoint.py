@@ -735,7 +735,7 @@ def test_features_that_took_long_are_kept_with_the_neighbours(pair, tmp_path, mo
     stages: Any = sameas.pipeline.stages
     made = stages.name_features
 
-    def slow(*args):
+    def slow(*given, **named):
         clock["now"] += 0.6
         return made(*args)
 
