@@ -737,7 +737,7 @@ def test_features_that_took_long_are_kept_with_the_neighbours(pair, tmp_path, mo
 
     def slow(*given, **named):
         clock["now"] += 0.6
-        return made(*args)
+        return made(*given, **named)
 
     monkeypatch.setattr("sameas.pipeline.phases.time.perf_counter", lambda: clock["now"])
     monkeypatch.setattr(sameas.pipeline.stages, "name_features", slow)
