@@ -14,6 +14,7 @@ or with --again. An interrupted run goes on where it stopped.
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 import tempfile
 import time
@@ -27,6 +28,9 @@ from figures.filling import fill_pages
 from figures.measure import PARTS, Case, Part, Places, installed
 from figures.results import ROOT, Results, make_entry
 from sameas.errors import SameasError
+
+FAILURES = (SameasError, RuntimeError, OSError, subprocess.SubprocessError)
+"""What a measurement that fails raises."""
 
 
 def say(message: str) -> None:

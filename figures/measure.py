@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +17,7 @@ from typing import Any
 import polars as pl
 
 import sameas
-from benchmarks import cluster, ladder, memory, reading, reconciling, solver, speed
+from benchmarks import cluster, ladder, reconciling
 from benchmarks.generate import HARD_OVERLAP, OVERLAP, parse_size
 from experiments import experiments
 from experiments.datasets import Dataset
@@ -239,14 +238,25 @@ def territories(places: Places) -> Iterator[Case]:
 # Speed and scale
 
 
-def of_one(measure: Callable[[Namespace], Values], **options: Any) -> Any:
+def by_script(name: str, *words: str) -> Values:
+    """The record of a benchmark, run in a process of its own: large ones distort peak memory."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / f"{name}.json"
+        command = [sys.executable, "-m", f"benchmarks.{name}", *words, "--results", str(file)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=ROOT)
+        record: Values = json.loads(file.read_text(encoding="utf8"))
+    return {key: value for key, value in record.items() if key != "machine"}
+
+
+def of_one(name: str, *words: str) -> Any:
     """Cases: a benchmark on one dataset."""
 
     def cases(places: Places) -> Iterator[Case]:
         if ONE_DATASET in places.datasets:
-            given = Namespace(pair=places.datasets[ONE_DATASET].folder, **options)
-            given.yardstick = places.yardstick
-            yield ONE_DATASET, partial(measure, given)
+            pair = str(places.datasets[ONE_DATASET].folder.absolute())
+            given = name == "speed" and places.yardstick
+            more = ["--yardstick", str(places.yardstick)] if given else []
+            yield ONE_DATASET, partial(by_script, name, pair, *words, *more)
 
     return cases
 
@@ -279,7 +289,7 @@ def lines(size: int) -> Any:
     """Cases: reading N-Triples of so many lines."""
 
     def cases(places: Places) -> Iterator[Case]:
-        yield f"{size:,}", lambda: reading.measure(Namespace(size=size, seed=0, repeat=1))
+        yield f"{size:,}", partial(by_script, "reading", "--size", str(size))
 
     return cases
 
@@ -334,14 +344,9 @@ PARTS = (
     Part("both", both_names, 0.5),
     Part("real", real, 4),
     Part("territories", territories, 2),
-    Part("speed", of_one(speed.measure, repeat=1), 5, code=BENCHMARKED),
-    Part("solver", of_one(solver.measure, repeat=1, from_rows=False), 3, code=BENCHMARKED),
-    Part(
-        "memory",
-        of_one(memory.measure, ceilings=["1G", "4G"], options=speed.PAPER),
-        0.5,
-        code=BENCHMARKED,
-    ),
+    Part("speed", of_one("speed"), 5, code=BENCHMARKED),
+    Part("solver", of_one("solver"), 3, code=BENCHMARKED),
+    Part("memory", of_one("memory", "--ceilings", "1G", "4G"), 0.5, code=BENCHMARKED),
     Part("reading", lines(10**6), 0.5, code=BENCHMARKED),
     Part("ladder", rungs("15k", "100k", "hard 100k"), 4, code=BENCHMARKED),
     Part("serving", serving, 1, code=BENCHMARKED, without=("sameas/cli/*", "sameas/web/review/*")),
