@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatch
 from itertools import pairwise
@@ -509,8 +510,10 @@ def numbers_of_tuning(results: Results) -> str:
         stages.setdefault(number.stage, []).append(cells)
     header = ["number", "value", "unit", "what it is", "origin"]
     parts = [f"## {name.capitalize()}\n{table(header, rows)}" for name, rows in stages.items()]
-    total = sum(map(len, stages.values()))
-    return "\n\n".join([f"{total} numbers in {len(stages)} stages.", *parts])
+    origins = Counter(number.origin for number in tuning.numbers())
+    counts = ", ".join(f"{count} {origin}" for origin, count in origins.most_common())
+    total = f"{origins.total()} numbers in {len(stages)} stages: {counts}."
+    return "\n\n".join([total, *parts])
 
 
 BLOCKS: Mapping[str, Block] = {

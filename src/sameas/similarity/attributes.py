@@ -157,7 +157,8 @@ def read_attributes(pair: MatchedPair, *, tuning: Tuning = TUNING) -> Attributes
     every = pl.concat([left["value"], right["value"]]).unique().sort()
     tables = _numbered(left, every, tuning), _numbered(right, every, tuning)
     sizes = len(pair.left.entities), len(pair.right.entities)
-    texts = _texts(left, sizes[0], numbers.short), _texts(right, sizes[1], numbers.short)
+    short = 2 * tuning.values.long  # longer values tell little in a search
+    texts = _texts(left, sizes[0], short), _texts(right, sizes[1], short)
     pairs = _corresponding(*tables, tuning)
     return (
         Attributes(tables, texts, Values(every, tuning.values), pairs, numbers) if pairs else None
