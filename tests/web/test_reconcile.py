@@ -27,6 +27,7 @@ from folders import put
 from sameas import Graph
 from sameas.cli.main import main
 from sameas.formats.pair import read_understood
+from sameas.graph.semantics.understanding import understand_alone
 from sameas.text.folding import folded, sounded
 from sameas.text.ngrams import trigrams_of_all
 from sameas.web.reconcile import answers
@@ -114,7 +115,7 @@ def test_the_best_entities_are_those_of_the_most_similar_names(held, texts, k, b
     graph = Graph.from_triples(
         [], entities=entities, names=[""] * 4, alternatives=[row for row in rows if row[1]]
     )
-    index = index_names(graph)
+    index = index_names(understand_alone(graph))
     allowed = np.array([number not in barred for number in range(4)])
     cosines, found = index.best(index.rows(pl.Series(texts)), k, allowed)
     every = list(dict.fromkeys((owner, name) for owner, name in held if name))
@@ -141,7 +142,7 @@ def _by_sound(text, name, spelled):
 def test_names_that_start_with_a_text(known, text):
     graph = Graph.from_triples([], entities=[f"urn:{n}" for n in range(len(known))], names=known)
     wanted, *spelled = folded(pl.Series([text, *known]))
-    found = index_names(graph).starting(text, 1000).tolist()
+    found = index_names(understand_alone(graph)).starting(text, 1000).tolist()
     own = [n for n, name in enumerate(spelled) if known[n] and name.startswith(wanted)]
     assert sorted(found) == own
     assert [len(spelled[n]) for n in found] == sorted(len(spelled[n]) for n in own)
@@ -162,7 +163,7 @@ def test_the_more_alike_the_likelier_and_the_more_namesakes_the_less():
 def test_confidence_is_about_how_often_the_best_candidate_is_right(demo):
     """Half of the right entities are taken away: their left names have no counterpart."""
     hidden = demo.gold["right"].gather_every(2)
-    service = make_service(demo.right.without(hidden), "half")
+    service = make_service(understand_alone(demo.right.without(hidden)), "half")
     left = demo.left.names.gather(demo.left.positions(demo.gold["left"])).to_list()
     found = service.match([Query(text=name) for name in left])
     first = [each[0] for each in found if each]
@@ -237,9 +238,9 @@ def test_the_example_in_the_documentation(demo):
         text.split("'queries=")[1].split("'")[0],
         text.split("```json\n")[1].split("```")[0],
     )
-    assert answers.reconcile(make_service(demo.right, "demo"), parse_batch(asked)) == json.loads(
-        told
-    )
+    assert answers.reconcile(
+        make_service(understand_alone(demo.right), "demo"), parse_batch(asked)
+    ) == json.loads(told)
 
 
 def test_a_relation_can_be_asked_from_its_object(people):
@@ -490,7 +491,7 @@ def test_a_hostile_graph_shows_as_text():
         names=dict.fromkeys(entities, NASTY),
         attributes=[(entity, "javascript:alert(2)", NASTY) for entity in entities],
     )
-    with served(web.make_app(make_service(graph, NASTY))) as address:
+    with served(web.make_app(make_service(understand_alone(graph), NASTY))) as address:
         answer(f"{address}/")
         for entity in entities:
             _, headers, page = ask(f"{address}/preview?id={quote(entity, safe='')}")
@@ -610,7 +611,7 @@ def test_a_run_is_served_until_it_is_interrupted(align_small, tmp_path):
 def test_names_of_srprs_are_reconciled():
     folder = Path(os.environ["SAMEAS_DATA"]) / "srprs" / "fr_en"
     pair = sameas.read_pair(folder, names="uri")
-    service = make_service(pair.right, "right")
+    service = make_service(understand_alone(pair.right), "right")
     left = pair.left.names.gather(pair.left.positions(pair.gold["left"])).to_list()
     found = [service.match([Query(text=name)])[0] for name in left[::10]]
     right = pair.right.positions(pair.gold["right"].gather_every(10))

@@ -21,6 +21,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from sameas import Graph
+from sameas.graph.semantics.understanding import understand_alone
 from sameas.web.guard import Workers, read_body
 from sameas.web.reconcile.app import make_app
 from sameas.web.reconcile.matching import make_service
@@ -82,7 +83,7 @@ def test_unfinished_bodies_do_not_take_the_places_of_requests(count: int):
     triples = [("e:a", "e:r", "e:b")]
     graph = Graph.from_triples(triples, names={"e:a": "Ada Lovelace", "e:b": "London"})
     form = urlencode({"queries": json.dumps({"q": {"query": "Ada Lovelace"}})}).encode()
-    app = make_app(make_service(graph, "people"))
+    app = make_app(make_service(understand_alone(graph), "people"))
     with served(app, deadlines=NEVER) as address, ExitStack() as clients:
         for _ in range(count):
             clients.enter_context(connect(address, HEADERS + FORM))
