@@ -19,8 +19,8 @@ from folders import LABEL, named_triples, names_of, openea
 from pairs import matched_pair
 
 # No test depends on how fast the machine is.
-settings.register_profile("local", deadline=None, max_examples=50)
-settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True)
+settings.register_profile("local", deadline=None, max_examples=30)
+settings.register_profile("ci", deadline=None, max_examples=30, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 

@@ -334,7 +334,7 @@ def optional(draw):
     return matrix, draw(worths(matrix.shape[0])), draw(worths(matrix.shape[1]))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=30)
 @given(optional(), st.sampled_from([None, "nothing", "a few", "one each"]), seeds)
 def test_entities_that_may_stay_alone_equal_a_padded_problem(drawn, start, seed):
     matrix, left_alone, right_alone = drawn
@@ -541,7 +541,7 @@ def test_prices_that_were_shuffled_are_noticed(matrix, side, random):
         assert proof.gap > 0 or proof.excess > 0
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(hard, st.sampled_from(list(PRICES)), st.sampled_from(list(PRICES)), seeds)
 def test_no_prices_whatever_give_a_false_bound(matrix, left, right, seed):
     rng = np.random.default_rng(seed)

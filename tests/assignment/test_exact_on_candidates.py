@@ -80,14 +80,14 @@ def assert_best(candidates, matrix, best):
 # --- the best -----------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(sparse_problems(max_side=4))
 def test_the_answer_is_the_best_of_all_that_there_are(drawn):
     candidates, matrix = drawn
     assert_best(candidates, matrix, by_trying_all(matrix))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(sparse_problems(max_side=7))
 def test_the_answer_is_scipys(drawn):
     candidates, matrix = drawn
@@ -127,7 +127,7 @@ def test_prices_to_start_from_change_nothing():
 # --- the profit itself --------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(sparse_problems())
 def test_only_candidates_have_a_profit(drawn):
     candidates, matrix = drawn
@@ -141,7 +141,7 @@ def test_only_candidates_have_a_profit(drawn):
     assert profit.ceiling == np.abs(matrix[matrix > NEVER]).max(initial=0.0)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(sparse_problems(), st.data())
 def test_pairs_above_their_prices_are_found(drawn, data):
     candidates, matrix = drawn
@@ -159,7 +159,7 @@ def test_pairs_above_their_prices_are_found(drawn, data):
 # --- the proof ----------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(sparse_problems(max_side=6), st.data())
 def test_whatever_the_prices_the_bound_holds(drawn, data):
     candidates, matrix = drawn

@@ -55,7 +55,7 @@ def as_matrix(candidates, values, missing=0.0):
 # --- what defines the plan ----------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(problems(), thresholds)
 def test_probabilities_of_an_entity_sum_up_to_one_as_nearly_as_told(candidates, threshold):
     plan = open_plan(candidates, threshold=threshold)
@@ -68,7 +68,7 @@ def test_probabilities_of_an_entity_sum_up_to_one_as_nearly_as_told(candidates, 
         assert ((values >= 0) & (values <= 1)).all()
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=30)
 @given(problems(), thresholds)
 def test_a_probability_is_the_product_of_its_factors(candidates, threshold):
     plan = open_plan(candidates, threshold=threshold)
@@ -88,7 +88,7 @@ def test_a_probability_is_the_product_of_its_factors(candidates, threshold):
     assert_allclose(np.exp(logarithms), product, rtol=1e-9, atol=1e-15)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=30)
 @given(problems())
 def test_the_threshold_is_that_of_as_many_links_as_the_plan_expects(candidates):
     assume(len(candidates))
@@ -209,7 +209,7 @@ def test_a_pair_at_the_threshold_is_as_likely_as_that_both_stay_alone():
     assert_allclose(plan.probability, plan.left_alone * plan.right_alone, rtol=1e-3)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(problems(size=20.0))
 def test_a_higher_threshold_leaves_more_of_them_alone(candidates):
     low, high = (
@@ -229,7 +229,7 @@ def test_candidates_are_not_changed():
 # --- links --------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=30)
 @given(problems(), thresholds)
 def test_links_are_one_to_one_and_hold_what_is_likelier_than_not(candidates, threshold):
     plan = open_plan(candidates, threshold=threshold)
@@ -244,7 +244,7 @@ def test_links_are_one_to_one_and_hold_what_is_likelier_than_not(candidates, thr
     assert not free.any()
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(problems(), thresholds)
 def test_links_are_taken_from_the_likeliest_on(candidates, threshold):
     """As by hand: the likeliest pair, then the likeliest of those that are left, and so on."""
@@ -271,7 +271,7 @@ def best_total(candidates):
     return reference.best_with_nobody(scores, 0.0, 0.0)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(problems(), st.data())
 def test_the_gap_is_never_less_than_the_distance_to_the_best(candidates, data):
     drawn = st.one_of(st.floats(-60, 60), st.sampled_from([0.0, -1.0]))
@@ -289,7 +289,7 @@ def test_the_gap_is_never_less_than_the_distance_to_the_best(candidates, data):
                 assert objective / (1 - gap) >= best - 1e-4
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(problems(max_side=5))
 def test_at_the_best_prices_the_gap_closes(candidates):
     exact = assign(candidates, left_alone=0.0, right_alone=0.0)

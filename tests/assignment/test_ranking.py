@@ -37,7 +37,7 @@ def partners(profit):
     return partner
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(priced(), st.integers(1, 8), st.booleans())
 def test_the_best_and_their_ranks_equal_sorting_and_counting(drawn, k, paired):
     profit, _, prices = drawn
@@ -53,7 +53,7 @@ def test_the_best_and_their_ranks_equal_sorting_and_counting(drawn, k, paired):
     assert list(zip(found.left, found.right, found.rank, found.values, strict=True)) == expected
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(priced(), st.booleans())
 def test_ranks_of_given_pairs_equal_counting(drawn, paired):
     profit, _, prices = drawn
@@ -97,7 +97,7 @@ def test_many_tiles_give_what_one_gives():
     assert_array_equal(found.rank, (better + (equal + 1) / 2).ravel())
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=30)
 @given(priced())
 def test_mutual_pairs_are_the_first_largest_of_row_and_column(drawn):
     profit, left, right = drawn
@@ -114,7 +114,7 @@ def test_without_entities_there_is_nobody_to_rank(k, shape):
     assert len(found.left) == len(found.right) == len(found.rank) == len(found.values) == 0
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(matrices(), st.sampled_from([0.02, 0.2, 2.0]), st.integers(0, 8))
 def test_shares_are_the_lesser_part_of_row_and_column(profit, temperature, iterations):
     plan = sinkhorn(profit, temperature=temperature, iterations=iterations)
@@ -144,14 +144,14 @@ def test_shares_lie_between_zero_and_one_at_every_temperature(
     assert (found <= 1).all()
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=30)
 @given(priced())
 def test_no_prices_make_the_bound_less_than_the_best_total(drawn):
     profit, _, prices = drawn
     assert upper_bound(profit, prices) >= reference.best_total(profit) - 1e-5
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(matrices(max_side=5), st.integers(0, 20), st.sampled_from([0.01, 0.1, 10.0]))
 def test_the_bound_of_a_plans_prices_holds(profit, iterations, temperature):
     plan = sinkhorn(profit, temperature=temperature, iterations=iterations)

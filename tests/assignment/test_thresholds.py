@@ -118,7 +118,7 @@ def test_the_order_of_anchors_does_not_count():
 # --- how many partners --------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(
     matrices(-20, 20, max_side=6),
     st.sampled_from(sorted(CARDINALITIES)),
@@ -139,7 +139,7 @@ def test_probabilities_of_a_single_side_sum_up_to_one_at_most(scores, cardinalit
         assert_allclose(matrix, expected, atol=1e-6)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(matrices(-5, 5, max_side=6))
 def test_where_one_side_is_single_its_probabilities_are_a_choice_of_one_or_none(scores):
     candidates = every_pair(scores)
@@ -151,7 +151,7 @@ def test_where_one_side_is_single_its_probabilities_are_a_choice_of_one_or_none(
         assert_allclose(plan.probability.reshape(scores.shape), expected, atol=1e-4)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(matrices(-20, 20, max_side=6), st.sampled_from(sorted(CARDINALITIES)))
 def test_links_have_as_many_partners_as_the_cardinality_says(scores, cardinality):
     single = CARDINALITIES[cardinality]

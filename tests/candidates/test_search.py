@@ -533,7 +533,7 @@ def assert_same(found, expected):
 
 
 @pytest.mark.parametrize("way", WAYS)
-@settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.too_slow])
 @given(
     pair=pairs(),
     solver=st.sampled_from(["sinkhorn", "hungarian"]),

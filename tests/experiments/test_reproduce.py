@@ -61,18 +61,13 @@ def dataset(small):
 
 
 @pytest.fixture(autouse=True)
-def few(request, monkeypatch):
+def few(monkeypatch):
     """Fewer variants than in earnest, and no plots."""
     monkeypatch.setattr(experiments, "SEEDS", (1, 2))
     monkeypatch.setitem(experiments.VARIED, "temperature", (0.01, 0.02))
     monkeypatch.setitem(experiments.VARIED, "iterations", (1, 10))
-    if "drawn" not in request.fixturenames:  # plots take longer than all else
-        monkeypatch.setattr("experiments.report.draw", lambda *_, **__: "<svg></svg>")
-
-
-@pytest.fixture
-def drawn():
-    """For a test with plots."""
+    # Plots take longer than all else; tests of the report draw them.
+    monkeypatch.setattr("experiments.report.draw", lambda *_, **__: "<svg></svg>")
 
 
 def scores_of(pair, setup):
@@ -92,7 +87,7 @@ def test_a_folder_without_datasets_is_refused(tmp_path):
         find_datasets(tmp_path / "nowhere")
 
 
-def test_everything_runs_and_a_second_run_finds_all_done(data, tmp_path, monkeypatch, drawn):
+def test_everything_runs_and_a_second_run_finds_all_done(data, tmp_path, monkeypatch):
     monkeypatch.setattr(experiments, "PARTS", ("folding", "votes"))
     monkeypatch.setattr(experiments, "VARIED_OPTIONS", ())
     monkeypatch.setattr(experiments, "SEEDS", (1,))
@@ -102,7 +97,6 @@ def test_everything_runs_and_a_second_run_finds_all_done(data, tmp_path, monkeyp
     expected = {e.name for e in EXPERIMENTS if not e.real}
     assert {entry["experiment"] for entry in first["results"]} == expected
     assert (report / "depth.svg").exists()
-    monkeypatch.setattr("experiments.report.draw", lambda *_, **__: "<svg></svg>")
     calls = []
     second = reproduce(data, report, progress=lambda done, total, task: calls.append((total, task)))
     assert calls == [(0, "report")]

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import sameas
-from clusters import Client
+from fake_cluster import Client
 from sameas.cli.main import main
 from sameas.compute.parallel import using
 from sameas.errors import InputError

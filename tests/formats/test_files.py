@@ -196,6 +196,7 @@ def test_a_table_that_changes_while_it_is_parsed_is_not_torn(tmp_path, monkeypat
     assert len(found.triples if name.startswith("g") else found) == len(LINKS)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name")
 @pytest.mark.parametrize("name", READERS)
 def test_a_pipe_is_read_like_a_file_or_refused_in_time(tmp_path, monkeypatch, name):
     text, read = READERS[name]
@@ -218,6 +219,7 @@ def test_a_pipe_is_read_like_a_file_or_refused_in_time(tmp_path, monkeypatch, na
     writer.join()
 
 
+@pytest.mark.skipif(os.name == "nt", reason="no devices with a path")
 def test_a_device_is_refused():
     for path in ("/dev/zero", "/dev/null"):
         with pytest.raises(InputError, match="is a device, neither a file nor a pipe"):

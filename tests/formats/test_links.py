@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from folders import put
-from odd import IDS, ids, links
+from odd_links import IDS, ids, links
 from pairs import matched_pair
 from sameas import (
     Alignment,

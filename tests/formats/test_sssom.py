@@ -15,7 +15,7 @@ from polars.testing import assert_frame_equal
 
 import sameas
 from folders import put
-from odd import IDS, LABELS, links
+from odd_links import IDS, LABELS, links
 from sameas import InputError, OptionError
 from sameas.cli.main import main
 from sameas.formats.links import read_link_set

@@ -94,7 +94,7 @@ def assert_same(found, expected):
     assert found.summary() == expected.summary()
 
 
-@settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.too_slow])
 @given(pairs(), published_options())
 def test_every_pair_gives_a_sound_alignment(pair, chosen):
     alignment = align(pair, chosen)
@@ -107,7 +107,7 @@ def test_every_pair_gives_a_sound_alignment(pair, chosen):
         assert len(alignment.links) == min(len(pair.left.entities), len(pair.right.entities))
 
 
-@settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.too_slow])
 @given(pairs(), refined_options())
 def test_every_pair_gives_a_sound_alignment_after_refinement(pair, chosen):
     alignment = align(pair, chosen)
@@ -125,7 +125,7 @@ def test_every_pair_gives_a_sound_alignment_after_refinement(pair, chosen):
         assert (alignment.links["score"] >= 0).all()
 
 
-@settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.too_slow])
 @given(pairs(), st.integers(0, 3), st.sampled_from(["relational", "plain", "random-walk"]))
 def test_scores_are_the_mean_cosines_of_the_method(pair, depth, adjacency):
     """The whole chain, from names and triples to scores, against its slow twin."""
@@ -148,13 +148,13 @@ def test_scores_are_the_mean_cosines_of_the_method(pair, depth, adjacency):
     assert_allclose(alignment.candidates["score"], expected, atol=1e-5)
 
 
-@settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=6, suppress_health_check=[HealthCheck.too_slow])
 @given(pairs(), any_options())
 def test_the_same_input_gives_the_same_output(pair, chosen):
     assert_same(align(pair, chosen), align(pair, chosen))
 
 
-@settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.too_slow])
 @given(pairs().filter(lambda pair: pair.gold is not None), any_options())
 def test_among_gold_only_its_entities_are_candidates(pair, chosen):
     alignment = align(pair, chosen, among="gold")
@@ -162,7 +162,7 @@ def test_among_gold_only_its_entities_are_candidates(pair, chosen):
     assert set(alignment.candidates["right"]) <= set(pair.gold["right"])
 
 
-@settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.too_slow])
 @given(pairs(min_entities=0, max_entities=2), any_options())
 def test_a_side_may_be_empty(pair, chosen):
     alignment = align(pair, chosen)

@@ -248,7 +248,7 @@ def pairs(draw) -> tuple[Graph, Graph]:
     return sides[0], sides[1]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(pairs(), st.integers(1, 3))
 @example(chain(turned=True), 3)
 def test_probabilities_equal_the_formulas_computed_term_by_term(pair, rounds):
@@ -265,7 +265,7 @@ def test_probabilities_equal_the_formulas_computed_term_by_term(pair, rounds):
 # --- properties
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(pairs())
 def test_results_are_probabilities_in_the_promised_order(pair):
     left, right = pair
@@ -279,7 +279,7 @@ def test_results_are_probabilities_in_the_promised_order(pair):
     assert keys == sorted(keys)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(pairs())
 def test_sides_can_be_swapped(pair):
     left, right = pair
@@ -310,7 +310,7 @@ def shuffled(graph: Graph, seed: int) -> Graph:
     )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(pairs(), st.integers(0, 99))
 def test_order_and_duplicates_do_not_matter(pair, seed):
     left, right = pair
@@ -321,7 +321,7 @@ def test_order_and_duplicates_do_not_matter(pair, seed):
     assert (found.iterations, found.converged) == (again.iterations, again.converged)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(pairs())
 def test_maximal_links_are_one_to_one_and_nobody_has_a_better_one(pair):
     left, right = pair

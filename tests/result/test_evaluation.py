@@ -48,7 +48,7 @@ def measured(*arguments, **options):
     return {name: getattr(metrics, name) for name in MEASURES}
 
 
-@settings(deadline=None, max_examples=75)
+@settings(deadline=None, max_examples=40)
 @given(linked(), linked(), st.sets(st.sampled_from("abuvw")))
 def test_scores_equal_those_counted_with_sets(links, gold, no_match):
     found = measured(
@@ -57,13 +57,13 @@ def test_scores_equal_those_counted_with_sets(links, gold, no_match):
     assert found == pytest.approx(reference.scores(links, gold, no_match))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=30)
 @given(linked("abcd", "abcd"), linked("abcd", "abcd"))
 def test_sides_that_use_the_same_ids_are_kept_apart(links, gold):
     assert measured(table(links), table(gold)) == pytest.approx(reference.scores(links, gold))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=30)
 @given(linked(), linked(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_nothing(links, gold, random):
     ranked = table(links | gold).with_columns(rank=pl.int_range(1, pl.len() + 1))
@@ -76,7 +76,7 @@ def test_the_order_of_rows_changes_nothing(links, gold, random):
     assert once == pytest.approx(again)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=30)
 @given(linked(), st.data())
 def test_hits_and_mrr_equal_those_counted_one_by_one(gold, data):
     kept = [pair for pair in sorted(gold) if data.draw(st.booleans())]
@@ -185,7 +185,7 @@ def test_the_share_of_those_without_counterpart_who_stay_alone():
 CONFIDENCE = st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]))
 
 
-@settings(deadline=None, max_examples=75)
+@settings(deadline=None, max_examples=40)
 @given(linked(), linked(), st.sets(st.sampled_from("abuvw")), st.data())
 def test_the_calibration_error_equals_that_counted_link_by_link(links, gold, no_match, data):
     sure = {pair: data.draw(CONFIDENCE) for pair in sorted(links)}

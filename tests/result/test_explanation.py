@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sameas
-from explaining import assert_adds_up, assert_explains
+from explanation_checks import assert_adds_up, assert_explains
 from pairs import matched_pair
 from sameas.assignment.exchange import force_pair
 from sameas.candidates.pairs import every_pair

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sameas
-from odd import ids
+from odd_links import ids
 from pairs import matched_pair
 from sameas import Alignment, Graph, Options, OutputError
 from sameas.cli.main import main

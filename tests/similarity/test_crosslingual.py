@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 import reference
 import sameas
-from explaining import assert_explains
+from explanation_checks import assert_explains
 from sameas.errors import OptionError
 from sameas.graph.task import Inputs
 from sameas.options.tuning import TUNING
