@@ -23,6 +23,7 @@ from experiments.real import links_of, scores_of_judged
 from experiments.reproduce import plan_tasks, reproduce
 from experiments.runs import make_setup
 from experiments.store import key_of
+from sameas.graph.matched import MatchedPair
 from sameas.options.options import Options
 from sameas.options.tuning import TUNING
 
@@ -411,7 +412,7 @@ def test_the_papers_datasets_are_recognised_by_their_sizes_on_either_side():
     assert _recognise(SimpleNamespace(left=german, right=english)) == ("srprs/de_en", False)
     assert _recognise(SimpleNamespace(left=english, right=german)) == ("srprs/de_en", True)
     assert _recognise(SimpleNamespace(left=german, right=german)) == (None, False)
-    assert isinstance(Dataset("key", sameas.DEMO).pair, sameas.GraphPair)
+    assert isinstance(Dataset("key", sameas.DEMO).pair, MatchedPair)
 
 
 CAPITALS = {"Paris": "France", "Rome": "Italy", "Berlin": "Germany", "Madrid": "Spain"}
