@@ -22,7 +22,7 @@ from sameas.similarity.hops import HopMean
 from sameas.similarity.matrix import make_profit
 from sameas.similarity.names import MaxOverNames, name_table
 from sameas.similarity.spelling import DIFFERENT, NEITHER, ONE, SAME, UNALIKE, read_spelling
-from sameas.similarity.types import Types, contradictory
+from sameas.similarity.types import Types
 from sameas.similarity.values import (
     CLOSE,
     EQUAL,
@@ -469,7 +469,7 @@ def test_contradictions_equal_a_double_loop(types):
         and any(exclude_each_other(types, s, t) for s in held[0][i] for t in held[1][j])
         for i, j in zip(*pairs, strict=True)
     ]
-    assert contradictory(types, *pairs).tolist() == expected
+    assert types.exclusions.contradict(*pairs).tolist() == expected
 
 
 # --- attributes ---------------------------------------------------------------------------------

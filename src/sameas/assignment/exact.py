@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from sameas.assignment.gap import relative_gap
 from sameas.assignment.sinkhorn import sinkhorn
 from sameas.candidates.pairs import Candidates, every_pair, from_pairs
 from sameas.compute.arrays import Matrix, Positions, Progress, Vector
-from sameas.compute.kernels.assignment import augment
+from sameas.compute.kernels.assignment import Offers, augment
 from sameas.compute.kernels.topk import Near, told_apart
 from sameas.compute.parallel import WORKERS, in_parallel
 from sameas.compute.topk import distinct, merge_tiles, scan_tiles, shares_of
@@ -191,14 +191,14 @@ class _Market:
         self._lower_left()
         prices, mates = (self.left_price, self.right_price), (self.mate, self.other_mate)
         free = np.flatnonzero(self.mate < 0)
-        lines = self.candidates.starts, self.candidates.right, self.profit
-        augment(free, *lines, self.left_alone, *prices, *mates)
+        offers = Offers(self.candidates.starts, self.candidates.right, self.profit)
+        augment(free, offers, self.left_alone, *prices, *mates)
         # Right entities without a partner must not have a price: the same from their side.
         idle = np.flatnonzero((self.other_mate < 0) & (self.right_price > self.right_alone))
         if len(idle):
             starts, order = self.candidates.by_right
-            lines = starts, self.candidates.left[order], self.profit[order]
-            augment(idle, *lines, self.right_alone, *prices[::-1], *mates[::-1])
+            offers = Offers(starts, self.candidates.left[order], self.profit[order])
+            augment(idle, offers, self.right_alone, *prices[::-1], *mates[::-1])
 
     def _lower_left(self) -> None:
         """Left prices as low as the candidates allow; unmatch rows whose partner is not optimal."""
@@ -240,7 +240,7 @@ class _Market:
         if len(places):
             values = self.candidates.values.copy()
             values[places] = profit
-            self.candidates = replace(self.candidates, values=values)
+            self.candidates = self.candidates.with_values(values)
             self.profit = _whole(values, self.scale)
 
     def incomplete(self) -> bool:

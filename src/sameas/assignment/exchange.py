@@ -44,7 +44,7 @@ def force_pair(
         del mates[0][free_left]
         _place(free_left, _values(candidates), mates, {right, free_right}, tuning)
     if free_right is not None:
-        _place(free_right, _values(candidates.turned), mates[::-1], {left}, tuning)
+        _place(free_right, _values(candidates.transposed), mates[::-1], {left}, tuning)
     mates[0][left] = right
     changed = sorted(
         entity for entity in {*mates[0], *links} if mates[0].get(entity) != links.get(entity)

@@ -10,7 +10,7 @@ threshold is never below a floor: two entities are not a pair for lack of others
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -141,7 +141,7 @@ def _probabilities(
 def _sums_of_odds(candidates: Candidates, scores: Matrix) -> Callable[[Vector, Vector], Vector]:
     """What gives, for each entity of both sides, the sum of its odds times the others' values."""
     n, m = candidates.shape
-    odds = replace(candidates, values=np.exp(scores))
+    odds = candidates.with_values(np.exp(scores))
     sides = lines_of_rows(odds), lines_of_columns(odds)
     parts = [(side, part) for side in (0, 1) for part in sides[side].parts()]
 

@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 from sameas.assignment.sinkhorn import Plan, usable
 from sameas.candidates.pairs import Candidates, Pairs, PairsByRow, line_sums, lines_of_rows
 from sameas.compute.arrays import Matrix, Positions, Vector
-from sameas.compute.kernels.assignment import best_of_lines, best_places, count_ranks
+from sameas.compute.kernels.assignment import (
+    BestOfEach,
+    EachSide,
+    best_of_lines,
+    best_places,
+    count_ranks,
+)
 from sameas.compute.parallel import in_parallel, slices
 
 
@@ -44,10 +50,10 @@ def best_few(
     """The places of the k largest values less price of each line, best first, and their ranks."""
     ends = np.append(0, np.cumsum(np.minimum(np.diff(lines.starts), k)))
     places, ranks = np.empty(ends[-1], dtype=np.int64), np.empty(ends[-1])
-    single = prices.astype(np.float32)
+    single, out = prices.astype(np.float32), BestOfEach(ends, places, ranks)
 
     def part(rows: slice) -> None:
-        best_of_lines(*lines, single, partner, ends, rows.start, rows.stop, places, ranks)
+        best_of_lines(*lines, single, partner, rows.start, rows.stop, out)
 
     in_parallel(part, lines.parts())
     return places, ranks
@@ -91,7 +97,8 @@ def mutual(
     open_left = np.ones(n, dtype=np.bool_) if open_left is None else open_left
     open_right = np.ones(m, dtype=np.bool_) if open_right is None else open_right
     by_row, by_column = np.empty(n, dtype=np.int64), np.empty(m, dtype=np.int64)
-    best_places(*lines, plan.left, plan.right, open_left, open_right, by_row, by_column)
+    potentials, is_open = EachSide(plan.left, plan.right), EachSide(open_left, open_right)
+    best_places(*lines, potentials, is_open, EachSide(by_row, by_column))
     places = by_row[by_row >= 0]
     chosen: Positions = places[by_column[lines.positions(places)[1]] == places]
     return chosen

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
@@ -16,6 +16,9 @@ from sameas.compute.kernels.assignment import log_sums
 from sameas.compute.kernels.topk import find_places
 from sameas.compute.parallel import even_slices, in_parallel
 from sameas.similarity.matrix import Exceeding
+
+SHARED = ("left", "by_right")
+"""What candidates of the same pairs have in common, computed when first asked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +40,7 @@ class Candidates:
         """The number of pairs."""
         return len(self.right)
 
-    @property
+    @cached_property
     def left(self) -> Indices:
         """The left position of each pair."""
         every = np.arange(self.shape[0], dtype=np.int32)
@@ -47,11 +50,11 @@ class Candidates:
     def by_right(self) -> tuple[Positions, NDArray[np.integer]]:
         """Where the pairs of each right entity start in an order by right, and that order."""
         number = np.arange(len(self), dtype=np.int32 if len(self) < 2**31 else np.int64)
-        turned = csr_array((number, self.right, self.starts), shape=self.shape).tocsc()
-        return turned.indptr.astype(np.int64), turned.data
+        transposed = csr_array((number, self.right, self.starts), shape=self.shape).tocsc()
+        return transposed.indptr.astype(np.int64), transposed.data
 
     @cached_property
-    def turned(self) -> Candidates:
+    def transposed(self) -> Candidates:
         """The same pairs with left and right exchanged."""
         return from_pairs(self.shape[::-1], self.right, self.left, self.values)
 
@@ -60,6 +63,13 @@ class Candidates:
         """The number left * len(right) + right of each pair, ascending."""
         keys: Positions = self.left * np.int64(self.shape[1]) + self.right
         return keys
+
+    def with_values(self, values: Matrix) -> Candidates:
+        """The same pairs with other values."""
+        other = replace(self, values=values)
+        # What depends on the pairs alone is not computed again.
+        vars(other).update({name: vars(self)[name] for name in SHARED if name in vars(self)})
+        return other
 
     def find(self, left: Positions, right: Positions) -> Positions:
         """The place of each of these pairs, -1 where it is not there."""

@@ -172,7 +172,7 @@ def _surplus(task: Task, refinement: Refinement) -> tuple[Candidates, OpenPlan]:
         final=True,
         tuning=task.tuning.open,
     )
-    return replace(surplus, values=surplus.values - np.float32(plan.threshold)), plan
+    return surplus.with_values(surplus.values - np.float32(plan.threshold)), plan
 
 
 def _outcome(

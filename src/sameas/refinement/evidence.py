@@ -25,6 +25,7 @@ from sameas.compute.joins import bounded_join
 from sameas.compute.kernels.votes import (
     Anchored,
     LeftEdges,
+    Limits,
     Matches,
     PairIndex,
     RightEdges,
@@ -133,7 +134,7 @@ def gather_evidence(
         RightEdges(far_starts, *(column[by_far] for column in columns)),
         Matches(match_starts, relations.right, relations.match),
         Anchored(partner, left_trust),
-        (tuning.cap, enter, right.entities),
+        Limits(tuning.cap, enter, right.entities),
     )
     met = np.empty((3, len(candidates)), dtype=np.float32)
 
@@ -167,13 +168,12 @@ def _votes(
     right: RightEdges,
     matches: Matches,
     anchored: Anchored,
-    limits: tuple[float, float, int],
+    limits: Limits,
 ) -> tuple[Matrix, Indices, Matrix]:
     """The sums of the known pairs of some left entities; other pairs, and theirs."""
     left, pairs = block
     met = np.zeros((3, len(pairs.right)), dtype=np.float32)
-    given = left, right, matches, anchored, pairs
-    return met, *gather_votes(0, len(left.starts) - 1, *given, *limits, met)
+    return met, *gather_votes(left, right, matches, anchored, pairs, limits, met)
 
 
 def _worth(edges: Edges, cover: Vector, trust: Vector, hubs: Positions) -> tuple[Vector, Vector]:

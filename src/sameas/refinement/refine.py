@@ -53,7 +53,7 @@ class Pairs:
         if len(seeds):
             places = self.candidates.find(seeds[:, 0], seeds[:, 1])
             values[places] += model.tuning.refinement.seed
-        return replace(self, candidates=replace(self.candidates, values=values))
+        return replace(self, candidates=self.candidates.with_values(values))
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +196,7 @@ def subtract_threshold(
     if thresholds is None:
         return scores
     surplus = scores.values - thresholds[kinds[scores.left]].astype(np.float32)
-    return replace(scores, values=surplus)
+    return scores.with_values(surplus)
 
 
 def _first_pairs(candidates: Candidates, model: Model) -> Pairs:

@@ -18,7 +18,6 @@ from sameas.similarity.matrix import make_profit
 from sameas.similarity.names import ComparedNames
 from sameas.similarity.protocol import Similarity
 from sameas.similarity.traits import Traits, make_traits
-from sameas.similarity.types import contradictory
 from sameas.similarity.weights import evidence_worth, weights_of
 from sameas.text.learned_dictionary import dictionary_rows
 
@@ -66,7 +65,7 @@ class Model:
         """Which pairs may be linked: no constraint and no types exclude them."""
         allowed: Mask = self.constraints.allows(left, right)
         if self.traits is not None:
-            allowed &= ~contradictory(self.traits.types, left, right)
+            allowed &= ~self.traits.types.exclusions.contradict(left, right)
         return allowed
 
     def learn_traits(

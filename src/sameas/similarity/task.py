@@ -14,7 +14,7 @@ from sameas.graph.matched import MatchedPair
 from sameas.graph.task import Constraints, Inputs, Task
 from sameas.options.options import Options
 from sameas.options.tuning import TUNING, Tuning
-from sameas.similarity.types import contradictory, types_of
+from sameas.similarity.types import types_of
 
 
 def make_task(
@@ -49,9 +49,9 @@ def make_task(
         theirs = pair.right.positions(pair.left.entities)
         ours = np.flatnonzero((theirs >= 0) & ~are_blank(pair.left.entities).to_numpy())
         same = np.stack([ours, theirs[ours]], axis=1)
-        same = same[
-            known.allows(*same.T) & ~contradictory(types_of(pair, tuning=tuning.types), *same.T)
-        ]
+        types = types_of(pair, tuning=tuning.types)
+        excluded = types.exclusions.contradict(*same.T)
+        same = same[known.allows(*same.T) & ~excluded]
         known = replace(known, seeds=np.unique(np.concatenate([seeds, same]), axis=0))
     return Task(pair, options, inputs, (left, right), known, cut[0][1] + cut[1][1], tuning)
 

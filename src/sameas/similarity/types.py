@@ -7,13 +7,14 @@ together, contradict each other.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, diags_array
 
-from sameas.compute.arrays import Numbers, Positions, Vector
+from sameas.compute.arrays import Mask, Numbers, Positions, Vector
 from sameas.compute.parallel import slices
 from sameas.graph.graph import positions_of
 from sameas.graph.matched import MatchedGraph, MatchedPair
@@ -36,6 +37,11 @@ class Types:
     left_groups: NDArray[np.int8]
     right_groups: NDArray[np.int8]
     tuning: TypeTuning = TUNING.types
+
+    @cached_property
+    def exclusions(self) -> Exclusions:
+        """Which types exclude each other."""
+        return _exclusions(self)
 
     def learn(self, left: Positions, right: Positions, trust: Vector) -> Terms:
         """What the anchors (left, right, trust) tell about pairs by their types."""
@@ -97,27 +103,42 @@ def _prior(
     return prior
 
 
-def contradictory(types: Types, left: Numbers, right: Numbers) -> NDArray[np.bool_]:
-    """Which pairs have types of a shared vocabulary that exclude each other.
+@dataclass(frozen=True, eq=False)
+class Exclusions:
+    """Which types of a vocabulary that both graphs share exclude each other.
 
     Two types exclude each other if both graphs use both, and nothing has both.
     """
-    shared = positions_of(types.left_names, types.right_names)
-    ours = np.flatnonzero(shared >= 0)
+
+    shared: tuple[csr_array, csr_array]
+    """Which shared types the entities of each side have, (entities, types)."""
+    often: tuple[csr_array, csr_array]
+    """The same for types that are frequent in both graphs."""
+    overlap: csr_array
+    """Which of these some entity has both of, (types, types)."""
+
+    def contradict(self, left: Numbers, right: Numbers) -> Mask:
+        """Which pairs have no shared type in common, and types that exclude each other."""
+        found = np.zeros(len(left), dtype=np.bool_)
+        for some in slices(len(left), AT_ONCE):
+            one, other = self.often[0][left[some]], self.often[1][right[some]]
+            # All pairs of types less those that something has both of.
+            every = np.asarray(one.sum(axis=1)) * np.asarray(other.sum(axis=1))
+            harmless = np.asarray(csr_array(one @ self.overlap).multiply(other).sum(axis=1))
+            both = self.shared[0][left[some]].multiply(self.shared[1][right[some]])
+            found[some] = (every - harmless > 0.5) & (np.asarray(both.sum(axis=1)) == 0)
+        return found
+
+
+def _exclusions(types: Types) -> Exclusions:
+    positions = positions_of(types.left_names, types.right_names)
+    ours = np.flatnonzero(positions >= 0)
     a, b = (
         csr_array((matrix[:, columns] > 0).astype(np.float64))
-        for matrix, columns in ((types.left, ours), (types.right, shared[ours]))
+        for matrix, columns in ((types.left, ours), (types.right, positions[ours]))
     )
     often = np.minimum(a.sum(axis=0), b.sum(axis=0)) >= types.tuning.members
     ours_often, theirs_often = (csr_array(side @ diags_array(often * 1.0)) for side in (a, b))
     overlap = csr_array(ours_often.T @ ours_often + theirs_often.T @ theirs_often)
     overlap.data[:] = 1.0
-    found = np.zeros(len(left), dtype=np.bool_)
-    for some in slices(len(left), AT_ONCE):
-        one, other = ours_often[left[some]], theirs_often[right[some]]
-        # All pairs of types less those that something has both of.
-        every = np.asarray(one.sum(axis=1)) * np.asarray(other.sum(axis=1))
-        harmless = np.asarray(csr_array(one @ overlap).multiply(other).sum(axis=1))
-        common = np.asarray(a[left[some]].multiply(b[right[some]]).sum(axis=1))
-        found[some] = (every - harmless > 0.5) & (common == 0)
-    return found
+    return Exclusions((a, b), (ours_often, theirs_often), overlap)

@@ -3,10 +3,34 @@
 from __future__ import annotations
 
 from heapq import heappop, heappush
+from typing import NamedTuple
 
 import numpy as np
 
 from sameas.compute.kernels.cache import Array, kernel
+
+
+class EachSide(NamedTuple):
+    """An array about left entities, and one about right ones."""
+
+    left: Array
+    right: Array
+
+
+class BestOfEach(NamedTuple):
+    """The best pairs of lines, those of line i at ends[i]:ends[i + 1]: places and ranks."""
+
+    ends: Array
+    places: Array
+    ranks: Array
+
+
+class Offers(NamedTuple):
+    """Entity i may take partner others[e] at profit[e], e in starts[i]..starts[i + 1]."""
+
+    starts: Array
+    others: Array
+    profit: Array
 
 
 @kernel
@@ -47,17 +71,15 @@ def best_of_lines(
     values: Array,
     prices: Array,
     partner: Array,
-    ends: Array,
     first: int,
     last: int,
-    places: Array,
-    ranks: Array,
+    out: BestOfEach,
 ) -> None:
-    """The best few of lines first..last by value less price, ties by position.
+    """The best few of lines first..last by value less price, ties by position; written to ``out``.
 
-    Those of line i get ends[i]:ends[i + 1] in ``places`` and ``ranks``. Equals share the mean of
-    their ranks. partner[i], unless it is None, comes first.
+    Equals share the mean of their ranks. partner[i], unless it is None, comes first.
     """
+    ends, places, ranks = out.ends, out.places, out.ranks
     for i in range(first, last):
         k, size = ends[i + 1] - ends[i], 0
         if k == 0:
@@ -130,27 +152,26 @@ def best_places(
     starts: Array,
     others: Array,
     values: Array,
-    left: Array,
-    right: Array,
-    open_left: Array,
-    open_right: Array,
-    row_best: Array,
-    column_best: Array,
+    potentials: EachSide,
+    is_open: EachSide,
+    out: EachSide,
 ) -> None:
     """The places of the first largest open pair of each row and of each column, -1 for none.
 
-    In a row, values count less the potential ``right``; in a column, less ``left``.
+    In a row, values count less the right potential; in a column, less the left one.
     """
+    left, right = potentials.left, potentials.right
+    row_best, column_best = out.left, out.right
     row_best[:] = -1
     column_best[:] = -1
     peaks = np.full(len(right), -np.inf)
     for i in range(len(starts) - 1):
-        if not open_left[i]:
+        if not is_open.left[i]:
             continue
         peak = -np.inf
         for e in range(starts[i], starts[i + 1]):
             j = e - starts[i] if others is None else others[e]
-            if not open_right[j]:
+            if not is_open.right[j]:
                 continue
             if values[e] - right[j] > peak:
                 peak, row_best[i] = values[e] - right[j], e
@@ -161,9 +182,7 @@ def best_places(
 @kernel
 def augment(
     free: Array,
-    starts: Array,
-    others: Array,
-    profit: Array,
+    offers: Offers,
     alone: Array,
     price: Array,
     other_price: Array,
@@ -172,11 +191,12 @@ def augment(
 ) -> None:
     """Place each free entity by one shortest augmenting path; changes prices and mates.
 
-    Entity i may take partner others[e] at profit[e], e in starts[i]..starts[i + 1], or stay
-    alone at alone[i]. Before and after: price[i] + other_price[j] >= profit for every pair, equal
-    for mates, and price[i] >= alone[i], equal for entities that stay alone. All numbers are whole,
-    so "equal" means equal. Prices of partners only rise; those of free partners do not change.
+    Entity i may take one of its ``offers``, or stay alone at alone[i]. Before and after:
+    price[i] + other_price[j] >= profit for every pair, equal for mates, and price[i] >= alone[i],
+    equal for entities that stay alone. All numbers are whole, so "equal" means equal. Prices of
+    partners only rise; those of free partners do not change.
     """
+    starts, others, profit = offers.starts, offers.others, offers.profit
     distance = np.empty(len(other_price), dtype=np.int64)
     reached_from = np.empty(len(other_price), dtype=np.int64)
     seen = np.full(len(other_price), -1, dtype=np.int64)

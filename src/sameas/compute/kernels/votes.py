@@ -51,27 +51,31 @@ class PairIndex(NamedTuple):
     right: Array
 
 
+class Limits(NamedTuple):
+    """The most that a neighbour votes with, the votes of a new pair, and how many are right."""
+
+    cap: float
+    enter: float
+    right_entities: int
+
+
 @kernel
 def gather_votes(
-    first: int,
-    last: int,
     left: LeftEdges,
     right: RightEdges,
     matches: Matches,
     anchored: Anchored,
     pairs: PairIndex,
-    cap: float,
-    enter: float,
-    others: int,
+    limits: Limits,
     out: Array,
 ) -> Any:
-    """The votes of anchored neighbours for the pairs of left entities first..last.
+    """The votes of anchored neighbours for the pairs of left entities.
 
     A neighbour votes once for a pair, through its best matching relations, with at most ``cap``.
     Known pairs get three sums in ``out``: votes, left worth shared, right worth shared. Pairs
     that are not known, with votes of at least ``enter``, are returned with the same sums.
-    ``others`` is the number of right entities.
     """
+    cap, enter, others = limits.cap, limits.enter, limits.right_entities
     group_of = np.full(others, -1, dtype=np.int64)
     row_of = np.full(others, -1, dtype=np.int64)
     share_of = np.empty(others)
@@ -82,7 +86,7 @@ def gather_votes(
     new_pairs = np.empty((1024, 2), dtype=np.int32)
     new_values = np.empty((1024, 3), dtype=np.float32)
     count = 0
-    for i in range(first, last):
+    for i in range(len(left.starts) - 1):
         met_count = 0
         e = left.starts[i]
         while e < left.starts[i + 1]:

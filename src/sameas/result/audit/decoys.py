@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -74,7 +73,7 @@ def matches_without(
         enough = thresholds
         if not last:
             enough = anchor_thresholds(thresholds, anchors, tuning=tuning)
-        surplus = subtract_threshold(replace(candidates, values=scores), enough, known.kinds[0])
+        surplus = subtract_threshold(candidates.with_values(scores), enough, known.kinds[0])
         plan = open_plan(
             surplus, threshold=0.0, single=known.single, start=plan, tuning=tuning.open
         )

@@ -70,7 +70,7 @@ class RunTables:
 
     def seen_from(self, side: int) -> Candidates:
         """The same, with the pairs of a side's entities together."""
-        return self.kept.turned if side else self.kept
+        return self.kept.transposed if side else self.kept
 
     @cached_property
     def partners(self) -> tuple[dict[int, int], dict[int, int]]:
