@@ -73,14 +73,18 @@ class GraphTables:
     @cached_property
     def types(self) -> Positions:
         """The types of entities by rdf:type: positions of entity and type, sorted; shape (k, 2)."""
-        code = positions_of(pl.Series([TYPE]), self.relations)[0]
-        triples = self.distinct_triples
-        return np.asarray(triples[triples[:, 1] == code][:, [0, 2]])
+        is_type = (self.relations == TYPE).to_numpy()[self.distinct_triples[:, 1]]
+        return np.asarray(self.distinct_triples[is_type][:, [0, 2]])
 
     @cached_property
     def attribute_entities(self) -> Positions:
         """The position of the entity of each attribute, -1 where it is not in the graph."""
         return self.positions(self.attributes["entity"])
+
+    @cached_property
+    def alternative_entities(self) -> Positions:
+        """The position of the entity of each further name, -1 where it is not in the graph."""
+        return self.positions(self.alternatives["entity"])
 
     def positions(self, entities: pl.Series) -> Positions:
         """The position of each of these entities, -1 where it is not in the graph."""

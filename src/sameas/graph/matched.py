@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from sameas.compute.arrays import Positions
 from sameas.graph.graph import (
@@ -64,6 +65,23 @@ class MatchedGraph(GraphTables):
     def is_rdf(self) -> bool:
         """Whether the graph was made of RDF statements."""
         return self.source.is_rdf
+
+    @cached_property
+    def type_shares(self) -> tuple[csr_array, pl.Series]:
+        """The types of each entity, shape (entities, types + 1), and the IRIs of the types.
+
+        Rows sum to one, shared equally by the types of an entity; the last column is for entities
+        without a type.
+        """
+        entity, kind = self.types.T
+        distinct, column = np.unique(kind, return_inverse=True)
+        size = len(self.entities)
+        untyped = np.flatnonzero(np.bincount(entity, minlength=size) == 0)
+        rows = np.append(entity, untyped)
+        columns = np.append(column, np.full(len(untyped), len(distinct)))
+        share = 1.0 / np.bincount(rows, minlength=size)[rows]
+        matrix = csr_array((share, (rows, columns)), shape=(size, len(distinct) + 1))
+        return matrix, self.entities.gather(distinct)
 
     def in_order(self) -> MatchedGraph:
         """The same graph with everything in an order that does not depend on that of the input.

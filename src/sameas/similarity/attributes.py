@@ -171,11 +171,12 @@ def _canonical_values(graph: MatchedGraph, longest: int) -> pl.DataFrame:
     Names are left out, but those of neighbours are values too: what is a text here may be a
     resource of that name there.
     """
-    said = graph.attributes.filter(~pl.col("attribute").is_in(graph.name_paths))
+    is_value = ~graph.attributes["attribute"].is_in(graph.name_paths)
+    said, subjects = graph.attributes.filter(is_value), graph.attribute_entities[is_value]
     head, relation, tail = graph.distinct_triples.T
     table = pl.DataFrame(
         {
-            "entity": np.append(graph.positions(said["entity"]), head),
+            "entity": np.append(subjects, head),
             "attribute": pl.concat([said["attribute"], graph.relations.gather(relation) + NAMED]),
             "value": pl.concat([said["value"].str.slice(0, longest), graph.names.gather(tail)]),
         }

@@ -29,8 +29,8 @@ def name_table(
     """
     size = len(graph.entities)
     first = pl.DataFrame({"entity": np.arange(size), "name": graph.names})
-    places = pl.Series(graph.positions(graph.alternatives["entity"]), dtype=pl.Int64)
-    more = graph.alternatives.select(entity=places, name="name")
+    owners = pl.Series(graph.alternative_entities, dtype=pl.Int64)
+    more = graph.alternatives.select(entity=owners, name="name")
     every = (
         pl.concat([first, more])
         .filter(pl.col("name") != "", pl.col("entity") >= 0)

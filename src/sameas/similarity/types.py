@@ -17,7 +17,7 @@ from scipy.sparse import coo_array, csr_array, diags_array
 from sameas.compute.arrays import Mask, Numbers, Positions, Vector
 from sameas.compute.parallel import slices
 from sameas.graph.graph import positions_of
-from sameas.graph.matched import MatchedGraph, MatchedPair
+from sameas.graph.matched import MatchedPair
 from sameas.options.tuning import TUNING, TypeTuning
 from sameas.similarity.cache import AT_ONCE, Terms
 
@@ -71,19 +71,8 @@ class Types:
 
 def types_of(pair: MatchedPair, *, tuning: TypeTuning = TUNING.types) -> Types:
     """The types of both graphs' entities."""
-    (left, left_names), (right, right_names) = _types(pair.left), _types(pair.right)
+    (left, left_names), (right, right_names) = (graph.type_shares for graph in pair.graphs)
     return Types(left, right, left_names, right_names, *pair.compared_kinds, tuning)
-
-
-def _types(graph: MatchedGraph) -> tuple[csr_array, pl.Series]:
-    entity, kind = graph.types.T
-    distinct, column = np.unique(kind, return_inverse=True)
-    size = len(graph.entities)
-    bare = np.flatnonzero(np.bincount(entity, minlength=size) == 0)
-    rows, columns = np.append(entity, bare), np.append(column, np.full(len(bare), len(distinct)))
-    share = 1.0 / np.bincount(rows, minlength=size)[rows]
-    matrix = csr_array((share, (rows, columns)), shape=(size, len(distinct) + 1))
-    return matrix, graph.entities.gather(distinct)
 
 
 def _prior(
