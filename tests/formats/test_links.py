@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -424,13 +425,14 @@ def of_every_kind(*, kinds=True):
     ]
     names = [("labelled", f"{SKOS}prefLabel", "L"), ("other", f"{SKOS}note", "N")]
     left = Graph.from_triples(triples, entities=entities, attributes=names)
+    right = Graph.from_triples([], entities=[f"r{entity}" for entity in BY_KIND])
+    pair = matched_pair(left=left, right=right)
     if kinds:
         codes = {"Class": 1, "property": 2, "other": 3}
         numbers = np.array([codes.get(entity, 0) for entity in entities], np.int8)
-        object.__setattr__(left, "kinds", numbers)
-    right = Graph.from_triples([], entities=[f"r{entity}" for entity in BY_KIND])
+        pair = replace(pair, left=replace(pair.left, kinds=numbers))
     pairs = table(*((entity, f"r{entity}", 1.0, 0.5) for entity in reversed(BY_KIND)))
-    parts = {"pair": matched_pair(left=left, right=right), "links": pairs}
+    parts = {"pair": pair, "links": pairs}
     figures = Diagnostics(solver="exact", objective=1.0)
     return Alignment(options=Options(), diagnostics=figures, load=parts.get)
 
