@@ -248,6 +248,9 @@ def xml_shapes() -> Iterator[Bad]:
         yield f"declared {name}", (declared.format(name) + body.format("é")).encode(), "either"
     many = " ".join(f'e:a{n}="x"' for n in range(20_000))
     yield "20,000 attributes", body.format(f"<e:q {many}/>").encode(), "either"
+    for name, one in (("attributes", 'e:a{}="x"'), ("namespaces", 'xmlns:a{}="http://a.org/{}"')):
+        many = " ".join(one.format(n, n) for n in range(100_000))
+        yield f"100,000 {name}", body.format(f"<e:q {many}/>").encode(), "refused"
     yield "no RDF", b"<html><body>404</body></html>", "either"
 
 
@@ -282,6 +285,7 @@ def sssom_shapes() -> Iterator[Bad]:
         "aliases": "#a: &a [x,x]\n" + "".join(f"#{c}: &{c} [*a,*a]\n" for c in "bcdefgh"),
         "a tag": "#x: !!python/object/apply:os.system ['true']",
         "a number": "#x: " + BIG,
+        "a sexagesimal number": "#x: " + ":".join(["1"] * 20_000),
         "a tab": "#\tx: y",
         "not a mapping": "#- a\n#- b",
         "a map twice": "#curie_map:\n#  a: x\n#  a: y",

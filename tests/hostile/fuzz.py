@@ -29,6 +29,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 with contextlib.ExitStack() as _stack:
@@ -106,6 +107,33 @@ def read_folder(path: Path, reading: Reading) -> object:
     return sameas.read_pair(path.parent)
 
 
+def read_embeddings(path: Path, reading: Reading) -> object:
+    """Feature rows of four entities."""
+    from sameas.formats.vectors import read_embeddings
+
+    return read_embeddings(path, pl.Series(["a", "b", "c", "d"]))
+
+
+def read_dictionary(path: Path, reading: Reading) -> object:
+    """A dictionary: text and gloss."""
+    from sameas.formats.names import read_dictionary
+
+    return read_dictionary(path)
+
+
+ALIGNMENT = f"""<rdf:RDF xmlns="http://knowledgeweb.semanticweb.org/heterogeneity/alignment"
+ xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><Alignment><map><Cell>
+<entity1 rdf:resource="{E}a"/><entity2 rdf:resource="{E}b"/><measure>0.5</measure>
+<relation>=</relation></Cell></map></Alignment></rdf:RDF>
+"""
+
+
+def _array() -> bytes:
+    file = io.BytesIO()
+    np.save(file, np.arange(12, dtype=np.float32).reshape(4, 3))
+    return file.getvalue()
+
+
 BY_HAND: dict[str, tuple[bytes, Read]] = {
     "t.tsv": (triples("\t", 5), read_one),
     "t.csv": (triples(",", 5), read_one),
@@ -116,6 +144,9 @@ BY_HAND: dict[str, tuple[bytes, Read]] = {
     "names.json": (b'[["x:a", ["A", "b"]], ["x:b", ["B"]]]', read_names),
     "names.tsv": (b"x:a\tA\nx:b\tB\n", read_names),
     "vectors.txt": (b"a 1 2\nb 0.5 1e-3\n", read_vectors),
+    "links.rdf": (ALIGNMENT.encode(), read_links),
+    "e.npy": (_array(), read_embeddings),
+    "d.csv": (b"text,gloss\na,b\nc,d\n", read_dictionary),
 }
 SEEDS: dict[str, tuple[bytes, Read]] = {
     **{f"g.{kind}": (rdf(kind), read_one) for kind in FORMATS},

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+import http.client
+import json
 import os
 import random
+import re
 import shutil
 import signal
+import sqlite3
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import sameas
 
-from .attempt import Attempt, Outcome, started, state, waited
+from .attempt import Attempt, Outcome, Process, apart, started, state, waited
 
-SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+GENTLER = (signal.SIGTERM, signal.SIGINT)
+"""Signals that are sent after all kills, a fifth as often."""
 ENDS = {0, 130, -signal.SIGKILL, -signal.SIGTERM}
 COUNT = 100
 DEMO = str(sameas.DEMO)
+REVIEW = ("review", "out/run", "--no-browser", "--port", "0", "--token", "a-token-of-the-kills")
+"""What is decided there is lost by no kill; other commands give the same bytes when run again."""
 COMMANDS: tuple[tuple[str, ...], ...] = (
     ("align", DEMO, "-o", "out/run"),
+    ("align", "../rdf/1.nt", "../rdf/2.nt", "-o", "out/run"),
+    ("align", DEMO, "--engine", "dask", "--workers", "1", "-o", "out/run"),
+    REVIEW,
     ("align", DEMO, "--preset", "paper", "-o", "out/links.sssom.tsv"),
     ("align", DEMO, "--method", "paris", "-o", "out/links.parquet"),
     ("align", DEMO, "--preset", "paper", "-o", "out/run"),
@@ -32,14 +43,20 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
 
 
 def killed(folder: Path, *, count: int) -> Iterator[Outcome]:
-    """What comes of so many kills, over all commands and signals in turn."""
+    """What comes of so many kills, over all commands in turn, and of some gentler signals."""
     chance = random.Random(0)
     first = Attempt("kills", "", COMMANDS[0])
     _run(first, folder / "demo")
+    _write_rdf(folder / "rdf")
     wholes = {}
-    for number in range(count):
+    for number in range(count + count // 5):
         command = COMMANDS[number % len(COMMANDS)]
-        attempt = Attempt("kills", "", command, inside=_keep_all, seconds=900)
+        if command is REVIEW:
+            yield _killed_review(folder / f"killed-{number}", folder / "demo/out/run", chance)
+            continue
+        # Workers of Dask are started by a program of its own.
+        shell = "" if "dask" in command else None
+        attempt = Attempt("kills", "", command, inside=_keep_all, seconds=900, shell=shell)
         if command not in wholes:
             _run(attempt, folder / "whole")  # the first time kernels may be compiled
             shutil.rmtree(folder / "whole")
@@ -48,7 +65,7 @@ def killed(folder: Path, *, count: int) -> Iterator[Outcome]:
             wholes[command] = time.perf_counter() - begin, state(folder / "whole" / "out")
             shutil.rmtree(folder / "whole")
         seconds, whole = wholes[command]
-        how = SIGNALS[number % len(SIGNALS)]
+        how = signal.SIGKILL if number < count else GENTLER[number % len(GENTLER)]
         wait = chance.uniform(0, seconds)
         place = folder / f"killed-{number}"
         (place / "out").mkdir(parents=True)
@@ -86,6 +103,82 @@ def killed(folder: Path, *, count: int) -> Iterator[Outcome]:
             tuple(broken),
         )
         shutil.rmtree(place)
+
+
+def _write_rdf(folder: Path) -> None:
+    """The demo as two files of N-Triples."""
+    folder.mkdir()
+    for side in "12":
+        lines = []
+        for row in (sameas.DEMO / f"rel_triples_{side}").read_text("utf8").splitlines():
+            lines.append("<{}> <{}> <{}> .\n".format(*row.split("\t")))
+        for row in (sameas.DEMO / f"attr_triples_{side}").read_text("utf8").splitlines():
+            entity, attribute, value = row.split("\t", 2)
+            lines.append(f"<{entity}> <{attribute}> {json.dumps(value, ensure_ascii=False)} .\n")
+        (folder / f"{side}.nt").write_text("".join(lines), "utf8")
+
+
+def _killed_review(place: Path, run: Path, chance: random.Random) -> Outcome:
+    """Decisions are sent until the server is killed: those that it confirmed are all there."""
+    shutil.copytree(run, place / "out" / "run")
+    links = [row[:2] for row in (line.split("\t") for line in _links(run)) if len(row) > 1]
+    begin, wait = time.perf_counter(), chance.uniform(0.05, 2.0)
+    attempt = Attempt("kills", f"SIGKILL after {wait:.2f} s of decisions", REVIEW, shell="")
+    process, confirmed, broken = started(attempt, place), [], []
+    try:
+        port = _port(process)
+        end = time.monotonic() + wait
+        while time.monotonic() < end:
+            number = len(confirmed)
+            if _decide(port, f"request-{number}", *links[number % len(links)]) != 200:
+                broken.append("a decision was refused")
+                break
+            confirmed.append(f"request-{number}")
+    except (OSError, RuntimeError) as error:
+        broken.append(f"no decisions: {error}")
+    os.kill(process.id, signal.SIGKILL)
+    code, usage = waited(process, 60)
+    with closing(sqlite3.connect(place / "out/run/decisions.sqlite")) as database:
+        stored = [row[0] for row in database.execute("SELECT request FROM decisions")]
+        if database.execute("PRAGMA integrity_check").fetchone() != ("ok",):
+            broken.append("the database is damaged")
+    if missing := set(confirmed) - set(stored):
+        broken.append(f"{len(missing)} of {len(confirmed)} confirmed decisions are lost")
+    shutil.rmtree(place)
+    seconds, message = time.perf_counter() - begin, f"{len(confirmed)} decisions"
+    megabytes = usage.ru_maxrss // 1024
+    return Outcome(attempt, code, seconds, megabytes, message, tuple(broken))
+
+
+def _links(run: Path) -> list[str]:
+    """The links of a run as lines, by a process of its own."""
+    out = run.with_name("links.tsv")
+    if not out.exists():
+        apart(lambda: sameas.write(sameas.read_run(run), out))
+    return out.read_text("utf8").splitlines()[1:]
+
+
+def _port(process: Process) -> int:
+    """The port that a server says it listens at."""
+    end = time.monotonic() + 120
+    while time.monotonic() < end:
+        process.listen()
+        said = b"".join(process.said).decode(errors="replace")
+        if found := re.search(r"127\.0\.0\.1:(\d+)", said):
+            return int(found[1])
+        time.sleep(0.05)
+    raise RuntimeError("the server does not start")
+
+
+def _decide(port: int, request: str, left: str, right: str) -> int:
+    """The status of the answer to a decision."""
+    claims = [{"left": left, "right": right, "verdict": "accept"}]
+    body = json.dumps({"request": request, "reviewer": "r", "claims": claims})
+    headers = {"Authorization": f"Bearer {REVIEW[-1]}", "Content-Type": "application/json"}
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    with closing(connection):
+        connection.request("POST", "/decide", body, headers)
+        return connection.getresponse().status
 
 
 def _keep_all() -> None:

@@ -778,14 +778,15 @@ def _change_table(chance: random.Random) -> None:
     elif what == 2:
         table = pl.concat([table] * 2) if chance.random() < 0.5 else table.clear()
     elif len(table):
-        rows = table.to_dicts()
-        row = chance.choice(rows)
-        row[column] = (
-            chance.choice((*TEXTS[:40], None))
-            if table[column].dtype == pl.String
-            else chance.choice((1e308, -1, None))
-        )
-        table = pl.DataFrame(rows, schema=table.schema, strict=False)
+        dtype, at = table[column].dtype, chance.randrange(len(table))
+        value = chance.choice((*(TEXTS[:40] if dtype == pl.String else ()), None))
+        if dtype.is_numeric():
+            value = chance.choice(
+                (1e308, -1.0, float("nan"), None) if dtype.is_float() else (-1, 99, None)
+            )
+        here = pl.int_range(pl.len()) == at
+        changed = pl.when(here).then(pl.lit(value, dtype=dtype)).otherwise(column)
+        table = table.with_columns(changed.alias(column))
     table.write_parquet(path)
 
 

@@ -158,6 +158,29 @@ def folders(folder: Path) -> Iterator[Attempt]:
                     prepare=lambda inner=inner, data=data: _harmed_run(inner, data),
                 )
 
+    record = json.loads((run / "run.json").read_bytes())
+    for part, name in [
+        *(("options", name) for name in (*record["options"], "seeds", "embeddings", "names")),
+        *(("summary", name) for name in record["summary"]),
+        *(("", name) for name in ("sameas", "audit", "inputs")),
+    ]:
+        for command in (("explain", "run", "l:é1"), ("convert", "run", "out/k.tsv")):
+            prepare = lambda part=part, name=name: _naming_run(part, name)  # noqa: E731
+            yield Attempt(
+                "folders", f"run.json names a model: {part} {name}", command, prepare=prepare
+            )
+
+
+def _naming_run(part: str, name: str) -> None:
+    """A run whose record names a folder with code, which nothing may open."""
+    shutil.copytree("../good/run", "run")
+    Path("canary").mkdir()
+    Path("canary/modules.json").write_text('[{"type": "evil.X", "path": ""}]')
+    Path("canary/evil.py").write_text("raise SystemExit(1)")
+    record = json.loads(Path("run/run.json").read_text("utf8"))
+    (record[part] if part else record)[name] = str(Path("canary").absolute())
+    Path("run/run.json").write_text(json.dumps(record), "utf8")
+
 
 def _harmed(content: bytes) -> Iterator[tuple[str, bytes | None]]:
     yield "missing", None
@@ -268,6 +291,9 @@ def outputs(folder: Path) -> Iterator[Attempt]:
         "links.tsv": ALIGN[:4],
         "run": ALIGN[:4],
     }
+    for how in ((), ("--preset", "paper"), ("--solver", "hungarian")):
+        inside = _no_room_for_checkpoints
+        yield Attempt("outputs", "no room for checkpoints", (*ALIGN, *how), "read", inside=inside)
     for name, command in writers.items():
 
         def attempt(how: str, out: str, promise: Promise = "refused", command=command, **rest):
@@ -300,6 +326,14 @@ def outputs(folder: Path) -> Iterator[Attempt]:
         yield attempt(
             "a folder that may not be written", f"out/{name}", inside=lambda: _ordinary_user(0o555)
         )
+
+
+def _no_room_for_checkpoints() -> None:
+    """Keep every phase, on a disk that has room for the links alone."""
+    from sameas.pipeline import checkpoint
+
+    checkpoint.WORTH_SECONDS = 0.0
+    resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
 
 
 def overwriting(folder: Path) -> Iterator[Attempt]:
@@ -529,11 +563,13 @@ def memory(folder: Path) -> Iterator[Attempt]:
     many = graph([(f"e{n}", f"r{n}", f"e{n * 7 % 60_000}") for n in range(60_000)])
     few = graph([(f"e{n}", "r", f"e{n * 7 % 40}") for n in range(40)])
     long = json.dumps({f"e{n}": f"{n} " * 500_000 for n in range(40)}).encode()
+    tall = json.dumps({"e3": "".join(f"{n} " for n in range(1_500_000)), "e4": "four"}).encode()
     wide = graph([(f"e{n}", "r", f"e{n * 7 % 4900}") for n in range(4900)])
     empty = json.dumps({f"e{n}": "" for n in range(4900)}).encode()
     star = graph([("e0", "r", f"e{n}") for n in range(30_000)])
     cases: dict[str, tuple[bytes, bytes | None, tuple[str, ...]]] = {
         "40 names of 1.5 million letters": (few, long, ()),
+        "a name of 10 million letters": (few, tall, ()),
         "60,000 relations": (many, None, ()),
         "4,900 empty names, exact": (wide, empty, ("--solver", "hungarian")),
         "a star of 30,000": (star, None, ()),

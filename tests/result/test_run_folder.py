@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from polars.testing import assert_frame_equal
 
+import sameas
 from pairs import matched_pair
 from sameas import (
     Alignment,
@@ -530,3 +532,30 @@ def test_a_table_of_pairs_is_written(tmp_path):
         write_links(links, tmp_path / f"{number}.tsv")
         found = read_links(tmp_path / f"{number}.tsv")
         assert found.rows() == [("a", "x", None, None), ("b", "y", None, None)]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("weights", "canary"),
+        ("weights", {"names": "1"}),
+        ("thresholds", [1]),
+        ("threshold", "0"),
+        ("anchors", 1.5),
+        ("objective", None),
+        ("solver", 1),
+        ("left_entities", True),
+        ("converged", 1),
+        ("languages", {"left": 1}),
+        ("languages", {"sources": ["a", 1]}),
+        ("languages", {"encoder": "canary"}),
+    ],
+)
+def test_a_figure_of_another_type_is_damage(tmp_path, align_small, name, value):
+    sameas.write(align_small(), tmp_path / "run")
+    file = tmp_path / "run" / "run.json"
+    record = json.loads(file.read_text("utf8"))
+    record["summary"][name] = value
+    file.write_text(json.dumps(record))
+    with pytest.raises(InputError, match=r"run\.json: is damaged"):
+        sameas.read_run(tmp_path / "run")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from os import PathLike
 from pathlib import Path
@@ -65,6 +65,21 @@ COLUMNS: dict[str, pl.Schema] = {
     "naming": NAMING_SCHEMA,
 }
 """The columns that each table must have."""
+FITS: dict[str, Callable[[Any], bool]] = {
+    "str": lambda value: isinstance(value, str),
+    "bool": lambda value: isinstance(value, bool),
+    "int": lambda value: type(value) is int,
+    "float": lambda value: type(value) in (int, float),
+    "None": lambda value: value is None,
+    "LanguageSupport": lambda value: isinstance(value, LanguageSupport),
+    "tuple[str, ...]": lambda value: (
+        isinstance(value, tuple) and all(isinstance(each, str) for each in value)
+    ),
+    "dict[str, float]": lambda value: (
+        isinstance(value, dict) and all(type(each) in (int, float) for each in value.values())
+    ),
+}
+"""Whether a value that JSON held is of a type, by the annotation of its field."""
 REQUIRED = ("links", "candidates", "unmatched")
 KINDS = pl.Series("kind", [kind.name.lower() for kind in Kind])
 AGAIN = "run sameas align again"
@@ -233,8 +248,21 @@ def _read_record(path: Path) -> tuple[dict[str, Any], Options, Diagnostics]:
         known = summary.keys() & {field.name for field in fields(Diagnostics)}
         figures = {name: summary[name] for name in known}
         if "languages" in figures:
-            figures["languages"] = LanguageSupport.recorded(figures["languages"])
-        return record, options, Diagnostics(**figures)
+            support = LanguageSupport.recorded(figures["languages"])
+            _check_types(support)
+            figures["languages"] = support
+        diagnostics = Diagnostics(**figures)
+        _check_types(diagnostics)
+        return record, options, diagnostics
+
+
+def _check_types(record: Diagnostics | LanguageSupport) -> None:
+    """Raise an error if a field that was read from JSON holds a value of another type."""
+    for field in fields(record):
+        value = getattr(record, field.name)
+        wanted = str(field.type).split(" | ")
+        if not any(FITS[one](value) for one in wanted if one in FITS):
+            raise ValueError(f'"{field.name}" must be {" or ".join(wanted)}')
 
 
 def _read_inputs(path: Path, diagnostics: Diagnostics, *, encoder_named: bool) -> Inputs:
