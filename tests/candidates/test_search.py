@@ -25,6 +25,7 @@ from sameas.candidates.search import find_candidates
 from sameas.compute.rows import Rows, as_rows, unit
 from sameas.compute.topk import _largest, top_k_dense
 from sameas.graph.graph import positions_of
+from sameas.graph.semantics.understanding import understand
 from sameas.graph.task import Inputs
 from sameas.options.tuning import TUNING
 from sameas.result.alignment import Diagnostics
@@ -237,7 +238,7 @@ def test_progress_goes_from_zero_to_one(clustered):
 
 @pytest.fixture(scope="module")
 def generated(script):
-    return script.generate(SIZE, noise=0.02)
+    return understand(script.generate(SIZE, noise=0.02))
 
 
 @pytest.fixture(scope="module")
