@@ -18,6 +18,7 @@ from sameas import MemoryCeilingError, Options
 from sameas.compute.joins import bounded_join
 from sameas.compute.rows import as_rows, unit
 from sameas.graph.labels import LABELS
+from sameas.graph.semantics.understanding import understand
 from sameas.graph.task import Inputs
 from sameas.options.declare import parse_size
 from sameas.options.tuning import TUNING
@@ -48,7 +49,7 @@ def pair_of(script, demo):
 
     def get(name):
         if name not in known:
-            known[name] = script.generate(name)
+            known[name] = understand(script.generate(name))
         return known[name]
 
     return get
@@ -139,6 +140,8 @@ def test_a_pair_of_nothing_takes_next_to_nothing(demo):
         entities=demo.left.entities.head(0),
         names=demo.left.names.head(0),
         triples=demo.left.triples[:0],
+        linkable=demo.left.linkable[:0],
+        kinds=demo.left.kinds[:0],
     )
     for pair in (
         matched_pair(left=nobody, right=nobody),

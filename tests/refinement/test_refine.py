@@ -417,9 +417,8 @@ def test_pairs_with_quite_other_neighbours_are_below_the_threshold():
 
 
 def test_renamed_and_turned_relations_are_found():
-    pair = world()
     turned = [(b, "is known to", a) for a, _, b in KNOWS] + [(a, "aime", b) for a, _, b in LIKES]
-    pair = replace(pair, right=graph(turned, {}, "r:"))
+    pair = matched_pair(left=graph([*KNOWS, *LIKES], {}, "l:"), right=graph(turned, {}, "r:"))
     alignment = align(pair)
     assert links_of(alignment) == same(PEOPLE)
     found = alignment.relations.select("left", "right", "inverse", "edges").rows()
