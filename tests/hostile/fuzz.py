@@ -36,7 +36,7 @@ with contextlib.ExitStack() as _stack:
     if "--guided" in sys.argv:  # atheris counts lines of what is imported under its eyes
         import atheris
 
-        _stack.enter_context(atheris.instrument_imports(include=["sameas.reading"]))
+        _stack.enter_context(atheris.instrument_imports(include=["sameas.formats"]))
     import sameas
     from sameas import InputError, OptionError, Reading
     from sameas.formats.rdf_syntax import FORMATS
