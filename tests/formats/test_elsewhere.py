@@ -30,6 +30,18 @@ def memory():
 
 
 @pytest.fixture
+def store():
+    """A store such as a cloud has; this one is in memory, under a scheme of its own."""
+    memory = pytest.importorskip("fsspec.implementations.memory").MemoryFileSystem
+
+    parts = {"protocol": "bucket", "store": {}, "pseudo_dirs": [""], "root_marker": ""}
+    strip = staticmethod(lambda path: "/" + path.removeprefix("bucket://").strip("/"))
+    kind = type("Store", (memory,), {**parts, "_strip_protocol": strip})
+    fsspec.register_implementation("bucket", kind, clobber=True)
+    return fsspec.filesystem("bucket")
+
+
+@pytest.fixture
 def parts(tmp_path):
     """A folder of N-Triples in many files."""
     folder = tmp_path / "parts"
@@ -120,17 +132,22 @@ def test_tables_of_triples_may_be_in_parts(tmp_path, memory):
         assert (found.triples == expected.triples).all()
 
 
-def test_links_go_elsewhere_and_come_back(memory, align_small):
+def test_links_go_elsewhere_and_come_back(store, align_small):
     alignment = align_small()
     for suffix in (".tsv", ".parquet", ".nt"):
-        sameas.write(alignment, f"memory://links{suffix}")
-    found = sameas.read_links("memory://links.parquet")
+        sameas.write(alignment, f"bucket://links{suffix}")
+    found = sameas.read_links("bucket://links.parquet")
     assert found.equals(alignment.links)
     with pytest.raises(sameas.OutputError, match='suffix "" is not known'):
-        sameas.write(alignment, "memory://run")
+        sameas.write(alignment, "bucket://run")
 
 
-def test_the_command_line_reads_and_writes_elsewhere(memory, tmp_path, monkeypatch, capsys):
+def test_nothing_is_written_where_it_would_not_be_kept(memory, align_small):
+    with pytest.raises(sameas.OutputError, match="is kept nowhere"):
+        sameas.write(align_small(), "memory://links.tsv")
+
+
+def test_the_command_line_reads_and_writes_elsewhere(store, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     names = ["".join(sorted({a, b, c})) for a in "kmt" for b in "aeiou" for c in "lrs"]
     lines = [
@@ -138,10 +155,10 @@ def test_the_command_line_reads_and_writes_elsewhere(memory, tmp_path, monkeypat
     ]
     for side in ("left", "right"):
         text = "\n".join(lines).replace("http://x", f"http://{side}")
-        memory.pipe(f"/{side}.nt", text.encode())
+        store.pipe(f"/{side}.nt", text.encode())
     with pytest.raises(SystemExit) as stopped:
-        main(["align", "memory://left.nt", "memory://right.nt", "-o", "memory://out.tsv"])
+        main(["align", "bucket://left.nt", "bucket://right.nt", "-o", "bucket://out.tsv"])
     assert stopped.value.code == 0, capsys.readouterr().err
-    assert "Written to memory://out.tsv." in capsys.readouterr().err
-    assert b"http://left/" in memory.cat("/out.tsv")
+    assert "Written to bucket://out.tsv." in capsys.readouterr().err
+    assert b"http://left/" in store.cat("/out.tsv")
     assert not list(tmp_path.iterdir())
