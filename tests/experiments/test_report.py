@@ -1,4 +1,4 @@
-"""The report of ``sameas reproduce``: its figures, its two forms, and a browser that opens it."""
+"""The report of ``python -m experiments``: its figures, its two forms, and a browser with it."""
 
 from __future__ import annotations
 
