@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -24,6 +24,10 @@ from sameas.graph.tables import Table, as_series, as_table
 
 ATTRIBUTE_SCHEMA = pl.Schema({"entity": pl.String, "attribute": pl.String, "value": pl.String})
 ALTERNATIVE_SCHEMA = pl.Schema({"entity": pl.String, "name": pl.String})
+Shape = Literal["rdf", "triples", "records", "property graph"]
+"""What a graph was made of, and so what people expect to get back."""
+TYPE_NODE = "urn:type/"
+"""Begins the id of the node that stands for a label of a property graph, or for a table."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -109,6 +113,7 @@ class Graph(GraphTables):
     """The rules by which RDF is understood; None where the graph is not RDF."""
     triple_graphs: pl.Series | None = None
     """The named graph of each triple as N-Quads write it, where there are any."""
+    shape: Shape = "triples"
 
     @classmethod
     def from_triples(
@@ -197,7 +202,56 @@ class Graph(GraphTables):
         What was met is counted in ``tally``; ``place`` is where the statements come from.
         """
         tally = Counter() if tally is None else tally
-        return cls(**assemble(batches, reading, tally, place), reading=reading)
+        return cls(**assemble(batches, reading, tally, place), reading=reading, shape="rdf")
+
+    @classmethod
+    def from_tables(
+        cls,
+        *,
+        entities: pl.Series,
+        triples: pl.DataFrame,
+        attributes: pl.DataFrame,
+        types: pl.DataFrame | None = None,
+        reading: Reading,
+        shape: Shape,
+        counts: Mapping[str, int] | None = None,
+    ) -> Graph:
+        """The graph of checked tables of text, as readers of records and property graphs make it.
+
+        ``triples`` has the columns head, relation and tail, ``attributes`` entity, attribute and
+        value, ``types`` entity and type; they mention only ``entities``, which are distinct.
+        ``reading.label`` names the attributes that hold names, the better first. A type becomes a
+        node, ``TYPE_NODE`` and its text, which is never linked.
+        """
+        kinds = pl.DataFrame(schema={"entity": pl.String, "type": pl.String})
+        kinds = (kinds if types is None else types.select(kinds.columns)).unique(
+            maintain_order=True
+        )
+        nodes = TYPE_NODE + kinds["type"]
+        uris = pl.concat(
+            [entities.rename("entity"), nodes.unique(maintain_order=True).rename("entity")]
+        )
+        of_types = pl.DataFrame(
+            {
+                "head": kinds["entity"],
+                "relation": pl.repeat(TYPE, len(kinds), dtype=pl.String, eager=True),
+                "tail": nodes,
+            }
+        )
+        every = pl.concat([triples.select("head", "relation", "tail"), of_types])
+        relations = every["relation"].unique(maintain_order=True)
+        columns = (("head", uris), ("relation", relations), ("tail", uris))
+        nothing = {name: pl.lit("") for name in ("language", "datatype", "graph")}
+        return cls(
+            entities=uris,
+            relations=relations,
+            triples=np.stack([positions_of(every[name], among) for name, among in columns], axis=1),
+            attributes=attributes.select(list(ATTRIBUTE_SCHEMA)).with_columns(**nothing),
+            linkable=np.arange(len(entities)) if len(kinds) else None,
+            reading=reading,
+            reading_counts=dict(counts or {}),
+            shape=shape,
+        )
 
     def __post_init__(self) -> None:
         """Refuse parts that do not belong together."""

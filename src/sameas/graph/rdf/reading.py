@@ -26,7 +26,7 @@ class Reading:
 
     label: Annotated[
         tuple[str, ...],
-        Option("RDF: a property that holds names, preferred to the usual ones.", metavar="IRI"),
+        Option("A property that holds names, preferred to the usual ones.", metavar="IRI"),
     ] = ()
     language: Annotated[
         tuple[str, ...],
@@ -78,7 +78,7 @@ class Reading:
         for tag in self.language:
             if not LANGUAGE.fullmatch(tag):
                 raise wrong("language", "a tag such as en or zh-Hant", tag)
-        for name in ("label", "include", "exclude"):
+        for name in ("include", "exclude"):
             for iri in getattr(self, name):
                 if not _IRI.fullmatch(iri):
                     what = "a whole IRI such as http://www.w3.org/2000/01/rdf-schema#label"

@@ -171,6 +171,10 @@ def view_of(graph: Graph, *, tuning: Tuning = TUNING) -> View:
 def _kinds(view: View) -> Kinds:
     """The kind of each entity."""
     graph, mask, edges = view.graph, view.mask, view.edges
+    if graph.shape != "rdf":  # ids are no IRIs: nothing but types says more
+        kinds = np.full(len(graph.entities), Kind.INDIVIDUAL, dtype=np.int8)
+        kinds[view.types[:, 1]] = Kind.CLASS
+        return kinds
     is_property = mask(
         view.of_type(PROPERTY_TYPES),
         edges(BETWEEN_PROPERTIES)[:, [0, 2]].ravel(),
