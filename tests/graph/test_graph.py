@@ -235,3 +235,30 @@ def test_a_graph_without_entities_says_all_else(rows, gone, linked):
     assert positions_of(rest.entities, graph.entities).tolist() == sorted(
         positions_of(rest.entities, graph.entities).tolist()
     )
+
+
+def test_properties_of_edges_and_datatypes_stay_with_their_rows():
+    graph = Graph.from_tables(
+        entities=pl.Series(["b", "a", "c"]),
+        triples=pl.DataFrame(
+            [("b", "r", "a"), ("a", "r", "c"), ("c", "q", "b")],
+            schema=["head", "relation", "tail"],
+            orient="row",
+        ),
+        attributes=pl.DataFrame(
+            {"entity": ["a"], "attribute": ["born"], "value": ["1999"], "datatype": ["int"]}
+        ),
+        types=pl.DataFrame({"entity": ["a"], "type": ["Person"]}),
+        reading=Reading(),
+        shape="property graph",
+    )
+    since = pl.DataFrame({"triple": [0, 1], "attribute": ["since", "since"], "value": ["1", "2"]})
+    graph = replace(graph, edge_properties=since)
+
+    def properties(graph: Graph) -> set[tuple[str, ...]]:
+        heads = graph.entities.gather(graph.triples[graph.edge_properties["triple"], 0])
+        return set(zip(heads, graph.edge_properties["value"], strict=True))
+
+    assert graph.attributes["datatype"].to_list() == ["int"]
+    assert properties(graph.in_order()) == properties(graph) == {("b", "1"), ("a", "2")}
+    assert properties(graph.without(pl.Series(["c"]))) == {("b", "1")}

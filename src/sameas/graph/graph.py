@@ -30,6 +30,20 @@ TYPE_NODE = "urn:type/"
 """Begins the id of the node that stands for a label of a property graph, or for a table."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class PropertyKeys:
+    """How a property graph was written, so that it can be written like that again."""
+
+    types: str = "labels"
+    """The property of a node that held its labels."""
+    relation: str = "type"
+    """The property of an edge that held its type."""
+    is_directed: bool = True
+    not_compared: tuple[str, ...] = ()
+    """Properties that tell nothing about what a node is, such as ids of the text it was found in:
+    kept to be written, and not compared."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GraphTables:
     """The tables that a graph as read and a graph as matched have in common.
@@ -114,6 +128,11 @@ class Graph(GraphTables):
     triple_graphs: pl.Series | None = None
     """The named graph of each triple as N-Quads write it, where there are any."""
     shape: Shape = "triples"
+    edge_properties: pl.DataFrame | None = None
+    """Of a property graph: triple (a row of ``triples``), attribute, value, datatype; kept to be
+    written again, and not compared."""
+    keys: PropertyKeys | None = None
+    """Of a property graph: under which properties labels and types of edges were written."""
 
     @classmethod
     def from_triples(
@@ -219,7 +238,8 @@ class Graph(GraphTables):
         """The graph of checked tables of text, as readers of records and property graphs make it.
 
         ``triples`` has the columns head, relation and tail, ``attributes`` entity, attribute and
-        value, ``types`` entity and type; they mention only ``entities``, which are distinct.
+        value (and datatype, where that is known), ``types`` entity and type; they mention only
+        ``entities``, which are distinct. The triples of types come after the others.
         ``reading.label`` names the attributes that hold names, the better first. A type becomes a
         node, ``TYPE_NODE`` and its text, which is never linked.
         """
@@ -241,12 +261,16 @@ class Graph(GraphTables):
         every = pl.concat([triples.select("head", "relation", "tail"), of_types])
         relations = every["relation"].unique(maintain_order=True)
         columns = (("head", uris), ("relation", relations), ("tail", uris))
-        nothing = {name: pl.lit("") for name in ("language", "datatype", "graph")}
+        columns_of_rdf = ("language", "datatype", "graph")
+        held = [name for name in columns_of_rdf if name in attributes.columns]
+        nothing = {name: pl.lit("") for name in columns_of_rdf if name not in held}
         return cls(
             entities=uris,
             relations=relations,
             triples=np.stack([positions_of(every[name], among) for name, among in columns], axis=1),
-            attributes=attributes.select(list(ATTRIBUTE_SCHEMA)).with_columns(**nothing),
+            attributes=attributes.select(*ATTRIBUTE_SCHEMA, *held)
+            .with_columns(**nothing)
+            .select(*ATTRIBUTE_SCHEMA, *columns_of_rdf),
             linkable=np.arange(len(entities)) if len(kinds) else None,
             reading=reading,
             reading_counts=dict(counts or {}),
@@ -308,9 +332,11 @@ class Graph(GraphTables):
 
     def _rearranged(self, new: Rearranged) -> Graph:
         given, graphs, linkable = self.given_names, self.triple_graphs, self.linkable
+        of_edges = self.edge_properties
         return replace(
             self,
             **new.tables,
+            edge_properties=None if of_edges is None else new.renumbered_rows(of_edges),
             given_names=None if given is None else given.gather(new.entities),
             triple_graphs=None if graphs is None else graphs.gather(new.triples),
             linkable=None if linkable is None else new.renumbered(linkable),
@@ -351,6 +377,16 @@ class Rearranged:
         """The new positions of entities at earlier positions, ascending."""
         numbers = self.numbers[positions]
         return np.sort(numbers[numbers >= 0])
+
+    def renumbered_rows(self, properties: pl.DataFrame) -> pl.DataFrame:
+        """Properties of triples with the new rows of these, without those that were left out."""
+        rows = pl.DataFrame({"triple": self.triples, "row": np.arange(len(self.triples))})
+        return (
+            properties.join(rows, on="triple", maintain_order="left")
+            .with_columns(triple="row")
+            .drop("row")
+            .sort("triple", maintain_order=True)
+        )
 
 
 def tables_in_order(graph: GraphTables) -> Rearranged:

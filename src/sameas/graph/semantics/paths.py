@@ -30,6 +30,8 @@ def literal_paths(view: View) -> pl.DataFrame:
         steps=pl.lit(0, dtype=pl.Int64),
         held=pl.lit(value=True),
     ).filter(pl.col("entity") >= 0, pl.col("value") != "")
+    if (keys := view.graph.keys) is not None:
+        direct = direct.filter(~pl.col("path").is_in(keys.not_compared))
     tables, last = [direct], direct
     leads = _exclusive_nodes(view)
     for _ in range(view.tuning.semantics.steps):
