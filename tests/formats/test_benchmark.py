@@ -251,6 +251,24 @@ def test_an_empty_graph_is_refused_and_its_file_named(tmp_path, side):
     assert f"rel_triples_{side}" in message
 
 
+def test_terms_of_ntriples_in_an_openea_folder_are_read_as_meant(tmp_path):
+    put(tmp_path / "rel_triples_1", "<x:a>\t<x:r>\t<x:b>\n_:c\t<x:r>\tx:d\n")
+    values = ['"Ada"@en', '"1815"^^<x:year>', r'"a \"b\" \u00e9"', "plain", '""']
+    lines = [f"<x:a>\t<x:{n}>\t{value}\n" for n, value in enumerate(values)]
+    put(tmp_path / "attr_triples_1", "".join(lines))
+    put(tmp_path / "rel_triples_2", "y:a\ty:r\ty:b\n")
+    put(tmp_path / "attr_triples_2", 'y:a\ty:p\tThe "best"\ny:a\ty:q\t"best"\ny:a\ty:s\tlast\n')
+    put(tmp_path / "ent_links", "<x:a>\t<y:a>\n")
+    pair = sameas.read_pair(tmp_path)
+    assert pair.left.entities.to_list() == ["x:a", "x:b", "_:c", "x:d"]
+    assert pair.left.relations.to_list() == ["x:r"]
+    attributes = pair.left.source.attributes
+    assert attributes["attribute"].to_list() == [f"x:{n}" for n in range(5)]
+    assert attributes["value"].to_list() == ["Ada", "1815", 'a "b" é', "plain", ""]
+    assert pair.right.source.attributes["value"].to_list() == ['The "best"', '"best"', "last"]
+    assert pair.gold.rows() == [("x:a", "y:a")]
+
+
 def test_a_folder_of_something_else_says_what_was_found(tmp_path):
     put(tmp_path / "notes.txt", "x")
     assert refusal(tmp_path) == (

@@ -866,13 +866,49 @@ def test_an_empty_file_holds_no_triples(tmp_path, name, text):
     assert "holds no triples" in message or "not well-formed XML (no element found)" in message
 
 
-def test_literals_alone_are_no_graph(tmp_path):
-    path = put(tmp_path / "g.nt", f'<{E}a> <{E}p> "1" .\n')
-    assert "holds no triples between resources" in refusal(path)
+def test_entities_with_attributes_alone_are_linked(tmp_path):
+    names = ("Berlin", "Madrid", "Lissabon", "Warschau", "Helsinki", "Bukarest", "Oslo", "Athen")
+    for side in ("left", "right"):
+        lines = [f'<{E}{side}/{n:08x}> <{RDFS}label> "{name}" .\n' for n, name in enumerate(names)]
+        put(tmp_path / f"{side}.nt", "".join(lines))
+    pair = sameas.read_pair(tmp_path / "left.nt", tmp_path / "right.nt")
+    assert len(pair.left.triples) == 0
+    links = sameas.align(pair, no_audit=True).links
+    assert links["left"].str.replace("left", "right").to_list() == links["right"].to_list()
+    assert len(links) == len(names)
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        '"https://schema.org"',
+        '"http://schema.org/"',
+        '"https://schema.org/docs/jsonldcontext.jsonld"',
+        '[{"z": {"@id": "x:z"}}, "https://schema.org/", {"y": "x:y"}]',
+    ],
+)
+def test_the_context_of_schema_org_is_known(tmp_path, context):
+    text = (
+        '{"@context": %s, "id": "x:a", "type": "Person", "name": "\\"@context\\": Ada", '
+        '"birthDate": "1815-12-10", "sameAs": "x:b", "schema:knows": {"@id": "x:c"}}'
+    )
+    graph = read(put(tmp_path / "g.jsonld", text % context))
+    assert graph.entities.to_list() == ["x:a", "http://schema.org/Person", "x:b", "x:c"]
+    values = graph.attributes.sort("attribute")
+    properties = values["attribute"].str.strip_prefix("http://schema.org/")
+    assert properties.to_list() == ["birthDate", "name"]
+    assert values["value"].to_list() == ["1815-12-10", '"@context": Ada']
+    assert values["datatype"].to_list() == ["http://schema.org/Date", ""]
+
+
+def test_each_object_of_a_list_may_refer_to_the_context_of_schema_org(tmp_path):
+    one = '{"@context": "https://schema.org", "@id": "x:%d", "url": "http://example.org/%d"}'
+    text = ",\n".join(one % (n, n) for n in range(3))
+    assert len(read(put(tmp_path / "g.jsonld", f"[{text}]")).triples) == 3
 
 
 def test_a_remote_context_is_not_fetched(tmp_path):
-    text = '{"@context": "https://schema.org/", "@id": "x:a", "name": "n"}'
+    text = '{"@context": "https://example.org/", "@id": "x:a", "name": "n"}'
     assert "context is to be fetched from elsewhere" in refusal(put(tmp_path / "g.jsonld", text))
 
 

@@ -1,11 +1,13 @@
 """Folders in the two layouts that entity-alignment benchmarks come in.
 
 DBP15K: ``ent_ids_1``, ``triples_1``, ``ref_ent_ids`` and so on, with integer ids.
-OpenEA: ``rel_triples_1``, ``attr_triples_1``, ``ent_links`` and so on, with URIs.
+OpenEA: ``rel_triples_1``, ``attr_triples_1``, ``ent_links`` and so on, with URIs. Some have the
+terms of N-Triples in them, ``<http://...>`` and ``"text"@en``; these are read as what they mean.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +21,7 @@ from sameas.errors import InputError, shortened
 from sameas.formats.links import read_gold_links, without_duplicates
 from sameas.formats.tables import read_table
 from sameas.graph.graph import Graph, positions_of
+from sameas.graph.iri import mapped_where
 
 Layout = Literal["dbp15k", "openea"]
 MARKS: dict[Layout, str] = {"dbp15k": "triples_1", "openea": "rel_triples_1"}
@@ -26,6 +29,9 @@ MARKS: dict[Layout, str] = {"dbp15k": "triples_1", "openea": "rel_triples_1"}
 TRANSLATED = "translated_names.json"
 """The names that a DBP15K folder may have."""
 TRIPLE = ("head", "relation", "tail")
+BRACKETED = r"^<([^<>\s]+)>$"
+QUOTED = r"(?s)^\"(.*)\"(?:@[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^\S+)?$"
+"""An IRI and a literal as N-Triples write them."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -94,7 +100,10 @@ def _dbp15k_gold(folder: Path, entities: list[pl.DataFrame]) -> pl.DataFrame | N
 
 def _openea_gold(folder: Path) -> pl.DataFrame | None:
     file = folder / "ent_links"
-    return read_gold_links(file, kind=".tsv") if file.exists() else None
+    if not file.exists():
+        return None
+    links = _without_brackets(read_gold_links(file, kind=".tsv"), "left", "right")
+    return without_duplicates(links)
 
 
 def _dbp15k_side(folder: Path, number: int, entities: pl.DataFrame) -> Side:
@@ -117,12 +126,36 @@ def _dbp15k_side(folder: Path, number: int, entities: pl.DataFrame) -> Side:
 
 def _openea_side(folder: Path, number: int) -> Side:
     triples_file = folder / f"rel_triples_{number}"
-    triples = read_table(triples_file, TRIPLE, kind=".tsv")
+    triples = _without_brackets(read_table(triples_file, TRIPLE, kind=".tsv"), *TRIPLE)
     file, attributes = folder / f"attr_triples_{number}", None
     if file.exists():
         columns = ("entity", "attribute", "value")
         attributes = read_table(file, columns, may_be_empty=("value",), kind=".tsv")
+        attributes = _without_brackets(attributes, *columns)
+        attributes = attributes.with_columns(_without_quotes(attributes["value"]))
     return Side(graph=Graph.from_triples(triples, attributes=attributes), file=triples_file)
+
+
+def _without_brackets(table: pl.DataFrame, *columns: str) -> pl.DataFrame:
+    """The table with IRIs as they are where they stand in angle brackets."""
+    return table.with_columns(pl.col(columns).str.replace(BRACKETED, "${1}"))
+
+
+def _without_quotes(values: pl.Series) -> pl.Series:
+    """The texts of literals, without language and datatype, if most values are written as such."""
+    quoted = values.str.contains(QUOTED)
+    if quoted.sum() * 2 < len(values):  # quotes are part of some texts
+        return values
+    texts = values.str.replace(QUOTED, "${1}")
+    return mapped_where(quoted & texts.str.contains("\\", literal=True), texts, _unescaped)
+
+
+def _unescaped(text: str) -> str:
+    """A text without the escapes of N-Triples; as it is if these are none."""
+    try:
+        return str(json.loads(f'"{text}"', strict=False))
+    except ValueError:
+        return text
 
 
 def _relations(folder: Path, number: int, triples: pl.DataFrame) -> pl.DataFrame:

@@ -19,6 +19,7 @@ import pyoxigraph as ox
 from sameas.errors import InputError
 from sameas.formats.files import Stream
 from sameas.formats.rdf_syntax import UTF16
+from sameas.formats.schema_org import with_context
 from sameas.graph.rdf.reading import RdfKind
 
 DEEPEST = 256
@@ -57,7 +58,7 @@ class Guarded:
         """Of XML: the line that was handed out last, whole or in part."""
         self._begun = 0
         """Of Turtle: triples that have begun since the last statement, or a little before."""
-        guards = {"rdf": self._xml, "jsonld": self._json}
+        guards = {"rdf": self._xml, "jsonld": lambda stream: with_context(self._json(stream))}
         self._pieces = guards.get(kind, self._turtle)(stream)
         self._ready = b""
 

@@ -137,9 +137,9 @@ def _read_part(path: str, given: tuple[int | None, int | None]) -> pl.DataFrame:
 
 
 def _refuse_empty(side: Side) -> None:
-    if not len(side.graph.triples):
-        what = "triples between resources" if len(side.graph.entities) else "triples"
-        raise InputError(side.file, f"holds no {what}; a graph needs at least one")
+    """Refuse a graph without statements; relations between entities are not needed."""
+    if not len(side.graph.entities):
+        raise InputError(side.file, "holds no triples; a graph needs at least one")
 
 
 def _named(sides: Sequence[Side], names: StrPath | Sequence[StrPath]) -> list[Graph]:

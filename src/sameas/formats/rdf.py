@@ -35,8 +35,8 @@ LONGEST_LINE = 2**24
 """The longest term that pyoxigraph reads."""
 TOO_LONG = "a line or literal is longer than 16 MiB, which is more than can be read; cut it"
 REMOTE_CONTEXT = (
-    "its JSON-LD context is to be fetched from elsewhere, which is not done; put the context "
-    "into the file, or convert it to N-Triples"
+    "its JSON-LD context is to be fetched from elsewhere, which is not done (only that of "
+    "schema.org is known); put the context into the file, or convert it to N-Triples"
 )
 NO_NAME = "standard-input"
 """The name that relative IRIs on standard input are resolved against."""
