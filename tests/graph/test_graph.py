@@ -190,21 +190,43 @@ def test_rdf_that_is_not_valid_is_an_error_about_the_argument():
 def test_networkx():
     graph = nx.MultiDiGraph()
     graph.add_edge("Paris", "France", key="capital of")
-    graph.add_edge("Paris", "France", relation="in")
+    graph.add_edge("Paris", "France", relation="in", since=987)
     graph.add_node("Paris", name="Lutetia", label=["Lutetia", "Paname"], founded=-52)
-    graph.add_node(7, tags={"b", "a"}, note=None)
-    found = Graph.from_networkx(graph)
-    triples, names = content(found)
+    graph.add_node("France", tags={"b", "a"}, note=None)
+    graph = Graph.from_networkx(graph)
+    triples, _ = content(graph)
     assert triples == [("Paris", "capital of", "France"), ("Paris", "in", "France")]
-    assert names == {"Paris": "Lutetia", "France": "France", "7": "7"}
-    assert found.names_given == 1
-    assert found.alternatives.rows() == [("Paris", "Paname")]
-    rows = [("Paris", "founded", "-52"), ("7", "tags", "a"), ("7", "tags", "b")]
-    assert found.attributes.rows() == rows
-    with pytest.raises(OptionError, match="`graph` must be directed"):
-        Graph.from_networkx(nx.MultiGraph(graph))
-    with pytest.raises(OptionError, match=r"must have a relation on each edge .* from 'a' to 'b'"):
-        Graph.from_networkx(nx.DiGraph([("a", "b")]))
+    matched = understand(sameas.GraphPair(left=graph, right=graph)).left
+    assert matched.names.to_list() == ["Lutetia", "France"]
+    assert matched.alternatives.rows() == [("Paris", "Paname")]
+    rows = graph.attributes.filter(~pl.col("attribute").is_in(["name", "label", "(id)"]))
+    assert rows.select("entity", "attribute", "value", "datatype").rows() == [
+        ("Paris", "founded", "-52", "int"),
+        ("France", "tags", "a", "string[]"),
+        ("France", "tags", "b", "string[]"),
+    ]
+    assert graph.edge_properties.rows() == [(1, "since", "987", "int")]
+
+
+def test_networkx_integer_keys_are_no_relations():
+    graph = nx.MultiDiGraph([("a", "b"), ("a", "b"), ("b", "c")])
+    assert Graph.from_networkx(graph).relations.to_list() == ["related"]
+    graph = nx.MultiDiGraph([("a", "b", {"type": "knows"}), ("b", "c", {"type": "likes"})])
+    assert Graph.from_networkx(graph).relations.to_list() == ["knows", "likes"]
+    edge_ids = nx.MultiDiGraph()
+    edge_ids.add_edge("a", "b", key="e0", verb="knows")
+    edge_ids.add_edge("b", "c", key="e1", verb="likes")
+    assert Graph.from_networkx(edge_ids).relations.to_list() == ["related"]
+    assert Graph.from_networkx(edge_ids, relation="verb").relations.to_list() == ["knows", "likes"]
+    with pytest.raises(OptionError, match=r'an attribute "verb" on each edge, got none from'):
+        Graph.from_networkx(graph, relation="verb")
+
+
+def test_networkx_undirected_edges_count_once():
+    graph = Graph.from_networkx(nx.Graph([("b", "a", {"label": "meets"}), ("b", "c")]))
+    triples, _ = content(graph)
+    assert triples == [("a", "meets", "b"), ("b", "related", "c")]
+    assert graph.keys is not None and not graph.keys.is_directed
 
 
 @settings(deadline=None)

@@ -14,9 +14,16 @@ import pyoxigraph as ox
 
 from sameas.compute.arrays import Positions
 from sameas.errors import OptionError, shortened
-from sameas.graph.convert import statements_of_rdflib, tables_of_networkx
+from sameas.graph.convert import parts_of_networkx, statements_of_rdflib
 from sameas.graph.iri import TYPE
 from sameas.graph.labels import look_up_names, names_from_attributes, names_from_uris
+from sameas.graph.properties import (
+    PropertyKeys,
+    PropertyTables,
+    reading_of,
+    tables_of_parts,
+    understood_tables,
+)
 from sameas.graph.rdf.assembly import assemble
 from sameas.graph.rdf.reading import Reading
 from sameas.graph.rdf.statements import statements_of
@@ -28,20 +35,6 @@ Shape = Literal["rdf", "triples", "records", "property graph"]
 """What a graph was made of, and so what people expect to get back."""
 TYPE_NODE = "urn:type/"
 """Begins the id of the node that stands for a label of a property graph, or for a table."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PropertyKeys:
-    """How a property graph was written, so that it can be written like that again."""
-
-    types: str = "labels"
-    """The property of a node that held its labels."""
-    relation: str = "type"
-    """The property of an edge that held its type."""
-    is_directed: bool = True
-    not_compared: tuple[str, ...] = ()
-    """Properties that tell nothing about what a node is, such as ids of the text it was found in:
-    kept to be written, and not compared."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -199,13 +192,45 @@ class Graph(GraphTables):
         return cls.from_statements(statements_of(store), reading or Reading())
 
     @classmethod
-    def from_networkx(cls, graph: Any) -> Graph:
-        """The graph of a networkx ``MultiDiGraph`` or ``DiGraph``.
+    def from_networkx(
+        cls, graph: Any, *, relation: str | None = None, reading: Reading | None = None
+    ) -> Graph:
+        """The graph of a networkx graph, directed or not, by the rules for property graphs.
 
-        The relation of an edge is its attribute "relation", else its key. The node attributes
-        "name" and "label" are names, the better first; all others are attributes.
+        The relation of an edge is its attribute ``relation``, by default "relation", "type" or
+        "label", else its key where that is a text. Types of nodes are the attribute "labels",
+        "type" or "entity_type", names are "name", "title" or "label", else nodes that are words.
         """
-        return cls.from_triples(**tables_of_networkx(graph))
+        tables = tables_of_parts(parts_of_networkx(graph, relation))
+        keys = replace(tables.keys, is_directed=graph.is_directed())
+        return cls.from_properties(replace(tables, keys=keys), reading, relation=relation)
+
+    @classmethod
+    def from_properties(
+        cls,
+        tables: PropertyTables,
+        reading: Reading | None = None,
+        *,
+        relation: str | None = None,
+    ) -> Graph:
+        """The graph of a property graph, whose edges lead to nodes that it has.
+
+        ``relation`` is the property of edges that holds their type; by default it is found.
+        """
+        tables = understood_tables(tables, relation=relation)
+        counts = {**tables.counts, "nodes": len(tables.nodes), "edges": len(tables.edges)}
+        if many := len(tables.edge_properties):
+            counts["properties_of_edges_not_compared"] = many
+        graph = cls.from_tables(
+            entities=tables.nodes["entity"],
+            triples=tables.edges,
+            attributes=tables.properties,
+            types=tables.labels,
+            reading=reading_of(tables, reading),
+            shape="property graph",
+            counts=counts,
+        )
+        return replace(graph, edge_properties=tables.edge_properties, keys=tables.keys)
 
     @classmethod
     def from_statements(

@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sameas.graph.iri import RDFS, SKOS, mapped_where
-from sameas.options.tuning import TUNING, LabelTuning
+from sameas.options.tuning import TUNING, LabelTuning, SemanticsTuning
 
 LABELS = (
     f"{RDFS}label",
@@ -41,6 +41,10 @@ SCHEME = r"^(?:urn:)?[A-Za-z][A-Za-z0-9+.-]*:"
 """What comes before the last part of an IRI without slash and hash."""
 TURNS = ("[a-z][A-Z]", r"[A-Za-z]\d", r"\d[A-Za-z]", "[A-Z]{2}[a-z]")
 """Where case changes, or digits meet letters."""
+
+WORD = r"[\p{L}]{3,}|[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]"
+ODD = r"^(?:https?:|ftp:|urn:|mailto:|\d{4}-\d\d)"
+"""Texts that are no words: addresses and dates."""
 
 MOST_LETTERS = 4096
 """Letters of a name that are compared, of which even descriptions have fewer; measured: a letter
@@ -121,6 +125,18 @@ def are_identifiers(
     )
     crowd = pl.col("many") & ((pl.col("same") & pl.col("digits")) | pl.col("odd"))
     return table.select(pl.col("shape") | crowd).to_series()
+
+
+def looks_like_words(values: pl.Series, *, tuning: SemanticsTuning = TUNING.semantics) -> pl.Series:
+    """Whether each text looks like words rather than a number, a code, a date or an address.
+
+    >>> looks_like_words(pl.Series(["New York", "415/777-9779", "2016-06-20", "上海"])).to_list()
+    [True, False, False, True]
+    """
+    letters = values.str.replace_all(r"[^\p{L}]", "").str.len_chars()
+    marks = values.str.replace_all(r"\s", "").str.len_chars()
+    lettered = letters >= tuning.letters * marks
+    return values.str.contains(WORD) & ~values.str.contains(ODD) & lettered
 
 
 def names_from_attributes(attributes: pl.DataFrame, preferred: Sequence[str] = ()) -> pl.DataFrame:

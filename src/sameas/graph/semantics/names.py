@@ -22,11 +22,11 @@ from sameas.graph.labels import (
     MOST_LETTERS,
     are_identifiers,
     beginnings,
+    looks_like_words,
     names_from_uris,
 )
 from sameas.graph.semantics.kinds import LINKED, SYNONYMS, VOCABULARIES, Kind, View, iris
 from sameas.graph.semantics.paths import SEPARATOR
-from sameas.options.tuning import TUNING, SemanticsTuning
 from sameas.text.folding import folded
 
 FURTHER = (*ALTERNATIVES, *iris(f"skos:hiddenLabel {SYNONYMS}"))
@@ -38,10 +38,6 @@ XL = {
     for iri in iris("skos:prefLabel skos:altLabel skos:hiddenLabel")
 }
 """Properties of labels, and those of labels that are nodes."""
-
-WORD = r"[\p{L}]{3,}|[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]"
-ODD = r"^(?:https?:|ftp:|urn:|mailto:|\d{4}-\d\d)"
-"""Texts that are no words: addresses and dates."""
 
 NAMED = (*LINKED, Kind.MENTION)
 NAMES = ("entity", "path", "value", "language", "rank")
@@ -137,18 +133,6 @@ def _unnamed(view: View, named: pl.DataFrame) -> Mask:
     bare = np.isin(view.kinds, NAMED)
     bare[named["entity"].to_numpy()] = False
     return bare
-
-
-def looks_like_words(values: pl.Series, *, tuning: SemanticsTuning = TUNING.semantics) -> pl.Series:
-    """Whether each text looks like words rather than a number, a code, a date or an address.
-
-    >>> looks_like_words(pl.Series(["New York", "415/777-9779", "2016-06-20", "上海"])).to_list()
-    [True, False, False, True]
-    """
-    letters = values.str.replace_all(r"[^\p{L}]", "").str.len_chars()
-    marks = values.str.replace_all(r"\s", "").str.len_chars()
-    lettered = letters >= tuning.letters * marks
-    return values.str.contains(WORD) & ~values.str.contains(ODD) & lettered
 
 
 def _type_sets(view: View) -> NDArray[np.int64]:
