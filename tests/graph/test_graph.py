@@ -19,6 +19,7 @@ import sameas
 from folders import put
 from sameas import Graph, OptionError, Reading
 from sameas.graph.graph import positions_of
+from sameas.graph.iri import XSD
 from sameas.graph.semantics.understanding import understand
 from sameas.graph.tables import as_links
 
@@ -201,11 +202,11 @@ def test_networkx():
     assert matched.alternatives.rows() == [("Paris", "Paname")]
     rows = graph.attributes.filter(~pl.col("attribute").is_in(["name", "label", "(id)"]))
     assert rows.select("entity", "attribute", "value", "datatype").rows() == [
-        ("Paris", "founded", "-52", "int"),
-        ("France", "tags", "a", "string[]"),
-        ("France", "tags", "b", "string[]"),
+        ("Paris", "founded", "-52", f"{XSD}integer"),
+        ("France", "tags", "a", ""),
+        ("France", "tags", "b", ""),
     ]
-    assert graph.edge_properties.rows() == [(1, "since", "987", "int")]
+    assert graph.edge_properties.rows() == [(1, "since", "987", f"{XSD}integer")]
 
 
 def test_networkx_integer_keys_are_no_relations():
@@ -226,7 +227,8 @@ def test_networkx_undirected_edges_count_once():
     graph = Graph.from_networkx(nx.Graph([("b", "a", {"label": "meets"}), ("b", "c")]))
     triples, _ = content(graph)
     assert triples == [("a", "meets", "b"), ("b", "related", "c")]
-    assert graph.keys is not None and not graph.keys.is_directed
+    assert graph.keys is not None
+    assert not graph.keys.is_directed
 
 
 @settings(deadline=None)

@@ -14,9 +14,8 @@ from click.testing import CliRunner
 import sameas
 from sameas import Graph, GraphPair, Reading
 from sameas.cli.main import main
-from sameas.graph.labels import are_identifiers
+from sameas.graph.labels import are_identifiers, looks_like_words
 from sameas.graph.semantics.kinds import Kind
-from sameas.graph.labels import looks_like_words
 from sameas.graph.semantics.paths import SEPARATOR
 from sameas.graph.semantics.understanding import understand
 

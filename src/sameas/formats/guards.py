@@ -10,7 +10,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 from xml.parsers import expat
 
 import numpy as np
@@ -51,15 +51,18 @@ DECLARED = re.compile(r"\A(\s*<\?xml\s[^>]*?encoding\s*=\s*[\"'])([^\"'>]*)")
 class Guarded:
     """A stream as a file for the parser of its format; what would end that is an InputError."""
 
-    def __init__(self, stream: Stream, kind: RdfKind) -> None:
+    def __init__(self, stream: Stream, kind: RdfKind | Literal["graphml", "json"]) -> None:
         """Begin before the first byte."""
         self.place = stream.place
         self.line: int | None = None
         """Of XML: the line that was handed out last, whole or in part."""
         self._begun = 0
         """Of Turtle: triples that have begun since the last statement, or a little before."""
-        guards = {"rdf": self._xml, "jsonld": lambda stream: with_context(self._json(stream))}
-        self._pieces = guards.get(kind, self._turtle)(stream)
+        if kind == "jsonld":
+            self._pieces = with_context(self._json(stream))
+        else:
+            guards = {"rdf": self._xml, "graphml": self._xml, "json": self._json}
+            self._pieces = guards.get(kind, self._turtle)(stream)
         self._ready = b""
 
     def read(self, size: int = -1) -> bytes:

@@ -10,7 +10,7 @@ import polars as pl
 import pyoxigraph as ox
 
 from sameas.errors import OptionError, shortened
-from sameas.graph.properties import EDGE_KEY, Edge, Node
+from sameas.graph.property_tables import EDGE_KEY, Edge, Node
 from sameas.graph.rdf.statements import statements_of
 
 

@@ -17,7 +17,7 @@ from sameas.errors import OptionError, shortened
 from sameas.graph.convert import parts_of_networkx, statements_of_rdflib
 from sameas.graph.iri import TYPE
 from sameas.graph.labels import look_up_names, names_from_attributes, names_from_uris
-from sameas.graph.properties import (
+from sameas.graph.property_tables import (
     PropertyKeys,
     PropertyTables,
     reading_of,

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from sameas.graph.iri import XSD
 from sameas.graph.labels import are_identifiers, looks_like_words, names_from_uris
 from sameas.graph.rdf.reading import Reading
 from sameas.options.tuning import TUNING, SemanticsTuning
@@ -40,6 +41,8 @@ LIGHTRAG = frozenset({"entity_id", "source_id"})
 """Properties that nodes of LightRAG have, and what it notes about where a node was found."""
 LIGHTRAG_NOTES = ("source_id", "file_path", "created_at", "truncate")
 
+BOOLEAN, INTEGER, NUMBER = f"{XSD}boolean", f"{XSD}integer", f"{XSD}double"
+"""Datatypes of values that are no text."""
 TEXT = pl.String()
 VALUES = {"attribute": TEXT, "value": TEXT, "datatype": TEXT}
 NODES = pl.Schema({"entity": TEXT, "file": TEXT, "line": pl.Int64()})
@@ -169,8 +172,7 @@ def _rows(properties: Mapping[str, Any], counts: Counter[str]) -> list[tuple[str
         typed = [text for text in map(typed_text, values) if text is not None]
         if isinstance(value, set | frozenset):
             typed.sort()
-        suffix = "[]" if several else ""
-        rows += [(str(name), text, datatype + suffix) for text, datatype in typed]
+        rows += [(str(name), text, datatype) for text, datatype in typed]
     return rows
 
 
@@ -180,24 +182,26 @@ def is_vector(values: Sequence[Any], *, tuning: SemanticsTuning = TUNING.semanti
 
 
 def typed_text(value: Any) -> tuple[str, str] | None:
-    """The text and the datatype of a value; None where there is no value.
+    """The text of a value and the IRI of its datatype ("" for text); None where it is missing.
 
-    >>> [typed_text(value) for value in (True, 2, 0.5, {"x": 1}, None)]
-    [('true', 'boolean'), ('2', 'int'), ('0.5', 'float'), ('{"x": 1}', 'json'), None]
+    >>> [typed_text(value) for value in ("a", {"x": 1}, None)]
+    [('a', ''), ('{"x": 1}', ''), None]
+    >>> typed_text(True)
+    ('true', 'http://www.w3.org/2001/XMLSchema#boolean')
     """
     if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
         return None
     if isinstance(value, str):
-        return value, "string"
+        return value, ""
     if isinstance(value, bool):
-        return str(value).lower(), "boolean"
+        return str(value).lower(), BOOLEAN
     if isinstance(value, int):
-        return str(value), "int"
+        return str(value), INTEGER
     if isinstance(value, float):
-        return repr(value), "float"
+        return repr(value), NUMBER
     if isinstance(value, dict | list | tuple):
-        return json.dumps(value, ensure_ascii=False, default=str), "json"
-    return str(value), "string"
+        return json.dumps(value, ensure_ascii=False, default=str), ""
+    return str(value), ""
 
 
 def plain_key(key: str) -> str:
@@ -325,7 +329,7 @@ def with_names(
     parted = bare.str.contains("[/#]")  # a name with a slash is no path
     texts = bare.str.replace_all("_", " ").zip_with(parted, names_from_uris(bare))
     rows = pl.DataFrame({"entity": bare, "value": texts}).with_columns(
-        attribute=pl.lit(ID_NAME), datatype=pl.lit("string")
+        attribute=pl.lit(ID_NAME), datatype=pl.lit("")
     )
     return replace(
         tables,
