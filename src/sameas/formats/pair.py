@@ -11,15 +11,14 @@ from pathlib import Path
 
 import polars as pl
 
-from sameas.compute.parallel import map_blocks
 from sameas.errors import InputError, OptionError, shortened
 from sameas.formats.benchmark import MARKS, TRANSLATED, Side, read_benchmark, read_benchmark_gold
-from sameas.formats.files import STANDARD_INPUT, StrPath, limited, limits
+from sameas.formats.files import STANDARD_INPUT, StrPath, limited
 from sameas.formats.links import read_gold_links
 from sameas.formats.names import read_names
 from sameas.formats.sources import Place, files_of, read_files
 from sameas.formats.sparql import endpoint_of, read_endpoint
-from sameas.formats.tables import read_table
+from sameas.formats.tabular import graph_of_tables, read_property_graphs
 from sameas.graph.graph import Graph, GraphPair
 from sameas.graph.labels import further_names, look_up_names
 from sameas.graph.matched import MatchedGraph, MatchedPair
@@ -119,27 +118,25 @@ def _side(place: Place, reading: Reading, number: int) -> Side:
         query = reading.query[min(number, len(reading.query) - 1)] if reading.query else None
         batches = read_endpoint(endpoint, query, tally)
     else:
-        files, tables = files_of(places, reading)
-        if tables:
-            parts = [table for _, table in map_blocks(_read_part, tables, str, limits())]
-            return Side(graph=Graph.from_triples(pl.concat(parts)), file=file)
-        batches = read_files(files, reading, tally)
+        files = files_of(places, reading)
+        if files.tables:
+            graph = graph_of_tables(files.tables, reading.for_side(number))
+            return Side(graph=graph, file=file)
+        if files.property_graphs:
+            graph = read_property_graphs(files.property_graphs, reading)
+            return Side(graph=graph, file=file)
+        batches = read_files(files.rdf, reading, tally)
     graph = Graph.from_statements(batches, reading, tally=tally, place=file)
     if tally["quoted"]:
         log.warning("%s: statements about statements were left out: %d", file, tally["quoted"])
     return Side(graph=graph, file=file)
 
 
-def _read_part(path: str, given: tuple[int | None, int | None]) -> pl.DataFrame:
-    """The triples of one of the files of a table."""
-    with limited(*given):
-        return read_table(Path(path), ("head", "relation", "tail"))
-
-
 def _refuse_empty(side: Side) -> None:
     """Refuse a graph without statements; relations between entities are not needed."""
     if not len(side.graph.entities):
-        raise InputError(side.file, "holds no triples; a graph needs at least one")
+        what = "records" if side.graph.shape == "records" else "triples"
+        raise InputError(side.file, f"holds no {what}; a graph needs at least one")
 
 
 def _named(sides: Sequence[Side], names: StrPath | Sequence[StrPath]) -> list[Graph]:

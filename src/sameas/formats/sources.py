@@ -6,6 +6,7 @@ import glob
 import logging
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
@@ -23,6 +24,7 @@ from sameas.formats.files import (
     open_stream,
     require_file,
 )
+from sameas.formats.json_kind import JSON_SUFFIXES, begins_like_records
 from sameas.formats.rdf import read_stream
 from sameas.formats.rdf_syntax import FORMATS, looks_like_rdf
 from sameas.formats.sparql import endpoint_of
@@ -40,6 +42,8 @@ SUFFIXES: dict[str, RdfKind] = {f".{kind}": kind for kind in FORMATS} | {
     ".owl": "rdf",
     ".xml": "rdf",
 }
+GRAPH_SUFFIXES = (".graphml", *JSON_SUFFIXES)
+"""Formats of property graphs; JSON may also hold records."""
 
 
 def rdf_kind(path: StrPath, reading: Reading) -> RdfKind | None:
@@ -56,29 +60,64 @@ def rdf_kind(path: StrPath, reading: Reading) -> RdfKind | None:
     return reading.format if kind not in TABLE_SUFFIXES else None
 
 
-def files_of(places: Sequence[StrPath], reading: Reading) -> tuple[list[RdfFile], list[Path]]:
-    """The files of a side: those of RDF, by suffix or content, or else tables of triples."""
-    found: list[RdfFile] = []
-    tables: list[Path] = []
+@dataclass(frozen=True, kw_only=True)
+class SideFiles:
+    """The files that a side consists of, by what reads them; all are of one sort."""
+
+    rdf: tuple[RdfFile, ...] = ()
+    tables: tuple[Path, ...] = ()
+    """Tables of triples, of records, or of the nodes and edges of a property graph."""
+    property_graphs: tuple[Path, ...] = ()
+    """Files of a format of property graphs: GraphML, JSON."""
+
+
+def files_of(places: Sequence[StrPath], reading: Reading) -> SideFiles:
+    """The files of a side: those of RDF, by suffix or content, or else tables or property graphs.
+
+    A folder of RDF files stands for these; other files in it are passed over. Any other folder
+    stands for all its tables and property graphs.
+    """
+    rdf: list[RdfFile] = []
+    others: list[Path] = []
     for path in (part for place in places for part in expanded(place)):
-        kind = rdf_kind(path, reading)
         if Path(path).is_dir():
-            found += _in_folder(Path(path), reading)
-        elif str(path) == STANDARD_INPUT or kind or _holds_rdf(path):
-            found.append((path, kind))
+            files = _in_folder(Path(path), reading)
+            rdf += files.rdf
+            others += [*files.tables, *files.property_graphs]
+        elif str(path) == STANDARD_INPUT or rdf_kind(path, reading) or _holds_rdf(path):
+            rdf.append((path, rdf_kind(path, reading)))
         else:
             require_file(Path(path))
-            tables.append(Path(path))
-            if kind_of(path) not in TABLE_SUFFIXES:
-                known = f"{', '.join((*TABLE_SUFFIXES, *SUFFIXES))}, plain, .gz, .bz2 or .zst"
-                suffix = "".join(tables[-1].suffixes)
-                raise InputError(path, f'suffix "{suffix}" is not known; use {known}')
-    if found and tables:
+            others.append(Path(path))
+            if kind_of(path) not in (*TABLE_SUFFIXES, *GRAPH_SUFFIXES):
+                known = (*TABLE_SUFFIXES, *GRAPH_SUFFIXES, *SUFFIXES)
+                suffix = "".join(others[-1].suffixes)
+                problem = f'suffix "{suffix}" is not known; use {", ".join(known)}'
+                raise InputError(path, f"{problem}, plain, .gz, .bz2 or .zst")
+    if rdf and others:
         remedy = "rename it, or say what it holds with `format`"
-        raise InputError(tables[0], f"is no RDF, unlike other files of its side; {remedy}")
-    if not found and not tables:
+        raise InputError(others[0], f"is no RDF, unlike other files of its side; {remedy}")
+    if not rdf and not others:
         raise OptionError("a side must be at least one file, got none")
-    return found, tables
+    return _sorted_out(rdf, others)
+
+
+def _sorted_out(rdf: Sequence[RdfFile], others: Sequence[Path]) -> SideFiles:
+    """The files of a side that holds RDF, or tables and property graphs."""
+    graphs = [file for file in others if _is_property_graph(file)]
+    tables = [file for file in others if file not in graphs]
+    if graphs and tables:
+        problem = f"is a table, unlike {graphs[0].name} of its side; give them as two sides"
+        raise InputError(tables[0], problem)
+    return SideFiles(rdf=tuple(rdf), tables=tuple(tables), property_graphs=tuple(graphs))
+
+
+def _is_property_graph(path: Path) -> bool:
+    """Whether a file is in a format of property graphs; JSON may also hold records."""
+    if kind_of(path) not in JSON_SUFFIXES:
+        return kind_of(path) in GRAPH_SUFFIXES
+    with open_stream(path) as stream:
+        return not begins_like_records(stream.head)
 
 
 def _holds_rdf(path: StrPath) -> bool:
@@ -106,18 +145,24 @@ def expanded(place: StrPath) -> list[StrPath]:
     return [place]
 
 
-def _in_folder(folder: Path, reading: Reading) -> list[RdfFile]:
+def _in_folder(folder: Path, reading: Reading) -> SideFiles:
+    """The files of a folder: those of RDF, else all tables and property graphs."""
     files = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
     kinds = [(file, rdf_kind(file, reading) if file.is_file() else None) for file in files]
-    skipped = [file.name for file, kind in kinds if kind is None]
-    found: list[RdfFile] = [(file, kind) for file, kind in kinds if kind]
-    if not found:
-        held = ", ".join(skipped[:6]) or "nothing"
-        raise InputError(folder, f"holds no RDF files ({', '.join(SUFFIXES)}), found {held}")
+    rdf: list[RdfFile] = [(file, kind) for file, kind in kinds if kind]
+    others = [file for file, kind in kinds if file.is_file() and kind is None]
+    tables = [file for file in others if kind_of(file) in (*TABLE_SUFFIXES, *GRAPH_SUFFIXES)]
+    used = len(rdf) or len(tables)
+    if not used:
+        held = ", ".join(file.name for file in files[:6]) or "nothing"
+        known = ", ".join((*SUFFIXES, *TABLE_SUFFIXES, *GRAPH_SUFFIXES))
+        raise InputError(folder, f"holds neither RDF files nor tables ({known}), found {held}")
+    skipped = [file for file in files if file not in ([file for file, _ in rdf] or tables)]
     if skipped:
-        text = "%s: passed over what is not RDF: %d, the first is %s"
-        log.warning(text, folder, len(skipped), skipped[0])
-    return found
+        what = "is not RDF" if rdf else "is no table"
+        text = "%s: passed over what %s: %d, the first is %s"
+        log.warning(text, folder, what, len(skipped), skipped[0].name)
+    return SideFiles(rdf=tuple(rdf)) if rdf else _sorted_out((), tables)
 
 
 def read_files(

@@ -20,6 +20,7 @@ from sameas.formats.files import decoded, kind_of, max_bytes, read_bytes, too_la
 from sameas.graph.tables import TableError, column_names, wanted_columns
 
 TABLE_SUFFIXES = (".tsv", ".csv", ".parquet")
+SEPARATED = {"\t": "tab-separated", ",": "comma-separated", ";": "semicolon-separated"}
 CELL_BYTES = 8
 """What a cell of a table takes at least."""
 LINE = pl.int_range(1, pl.len() + 1, dtype=pl.Int64)
@@ -38,6 +39,7 @@ def read_table(
     may_be_empty: Sequence[str] = (),
     integers: Sequence[str] = (),
     kind: str | None = None,
+    content: bytes | None = None,
 ) -> pl.DataFrame:
     """The named columns of a file as text, with a column ``line`` that says where each row stood.
 
@@ -46,7 +48,7 @@ def read_table(
     then further columns may follow, of which the ``optional`` ones are kept; without a header
     there must be just the named columns. Blank lines are passed over. No field may be empty
     except in ``may_be_empty``. Scores and confidences are numbers, ``integers`` whole ones. An
-    empty file gives an empty table.
+    empty file gives an empty table. ``content`` is that of a file of text that was read before.
     """
 
     def wanted(rows: pl.DataFrame) -> pl.DataFrame:
@@ -59,7 +61,8 @@ def read_table(
     if kind == ".parquet":
         with errors_of(path):
             return wanted(read_parquet(path)).with_columns(line=LINE)
-    source, separator = read_bytes(path), "," if kind == ".csv" else "\t"
+    source = read_bytes(path) if content is None else content
+    separator = "," if kind == ".csv" else "\t"
     rows = pl.DataFrame(schema={**dict.fromkeys(columns, pl.String), "line": pl.Int64})
     try:
         rows = _text_rows(source, columns, separator) if source else rows
@@ -99,19 +102,31 @@ def errors_of(
 
 
 def _text_rows(source: bytes, columns: Sequence[str], separator: str) -> pl.DataFrame:
-    """The rows that are not blank, and the line of each; a row that is too short has nulls."""
-    quote = '"' if separator == "," else None
+    """The rows below a header if there is one; a row that is too short has nulls."""
+    rows = text_rows(source, separator)
+    if not len(rows):
+        raise TableError("rows expected, all are blank")
+    header = column_names([str(cell) for cell in rows.row(0)[:-1]], columns)
+    if header is None and rows.width != len(columns) + 1:
+        raise TableError(f"{len(columns)} columns expected")
+    rows = rows.rename(dict(zip(rows.columns, header or columns, strict=False)))
+    rows = rows.slice(0 if header is None else 1)
+    return rows.filter(~pl.all_horizontal(pl.col(columns).is_null()))
+
+
+def text_rows(source: bytes, separator: str) -> pl.DataFrame:
+    """The rows that are not blank, a header too, and the ``line`` of each.
+
+    An empty cell is null, and so are those that a short row lacks.
+    """
+    quote = None if separator == "\t" else '"'
     body = source.lstrip(b"\r\n")  # polars would take a first line that is blank for one column
     above = source.count(b"\n", 0, len(source) - len(body))
     rows = pl.read_csv(
         body, separator=separator, quote_char=quote, has_header=False, infer_schema=False
     )
-    header = column_names([str(cell) for cell in rows.row(0)], columns)
-    if header is None and rows.width != len(columns):
-        raise TableError(f"{len(columns)} columns expected")
-    rows = rows.rename(dict(zip(rows.columns, header or columns, strict=True)))
-    rows = rows.with_columns(line=LINE + above).slice(0 if header is None else 1)
-    return rows.filter(~pl.all_horizontal(pl.col(columns).is_null()))
+    blank = pl.all_horizontal(pl.col(rows.columns).is_null())
+    return rows.with_columns(line=LINE + above).filter(~blank)
 
 
 def read_parquet(path: Path) -> pl.DataFrame:
@@ -137,29 +152,46 @@ def _refuse_first_odd_line(
 ) -> bool:
     """Raise the error for the first line that cannot be used; whether all lines are blank."""
     expected: Sequence[str] = ()
-    text = decoded(source, path)
-    if separator == ",":
-        rows = quoted_rows(path, text, separator)
-    else:
-        lines = (line.removesuffix("\r") for line in text.split("\n"))
-        rows = enumerate((line.split("\t") for line in lines), start=1)
-    for number, row in rows:
-        if not any(row):
-            continue
+    for number, row in rows_of_text(path, source, separator):
         if not expected:
             with errors_of(path, header=number):
                 expected = column_names(row, columns) or columns
-        if len(row) != len(expected):
-            kind = {"\t": "tab-separated", ",": "comma-separated"}[separator]
-            found = shortened(separator.join(row))
-            hint = "; is a quote left open?" if "\n" in separator.join(row) else ""
-            problem = f"{len(expected)} {kind} columns expected ({', '.join(expected)})"
-            raise InputError(path, f'{problem}, found {len(row)}: "{found}"{hint}', line=number)
+        _refuse_width(path, number, row, expected, separator)
         for name in filled:
             if not row[list(expected).index(name)]:
                 problem = f'column "{name}" is empty; fill it or leave the line out'
                 raise InputError(path, problem, line=number)
     return not expected
+
+
+def refuse_odd_rows(path: Path, source: bytes, separator: str) -> None:
+    """Raise the error for the first row of a text that has not as many cells as its header."""
+    header: Sequence[str] = ()
+    for number, row in rows_of_text(path, source, separator):
+        header = header or row
+        _refuse_width(path, number, row, header, separator)
+
+
+def _refuse_width(
+    path: Path, line: int, row: Sequence[str], expected: Sequence[str], separator: str
+) -> None:
+    if len(row) != len(expected):
+        text = separator.join(row)
+        hint = "; is a quote left open?" if "\n" in text else ""
+        columns = shortened(", ".join(expected), 200)
+        problem = f"{len(expected)} {SEPARATED[separator]} columns expected ({columns})"
+        raise InputError(path, f'{problem}, found {len(row)}: "{shortened(text)}"{hint}', line=line)
+
+
+def rows_of_text(path: Path, source: bytes, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a text that are not blank, and the line of each; slow, with errors by line."""
+    text = decoded(source, path)
+    if separator != "\t":
+        rows = quoted_rows(path, text, separator)
+    else:
+        lines = (line.removesuffix("\r") for line in text.split("\n"))
+        rows = enumerate((line.split("\t") for line in lines), start=1)
+    return ((number, row) for number, row in rows if any(row))
 
 
 def quoted_rows(

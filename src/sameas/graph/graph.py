@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -27,7 +27,10 @@ from sameas.graph.property_tables import (
 from sameas.graph.rdf.assembly import assemble
 from sameas.graph.rdf.reading import Reading
 from sameas.graph.rdf.statements import statements_of
-from sameas.graph.tables import Table, as_series, as_table
+from sameas.graph.record_graph import name_attribute, record_tables
+from sameas.graph.record_values import record_rows
+from sameas.graph.records import Records, make_records
+from sameas.graph.tables import Table, TableError, as_series, as_table
 
 ATTRIBUTE_SCHEMA = pl.Schema({"entity": pl.String, "attribute": pl.String, "value": pl.String})
 ALTERNATIVE_SCHEMA = pl.Schema({"entity": pl.String, "name": pl.String})
@@ -300,6 +303,46 @@ class Graph(GraphTables):
             reading=reading,
             reading_counts=dict(counts or {}),
             shape=shape,
+        )
+
+    @classmethod
+    def from_records(
+        cls, data: Any, *, id: str | None = None, name: str | None = None, table: str = "records"
+    ) -> Graph:
+        """The graph of a table in which a row is an entity.
+
+        ``data`` is a polars, pandas or Arrow table, a mapping of columns or a list of
+        dictionaries. ``id`` and ``name`` are the columns of ids and names, found if not given;
+        without a column of ids, row numbers are the ids. A column whose values are ids of the
+        table is a relation, any other an attribute.
+
+        >>> people = [{"id": "p1", "name": "Ann Lee", "born": 1970}, {"id": "p2", "name": "Bo Ek"}]
+        >>> graph = Graph.from_records(people)
+        >>> graph.names.to_list(), graph.attributes.rows()[-1][:3]
+        (['Ann Lee', 'Bo Ek'], ('p1', 'born', '1970'))
+        """
+        try:
+            records = make_records(
+                record_rows(data),
+                table=table,
+                id=() if id is None else (id,),
+                name=() if name is None else (name,),
+            )
+        except TableError as error:
+            place = "" if error.row is None else f" (row {error.row})"
+            raise OptionError(f"`{table}` cannot be records: {error.message}{place}") from None
+        return cls.of_records([records], Reading())
+
+    @classmethod
+    def of_records(cls, tables: Sequence[Records], reading: Reading) -> Graph:
+        """The graph of tables of records; ``reading`` then has the columns of ids and names."""
+        names = dict.fromkeys(name_attribute(one) for one in tables if one.name)
+        ids = dict.fromkeys(one.id for one in tables if one.id is not None)
+        label = tuple(dict.fromkeys([*names, *reading.label]))
+        return cls.from_tables(
+            **record_tables(tables),
+            reading=replace(reading, label=label, id=tuple(ids), name=tuple(names)),
+            shape="records",
         )
 
     def __post_init__(self) -> None:

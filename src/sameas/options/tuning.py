@@ -17,6 +17,7 @@ Origin = Literal["theory", "measured", "chosen on gold"]
 Value = TypeVar("Value")
 
 RDF_PAIRS = "13 RDF pairs; set by hand while their gold was looked at, not varied"
+TABLES = "set by hand, not varied; tried on four pairs of tables of records"
 BY_HAND = "set by hand, not varied; tried on the five benchmark datasets alone"
 BY_HAND_GRAPHS = "set by hand, not varied; tried on a shop and two graphs of language models"
 CLUES = "zh-en by clues: Hits@1 .9713, .9677 before; which values were compared: not recorded"
@@ -121,6 +122,22 @@ class LabelTuning:
     """Changes of case, or between letters and digits, per character of an identifier."""
     most: float = theory(0.5, "share", "the majority of the siblings")
     """The share of a namespace's parts beyond which all are judged alike."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordTuning:
+    """Tables: what a row is, which columns hold ids, names and keys."""
+
+    tails_met: float = chosen(0.1, "share of tails", TABLES)
+    """The share of tails that must be heads for a table without a header to be triples."""
+    id_like: float = chosen(0.9, "share of values", TABLES)
+    """The share of a column's values that must look like ids where its name does not say so."""
+    filled: float = chosen(0.5, "share of rows", TABLES)
+    """The share of rows that must have a name for a column to be that of names."""
+    distinct: float = chosen(0.3, "share of values", TABLES)
+    """The share of values that must differ for a column to be that of names."""
+    keys_met: float = chosen(0.9, "share of values", TABLES)
+    """The share of a column's values that must be ids of a table for it to be a key."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -604,6 +621,7 @@ class Tuning:
     glosses: GlossTuning = GlossTuning()
     dictionary: DictionaryTuning = DictionaryTuning()
     labels: LabelTuning = LabelTuning()
+    records: RecordTuning = RecordTuning()
     semantics: SemanticsTuning = SemanticsTuning()
     values: ValueTuning = ValueTuning()
     attributes: AttributeTuning = AttributeTuning()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,6 +11,9 @@ from sameas.options.declare import Option, check, wrong
 
 RdfKind = Literal["nt", "nq", "ttl", "trig", "rdf", "jsonld"]
 """N-Triples, N-Quads, Turtle, TriG, RDF/XML, JSON-LD."""
+TableChoice = Literal["triples", "records", "edges"]
+"""What a row of a table is: a statement, an entity, or an edge of a property graph."""
+SIDES = ("left", "right")
 
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"]*")
 LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
@@ -18,12 +21,30 @@ LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """How RDF is read. For tables of triples and benchmark folders there is nothing to choose.
+    """How RDF and tables are read; for benchmark folders there is nothing to choose.
 
     >>> Reading(language=("en", "de"), exclude=("http://www.w3.org/ns/prov#*",)).lenient
     False
     """
 
+    table: Annotated[
+        TableChoice | None,
+        Option("What a row of a table is, where its header does not say: a triple, a record, ..."),
+    ] = None
+    id: Annotated[
+        tuple[str, ...],
+        Option(
+            "Records: the column of ids; where the sides differ, left=COLUMN,right=COLUMN.",
+            metavar="COLUMN,...",
+        ),
+    ] = ()
+    name: Annotated[
+        tuple[str, ...],
+        Option(
+            "Records: the column of names, or several that make one together, as for --id.",
+            metavar="COLUMN,...",
+        ),
+    ] = ()
     label: Annotated[
         tuple[str, ...],
         Option("A property that holds names, preferred to the usual ones.", metavar="IRI"),
@@ -87,3 +108,21 @@ class Reading:
             raise wrong("base", "a whole IRI such as http://example.org/", self.base)
         if len(self.query) > 2:
             raise wrong("query", "one file or one a side", len(self.query))
+
+    def for_side(self, number: int) -> Reading:
+        """The options with the columns of one side, the first having the number 0.
+
+        >>> Reading(id=("left=nr", "right=key"), name=("title",)).for_side(1).id
+        ('key',)
+        """
+        return replace(self, id=_of_side(self.id, number), name=_of_side(self.name, number))
+
+
+def _of_side(columns: tuple[str, ...], number: int) -> tuple[str, ...]:
+    """The columns for one side, without the words that say for which side each is."""
+    parts = [column.partition("=") for column in columns]
+    return tuple(
+        name if side in SIDES and name else column
+        for column, (side, _, name) in zip(columns, parts, strict=True)
+        if not (side in SIDES and name) or side == SIDES[number]
+    )

@@ -1,0 +1,135 @@
+"""The graph of a side that consists of tables or of files of property graphs."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+
+from sameas.compute.parallel import map_blocks
+from sameas.errors import InputError, shortened
+from sameas.formats.files import kind_of, limited, limits
+from sameas.formats.raw_tables import RawTable, read_raw
+from sameas.formats.table_kind import TRIPLE
+from sameas.formats.tables import errors_of
+from sameas.graph.graph import Graph, positions_of
+from sameas.graph.rdf.reading import Reading
+from sameas.graph.record_values import text_columns
+from sameas.graph.records import find_id, make_records
+from sameas.options.tuning import TUNING
+
+log = logging.getLogger(__name__)
+
+
+IRI = re.compile(r"<?[A-Za-z][\w+.-]*:\S+")
+NO_COLUMN = re.compile(r"^[\W\d_]*$|^\w+://")
+"""What no column is called: nothing, a number, an address."""
+WAYS = (
+    "say what a row is: `table` triples (a statement: head, relation, tail), `table` records "
+    "(an entity; `id` names the column of ids) or `table` edges (of a property graph)"
+)
+
+
+def graph_of_tables(paths: Sequence[Path], reading: Reading) -> Graph:
+    """The graph of the tables of a side; their headers say how they are read, or ``reading``."""
+    parts = map_blocks(_read_part, list(paths), str, limits())
+    tables = [_with_kind(table, reading) for _, table in parts]
+    kinds = {table.kind for table in tables}
+    if kinds == {"triples"}:
+        return Graph.from_triples(pl.concat([table.triples() for table in tables]))
+    if "triples" in kinds:
+        table = next(table for table in tables if table.kind == "triples")
+        other = next(table for table in tables if table.kind != "triples")
+        problem = f"is a table of triples, unlike {other.path.name} of its side"
+        raise InputError(table.path, f"{problem}; give them as two sides")
+    if kinds == {"records"}:
+        return graph_of_records(tables, reading)
+    return graph_of_nodes_and_edges(tables, reading)
+
+
+def graph_of_nodes_and_edges(tables: Sequence[RawTable], reading: Reading) -> Graph:
+    """The property graph of tables of nodes, edges and records."""
+    edges = next(table for table in tables if table.kind != "records")
+    raise InputError(edges.path, f"is a table of {edges.kind}, which is not read")
+
+
+def read_property_graphs(paths: Sequence[Path], reading: Reading) -> Graph:
+    """The property graph of files of GraphML or JSON."""
+    raise InputError(paths[0], "is a property graph, which is not read")
+
+
+def graph_of_records(tables: Sequence[RawTable], reading: Reading) -> Graph:
+    """The graph of tables of records; what they were taken for is logged."""
+    names = [stem_of(table.path) for table in tables]
+    records = []
+    for table, name in zip(tables, names, strict=True):
+        called = name if names.count(name) == 1 else str(table.path)
+        with errors_of(table.path, table.lines):
+            rows = text_columns(table.rows)
+            one = make_records(rows, table=called, id=reading.id, name=reading.name)
+        log.info("%s: %s", table.path, one.said())
+        records.append(one)
+    return Graph.of_records(records, reading)
+
+
+def stem_of(path: Path) -> str:
+    """The name of a file without what says its format.
+
+    >>> stem_of(Path("export/people.csv.gz"))
+    'people'
+    """
+    return path.name[: path.name.lower().rindex(kind_of(path))] or path.name
+
+
+def _read_part(path: str, given: tuple[int | None, int | None]) -> RawTable:
+    """One of the tables of a side."""
+    with limited(*given):
+        return read_raw(Path(path))
+
+
+def _with_kind(table: RawTable, reading: Reading) -> RawTable:
+    """The table with what it holds; one that does not say is refused."""
+    if not table.header:
+        return replace(table, kind="triples")
+    if reading.table is not None:
+        return table if table.kind == "nodes" else replace(table, kind=reading.table)
+    if table.kind in ("triples", "edges", "nodes"):
+        return table
+    if reading.id or reading.name or (table.kind == "records" and _has_id(table)):
+        return replace(table, kind="records")
+    if len(table.header) == len(TRIPLE) and table.frame is None and _are_triples(table):
+        log.info("%s: read as triples; there is no header, and tails are heads", table.path)
+        return replace(table, kind="triples")
+    if _has_names(table) and _has_id(table):
+        return replace(table, kind="records")
+    header = shortened(", ".join(table.header), 200)
+    raise InputError(table.path, f"has the columns {header} and none of ids; {WAYS}", line=1)
+
+
+def _has_id(table: RawTable) -> bool:
+    """Whether a table has a column of ids below its header."""
+    return find_id(text_columns(table.rows)) is not None
+
+
+def _has_names(table: RawTable) -> bool:
+    """Whether the first row of a table may be the names of its columns."""
+    return all(NO_COLUMN.search(cell) is None for cell in table.header)
+
+
+def _are_triples(table: RawTable) -> bool:
+    """Whether three columns without a header are triples: all IRIs, or tails are heads, too."""
+    if all(IRI.fullmatch(cell) for cell in table.header):
+        return True
+    return _tails_meet_heads(table)
+
+
+def _tails_meet_heads(table: RawTable) -> bool:
+    """Whether a table of three columns without a header looks like triples."""
+    triples = table.triples()
+    tails = triples["tail"].unique()
+    met = positions_of(tails, triples["head"].unique()) >= 0
+    return len(tails) > 0 and bool(met.mean() >= TUNING.records.tails_met)
