@@ -256,7 +256,7 @@ def test_blank_nodes_of_two_files_are_not_the_same(tmp_path):
 
 def test_places_that_hold_nothing_are_refused(tmp_path):
     (tmp_path / "empty").mkdir()
-    assert "holds no RDF files" in refusal(tmp_path / "empty")
+    assert "holds neither RDF files nor tables" in refusal(tmp_path / "empty")
     assert "fits no file" in refusal(str(tmp_path / "*.nt"))
     assert "no such file" in refusal(f"{tmp_path}/a.nt,{tmp_path}/b.nt")
     put(tmp_path / "a.txt", "Prefix notation is no RDF: <a> .\n")
@@ -946,7 +946,6 @@ def test_odd_iris_are_read_as_they_are_or_left_out(tmp_path, iri):
     "wrong",
     [
         {"language": "en us"},
-        {"label": "label"},
         {"exclude": "rdfs: label"},
         {"format": "n3"},
         {"max_bytes": 0},

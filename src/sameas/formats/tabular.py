@@ -121,8 +121,8 @@ def _has_names(table: RawTable) -> bool:
 
 
 def _are_triples(table: RawTable) -> bool:
-    """Whether three columns without a header are triples: all IRIs, or tails are heads, too."""
-    if all(IRI.fullmatch(cell) for cell in table.header):
+    """Whether three columns without a header are triples: IRIs, or tails are heads, too."""
+    if IRI.fullmatch(table.header[0]) and IRI.fullmatch(table.header[2]):
         return True
     return _tails_meet_heads(table)
 
