@@ -32,14 +32,14 @@ ci:  ## all of it on a clean checkout, as the continuous integration runs it
 slow:  ## the published figures; DATA=folder with the benchmark datasets
 	SAMEAS_DATA=$(DATA) $(BIN)/python -m pytest -m slow
 
-hostile:  ## all attempts to break the command line; renews docs/hostile.md (20 minutes)
+hostile:  ## all attempts to break the command line; renews docs/hostile.md (30 minutes)
 	$(BIN)/python -m tests.hostile --report docs/hostile.md
 
 fuzz:  ## 100,000 damaged inputs for the readers
-	$(BIN)/python -m tests.hostile.fuzz --inputs 100000
+	$(BIN)/python -m tests.hostile.fuzz --inputs 100000 --report docs/hostile.md
 
 kills:  ## commands that are killed at random moments
-	$(BIN)/python -m tests.hostile --only kills
+	$(BIN)/python -m tests.hostile --only kills --report docs/hostile.md
 
 determinism:  ## the same bytes on any number of cores and engines; renews docs/determinism.md
 	$(BIN)/python -m tests.hostile.determinism --report docs/determinism.md

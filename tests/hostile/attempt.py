@@ -18,10 +18,13 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads would be missing after a fork
+from numba.core.dispatcher import Dispatcher
+
 import sameas
 
 from .bad import Promise
@@ -72,6 +75,8 @@ class Outcome:
     megabytes: int
     message: str
     broken: tuple[str, ...]
+    number: int = 0
+    """Of the attempt, among those of its kind."""
 
 
 def warm_up() -> None:
@@ -81,9 +86,19 @@ def warm_up() -> None:
         if path.name != "__main__.py":
             parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
             importlib.import_module(".".join(parts).removesuffix(".__init__"))
-    sameas.pipeline.checkpoint.WORTH_SECONDS = float(
-        "inf"
-    )  # nothing may depend on how fast this machine is
+    # Nothing may depend on how fast this machine is.
+    sameas.pipeline.checkpoint.WORTH_SECONDS = float("inf")
+
+
+def load_kernels() -> None:
+    """Load what Numba has compiled and cached, so that not every attempt does."""
+    for path in sorted((PACKAGE / "compute" / "kernels").glob("*.py")):
+        module = importlib.import_module(f"sameas.compute.kernels.{path.stem}")
+        for kernel in vars(module).values():
+            if isinstance(kernel, Dispatcher):
+                index: Any = kernel._cache._cache_file._load_index()  # type: ignore[attr-defined]
+                for signature, *_ in index:
+                    kernel.compile(signature)
 
 
 def tried(attempt: Attempt, folder: Path) -> Outcome:
@@ -117,7 +132,6 @@ def tried(attempt: Attempt, folder: Path) -> Outcome:
     if megabytes > attempt.megabytes:
         broken.append(f"{megabytes} MB, {attempt.megabytes} allowed")
     shutil.rmtree(folder, ignore_errors=True)
-    attempt = replace(attempt, files={})  # which are many
     return Outcome(attempt, code, seconds, megabytes, message[:300], tuple(broken))
 
 

@@ -33,8 +33,8 @@ SERVERS = {
     "review": ("review", "run", "--no-browser", "--token", TOKEN),
 }
 PAGES = {"serve": "/", "review": "/overview.json"}
-PATIENCE = 40.0
-"""Seconds in which others are answered, on however busy a machine."""
+PATIENCE = 10.0
+"""Seconds in which others are answered."""
 
 
 def clients(folder: Path) -> Iterator[Attempt]:

@@ -43,6 +43,7 @@ with contextlib.ExitStack() as _stack:
 
 from .bad import CODECS
 from .good import DBP15K, OPENEA, TEXT, E, rdf, triples
+from .report import fill, markdown
 
 LINKS = f"{E}a\t{E}b\n{E}b\t{E}c\n"
 SSSOM = (
@@ -69,6 +70,8 @@ PIECES = [
     *(b"\xe2\x80\xa8", b"null", b"1e999", b'{"@id":', b"<rdf:li>", b"rdf:nodeID='1'", b"--", b"%"),
 ]
 """What does damage."""
+
+FIGURES = ("inputs", "read", "refused", "faults", "slowest, seconds")
 
 Read = Callable[[Path, Reading], object]
 
@@ -277,6 +280,7 @@ def main() -> None:
     parser.add_argument("--inputs", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path, help="folder for the inputs that made a fault")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="renew the row in this page")
     parser.add_argument("--guided", action="store_true", help="let atheris choose the inputs")
     options = parser.parse_args()
     logging.disable()
@@ -286,6 +290,10 @@ def main() -> None:
             return
         found = fuzz(options.inputs, options.seed, Path(folder), keep=options.keep)
     print(json.dumps(found, indent=2, ensure_ascii=False))
+    if options.report:
+        numbers = (found[name] for name in ("inputs", "read", "refused", "faults"))
+        row = (*(f"{number:,}" for number in numbers), str(found["slowest_seconds"]))
+        fill(options.report, "fuzz", markdown(FIGURES, [row]))
     sys.exit(1 if found["faults"] else 0)
 
 

@@ -8,10 +8,12 @@ import decimal
 import io
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pyoxigraph as ox
 
+import sameas
 from sameas.formats.rdf_syntax import FORMATS
 
 E = "http://example.org/"
@@ -109,6 +111,7 @@ def lay_out(folder: Path) -> None:
     run("align", "l.tsv", "r.tsv", "-o", "run")
     run("align", "l.tsv", "r.tsv", "-o", "paper.tsv", "--preset", "paper")
     run("align", "l.tsv", "r.tsv", "-o", "paris.tsv", "--method", "paris")
+    run("explain", "run", "l:é1")  # so that its kernels are compiled once
     for name, content in parquet_columns().items():
         Path(f"{name}.parquet").write_bytes(content)
     heads = [f"a:{n}" for n in range(BIG)]
@@ -119,7 +122,16 @@ def lay_out(folder: Path) -> None:
         Path(f"big{kind}").write_text("".join(f"{h}{separator}r{separator}x\n" for h in heads))
     columns = {"head": heads, "relation": ["r"] * BIG, "tail": heads[::-1]}
     Path("big.parquet").write_bytes(_parquet(columns))
+    _write_package(Path("package"))
     raise SystemExit(0)
+
+
+def _write_package(folder: Path) -> None:
+    """A copy of the package that nobody can write to."""
+    clean = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(Path(sameas.__file__).parent, folder / "sameas", ignore=clean)
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o555)
 
 
 def parquet_columns() -> dict[str, bytes]:

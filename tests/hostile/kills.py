@@ -13,16 +13,21 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import sameas
 
 from .attempt import Attempt, Outcome, Process, apart, started, state, waited
+from .jobs import Job
 
 GENTLER = (signal.SIGTERM, signal.SIGINT)
 """Signals that are sent after all kills, a fifth as often."""
 ENDS = {0, 130, -signal.SIGKILL, -signal.SIGTERM}
 COUNT = 100
+SECONDS = 900.0
+"""In which a command that is not killed has ended, on however busy a machine."""
 DEMO = str(sameas.DEMO)
 REVIEW = ("review", "out/run", "--no-browser", "--port", "0", "--token", "a-token-of-the-kills")
 """What is decided there is lost by no kill; other commands give the same bytes when run again."""
@@ -42,67 +47,83 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
 )
 
 
-def killed(folder: Path, *, count: int) -> Iterator[Outcome]:
-    """What comes of so many kills, over all commands in turn, and of some gentler signals."""
-    chance = random.Random(0)
-    first = Attempt("kills", "", COMMANDS[0])
-    _run(first, folder / "demo")
+@dataclass(frozen=True)
+class Whole:
+    """What a command leaves that is not killed, and how long it takes."""
+
+    seconds: float
+    files: dict[str, str]
+
+
+def kills(folder: Path, *, count: int) -> Iterator[Job]:
+    """So many kills, over all commands in turn, and a fifth as many gentler signals."""
+    _run(_attempt(COMMANDS[0], "a whole run"), folder / "demo")
+    links = _links(folder / "demo/out/run")
     _write_rdf(folder / "rdf")
-    wholes = {}
+    wholes = dict[tuple[str, ...], Whole]()
     for number in range(count + count // 5):
-        command = COMMANDS[number % len(COMMANDS)]
-        if command is REVIEW:
-            yield _killed_review(folder / f"killed-{number}", folder / "demo/out/run", chance)
-            continue
-        # Workers of Dask are started by a program of its own.
-        shell = "" if "dask" in command else None
-        attempt = Attempt("kills", "", command, inside=_keep_all, seconds=900, shell=shell)
-        if command not in wholes:
-            _run(attempt, folder / "whole")  # the first time kernels may be compiled
-            shutil.rmtree(folder / "whole")
-            begin = time.perf_counter()
-            _run(attempt, folder / "whole")
-            wholes[command] = time.perf_counter() - begin, state(folder / "whole" / "out")
-            shutil.rmtree(folder / "whole")
-        seconds, whole = wholes[command]
-        how = signal.SIGKILL if number < count else GENTLER[number % len(GENTLER)]
-        wait = chance.uniform(0, seconds)
+        command, chance = COMMANDS[number % len(COMMANDS)], random.Random(f"kill {number}")
         place = folder / f"killed-{number}"
-        (place / "out").mkdir(parents=True)
-        earlier = number // len(COMMANDS) % 2 and (place / command[-1]).suffix
-        if earlier:
+        if command is REVIEW:
+            wait = chance.uniform(0.05, 2.0)
+            attempt = _attempt(command, f"SIGKILL after {wait:.2f} s of decisions")
+            run = folder / "demo/out/run"
+            yield Job(attempt, number, partial(_kill_review, attempt, place, run, links, wait))
+            continue
+        if command not in wholes:
+            wholes[command] = _whole(_attempt(command, "whole"), folder / "whole")
+        whole = wholes[command]
+        how = signal.SIGKILL if number < count else GENTLER[number % len(GENTLER)]
+        wait = chance.uniform(0, whole.seconds)
+        attempt = _attempt(command, f"{how.name} after {wait:.2f} of {whole.seconds:.2f} s")
+        if number // len(COMMANDS) % 2 and Path(command[-1]).suffix:
+            (place / "out").mkdir(parents=True)
             (place / command[-1]).write_bytes(b"earlier")
-        before = state(place / "out")
-        begin = time.perf_counter()
-        process = started(attempt, place)
-        time.sleep(wait)
-        os.kill(process.id, how)
-        code, usage = waited(process, 60)
-        broken = [] if code in ENDS else [f"exit code {code}"]
-        found = {name: value for name, value in state(place / "out").items() if name[0] != "."}
-        half = {name: value for name, value in found.items() if ".resume" not in name}
-        if half not in (before, whole):
-            broken.append(f"half-written: {sorted(half)[:3]}")
-        try:
-            _run(attempt, place)
-            after = state(place / "out")
-            if after != whole:
-                changed = [
-                    name for name in {**after, **whole} if after.get(name) != whole.get(name)
-                ]
-                broken.append(f"another result: {sorted(changed)[:3]}")
-        except RuntimeError as error:
-            broken.append(str(error))
-        name = f"{how.name} after {wait:.2f} of {seconds:.2f} s"
-        yield Outcome(
-            Attempt("kills", name, command),
-            code,
-            time.perf_counter() - begin,
-            usage.ru_maxrss // 1024,
-            "",
-            tuple(broken),
-        )
-        shutil.rmtree(place)
+        yield Job(attempt, number, partial(_kill, attempt, place, how, wait, whole))
+
+
+def _attempt(command: tuple[str, ...], name: str) -> Attempt:
+    # Servers and workers of Dask are started by a program of its own.
+    shell = "" if "dask" in command or command is REVIEW else None
+    return Attempt("kills", name, command, inside=_keep_all, seconds=SECONDS, shell=shell)
+
+
+def _whole(attempt: Attempt, folder: Path) -> Whole:
+    """The command as it is when nothing happens to it, for the second time."""
+    _run(attempt, folder)  # the first time kernels may be compiled
+    shutil.rmtree(folder)
+    begin = time.perf_counter()
+    _run(attempt, folder)
+    whole = Whole(time.perf_counter() - begin, state(folder / "out"))
+    shutil.rmtree(folder)
+    return whole
+
+
+def _kill(attempt: Attempt, place: Path, how: signal.Signals, wait: float, whole: Whole) -> Outcome:
+    """Nothing or all is there after the signal, and all is when the command is run again."""
+    (place / "out").mkdir(parents=True, exist_ok=True)
+    before = state(place / "out")
+    begin = time.perf_counter()
+    process = started(attempt, place)
+    time.sleep(wait)
+    os.kill(process.id, how)
+    code, usage = waited(process, 60)
+    broken = [] if code in ENDS else [f"exit code {code}"]
+    files = {name: value for name, value in state(place / "out").items() if name[0] != "."}
+    half = {name: value for name, value in files.items() if ".resume" not in name}
+    if half not in (before, whole.files):
+        broken.append(f"half-written: {sorted(half)[:3]}")
+    try:
+        _run(attempt, place)
+        after = state(place / "out")
+        changed = [name for name in after | whole.files if after.get(name) != whole.files.get(name)]
+        if changed:
+            broken.append(f"another result: {sorted(changed)[:3]}")
+    except RuntimeError as error:
+        broken.append(str(error))
+    shutil.rmtree(place)
+    seconds, megabytes = time.perf_counter() - begin, usage.ru_maxrss // 1024
+    return Outcome(attempt, code, seconds, megabytes, "", tuple(broken))
 
 
 def _write_rdf(folder: Path) -> None:
@@ -118,13 +139,13 @@ def _write_rdf(folder: Path) -> None:
         (folder / f"{side}.nt").write_text("".join(lines), "utf8")
 
 
-def _killed_review(place: Path, run: Path, chance: random.Random) -> Outcome:
+def _kill_review(
+    attempt: Attempt, place: Path, run: Path, links: list[tuple[str, str]], wait: float
+) -> Outcome:
     """Decisions are sent until the server is killed: those that it confirmed are all there."""
     shutil.copytree(run, place / "out" / "run")
-    links = [row[:2] for row in (line.split("\t") for line in _links(run)) if len(row) > 1]
-    begin, wait = time.perf_counter(), chance.uniform(0.05, 2.0)
-    attempt = Attempt("kills", f"SIGKILL after {wait:.2f} s of decisions", REVIEW, shell="")
-    process, confirmed, broken = started(attempt, place), [], []
+    begin = time.perf_counter()
+    process, confirmed, broken = started(attempt, place), list[str](), list[str]()
     try:
         port = _port(process)
         end = time.monotonic() + wait
@@ -150,12 +171,12 @@ def _killed_review(place: Path, run: Path, chance: random.Random) -> Outcome:
     return Outcome(attempt, code, seconds, megabytes, message, tuple(broken))
 
 
-def _links(run: Path) -> list[str]:
-    """The links of a run as lines, by a process of its own."""
+def _links(run: Path) -> list[tuple[str, str]]:
+    """The links of a run, read by a process of its own."""
     out = run.with_name("links.tsv")
-    if not out.exists():
-        apart(lambda: sameas.write(sameas.read_run(run), out))
-    return out.read_text("utf8").splitlines()[1:]
+    apart(lambda: sameas.write(sameas.read_run(run), out))
+    rows = (line.split("\t") for line in out.read_text("utf8").splitlines()[1:])
+    return [(row[0], row[1]) for row in rows]
 
 
 def _port(process: Process) -> int:

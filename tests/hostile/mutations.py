@@ -865,7 +865,8 @@ KINDS: dict[str, Callable[[str, random.Random], Attempt]] = {
 }
 
 
-def attempts(kind: str, count: int = COUNT) -> Iterator[Attempt]:
-    """So many attempts of a kind."""
-    for number in range(count):
-        yield KINDS[kind](kind, random.Random(f"{kind} {number}"))
+def attempts(kind: str, seed: int) -> Iterator[Attempt]:
+    """The attempts of a kind; another seed gives others."""
+    for number in range(COUNT):
+        words = f"{kind} {number}" if not seed else f"{kind} {number} {seed}"
+        yield KINDS[kind](kind, random.Random(words))

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from . import bad, clients, good, mutations, server
-from .attempt import PACKAGE, Attempt, Promise
+from .attempt import Attempt, Promise
 from .messages import refusals
 
 ALIGN = ("align", "../good/l.tsv", "../good/r.tsv", "-o", "out/links.tsv")
@@ -611,22 +611,19 @@ def _ordinary_user(mode: int = 0o777) -> None:
 def _read_only_package(home: str) -> None:
     """Use a package that nobody can write to, without a home, as in a container."""
     package = Path("../good/package").resolve()
-    if not package.exists():
-        clean = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(PACKAGE, package / "sameas", ignore=clean)
-        for path in (package, *package.rglob("*")):
-            path.chmod(0o555)
     os.environ.update(HOME=home, PYTHONPATH=str(package), PYTHONDONTWRITEBYTECODE="1")
     os.environ.pop("NUMBA_CACHE_DIR", None)
     _ordinary_user()
 
 
-def attempts(folder: Path, address: str) -> dict[str, Callable[[], Iterator[Attempt]]]:
-    """All attempts, by kind."""
+def attempts(
+    folder: Path, address: str, seed: int = 0
+) -> dict[str, Callable[[], Iterator[Attempt]]]:
+    """All attempts, by kind; those that are made by chance follow from the seed."""
     tables = (messages, archives, bombs, encodings, shapes, folders, options, outputs, overwriting)
     more = (inputs, clients.clients, clients.databases, environments, changes, memory)
     return {
         **{table.__name__: lambda table=table: table(folder) for table in (*tables, *more)},
         "endpoints": lambda: endpoints(address),
-        **{kind: lambda kind=kind: mutations.attempts(kind) for kind in mutations.KINDS},
+        **{kind: lambda kind=kind: mutations.attempts(kind, seed) for kind in mutations.KINDS},
     }

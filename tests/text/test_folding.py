@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sameas.text.folding import folded
+from sameas.text.folding import FEW, folded, sounded
 from strategies import AWKWARD_NAMES, names
 
 EXAMPLES = [
@@ -138,3 +138,16 @@ def test_awkward_names_do_not_disturb_their_neighbours():
 
 def test_no_names_are_no_names():
     assert folded(series([])).to_list() == []
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(names(), max_size=4))
+def test_a_few_names_are_spelled_as_among_many(texts):
+    many = series([*texts, *["Zoë II"] * FEW])
+    for few, all in (
+        (folded(series(texts)), folded(many)),
+        (folded(series(texts), numbers=False), folded(many, numbers=False)),
+        (sounded(series(texts)), sounded(many)),
+        (sounded(folded(series(texts))), sounded(folded(many))),
+    ):
+        assert few.to_list() == all.to_list()[: len(texts)]

@@ -28,16 +28,17 @@ from sameas import Graph
 from sameas.cli.main import main
 from sameas.formats.pair import read_understood
 from sameas.graph.semantics.understanding import understand_alone
-from sameas.text.folding import folded, sounded
+from sameas.text.folding import FEW, folded, sounded
 from sameas.text.ngrams import trigrams_of_all
 from sameas.web.reconcile import answers
 from sameas.web.reconcile import app as web
+from sameas.web.reconcile.facts import sort_ids
 from sameas.web.reconcile.index import index_names
 from sameas.web.reconcile.matching import make_service
 from sameas.web.reconcile.null_model import NullModel
 from sameas.web.reconcile.queries import MOST_QUERIES, Query, Value, parse_batch, parse_extension
 from serving import served
-from strategies import names
+from strategies import AWKWARD_NAMES, names
 
 EX = "http://ex.org/"
 PEOPLE = """
@@ -130,6 +131,17 @@ def test_the_best_entities_are_those_of_the_most_similar_names(held, texts, k, b
         np.testing.assert_allclose(cosines[line][: len(expected)], expected, atol=1e-5)
         for cosine, entity in zip(cosines[line], found[line], strict=True):
             assert cosine == pytest.approx(best[entity] if entity >= 0 else 0, abs=1e-5)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(names(), min_size=1, max_size=8), st.lists(names(), min_size=1, max_size=4))
+def test_rows_of_a_few_texts_are_those_among_many(known, texts):
+    graph = Graph.from_triples([], entities=[f"urn:{n}" for n in range(len(known))], names=known)
+    index = index_names(understand_alone(graph))
+    few, many = (index.rows(pl.Series([*texts, *more])) for more in ([], ["Zoe"] * FEW))
+    assert (few != many[: len(texts)]).nnz == 0
+    assert few.dtype == many.dtype
+    assert few.indices.dtype == many.indices.dtype
 
 
 def _by_sound(text, name, spelled):
@@ -253,6 +265,26 @@ def test_a_relation_can_be_asked_from_its_object(people):
     form = json.dumps({"ids": [f"{EX}paris"], "properties": [{"id": inverse}]})
     row = answers.extend(people, *parse_extension(form))["rows"][f"{EX}paris"]
     assert row[inverse] == [{"id": f"{EX}p1", "name": "John Smith"}]
+
+
+def test_a_query_has_the_same_answer_alone_as_in_a_batch(demo):
+    service = make_service(understand_alone(demo.right), "demo")
+    texts = [*demo.left.names.head(60), *AWKWARD_NAMES, demo.right.entities[3]]
+    batch = answers.reconcile(
+        service, {str(n): Query(text=text.strip()) for n, text in enumerate(texts)}
+    )
+    assert sum(bool(one["result"]) for one in batch.values()) > 50
+    for key, text in enumerate(texts):
+        assert answers.reconcile(service, {"q": Query(text=text.strip())})["q"] == batch[str(key)]
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(names(), unique=True), st.lists(st.none() | names()))
+def test_ids_are_looked_up_as_by_a_dictionary(known, wanted):
+    places = {id: place for place, id in enumerate(known)}
+    series = pl.Series(known, dtype=pl.String)
+    found = sort_ids(series).positions([*wanted, *known])
+    assert found.tolist() == [places.get(id, -1) for id in [*wanted, *known]]
 
 
 def test_limits_and_blank_queries(people):

@@ -139,6 +139,19 @@ def test_a_client_that_does_not_go_on_is_closed(sent: bytes, answer: bytes):
     assert answered.count(b"HTTP/1.1") == bool(answer)
 
 
+def test_of_requests_sent_at_once_the_first_is_answered():
+    with served(ECHO, deadlines=NEVER) as address, connect(address, GET * 20) as client:
+        answered = received(client)
+        assert answered.count(b"HTTP/1.1 200 OK\r\n") == 1
+        other = http.client.HTTPConnection(urlsplit(address).netloc)
+        with closing(other):  # one after the other is as before
+            for _ in range(3):
+                other.request("GET", "/")
+                before = other.sock
+                assert other.getresponse().read() == b"0"
+                assert other.sock is before is not None
+
+
 def test_a_client_that_does_not_read_is_closed():
     stopped = Event()
 

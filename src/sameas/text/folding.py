@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from string import ascii_lowercase
 from typing import Any, TypeVar
@@ -15,6 +16,8 @@ Made = TypeVar("Made")
 
 BLOCK = 2**18
 """Bytes of text in a block; what is made of them takes up to a hundred times."""
+FEW, SHORT = 100, 2**14
+"""Texts, and letters of all of them, that plain Python folds faster than Polars starts to."""
 
 _CARDINALS = (
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
@@ -41,6 +44,10 @@ SOUNDS = (
 """Spellings of like sounds, replaced one after the other: what Slaveykov is in English is
 Slawejkow in German."""
 
+_DROPPED, _OTHER = re.compile(r"['.`]"), re.compile(r"[^a-z0-9]+")
+_ORDINAL = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b", re.ASCII)
+_SILENT, _DOUBLED = re.compile(r"([a-z])h([^aeiou])"), re.compile(r"([a-z])\1+")
+
 
 def folded(names: pl.Series, *, numbers: bool = True) -> pl.Series:
     """The names in lower-case Latin letters and digits, words apart by one space.
@@ -52,7 +59,25 @@ def folded(names: pl.Series, *, numbers: bool = True) -> pl.Series:
     >>> folded(pl.Series(["Beyoncé", "Москва", "Henry VIII (play)", "5th Avenue"])).to_list()
     ['beyonce', 'moskva', 'henry 8 play', '5 avenue']
     """
+    if (texts := few_texts(names)) is not None:
+        return pl.Series([fold_text(text, numbers=numbers) for text in texts], dtype=pl.String)
     return in_blocks(_folded, names, numbers)
+
+
+def fold_text(text: str, *, numbers: bool = True) -> str:
+    """One name as ``folded`` gives it.
+
+    >>> fold_text("Henry VIII (play)")
+    'henry 8 play'
+    """
+    if not text.isascii():
+        from anyascii import anyascii  # its tables take a while to load
+
+        text = anyascii(text)
+    plain = _OTHER.sub(" ", _DROPPED.sub("", text.lower())).strip()
+    if not numbers:
+        return plain
+    return " ".join(NUMBERS.get(word, word) for word in _ORDINAL.sub(r"\1", plain).split(" "))
 
 
 def _folded(names: pl.Series, numbers: bool) -> pl.Series:
@@ -89,7 +114,28 @@ def sounded(names: pl.Series) -> pl.Series:
     >>> sounded(pl.Series(["pencho slaveykov", "pentscho slawejkow"])).to_list()
     ['penkho slaveikov', 'penkho slaveikov']
     """
+    if (texts := few_texts(names)) is not None:
+        return pl.Series([sound_text(text) for text in texts], dtype=pl.String)
     return in_blocks(_sounded, names)
+
+
+def sound_text(text: str) -> str:
+    """One folded name as ``sounded`` gives it.
+
+    >>> sound_text("pentscho slawejkow")
+    'penkho slaveikov'
+    """
+    for spelling, sound in SOUNDS:
+        text = text.replace(spelling, sound)
+    return _DOUBLED.sub(r"\1", _SILENT.sub(r"\1\2", text))
+
+
+def few_texts(names: pl.Series) -> list[str] | None:
+    """The names, "" for null, if they are so few and short that plain Python is faster."""
+    if len(names) > FEW:
+        return None
+    texts = [text or "" for text in names.to_list()]
+    return texts if sum(map(len, texts)) <= SHORT else None
 
 
 def _sounded(names: pl.Series) -> pl.Series:
@@ -104,6 +150,8 @@ def _sounded(names: pl.Series) -> pl.Series:
 
 def text_blocks(texts: pl.Series) -> Iterator[slice]:
     """Slices of about BLOCK bytes of text, each of at least one text."""
+    if len(texts) and few_texts(texts) is not None:
+        return iter([slice(0, len(texts))])
     ends = np.cumsum(texts.str.len_bytes().fill_null(0).cast(pl.Int64).to_numpy() + 1)
     return even_slices(np.append(0, ends), BLOCK)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,9 +10,9 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
-from sameas.compute.arrays import Sparse
+from sameas.compute.arrays import Positions, Sparse
 from sameas.compute.rows import Rows, as_rows, unit
-from sameas.text.folding import by_blocks, text_blocks
+from sameas.text.folding import by_blocks, few_texts, text_blocks
 
 SEPARATOR = ord("\n")
 SPACE = ord(" ")
@@ -20,6 +21,8 @@ TABLE = 2**24
 """Numbers up to this are looked up in a table, which is much faster than sorting them, unless
 the table is much larger than they are many."""
 SPARSE = 32
+_SPACES = str.maketrans("\t\n\v\f\r", " " * 5)
+"""White space of ASCII."""
 
 
 def ngram_rows(
@@ -103,6 +106,24 @@ class Trigrams:
         empty = csr_array((0, len(self.numbers)), dtype=np.float32)
         return csr_array(vstack(parts or [empty], format="csr"))
 
+    def entries(self, text: str) -> tuple[Positions, NDArray[np.float32]]:
+        """The row of one text of ASCII letters, as ``rows`` gives it: columns and values."""
+        plain = f" {text.translate(_SPACES).lower()} "
+        ends = (place for place in range(2, len(plain)) if plain[place - 1] != " ")
+        counts = Counter(plain[end - 2 : end + 1] for end in ends)
+        ngrams = sorted(counts)
+        if not ngrams or not len(self.numbers):
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
+        letters = np.frombuffer("".join(ngrams).encode(), dtype=np.uint8).astype(np.int64)
+        numbers = _keys(letters.reshape(-1, 3), CODE_POINTS)
+        columns = np.minimum(np.searchsorted(self.numbers, numbers), len(self.numbers) - 1)
+        known = self.numbers[columns] == numbers
+        values = np.array([counts[ngram] for ngram in ngrams], dtype=np.float32)
+        values *= np.where(known, self.weights[columns], self.unknown)
+        norm = np.sqrt(np.cumsum(values.astype(np.float64) ** 2)[-1])  # added one by one
+        values *= np.float32(1 / norm if norm > 1e-30 else 0)
+        return columns[known], values[known]
+
     def _block(self, texts: pl.Series) -> Sparse:
         counts, ngrams = _counted(texts, 3, True)
         numbers = _keys(ngrams, CODE_POINTS)
@@ -159,8 +180,13 @@ def _characters(names: pl.Series, around: str) -> tuple[NDArray[np.uint32], NDAr
     ``around`` is put before and after each name.
     """
     between = f"{around}\n{around}"
-    plain = names.fill_null("").str.replace_all(r"\s", " ").str.to_lowercase()
-    text = f"{around}{plain.str.join(between).item() or ''}{around}\n"
+    texts = few_texts(names)
+    if texts is not None and all(text.isascii() for text in texts):
+        joined = between.join(text.translate(_SPACES).lower() for text in texts)
+    else:
+        plain = names.fill_null("").str.replace_all(r"\s", " ").str.to_lowercase()
+        joined = plain.str.join(between).item() or ""
+    text = f"{around}{joined}{around}\n"
     letters = np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32)
     ends = letters == SEPARATOR
     return letters, np.cumsum(ends, dtype=np.int32) - ends

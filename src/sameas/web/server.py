@@ -46,6 +46,10 @@ class Connection(H11Protocol):
 
     With too many connections, the one that has waited longest for its client is closed. So silent
     clients, however many, do not keep others out. Requests that are being answered do not wait.
+
+    A client that sends its next request before it has read the last answer (HTTP pipelining) gets
+    that answer, and the connection is closed. Otherwise some of them, which always have a request
+    waiting, would take every worker that becomes free.
     """
 
     def __init__(self, *given: Any, waiting: Waiting, **named: Any) -> None:
@@ -63,6 +67,8 @@ class Connection(H11Protocol):
     def handle_events(self) -> None:
         """Take in what the client has sent."""
         super().handle_events()
+        if self.conn.their_state is h11.DONE and self.conn.trailing_data[0]:
+            self.cycle.keep_alive = False
         self._follow()
 
     def on_response_complete(self) -> None:

@@ -52,11 +52,12 @@ def manifest(service: Service, base: str) -> Values:
         for kind in KINDS
     }
     types, page = service.types.terms, {"url": f"{base}/preview?id={{{{id}}}}"}
+    entities, properties = service.namespaces
     return {
         "versions": ["0.2"],
         "name": f"sameas: {service.name}",
-        "identifierSpace": _namespace(service.graph.entities) or ENTITIES,
-        "schemaSpace": _namespace(service.facts.properties.ids) or PROPERTIES,
+        "identifierSpace": entities or ENTITIES,
+        "schemaSpace": properties or PROPERTIES,
         "serviceVersion": __version__,
         "defaultTypes": _named(types, np.arange(min(len(types.ids), 10))),
         "view": page,
@@ -91,7 +92,7 @@ def extend(service: Service, ids: Sequence[str], properties: Sequence[tuple[str,
     numbers = facts.properties.positions(pl.Series(pids, dtype=pl.String)).tolist()
     names = [facts.properties.names[number] if number >= 0 else None for number in numbers]
     rows: dict[str, dict[str, list[dict[str, str]]]] = {}
-    positions = service.graph.positions(pl.Series(ids, dtype=pl.String))
+    positions = service.ids.positions(ids)
     for id, entity in zip(ids, positions.tolist(), strict=True):
         row = rows[id] = {}
         for (pid, limit), number in zip(properties, numbers, strict=True):
@@ -132,7 +133,7 @@ def _suggested(service: Service, prefix: str) -> Positions:
     """Entities of this id, with a name that begins so, and with a name like it."""
     index, asked = service.index, pl.Series([prefix])
     alike = index.best(index.rows(asked), SUGGESTIONS)[1][0]
-    every = np.concatenate([service.graph.positions(asked), index.starting(prefix, 1000), alike])
+    every = np.concatenate([service.ids.positions([prefix]), index.starting(prefix, 1000), alike])
     every = every[every >= 0]
     return every[np.sort(np.unique(every, return_index=True)[1])]
 
@@ -140,13 +141,14 @@ def _suggested(service: Service, prefix: str) -> Positions:
 def shown(service: Service, kind: Kind, id: str) -> Values | None:
     """What a page shows: name, id, link, facts; None if the graph does not have the id."""
     of = service.graph if kind == "entity" else _terms(service, kind)
-    place = int(of.positions(pl.Series([id]))[0])
-    if place < 0:
-        return None
     if isinstance(of, Terms):
+        place = int(of.positions(pl.Series([id]))[0])
         facts = [("entities that have it", f"{of.counts[place]:,}")]
     else:
-        facts = _statements(service, place, MOST_SHOWN)
+        place = int(service.ids.positions([id])[0])
+        facts = _statements(service, place, MOST_SHOWN) if place >= 0 else []
+    if place < 0:
+        return None
     link = id if re.match(r"https?://", id) and is_iri(id) else None
     return {"name": of.names[place] or id, "id": id, "link": link, "facts": facts}
 
@@ -187,19 +189,13 @@ def _labels(service: Service, entities: Positions) -> list[Values]:
 
 def _named(of: Terms | MatchedGraph, which: Positions) -> list[dict[str, str]]:
     """Some types, properties or entities: ids with names."""
-    if not len(which):  # most entities of many graphs have no type
-        return []
-    ids = of.ids if isinstance(of, Terms) else of.entities
-    return _with_ids(ids.gather(which), of.names.gather(which))
+    if isinstance(of, Terms):
+        return [dict(of.labels[place]) for place in which.tolist()]
+    places = which.tolist()  # one by one, since they are few
+    return _with_ids(
+        (of.entities[place] for place in places), (of.names[place] for place in places)
+    )
 
 
 def _with_ids(ids: Iterable[str], names: Iterable[str | None]) -> list[dict[str, str]]:
     return [{"id": id, "name": name or id} for id, name in zip(ids, names, strict=True)]
-
-
-def _namespace(ids: pl.Series) -> str | None:
-    """The beginning that most IRIs have in common; None if most are no IRIs."""
-    spaces = ids.str.extract(r"^\^?(.*[/#:])[^/#:]*$").drop_nulls().value_counts(sort=True)
-    if not len(spaces) or spaces["count"][0] * 2 < len(ids):
-        return None
-    return spaces.to_series(0)[0] if is_iri(f"{spaces.to_series(0)[0]}x") else None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -13,7 +15,7 @@ from scipy.sparse.csgraph import breadth_first_order
 
 from sameas.compute.arrays import Mask, Positions
 from sameas.graph.graph import positions_of
-from sameas.graph.iri import TYPE
+from sameas.graph.iri import TYPE, is_iri
 from sameas.graph.labels import names_from_uris
 from sameas.graph.matched import MatchedGraph
 from sameas.graph.semantics.paths import SEPARATOR
@@ -27,12 +29,45 @@ SUBCLASS = "http://www.w3.org/2000/01/rdf-schema#subClassOf"
 
 
 @dataclass(frozen=True, eq=False)
+class SortedIds:
+    """Distinct ids, sorted so that a few can be looked up without a pass over all."""
+
+    ordered: pl.Series
+    places: Positions
+    """The position of each of them before they were sorted."""
+
+    def positions(self, ids: Sequence[str | None]) -> Positions:
+        """The position of each of these ids, -1 where it is missing or None."""
+        most = len(self.ordered)
+        places = np.full(len(ids), -1, dtype=np.int64)
+        for number, id in enumerate(ids):
+            if id is None:
+                continue
+            place = bisect_left(self.ordered, id)  # both sort by code points
+            if place < most and self.ordered[place] == id:
+                places[number] = self.places[place]
+        return places
+
+
+def sort_ids(ids: pl.Series) -> SortedIds:
+    """Distinct ids, to be looked up."""
+    order = ids.arg_sort()
+    return SortedIds(ids.gather(order), order.to_numpy().astype(np.int64))
+
+
+@dataclass(frozen=True, eq=False)
 class Terms:
     """Types or properties: ids with names and how many entities have each, frequent ones first."""
 
     ids: pl.Series
     names: pl.Series
     counts: NDArray[np.int64]
+
+    @cached_property
+    def labels(self) -> list[dict[str, str]]:
+        """The id and the name of each, as the API gives them."""
+        terms = zip(self.ids, self.names, strict=True)
+        return [{"id": id, "name": name or id} for id, name in terms]
 
     def positions(self, ids: pl.Series) -> Positions:
         """The number of each of these ids, -1 where it is missing."""
@@ -209,3 +244,11 @@ def _terms(ids: pl.Series, entities: pl.Series) -> Terms:
         pl.when(pl.col("id").str.starts_with(INVERSE)).then(inverse).otherwise("step")
     )
     return Terms(counts["id"], shown.to_series(), counts["count"].cast(pl.Int64).to_numpy())
+
+
+def common_namespace(ids: pl.Series) -> str | None:
+    """The beginning that most IRIs have in common; None if most are no IRIs."""
+    spaces = ids.str.extract(r"^\^?(.*[/#:])[^/#:]*$").drop_nulls().value_counts(sort=True)
+    if not len(spaces) or spaces["count"][0] * 2 < len(ids):
+        return None
+    return spaces.to_series(0)[0] if is_iri(f"{spaces.to_series(0)[0]}x") else None

@@ -19,9 +19,11 @@ from sameas.compute.kernels.topk import Best, best_owners
 from sameas.graph.matched import MatchedGraph
 from sameas.options.tuning import TUNING, SearchTuning
 from sameas.similarity.names import name_table
-from sameas.text.folding import folded, sounded
+from sameas.text.folding import few_texts, fold_text, folded, sound_text, sounded
 from sameas.text.ngrams import Trigrams, trigrams_of_all
 
+HALF = np.float32(np.sqrt(0.5))
+"""The weight of names as spelled, and as they sound."""
 LARGEST = "\U0010ffff"
 """A letter that comes after all others."""
 
@@ -71,7 +73,7 @@ class NameIndex:
 
     def starting(self, text: str, most: int) -> Positions:
         """Entities with a name that starts with a text, shorter names first, at most so many."""
-        beginning = folded(pl.Series([text]))[0]
+        beginning = fold_text(text)
         first, last = (self.ordered.search_sorted(end) for end in (beginning, beginning + LARGEST))
         part = slice(int(first), min(int(last), int(first) + most))
         places, lengths = self.places[part], self.ordered[part].str.len_chars().to_numpy()
@@ -100,10 +102,27 @@ def index_names(graph: MatchedGraph, *, tuning: SearchTuning = TUNING.search) ->
 
 
 def _rows(spelled: pl.Series, trigrams: tuple[Trigrams, Trigrams]) -> Sparse:
+    # Not scaled to length one: what a text has that no name has makes it shorter.
+    if (texts := few_texts(spelled)) is not None:
+        return _few_rows(texts, trigrams)
     spellings = spelled, sounded(spelled)
     parts = [own.rows(texts) for own, texts in zip(trigrams, spellings, strict=True)]
-    # Not scaled to length one: what a text has that no name has makes it shorter.
-    return csr_array(hstack(parts, format="csr") * np.float32(np.sqrt(0.5)))
+    return csr_array(hstack(parts, format="csr") * HALF)
+
+
+def _few_rows(spelled: list[str], trigrams: tuple[Trigrams, Trigrams]) -> Sparse:
+    """The same for a few texts, without the matrices in between."""
+    by_spelling, by_sound = trigrams
+    width = len(by_spelling.numbers)
+    columns, values, ends = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.float32)], [0]
+    for text in spelled:
+        letters, letter_values = by_spelling.entries(text)
+        sounds, sound_values = by_sound.entries(sound_text(text))
+        columns += [letters, sounds + width]
+        values += [letter_values, sound_values]
+        ends.append(ends[-1] + len(letters) + len(sounds))
+    arrays = np.concatenate(values) * HALF, np.concatenate(columns), np.array(ends)
+    return csr_array(arrays, shape=(len(spelled), width + len(by_sound.numbers)))
 
 
 def _arrays(matrix: Any) -> tuple[Any, Any, Any]:

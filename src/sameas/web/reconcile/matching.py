@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +20,15 @@ from sameas.graph.graph import positions_of
 from sameas.graph.matched import MatchedGraph
 from sameas.options.tuning import TUNING, Tuning
 from sameas.similarity.values import EQUAL, MISSING, UNLIKE, Values, canonical
-from sameas.web.reconcile.facts import Facts, Types, read_facts, read_types
+from sameas.web.reconcile.facts import (
+    Facts,
+    SortedIds,
+    Types,
+    common_namespace,
+    read_facts,
+    read_types,
+    sort_ids,
+)
 from sameas.web.reconcile.index import NameIndex, index_names
 from sameas.web.reconcile.null_model import NullModel, learn_null_model
 from sameas.web.reconcile.queries import Query
@@ -57,20 +65,29 @@ class Service:
 
     name: str
     graph: MatchedGraph
+    ids: SortedIds
+    """Of the entities."""
     index: NameIndex
     facts: Facts
     types: Types
     null_model: NullModel
     tuning: Tuning = TUNING
 
+    @cached_property
+    def namespaces(self) -> tuple[str | None, str | None]:
+        """The beginnings that most ids of entities, and of properties, have in common."""
+        return common_namespace(self.graph.entities), common_namespace(self.facts.properties.ids)
+
     def match(self, queries: Sequence[Query]) -> list[list[Candidate]]:
         """The candidates of each query, the best first."""
-        texts = pl.Series([query.text for query in queries], dtype=pl.String)
-        rows, asked = self.index.rows(texts), self.graph.positions(texts)
+        texts = [query.text for query in queries]
+        rows = self.index.rows(pl.Series(texts, dtype=pl.String))
+        asked = self.ids.positions(texts)
         members = cache(self.types.members)  # queries of a batch often have the same types
         plain = [n for n, query in enumerate(queries) if not (query.types or query.properties)]
         k = max([self.tuning.reconcile.pool // 10, *(queries[place].limit for place in plain)])
-        found = dict(zip(plain, zip(*self.index.best(rows[plain], k), strict=True), strict=True))
+        asked_alone = rows if len(plain) == len(queries) else rows[plain]
+        found = dict(zip(plain, zip(*self.index.best(asked_alone, k), strict=True), strict=True))
         answers = []
         for place, (query, properties) in enumerate(
             zip(queries, self._properties(queries), strict=True)
@@ -97,7 +114,7 @@ class Service:
         if not asked:
             return [[] for _ in queries]
         values = list(dict.fromkeys(value for _, own in asked for value in own))
-        entities = self.graph.positions(pl.Series([one.id for one in values], dtype=pl.String))
+        entities = self.ids.positions([one.id for one in values])
         texts = [
             value.text if entity < 0 else self.graph.names[entity]
             for value, entity in zip(values, entities.tolist(), strict=True)
@@ -230,6 +247,7 @@ def make_service(
     progress("names", 1.0)
     progress("statements", 0.0)
     facts = read_facts(graph, tuning=tuning)
-    service = Service(name, graph, index, facts, read_types(graph), null_model, tuning)
+    ids, types = sort_ids(graph.entities), read_types(graph)
+    service = Service(name, graph, ids, index, facts, types, null_model, tuning)
     progress("statements", 1.0)
     return service
