@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+import sameas
+
 from .attempt import Outcome
 from .mended import MENDED
 
@@ -39,7 +41,7 @@ def attempts_table(outcomes: Iterable[Outcome], known: Iterable[Row] = ()) -> li
 def kills_table(outcomes: Iterable[Outcome]) -> list[Row]:
     """A row of each command that was killed: how often, and how often nothing was lost."""
     commands: dict[str, list[Outcome]] = {}
-    for one in outcomes:
+    for one in sorted(outcomes, key=lambda one: one.number):
         commands.setdefault(_shown(one.attempt.command), []).append(one)
     rows = [
         (f"`{command}`", *_signals(some), str(sum(not one.broken for one in some)))
@@ -60,7 +62,7 @@ def _shown(command: tuple[str, ...]) -> str:
     words = list(command)
     if "--token" in words:
         del words[words.index("--token") :]
-    return " ".join("DEMO" if word.endswith("/demo") else word.split("/")[-1] for word in words)
+    return " ".join("DEMO" if word == str(sameas.DEMO) else word.split("/")[-1] for word in words)
 
 
 def markdown(header: Row, rows: Iterable[Row]) -> str:
