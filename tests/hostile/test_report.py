@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import sameas
 from hostile import mended, mutations, report, table
 from hostile.attempt import Attempt, Outcome
 
@@ -34,7 +35,7 @@ def test_kinds_that_were_not_tried_keep_their_rows(tmp_path):
 
 
 def test_kills_are_counted_by_command():
-    words = ("align", "/somewhere/demo", "-o", "out/run")
+    words = ("align", str(sameas.DEMO), "-o", "out/run")
     some = [
         outcome("kills", name=f"{how} after 1 s", command=words) for how in ("SIGKILL", "SIGINT")
     ]
