@@ -75,12 +75,28 @@ def names_from_uris(uris: pl.Series) -> pl.Series:
     )["trimmed"]
     part = mapped_where(part.str.contains("%", literal=True), part, unquote)
     spaced = part.str.replace_all(r"[_\s]+", " ").str.strip_chars()
-    split = spaced.str.replace_all(r"(\p{Ll}|\d)(\p{Lu})", "${1} ${2}").str.replace_all(
+    return _with_words_apart(spaced).rename("name")
+
+
+def with_words_apart(labels: pl.Series) -> pl.Series:
+    """Labels in which words that are joined by camel case are apart; others as they are.
+
+    >>> with_words_apart(pl.Series(["birthDate", "CreativeWork", "mRNA", "YouTube video"])).to_list()
+    ['birth Date', 'Creative Work', 'mRNA', 'YouTube video']
+    """
+    humps = labels.str.contains(r"\p{Ll}{2}\p{Lu}\p{Ll}")
+    split: pl.Series = _with_words_apart(labels).zip_with(humps, labels)
+    return split
+
+
+def _with_words_apart(texts: pl.Series) -> pl.Series:
+    """The texts split where case changes, if nothing else separates their words."""
+    split = texts.str.replace_all(r"(\p{Ll}|\d)(\p{Lu})", "${1} ${2}").str.replace_all(
         r"(\p{Lu})(\p{Lu}\p{Ll})", "${1} ${2}"
     )
-    joined = ~spaced.str.contains(r"[ \-,.(]")
-    names: pl.Series = split.zip_with(joined, spaced)
-    return names.rename("name")
+    joined = ~texts.str.contains(r"[ \-,.(]")
+    apart: pl.Series = split.zip_with(joined, texts)
+    return apart
 
 
 def namespaces(iris: pl.Series) -> pl.Series:

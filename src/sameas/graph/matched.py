@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from sameas.compute.arrays import Positions
+from sameas.compute.arrays import Mask, Positions
 from sameas.graph.graph import (
     Graph,
     GraphTables,
@@ -21,6 +21,8 @@ from sameas.graph.graph import (
     tables_without,
 )
 from sameas.graph.labels import MOST_LETTERS, beginnings
+from sameas.graph.semantics.kinds import Kind
+from sameas.options.tuning import TUNING
 
 NAMING_SCHEMA = pl.Schema(
     {"path": pl.String, "entities": pl.Int64, "likeness": pl.Float64, "chosen": pl.Boolean}
@@ -150,11 +152,44 @@ class MatchedPair:
 
     @cached_property
     def compared_kinds(self) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-        """The kinds by which left and right entities are told apart: one unless both are RDF."""
+        """The kinds by which left and right entities are told apart: one unless both are RDF.
+
+        A class and an individual are told apart only if ``kinds_meet`` is False. What is class
+        and property at once counts as a property; ``puns`` says what does.
+        """
         if self.both_rdf:
-            return self.left.kinds, self.right.kinds
-        left, right = (np.zeros(len(graph.entities), dtype=np.int8) for graph in self.graphs)
+            left, right = (graph.kinds.copy() for graph in self.graphs)
+        else:
+            left, right = (np.zeros(len(graph.entities), dtype=np.int8) for graph in self.graphs)
+        for kinds in (left, right):
+            kinds[kinds == Kind.PUN] = Kind.PROPERTY
+            if self.kinds_meet:
+                kinds[kinds == Kind.CLASS] = Kind.INDIVIDUAL
         return left, right
+
+    @cached_property
+    def puns(self) -> tuple[Mask, Mask]:
+        """Which left and right entities are classes and properties at once."""
+        return self.left.kinds == Kind.PUN, self.right.kinds == Kind.PUN
+
+    @cached_property
+    def kinds_meet(self) -> bool:
+        """Whether a class may be linked with an individual.
+
+        That is so where most of a graph is classes, or individuals, and the other graph has next
+        to none of that kind.
+        """
+        left, right = (
+            np.bincount(graph.kinds[graph.linkable], minlength=2)[: Kind.CLASS + 1]
+            for graph in self.graphs
+        )
+        share = TUNING.semantics.counterparts
+        return any(
+            bool((ours[kind] * 2 > ours.sum()) & (theirs[kind] < share * ours[kind]))
+            for ours, theirs in ((left, right), (right, left))
+            if theirs.any()
+            for kind in (Kind.CLASS, Kind.INDIVIDUAL)
+        )
 
     def __repr__(self) -> str:
         """Counts instead of contents."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sameas.compute.arrays import Positions, Vector
 from sameas.compute.rows import Rows
 from sameas.graph.matched import MatchedPair
+from sameas.graph.semantics.kinds import Kind
 from sameas.options.options import Options
 from sameas.options.tuning import TUNING, Tuning
 from sameas.text.encoders import EncodedNames
@@ -48,6 +49,7 @@ class Constraints:
     ``seeds`` and ``rejected`` are pairs, shape (k, 2). ``inside`` are masks of the left and right
     entities that may be linked with each other; the others may be linked among themselves, as
     support for those. Pairs are of one kind, where ``kinds`` are known; otherwise these are zero.
+    ``puns`` are masks of entities that are class and property at once, and go with either.
     ``single`` says whether a left, and whether a right entity has one partner at most.
     """
 
@@ -56,6 +58,7 @@ class Constraints:
     inside: tuple[NDArray[np.bool_], NDArray[np.bool_]]
     kinds: tuple[NDArray[np.int8], NDArray[np.int8]]
     single: tuple[bool, bool] = (True, True)
+    puns: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None = None
 
     @cached_property
     def crowd(self) -> Vector:
@@ -67,7 +70,7 @@ class Constraints:
     def allows(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Which pairs are of one kind, not rejected, not at odds with seeds, not half inside."""
         allowed: NDArray[np.bool_] = self.inside[0][left] == self.inside[1][right]
-        allowed &= self.kinds[0][left] == self.kinds[1][right]
+        allowed &= self._of_one_kind(left, right)
         width = len(self.inside[1])
         if len(self.rejected):
             numbers = self.rejected[:, 0] * width + self.rejected[:, 1]
@@ -78,6 +81,17 @@ class Constraints:
                 partner[self.seeds[:, column]] = self.seeds[:, 1 - column]
                 allowed &= (partner[near] < 0) | (partner[near] == far)
         return allowed
+
+
+    def _of_one_kind(
+        self, left: NDArray[np.integer], right: NDArray[np.integer]
+    ) -> NDArray[np.bool_]:
+        kinds = self.kinds[0][left], self.kinds[1][right]
+        same: NDArray[np.bool_] = kinds[0] == kinds[1]
+        if self.puns is not None:
+            for puns, near, others in zip(self.puns, (left, right), kinds[::-1], strict=True):
+                same |= puns[near] & np.isin(others, (Kind.CLASS, Kind.PROPERTY))
+        return same
 
 
 @dataclass(frozen=True, eq=False)

@@ -175,6 +175,11 @@ class SemanticsTuning:
     """Edges between an entity and a text that belongs to it."""
     exclusive: float = chosen(0.9, "share of tails", RDF_PAIRS)
     """The share of a relation's tails with a single head from which tails belong to heads."""
+    counterparts: float = theory(
+        0.01, "ratio", "of entities with one partner at most, so many could be linked"
+    )
+    """How many entities of a kind a graph must have at least, in relation to the other graph, for
+    that kind to be linked with itself alone."""
     deepest: int = measured(30, "expressions", "bounds recursion")
     """OWL expressions within each other that are followed."""
     fewest_aliases: int = chosen(5, "nodes", RDF_PAIRS)

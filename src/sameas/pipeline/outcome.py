@@ -94,7 +94,7 @@ def _told_by_iri(task: Task) -> pl.Series:
     if not pair.both_rdf or asked or not same.any():
         return iris[:0]
     iris = iris.filter(pl.Series(same))
-    individual = pl.Series(pair.compared_kinds[0][seeds[same, 0]] == Kind.INDIVIDUAL)
+    individual = pl.Series(pair.left.kinds[seeds[same, 0]] == Kind.INDIVIDUAL)
     left, right = (_descriptions(graph, iris) for graph in (pair.left, pair.right))
     differ = pl.concat(
         [

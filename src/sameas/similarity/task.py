@@ -40,8 +40,14 @@ def make_task(
     rejected = _positions(pair, inputs.reject, "reject")
     inside = [np.zeros(len(graph.entities), dtype=np.bool_) for graph in graphs]
     inside[0][left], inside[1][right] = True, True
+    masks, puns = (inside[0], inside[1]), pair.puns
     known = Constraints(
-        seeds, rejected, (inside[0], inside[1]), pair.compared_kinds, options.single
+        seeds,
+        rejected,
+        masks,
+        pair.compared_kinds,
+        options.single,
+        puns if puns[0].any() or puns[1].any() else None,
     )
     _check_seeds(known)
     if pair.both_rdf:

@@ -1,7 +1,7 @@
 """Kinds of resources: what OWL, RDFS and SKOS say of each, and how it is used.
 
-Only resources of the same kind are linked. Anonymous OWL expressions are dissolved into plain
-triples between named resources.
+Only resources of the same kind are linked, unless the other graph has none of a kind. Anonymous
+OWL expressions are dissolved into plain triples between named resources.
 """
 
 from __future__ import annotations
@@ -76,9 +76,11 @@ class Kind(IntEnum):
     """A node without a life of its own: blank, a label node, a reified value."""
     VOCABULARY = 5
     """A term of RDF, OWL, SKOS, ..., an ontology header, a deprecated resource."""
+    PUN = 6
+    """A class and a property at once, which may be linked as either."""
 
 
-LINKED = (Kind.INDIVIDUAL, Kind.CLASS, Kind.PROPERTY)
+LINKED = (Kind.INDIVIDUAL, Kind.CLASS, Kind.PROPERTY, Kind.PUN)
 
 Kinds = NDArray[np.int8]
 
@@ -195,6 +197,7 @@ def _kinds(view: View) -> Kinds:
     kinds[~described & ~inside] = Kind.MENTION
     kinds[is_class] = Kind.CLASS
     kinds[is_property] = Kind.PROPERTY
+    kinds[mask(view.of_type(CLASS_TYPES)) & mask(view.of_type(PROPERTY_TYPES))] = Kind.PUN
     kinds[_holders(view, is_class | is_property)] = Kind.HOLDER
     reading = graph.reading or Reading()
     if not reading.blank_nodes and reading.link != "all":

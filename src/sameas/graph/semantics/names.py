@@ -24,6 +24,7 @@ from sameas.graph.labels import (
     beginnings,
     looks_like_words,
     names_from_uris,
+    with_words_apart,
 )
 from sameas.graph.semantics.kinds import LINKED, SYNONYMS, VOCABULARIES, Kind, View, iris
 from sameas.graph.semantics.paths import SEPARATOR
@@ -40,6 +41,8 @@ XL = {
 """Properties of labels, and those of labels that are nodes."""
 
 NAMED = (*LINKED, Kind.MENTION)
+TERMS = (Kind.CLASS, Kind.PROPERTY, Kind.PUN)
+"""Kinds whose labels may be identifiers in camel case, as those of schema.org are."""
 NAMES = ("entity", "path", "value", "language", "rank")
 
 
@@ -108,6 +111,8 @@ def _naming(side: _Side, other: _Side) -> Naming:
     every = pl.concat([every, local])
     named = pl.Series(np.isin(side.view.kinds, NAMED))
     every = every.filter(named.gather(every["entity"]))
+    terms = pl.Series(np.isin(side.view.kinds, TERMS)).gather(every["entity"])
+    every = every.with_columns(with_words_apart(every["value"]).zip_with(terms, every["value"]))
     every = every.sort("entity", "rank", "language", "value", maintain_order=True)
     used = [*side.known["path"].unique().sort(), *sorted(chosen)]
     return Naming(

@@ -43,7 +43,7 @@ class RunTables:
 
     def threshold(self, left: int) -> float:
         """What the score of a left entity's pair must exceed."""
-        kind = Kind(self.pair.left.kinds[left]).name.lower()
+        kind = Kind(self.pair.compared_kinds[0][left]).name.lower()
         return self.thresholds.get(kind, self.thresholds.get("", 0.0))
 
     @property
