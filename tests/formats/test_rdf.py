@@ -23,7 +23,7 @@ from sameas import InputError, OptionError, Reading
 from sameas.cli.main import main
 from sameas.formats import rdf as quads_module
 from sameas.formats.rdf_syntax import FORMATS
-from sameas.graph.semantics.kinds import Kind
+from sameas.graph.kind import Kind
 from sameas.graph.semantics.understanding import understand
 
 E = "http://example.org/"

@@ -14,8 +14,8 @@ from click.testing import CliRunner
 import sameas
 from sameas import Graph, GraphPair, Reading
 from sameas.cli.main import main
+from sameas.graph.kind import Kind
 from sameas.graph.labels import are_identifiers, looks_like_words
-from sameas.graph.semantics.kinds import Kind
 from sameas.graph.semantics.paths import SEPARATOR
 from sameas.graph.semantics.understanding import understand
 
@@ -584,3 +584,54 @@ def test_a_seed_counts_even_between_kinds():
     assert scores.pop(("x:City", "y:l")) > 90
     assert set(scores) <= {("x:p", "y:p"), ("x:f", "y:f")}
     assert all(score < 90 for score in scores.values())
+
+
+THINGS = ("granite", "limestone", "quartz crystal", "feldspar", "obsidian", "river sandstone")
+
+
+def rocks(side, kind, above, label):
+    """Rocks, each of a kind and below the first."""
+    return "".join(
+        f':{side}{n:08x} a {kind} ; {label} "{name}" ; {above} :{side}{0:08x} .\n'
+        for n, name in enumerate(THINGS)
+    )
+
+
+def test_classes_are_linked_with_individuals_where_a_graph_has_no_others():
+    left = graph_of(rocks("l", "owl:Class", "rdfs:subClassOf", "rdfs:label"))
+    right = graph_of(rocks("r", "skos:Concept", "skos:broader", "skos:prefLabel"))
+    alignment = sameas.align(left, right, no_audit=True)
+    assert alignment.diagnostics.kinds_meet
+    assert links_of(alignment) == {(f"{E}l{n:08x}", f"{E}r{n:08x}") for n in range(len(THINGS))}
+
+
+def test_classes_and_individuals_are_told_apart_where_both_graphs_have_both():
+    sides = [
+        rocks(side, "owl:Class", "rdfs:subClassOf", "rdfs:label")
+        + rocks(f"i{side}", f":{side}{0:08x}", ":above", "rdfs:label")
+        for side in "lr"
+    ]
+    alignment = sameas.align(*map(graph_of, sides), no_audit=True)
+    assert alignment.diagnostics.kinds_meet is None
+    links = links_of(alignment)
+    assert len(links) == 2 * len(THINGS)
+    assert all(left.replace("/l", "/r").replace("/il", "/ir") == right for left, right in links)
+
+
+@pytest.mark.parametrize("kind", ["owl:Class", "owl:ObjectProperty"])
+def test_what_is_class_and_property_at_once_is_linked_as_either(kind):
+    left = rocks("l", "owl:Class", "rdfs:subClassOf", "rdfs:label")
+    left += ':lpun a owl:Class, owl:ObjectProperty ; rdfs:label "has density" .'
+    right = rocks("r", "owl:Class", "rdfs:subClassOf", "rdfs:label")
+    right += f':rpun a {kind} ; rdfs:label "has density" .'
+    alignment = sameas.align(graph_of(left), graph_of(right), no_audit=True)
+    assert kinds_of(alignment.pair.left)["lpun"] == Kind.PUN
+    assert (f"{E}lpun", f"{E}rpun") in links_of(alignment)
+
+
+def test_words_in_labels_of_terms_are_apart_but_not_in_names_of_individuals():
+    graph = matched(
+        ':a a owl:Class ; rdfs:label "CreativeWork" . :b a rdf:Property ; rdfs:label "birthDate" . '
+        ':c a :a ; rdfs:label "YouTube" ; :b "1" .'
+    )
+    assert names_of(graph) == {"a": "Creative Work", "b": "birth Date", "c": "YouTube"}

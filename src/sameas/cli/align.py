@@ -244,6 +244,8 @@ def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str
         yield "how good", "cannot be told: too few links for an audit"
     if found.same_iri:
         yield "same IRI", f"{found.same_iri:,} things in both graphs, not listed (see --link)"
+    if found.kinds_meet:
+        yield "kinds", "classes and individuals are linked: one graph has next to none of a kind"
     yield "solver", found.solver
     unit = "profit"
     if found.refinement_rounds is not None:

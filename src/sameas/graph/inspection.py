@@ -12,8 +12,8 @@ import numpy as np
 import polars as pl
 
 from sameas.graph.graph import Graph, GraphPair
+from sameas.graph.kind import Kind
 from sameas.graph.matched import MatchedGraph, MatchedPair
-from sameas.graph.semantics.kinds import Kind
 from sameas.graph.semantics.understanding import understand, understand_alone
 
 SHOWN = 10

@@ -20,8 +20,8 @@ from sameas.graph.graph import (
     tables_in_order,
     tables_without,
 )
+from sameas.graph.kind import Kind
 from sameas.graph.labels import MOST_LETTERS, beginnings
-from sameas.graph.semantics.kinds import Kind
 from sameas.options.tuning import TUNING
 
 NAMING_SCHEMA = pl.Schema(
@@ -45,7 +45,7 @@ class MatchedGraph(GraphTables):
     """Positions of the entities that may be linked, ascending; the others (blank nodes, mentions
     of other places) are only neighbours."""
     kinds: NDArray[np.int8]
-    """What each entity is (a ``sameas.graph.semantics.kinds.Kind``): an individual where nothing
+    """What each entity is (a ``sameas.graph.kind.Kind``): an individual where nothing
     says otherwise."""
     name_paths: tuple[str, ...] = ()
     """The attributes that hold the names, where these were found among them."""

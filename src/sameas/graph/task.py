@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from sameas.compute.arrays import Positions, Vector
 from sameas.compute.rows import Rows
+from sameas.graph.kind import Kind
 from sameas.graph.matched import MatchedPair
-from sameas.graph.semantics.kinds import Kind
 from sameas.options.options import Options
 from sameas.options.tuning import TUNING, Tuning
 from sameas.text.encoders import EncodedNames
@@ -81,7 +81,6 @@ class Constraints:
                 partner[self.seeds[:, column]] = self.seeds[:, 1 - column]
                 allowed &= (partner[near] < 0) | (partner[near] == far)
         return allowed
-
 
     def _of_one_kind(
         self, left: NDArray[np.integer], right: NDArray[np.integer]

@@ -15,8 +15,8 @@ from sameas.assignment.ranking import ranked, ranks_of
 from sameas.candidates.pairs import Candidates, from_pairs
 from sameas.candidates.search import add_translated
 from sameas.compute.arrays import Positions, Progress
+from sameas.graph.kind import Kind
 from sameas.graph.matched import MatchedPair
-from sameas.graph.semantics.kinds import Kind
 from sameas.graph.task import Task
 from sameas.pipeline.memory import plan_memory
 from sameas.pipeline.outcome import Outcome, prices_of

@@ -9,8 +9,8 @@ import polars as pl
 
 from sameas.compute.arrays import Positions, Vector
 from sameas.graph.graph import positions_of
+from sameas.graph.kind import Kind
 from sameas.graph.matched import MatchedGraph
-from sameas.graph.semantics.kinds import Kind
 from sameas.graph.task import Task
 from sameas.pipeline.phases import Phases
 from sameas.result.alignment import SCHEMAS, Alignment, Diagnostics
@@ -69,6 +69,7 @@ def make_alignment(task: Task, outcome: Outcome, phases: Phases) -> Alignment:
         left_candidates=len(task.sides[0]),
         right_candidates=len(task.sides[1]),
         same_iri=len(kept) - len(telling) or None,
+        kinds_meet=task.pair.kinds_meet or None,
         long_names=task.long_names or None,
         word_vectors=None if vectors is None else vectors.description,
     )

@@ -57,6 +57,10 @@ class Diagnostics:
     right_candidates: int = 0
     same_iri: int | None = None
     """Entities that both graphs call by the same IRI, and that are not listed for that."""
+    kinds_meet: bool | None = None
+    """True where classes may be linked with individuals: a graph has next to none of a kind."""
+    no_links: str | None = None
+    """Where there are no links: what stood in the way, and what would change it."""
     long_names: int | None = None
     """Names that were too long, and compared by their beginning."""
     form: str | None = None

@@ -20,6 +20,7 @@ from sameas.formats.same_as import write_same_as
 from sameas.formats.sssom import check_meta, write_sssom
 from sameas.graph.graph import Graph
 from sameas.graph.iri import SKOS, are_blank, are_iris, is_iri, to_iris
+from sameas.graph.kind import Kind
 from sameas.graph.links import (
     LINK_COLUMNS,
     PREDICATES,
@@ -30,7 +31,6 @@ from sameas.graph.links import (
     with_numbers,
 )
 from sameas.graph.matched import MatchedGraph
-from sameas.graph.semantics.kinds import Kind
 from sameas.graph.tables import NUMBERS, Table, as_links
 from sameas.result.alignment import Alignment
 from sameas.result.curated import curated, manual_columns

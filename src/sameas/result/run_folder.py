@@ -27,9 +27,9 @@ from sameas.formats.files import read_bytes
 from sameas.formats.tables import read_parquet
 from sameas.formats.vectors import read_array
 from sameas.graph.graph import Graph
+from sameas.graph.kind import Kind
 from sameas.graph.matched import NAMING_SCHEMA, MatchedGraph, MatchedPair
 from sameas.graph.rdf.reading import Reading
-from sameas.graph.semantics.kinds import Kind
 from sameas.graph.task import Inputs
 from sameas.options.options import Options, recorded_options
 from sameas.result.alignment import SCHEMAS, Alignment, Diagnostics

@@ -7,7 +7,6 @@ OWL expressions are dissolved into plain triples between named resources.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from enum import IntEnum
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from sameas.compute.arrays import Mask, Positions
 from sameas.graph.graph import Graph, sorted_distinct
 from sameas.graph.iri import OWL, RDF, RDFS, SKOS, XML, XSD
+from sameas.graph.kind import Kind
 from sameas.graph.labels import LABELS, are_identifiers, namespaces
 from sameas.graph.rdf.reading import Reading
 from sameas.options.tuning import TUNING, Tuning
@@ -62,22 +62,6 @@ LABEL_NODES = (
     "obo:hasDefinition obo:hasDbXref obo:hasAlternativeId"
 )
 """Properties that lead to a node which only holds a text."""
-
-
-class Kind(IntEnum):
-    """What a resource is."""
-
-    INDIVIDUAL = 0
-    CLASS = 1
-    PROPERTY = 2
-    MENTION = 3
-    """An IRI of another place, of which nothing is said; a neighbour and no more."""
-    HOLDER = 4
-    """A node without a life of its own: blank, a label node, a reified value."""
-    VOCABULARY = 5
-    """A term of RDF, OWL, SKOS, ..., an ontology header, a deprecated resource."""
-    PUN = 6
-    """A class and a property at once, which may be linked as either."""
 
 
 LINKED = (Kind.INDIVIDUAL, Kind.CLASS, Kind.PROPERTY, Kind.PUN)

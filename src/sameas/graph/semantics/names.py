@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sameas.compute.arrays import Mask
 from sameas.graph.iri import SKOS
+from sameas.graph.kind import Kind
 from sameas.graph.labels import (
     ALTERNATIVES,
     LABELS,
@@ -26,7 +27,7 @@ from sameas.graph.labels import (
     names_from_uris,
     with_words_apart,
 )
-from sameas.graph.semantics.kinds import LINKED, SYNONYMS, VOCABULARIES, Kind, View, iris
+from sameas.graph.semantics.kinds import LINKED, SYNONYMS, VOCABULARIES, View, iris
 from sameas.graph.semantics.paths import SEPARATOR
 from sameas.text.folding import folded
 

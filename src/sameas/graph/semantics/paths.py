@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from sameas.graph.semantics.kinds import Kind, View
+from sameas.graph.kind import Kind
+from sameas.graph.semantics.kinds import View
 
 SEPARATOR = " / "
 """Stands between the relations and the attribute of a path."""

@@ -13,11 +13,12 @@ import polars as pl
 
 from sameas.compute.arrays import Mask, Positions
 from sameas.graph.graph import Graph, GraphPair
+from sameas.graph.kind import Kind
 from sameas.graph.labels import LABELS
 from sameas.graph.matched import MatchedGraph, MatchedPair
 from sameas.graph.rdf.reading import Reading
 from sameas.graph.semantics.aliases import find_aliases
-from sameas.graph.semantics.kinds import LINKED, Kind, View, view_of
+from sameas.graph.semantics.kinds import LINKED, View, view_of
 from sameas.graph.semantics.names import Naming, find_names
 from sameas.graph.semantics.paths import SEPARATOR, literal_paths
 from sameas.options.tuning import TUNING, Tuning

@@ -10,8 +10,8 @@ import polars as pl
 
 from sameas.candidates.pairs import Candidates, from_pairs
 from sameas.compute.arrays import Positions
+from sameas.graph.kind import Kind
 from sameas.graph.matched import MatchedGraph, MatchedPair
-from sameas.graph.semantics.kinds import Kind
 from sameas.graph.task import Inputs
 from sameas.options.options import Options
 from sameas.options.tuning import Tuning
