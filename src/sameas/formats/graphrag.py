@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import IO
 
 import polars as pl
 
+from sameas.errors import InputError, shortened
+from sameas.formats.raw_tables import RawTable
 from sameas.graph.property_graph import (
     PropertyGraph,
     ValueKind,
@@ -14,9 +18,27 @@ from sameas.graph.property_graph import (
     keys_with_several,
     value_kinds,
 )
+from sameas.graph.property_tables import (
+    EDGES,
+    NODES,
+    UNTYPED,
+    PropertyKeys,
+    PropertyTables,
+    column_properties,
+    joined_tables,
+)
 
-RELATED = "related"
+RELATED = UNTYPED
 """The type of all relationships, which GraphRAG's have not."""
+TITLES = ("title", "name")
+"""The column that names entities; it was "name" before GraphRAG 1.0."""
+NOTES = ("human_readable_id", "text_unit_ids", "frequency", "degree", "x", "y", "top_level_node_id")
+"""Columns about the run and the texts, which tell nothing about what an entity is."""
+FILES = (
+    ("entities.parquet", "relationships.parquet"),
+    ("create_final_entities.parquet", "create_final_relationships.parquet"),
+)
+"""What the two files are called in GraphRAG's output folder, now and before 1.0."""
 TEXTS = ("id", "title", "description")
 """Columns that hold one text, also of things of which several are known."""
 SEPARATOR = "\n"
@@ -31,6 +53,85 @@ KINDS: dict[ValueKind, type[pl.DataType]] = {
     "number": pl.Float64,
     "boolean": pl.Boolean,
 }
+
+
+def graphrag_files(folder: Path) -> list[Path]:
+    """The two files of GraphRAG in its output folder; none if it has no entities."""
+    for names in FILES:
+        if (folder / names[0]).is_file():
+            return [folder / name for name in names if (folder / name).is_file()]
+    return []
+
+
+def are_graphrag(headers: Sequence[Sequence[str]]) -> bool:
+    """Whether tables are GraphRAG's entities and relationships, by their columns.
+
+    >>> are_graphrag([["id", "title", "type", "description"], ["source", "target", "description"]])
+    True
+    """
+    ends = [header for header in headers if {"source", "target"} <= set(header)]
+    others = [header for header in headers if header not in ends]
+    return bool(ends and others) and all(
+        {"id", "type", "description"} <= set(header) and set(TITLES) & set(header)
+        for header in others
+    )
+
+
+def read_graphrag(tables: Sequence[RawTable]) -> PropertyTables:
+    """The property graph of GraphRAG's tables; relationships lead to entities by title."""
+    entities = [table for table in tables if "source" not in table.header]
+    nodes = [_nodes(table) for table in entities]
+    titles = pl.concat([titled for _, titled in nodes])
+    if titles["title"].is_duplicated().any():
+        title = titles.filter(titles["title"].is_duplicated())["title"][0]
+        problem = f'two entities have the title "{shortened(title)}", by which relationships name'
+        raise InputError(entities[0].path, f"{problem} them; make titles distinct")
+    edges = [_edges(table, titles) for table in tables if "source" in table.header]
+    return joined_tables([*(part for part, _ in nodes), *edges])
+
+
+def _nodes(table: RawTable) -> tuple[PropertyTables, pl.DataFrame]:
+    """The entities of a table, and the title of each (columns title, id)."""
+    title = next(name for name in TITLES if name in table.header)
+    ids, titles = table.rows["id"].cast(pl.String), table.rows[title].cast(pl.String)
+    for name, column in (("id", ids), (title, titles)):
+        if (column.fill_null("") == "").any():
+            row = int((column.fill_null("") == "").arg_max() or 0) + 1
+            raise InputError(table.path, f'column "{name}" is empty; fill it', row=row)
+    nodes = pl.DataFrame([ids.rename("entity"), table.lines.rename("line")])
+    nodes = nodes.with_columns(file=pl.lit(str(table.path)))
+    labels = pl.DataFrame({"entity": ids, "type": table.rows["type"].cast(pl.String)})
+    labels = labels.filter(pl.col("type").str.strip_chars().fill_null("") != "")
+    rest = table.rows.drop("id", "type")
+    properties, counts = column_properties(ids.rename("entity"), rest)
+    keys = PropertyKeys(types="type", is_directed=False, not_compared=NOTES)
+    part = PropertyTables(
+        nodes=nodes.select(*NODES),
+        labels=labels,
+        properties=properties,
+        keys=keys,
+        names=(title,),
+        counts=counts,
+    )
+    return part, pl.DataFrame([titles.rename("title"), ids.rename("id")])
+
+
+def _edges(table: RawTable, titles: pl.DataFrame) -> PropertyTables:
+    """The relationships of a table; they have no direction."""
+    ends = []
+    for side in ("source", "target"):
+        column = table.rows[side].cast(pl.String).fill_null("")
+        ids = _looked_up(column, titles["title"], titles["id"])
+        ends.append(column.zip_with(ids.is_null(), ids))  # unknown ones are told of later
+    edges = pl.DataFrame({"head": ends[0], "tail": ends[1]}).with_columns(
+        relation=pl.lit(UNTYPED),
+        is_directed=pl.lit(value=False),
+        file=pl.lit(str(table.path)),
+        line=table.lines,
+    )
+    rows = pl.int_range(len(edges), dtype=pl.Int64, eager=True).rename("triple")
+    properties, counts = column_properties(rows, table.rows.drop("source", "target"))
+    return PropertyTables(edges=edges.select(*EDGES), edge_properties=properties, counts=counts)
 
 
 def write_graphrag(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from sameas.formats.apoc import looks_like_apoc
+
 JSON_SUFFIXES = (".json", ".jsonl")
 
 
@@ -20,7 +22,7 @@ def begins_like_records(head: bytes) -> bool:
     """
     text = head.decode(errors="ignore").lstrip()
     if text.startswith("["):
-        return True
+        return not looks_like_apoc(head)
     try:
         first, _ = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):  # one object over many lines, or one long line

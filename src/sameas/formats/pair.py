@@ -16,9 +16,10 @@ from sameas.formats.benchmark import MARKS, TRANSLATED, Side, read_benchmark, re
 from sameas.formats.files import STANDARD_INPUT, StrPath, limited
 from sameas.formats.links import read_gold_links
 from sameas.formats.names import read_names
+from sameas.formats.property_graph import read_property_graphs
 from sameas.formats.sources import Place, files_of, read_files
 from sameas.formats.sparql import endpoint_of, read_endpoint
-from sameas.formats.tabular import graph_of_tables, read_property_graphs
+from sameas.formats.tabular import graph_of_tables
 from sameas.graph.graph import Graph, GraphPair
 from sameas.graph.labels import further_names, look_up_names
 from sameas.graph.matched import MatchedGraph, MatchedPair
@@ -123,7 +124,7 @@ def _side(place: Place, reading: Reading, number: int) -> Side:
             graph = graph_of_tables(files.tables, reading.for_side(number))
             return Side(graph=graph, file=file)
         if files.property_graphs:
-            graph = read_property_graphs(files.property_graphs, reading)
+            graph = read_property_graphs(files.property_graphs, reading.for_side(number))
             return Side(graph=graph, file=file)
         batches = read_files(files.rdf, reading, tally)
     graph = Graph.from_statements(batches, reading, tally=tally, place=file)

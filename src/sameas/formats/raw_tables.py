@@ -59,6 +59,12 @@ class RawTable:
         rows = self._below_header.drop("line")
         return rows.rename(dict(zip(rows.columns, self.header, strict=True)))
 
+    @property
+    def cells(self) -> pl.DataFrame:
+        """What stands below the header, columns by number, from "0": names may stand twice."""
+        rows = self._below_header.drop("line") if self.frame is None else self.frame
+        return rows.rename({name: str(number) for number, name in enumerate(rows.columns)})
+
     @cached_property
     def lines(self) -> pl.Series:
         """The line of each row, or its number where a file has no lines."""

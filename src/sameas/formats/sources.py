@@ -24,6 +24,7 @@ from sameas.formats.files import (
     open_stream,
     require_file,
 )
+from sameas.formats.graphrag import graphrag_files
 from sameas.formats.json_kind import JSON_SUFFIXES, begins_like_records
 from sameas.formats.rdf import read_stream
 from sameas.formats.rdf_syntax import FORMATS, looks_like_rdf
@@ -146,7 +147,12 @@ def expanded(place: StrPath) -> list[StrPath]:
 
 
 def _in_folder(folder: Path, reading: Reading) -> SideFiles:
-    """The files of a folder: those of RDF, else all tables and property graphs."""
+    """The files of a folder: GraphRAG's two, those of RDF, else all tables and property graphs."""
+    if of_graphrag := graphrag_files(folder):
+        log.info(
+            "%s: read as GraphRAG's output: %s", folder, ", ".join(p.name for p in of_graphrag)
+        )
+        return SideFiles(tables=tuple(of_graphrag))
     files = sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
     kinds = [(file, rdf_kind(file, reading) if file.is_file() else None) for file in files]
     rdf: list[RdfFile] = [(file, kind) for file, kind in kinds if kind]

@@ -126,7 +126,11 @@ def text_rows(source: bytes, separator: str) -> pl.DataFrame:
         body, separator=separator, quote_char=quote, has_header=False, infer_schema=False
     )
     blank = pl.all_horizontal(pl.col(rows.columns).is_null())
-    return rows.with_columns(line=LINE + above).filter(~blank)
+    lines = LINE + above
+    if quote and b'"' in body:  # quoted cells may hold line breaks
+        breaks = pl.sum_horizontal(pl.all().str.count_matches("\n").cast(pl.Int64))
+        lines = lines + breaks.cum_sum().shift(1, fill_value=0)
+    return rows.with_columns(line=lines).filter(~blank)
 
 
 def read_parquet(path: Path) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""The graph of a side that consists of tables or of files of property graphs."""
+"""The graph of a side that consists of tables."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import polars as pl
 from sameas.compute.parallel import map_blocks
 from sameas.errors import InputError, shortened
 from sameas.formats.files import kind_of, limited, limits
+from sameas.formats.property_graph import read_node_tables
 from sameas.formats.raw_tables import RawTable, read_raw
 from sameas.formats.table_kind import TRIPLE
 from sameas.formats.tables import errors_of
@@ -48,18 +49,7 @@ def graph_of_tables(paths: Sequence[Path], reading: Reading) -> Graph:
         raise InputError(table.path, f"{problem}; give them as two sides")
     if kinds == {"records"}:
         return graph_of_records(tables, reading)
-    return graph_of_nodes_and_edges(tables, reading)
-
-
-def graph_of_nodes_and_edges(tables: Sequence[RawTable], reading: Reading) -> Graph:
-    """The property graph of tables of nodes, edges and records."""
-    edges = next(table for table in tables if table.kind != "records")
-    raise InputError(edges.path, f"is a table of {edges.kind}, which is not read")
-
-
-def read_property_graphs(paths: Sequence[Path], reading: Reading) -> Graph:
-    """The property graph of files of GraphML or JSON."""
-    raise InputError(paths[0], "is a property graph, which is not read")
+    return read_node_tables(tables, reading)
 
 
 def graph_of_records(tables: Sequence[RawTable], reading: Reading) -> Graph:

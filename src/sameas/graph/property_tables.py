@@ -141,6 +141,43 @@ def tables_of_parts(parts: Iterable[Node | Edge], *, file: str = "") -> Property
     )
 
 
+def column_properties(
+    owners: pl.Series, table: pl.DataFrame, *, tuning: SemanticsTuning = TUNING.semantics
+) -> tuple[pl.DataFrame, dict[str, int]]:
+    """owner, attribute, value, datatype of typed columns; how many vectors were left out.
+
+    A list has several values. Missing and empty values are left out.
+    """
+    schema = pl.Schema([(owners.name, owners.dtype), *VALUES.items()])
+    tables, vectors = [pl.DataFrame(schema=schema)], 0
+    for column in table:
+        values = pl.DataFrame([owners, column.rename("value")]).drop_nulls()
+        if isinstance(column.dtype, pl.List | pl.Array):
+            lists = values.with_columns(pl.col("value").cast(pl.List(column.dtype.inner)))
+            is_vector = pl.col("value").list.len() >= tuning.vector
+            is_vector = is_vector & pl.lit(column.dtype.inner.is_float())
+            vectors += lists.filter(is_vector).height
+            values = lists.filter(~is_vector).explode("value").drop_nulls()
+        kind = values["value"].dtype
+        if kind.is_nested() or kind == pl.Binary:
+            texts = pl.col("value").map_elements(str, return_dtype=pl.String)
+        else:
+            texts = pl.col("value").cast(pl.String)
+        values = values.with_columns(
+            texts, attribute=pl.lit(column.name), datatype=pl.lit(_datatype(kind))
+        )
+        tables.append(values.filter(pl.col("value") != "").select(*schema))
+    return pl.concat(tables), {"vectors_left_out": vectors} if vectors else {}
+
+
+def _datatype(kind: pl.DataType) -> str:
+    if kind.is_integer():
+        return INTEGER
+    if kind.is_float() or kind.is_decimal():
+        return NUMBER
+    return BOOLEAN if kind == pl.Boolean else ""
+
+
 def joined_tables(parts: Sequence[PropertyTables]) -> PropertyTables:
     """The tables of several files in one; how the first was written counts."""
     counts, edge_properties, above = Counter[str](), [], 0
@@ -372,4 +409,5 @@ def understood_tables(tables: PropertyTables, *, relation: str | None = None) ->
 def reading_of(tables: PropertyTables, reading: Reading | None) -> Reading:
     """The reading with the properties that hold names, after those that the user says."""
     reading = reading or Reading()
-    return replace(reading, label=tuple(dict.fromkeys([*reading.label, *tables.names])))
+    names = (*reading.label, *reading.name, *tables.names)
+    return replace(reading, label=tuple(dict.fromkeys(names)))
