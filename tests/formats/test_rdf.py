@@ -819,26 +819,6 @@ def test_formats_that_include_each_other_are_not_mistaken(tmp_path, name, caplog
 
 
 @pytest.mark.parametrize(
-    ("text", "syntax"),
-    [
-        (f"Prefix(:=<{E}>)\nOntology(<{E}o> Declaration(Class(:a)))", "functional syntax"),
-        (f"Prefix: : <{E}>\nOntology: <{E}o>\nClass: a", "Manchester syntax"),
-        (
-            f'<?xml version="1.0"?>\n<!-- a --><Ontology xmlns="{OWL}" ontologyIRI="{E}o">\n'
-            '<Declaration><Class IRI="#a"/></Declaration></Ontology>',
-            "OWL/XML",
-        ),
-    ],
-)
-def test_owl_in_another_syntax_is_refused(tmp_path, text, syntax):
-    for name in ("g.owl", "g.ttl", "g.ofn"):
-        message = refusal(put(tmp_path / name, text))
-        assert message.endswith(
-            f": is OWL in {syntax}, which is not read; save it as RDF/XML or Turtle"
-        )
-
-
-@pytest.mark.parametrize(
     ("name", "content", "hint"),
     [
         ("g.nt.gz", LINE.encode(), "is not compressed with gzip; leave .gz off its name"),

@@ -23,7 +23,8 @@ import pyoxigraph as ox
 from sameas.errors import InputError, shortened
 from sameas.formats.files import Stream
 from sameas.formats.guards import LOST, Guarded, refuse_deep_lines, too_deep
-from sameas.formats.rdf_syntax import FORMATS, kind_of_content
+from sameas.formats.ontology import rdf_xml
+from sameas.formats.rdf_syntax import FORMATS, ONTOLOGY_SYNTAXES, kind_of_content
 from sameas.graph.iri import SIMPLE
 from sameas.graph.rdf.reading import LANGUAGE, RdfKind, Reading
 from sameas.graph.rdf.statements import BlankNames, from_canonical, statements_of
@@ -128,9 +129,19 @@ def read_stream(
         blank = BlankNames(tag)
         for content in _canonical_blocks(stream, faults):
             yield from_canonical(content, blank)
+    elif kind in ONTOLOGY_SYNTAXES:
+        yield from statements_of(_quads_of_ontology(stream, faults), tag)
     elif kind != "jsonld" or stream.head.strip():  # nothing is no JSON, but no error elsewhere
         yield from statements_of(_quads(stream, faults), tag)
     faults.report(Counter() if tally is None else tally)
+
+
+def _quads_of_ontology(stream: Stream, faults: Faults) -> Iterator[ox.Quad]:
+    """The valid quads of an ontology that is not written in RDF."""
+    content = rdf_xml(stream, faults.kind)
+    if content:
+        quads = ox.parse(input=content, format=FORMATS["rdf"], lenient=True)
+        yield from faults.valid(quads, lambda: None)
 
 
 def _quads(stream: Stream, faults: Faults) -> Iterator[ox.Quad]:

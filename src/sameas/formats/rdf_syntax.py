@@ -8,7 +8,6 @@ import re
 
 import pyoxigraph as ox
 
-from sameas.errors import InputError
 from sameas.formats.files import Stream
 from sameas.graph.iri import RDF
 from sameas.graph.rdf.reading import RdfKind
@@ -58,42 +57,51 @@ LOOKS: dict[RdfKind, tuple[tuple[RdfKind, ...], re.Pattern[str]]] = {
     ),
 }
 """The formats that include a format, and how files in it begin."""
-OWL_SYNTAXES = {
-    "functional syntax": re.compile(rf"{_COMMENTS}(?:Prefix|Ontology)\s*\("),
-    "Manchester syntax": re.compile(rf"{_COMMENTS}(?:Prefix|Namespace|Ontology):\s"),
-    "OWL/XML": re.compile(
+ONTOLOGY_SYNTAXES: dict[RdfKind, str] = {
+    "ofn": "OWL in functional syntax",
+    "omn": "OWL in Manchester syntax",
+    "owx": "OWL/XML",
+    "obo": "OBO",
+}
+"""What ontologies are written in besides RDF."""
+ONTOLOGY_LOOKS: dict[RdfKind, re.Pattern[str]] = {
+    "ofn": re.compile(rf"{_COMMENTS}(?:Prefix|Ontology)\s*\("),
+    "omn": re.compile(rf"{_COMMENTS}(?:Prefix|Namespace|Ontology):\s"),
+    "owx": re.compile(
         r"\s*(?:<\?[^>]*>\s*|<!--.*?-->\s*|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>\s*)*"
         r"<(?:\w+:)?Ontology\s[^>]*(?:ontologyIRI|xmlns\s*=\s*.http://www\.w3\.org/2002/07/owl#)",
         re.DOTALL,
     ),
+    "obo": re.compile(r"(?:\s|![^\n]*\n)*(?:format-version:|\[Term\]\s*\n\s*id:)"),
 }
 
 
 def kind_of_content(stream: Stream, claimed: RdfKind | None) -> RdfKind:
     """The format of a stream: the claimed one, unless the content clearly is in another."""
-    seen, owl_syntax = _looks(head_text(stream.head))
-    if owl_syntax:
-        remedy = "save it as RDF/XML or Turtle"
-        raise InputError(stream.place, f"is OWL in {owl_syntax}, which is not read; {remedy}")
-    if seen is None or claimed in (seen, *LOOKS[seen][0]):
+    seen = _looks(head_text(stream.head))
+    if seen is None or claimed == seen or (seen in LOOKS and claimed in LOOKS[seen][0]):
         return claimed or "nq"
-    if claimed:
+    if claimed and not (claimed == "rdf" and seen in ONTOLOGY_SYNTAXES):  # .owl says no syntax
         says = "is read as %s, which it holds, although its name or `format` says %s"
-        log.warning(f"%s: {says}", stream.place, FORMATS[seen].name, FORMATS[claimed].name)
+        log.warning(f"%s: {says}", stream.place, _name(seen), _name(claimed))
     return seen
 
 
+def _name(kind: RdfKind) -> str:
+    return ONTOLOGY_SYNTAXES[kind] if kind in ONTOLOGY_SYNTAXES else FORMATS[kind].name
+
+
 def looks_like_rdf(head: bytes) -> bool:
-    """Whether a file without a suffix that says so clearly holds RDF, or OWL in another syntax."""
+    """Whether a file without a suffix that says so clearly holds RDF, or an ontology."""
     text = head_text(head)
-    kind, owl_syntax = _looks(text)
-    return bool(owl_syntax or (RDF in text if kind == "rdf" else kind))
+    kind = _looks(text)
+    return RDF in text if kind == "rdf" else kind is not None
 
 
-def _looks(head: str) -> tuple[RdfKind | None, str | None]:
-    """The format of RDF, and the other syntax of OWL, that a text begins like."""
-    kind = next((kind for kind, (_, pattern) in LOOKS.items() if pattern.match(head)), None)
-    return kind, next((name for name, one in OWL_SYNTAXES.items() if one.match(head)), None)
+def _looks(head: str) -> RdfKind | None:
+    """The format of RDF, or the syntax of ontologies, that a text begins like."""
+    patterns = {**ONTOLOGY_LOOKS, **{kind: pattern for kind, (_, pattern) in LOOKS.items()}}
+    return next((kind for kind, pattern in patterns.items() if pattern.match(head)), None)
 
 
 def head_text(head: bytes) -> str:

@@ -27,7 +27,7 @@ from sameas.formats.files import (
 from sameas.formats.graphrag import graphrag_files
 from sameas.formats.json_kind import JSON_SUFFIXES, begins_like_records
 from sameas.formats.rdf import read_stream
-from sameas.formats.rdf_syntax import FORMATS, looks_like_rdf
+from sameas.formats.rdf_syntax import FORMATS, ONTOLOGY_SYNTAXES, looks_like_rdf
 from sameas.formats.sparql import endpoint_of
 from sameas.formats.tables import TABLE_SUFFIXES
 from sameas.graph.rdf.reading import RdfKind, Reading
@@ -39,7 +39,8 @@ Place = StrPath | Sequence[StrPath]
 RdfFile = tuple[StrPath, RdfKind | None]
 """A file, and the format that its name says."""
 
-SUFFIXES: dict[str, RdfKind] = {f".{kind}": kind for kind in FORMATS} | {
+SUFFIXES: dict[str, RdfKind] = {
+    **{f".{kind}": kind for kind in (*FORMATS, *ONTOLOGY_SYNTAXES)},
     ".owl": "rdf",
     ".xml": "rdf",
 }

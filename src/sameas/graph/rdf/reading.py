@@ -9,8 +9,9 @@ from typing import Annotated, Literal
 
 from sameas.options.declare import Option, check, wrong
 
-RdfKind = Literal["nt", "nq", "ttl", "trig", "rdf", "jsonld"]
-"""N-Triples, N-Quads, Turtle, TriG, RDF/XML, JSON-LD."""
+RdfKind = Literal["nt", "nq", "ttl", "trig", "rdf", "jsonld", "ofn", "omn", "owx", "obo"]
+"""N-Triples, N-Quads, Turtle, TriG, RDF/XML, JSON-LD; OWL in functional syntax, in Manchester
+syntax, OWL/XML; OBO."""
 TableChoice = Literal["triples", "records", "edges"]
 """What a row of a table is: a statement, an entity, or an edge of a property graph."""
 SIDES = ("left", "right")
