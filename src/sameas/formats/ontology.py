@@ -45,7 +45,8 @@ def rdf_xml(stream: Stream, kind: RdfKind) -> bytes:
     if not text.strip():
         return b""
     try:
-        ontology = pyhornedowl.open_ontology_from_string(_with_prefixes(text, kind), kind)
+        syntax: Any = kind
+        ontology = pyhornedowl.open_ontology_from_string(_with_prefixes(text, kind), syntax)
         return str(ontology.save_to_string("rdf")).encode()
     except (KeyboardInterrupt, SystemExit):
         raise
