@@ -93,10 +93,11 @@ class InputFiles:
 @command(
     """Link the entities of two graphs.
 
-    LEFT and RIGHT are RDF (.nt, .nq, .ttl, .trig, .rdf, .owl, .xml, .jsonld, .ofn, .omn,
-    .owx, .obo, plain or .gz, .bz2 or .zst; a folder of such files, a pattern in quotes, files with commas between them, - for
-    standard input, or sparql+http://... for an endpoint), or tables of triples (head, relation,
-    tail: .tsv, .csv, .parquet); PAIR is a benchmark folder in the DBP15K or OpenEA layout.
+    LEFT and RIGHT are RDF (.nt, .nq, .ttl, .trig, .rdf, .owl, .xml, .jsonld, .ofn, .omn, .owx,
+    .obo, plain or .gz, .bz2 or .zst; a folder of such files, a pattern in quotes, files with
+    commas between them, - for standard input, or sparql+http://... for an endpoint), or tables
+    of triples (head, relation, tail: .tsv, .csv, .parquet); PAIR is a benchmark folder in the
+    DBP15K or OpenEA layout.
     """,
     examples=r"""
     sameas align zh_en -o links.tsv
