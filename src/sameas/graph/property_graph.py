@@ -21,13 +21,13 @@ EDGE_PROPERTIES = pl.Schema(
 )
 ValueKind = Literal["text", "integer", "number", "boolean"]
 """What the values of a property are in files that tell numbers from text."""
-INTEGERS = [
-    f"{XSD}{name}" for name in ("integer", "int", "long", "short", "byte", "nonNegativeInteger")
-]
-NUMBERS = [f"{XSD}{name}" for name in ("double", "float", "decimal")]
+INTEGERS = ("integer", "int", "long", "short", "byte", "nonNegativeInteger")
+NUMBERS = ("double", "float", "decimal")
 BOOLEANS = {"true": True, "false": False}
 CASTS: dict[ValueKind, Any] = {"integer": int, "number": float, "boolean": BOOLEANS.get}
 """How the text of a value becomes a Python value; text stays text."""
+LIST = "[]"
+"""Ends the datatype of values that stood in a list, also where there is one."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -73,14 +73,15 @@ def value_kinds(properties: pl.DataFrame) -> dict[str, ValueKind]:
     >>> value_kinds(pl.DataFrame(columns))
     {'a': 'text', 'b': 'integer'}
     """
-    value, datatype = pl.col("value"), pl.col("datatype")
+    value = pl.col("value")
+    datatype = pl.col("datatype").str.strip_prefix(XSD).str.strip_suffix(LIST)
     number = value.cast(pl.Float64, strict=False)
     kinds = properties.group_by("key", maintain_order=True).agg(
         integer=(datatype.is_in(INTEGERS) & value.cast(pl.Int64, strict=False).is_not_null()).all(),
         number=(
             datatype.is_in([*INTEGERS, *NUMBERS]) & number.is_finite().fill_null(value=False)
         ).all(),
-        boolean=((datatype == f"{XSD}boolean") & value.is_in(list(BOOLEANS))).all(),
+        boolean=((datatype == "boolean") & value.is_in(list(BOOLEANS))).all(),
     )
     choice = (
         pl.when("integer")
@@ -95,9 +96,10 @@ def value_kinds(properties: pl.DataFrame) -> dict[str, ValueKind]:
 
 
 def keys_with_several(properties: pl.DataFrame, owner: str) -> set[str]:
-    """The keys of which some owner ("node" or "edge") has several values."""
+    """The keys of which some owner ("node" or "edge") has several values, or a list of one."""
     counts = properties.group_by(owner, "key").len().filter(pl.col("len") > 1)
-    return set(counts["key"])
+    listed = properties.filter(pl.col("datatype").str.ends_with(LIST))
+    return {*counts["key"], *listed["key"]}
 
 
 def columns_by_key(owners: pl.Series, properties: pl.DataFrame) -> dict[str, pl.Series]:
@@ -142,11 +144,12 @@ def _grouped(table: pl.DataFrame, by: str, column: str) -> dict[Any, list[str]]:
 def _rows(properties: pl.DataFrame, owner: str) -> Iterator[tuple[Any, dict[str, Any]]]:
     """Each owner with its properties: a value, or a list where it has several."""
     kinds = value_kinds(properties)
-    cells = properties.group_by(owner, "key", maintain_order=True).agg("value")
-    owners = cells.group_by(owner, maintain_order=True).agg("key", "value")
-    for one, keys, values in owners.select(owner, "key", "value").iter_rows():
+    is_list = (pl.len() > 1) | pl.col("datatype").str.ends_with(LIST).any()
+    cells = properties.group_by(owner, "key", maintain_order=True).agg("value", is_list=is_list)
+    owners = cells.group_by(owner, maintain_order=True).agg("key", "value", "is_list")
+    for one, keys, values, lists in owners.select(owner, "key", "value", "is_list").iter_rows():
         held = {}
-        for key, texts in zip(keys, values, strict=True):
+        for key, texts, several in zip(keys, values, lists, strict=True):
             cast = CASTS.get(kinds[key], str)
-            held[key] = cast(texts[0]) if len(texts) == 1 else [cast(text) for text in texts]
+            held[key] = [cast(text) for text in texts] if several else cast(texts[0])
         yield one, held

@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import zstandard
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from sameas.compute.atomic import replacing_file
 from sameas.formats.files import kind_of
@@ -26,6 +24,7 @@ from sameas.options.options import Side
 from sameas.result.alignment import Alignment
 from sameas.result.curated import curated
 from sameas.result.export import check_place, predicates_of
+from sameas.result.identity import kept_entities
 
 SUFFIXES = (".nt", ".nq", ".ttl")
 COMPRESSORS: dict[str, Callable[[Any], Any]] = {
@@ -117,16 +116,9 @@ def _identities(
     ends = np.stack([graph.positions(links[side]) for side, graph in graphs.items()], axis=1)
     known = np.flatnonzero(ends.min(axis=1) >= 0)
     links, ends = links[known], ends[known] + np.array([0, shift])
-    joined = coo_array((np.ones(len(ends)), ends.T), shape=(len(written), len(written)))
-    count, group = connected_components(joined, directed=False)
-    best = np.argsort(-links["score"].fill_null(-np.inf).to_numpy(), kind="stable")
-    preferred = ends[best][:, [0, 1] if keep == "left" else [1, 0]].T.ravel()
     blank = written.str.starts_with("_:").to_numpy()
-    preferred = preferred[np.argsort(blank[preferred], kind="stable")]
-    kept = np.full(count, -1)
-    chosen, first = np.unique(group[preferred], return_index=True)
-    kept[chosen] = preferred[first]
-    terms = written.gather(np.where(kept[group] < 0, np.arange(len(written)), kept[group]))
+    kept = kept_entities(ends, links["score"], len(written), keep=keep, avoided=blank)
+    terms = written.gather(kept)
     said = pl.DataFrame(
         {
             "subject": terms.gather(ends.ravel()),
