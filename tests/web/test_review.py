@@ -20,7 +20,7 @@ from click.testing import CliRunner
 import sameas
 from folders import contents
 from pairs import matched_pair
-from sameas.cli.align import changed_links
+from sameas.cli.align import InputFiles, changed_links
 from sameas.cli.main import main
 from sameas.graph.iri import TYPE
 from sameas.graph.links import SAME_AS
@@ -540,7 +540,7 @@ def test_a_run_made_again_uses_decisions_keeps_them_and_says_what_changed(decide
     pairs = {*again.links.select("left", "right").iter_rows()}
     assert (decided.replaced["left"], decided.other) in pairs
     assert (decided.rejected["left"], decided.rejected["right"]) not in pairs
-    changed = changed_links({"seeds": run, "reject": run}, again)
+    changed = changed_links(InputFiles(seeds=run, reject=run), again)
     before = {*sameas.read_run(run).links.select("left", "right").iter_rows()}
     assert changed["decisions"] == 5
     assert (changed["new"], changed["gone"]) == (len(pairs - before), len(before - pairs))

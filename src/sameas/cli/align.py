@@ -6,6 +6,7 @@ import shlex
 import shutil
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
@@ -29,6 +30,8 @@ from sameas.options.declare import Option
 from sameas.options.options import Options, Preset, Where, make_options, refuse_unused
 
 if TYPE_CHECKING:
+    from sameas.graph.matched import MatchedPair
+    from sameas.pipeline.phases import PhaseProgress
     from sameas.result.alignment import Alignment
     from sameas.text.languages.support import LanguageSupport
 
@@ -143,8 +146,6 @@ def align(
     where: Where,
 ) -> dict[str, Any]:
     """Read, align and write; the summary of the run."""
-    from sameas.compute.atomic import hidden_beside
-    from sameas.formats.pair import read_pair
     from sameas.pipeline.cluster import working
     from sameas.result.export import prepare
     from sameas.result.overwriting import refuse_inputs
@@ -152,37 +153,80 @@ def align(
     files = input_files.given()
     options = make_options(preset, **choices)
     refuse_unused(options, [*choices, *files], embeddings="embeddings" in files)
-    names_given = names[0] if len(names) == 1 else names or None
     write_out = prepare(out, predicate=predicate, folder=True)
-    learned_from = [files.get(name) for name in ("seeds", "reject")]
-    others = (file for name, file in files.items() if name not in ("seeds", "reject"))
-    read = (*inputs, *names, *others, *reading.query, options.encoder)
+    learned_from = [files.pop(name, None) for name in ("seeds", "reject")]
+    read = (*inputs, *names, *files.values(), *reading.query, options.encoder)
     refuse_inputs(out, read, learned_from=learned_from)
-    seconds = {}
+    seconds: dict[str, float] = {}
     with working(options, where), progress_display() as progress:
-        begin = time.perf_counter()
-        progress("reading", 0.0)
-        # The libraries of the stages that follow load while files are read.
-        Thread(target=_load_libraries, daemon=True).start()
-        pair = read_pair(*inputs, names=names_given, reading=reading)
-        progress("reading", 1.0)
-        seconds["reading"] = time.perf_counter() - begin
-        from sameas.pipeline.align import align_pair
-        from sameas.pipeline.inputs import Given
+        with _timed("reading", seconds, progress):
+            pair = _read(inputs, names, reading)
+        alignment = _aligned(pair, options, input_files, out, progress)
+        changed = changed_links(input_files, alignment)  # before that run may be replaced
+        seconds.update(alignment.seconds)
+        with _timed("writing", seconds, progress):
+            not_held = write_out(alignment)
+        shutil.rmtree(_finished_phases(out), ignore_errors=True)
+    values = _values(alignment, seconds, out, not_held, changed)
+    note_not_held(out, not_held)
+    _show(alignment, values)
+    next_step = ""
+    if pair.gold is not None and len(inputs) == 1:
+        command = shlex.join(["sameas", "evaluate", str(out), inputs[0]])
+        next_step = f" Gold links are known; to compare: {command}"
+    say(f"Written to {values['output']}.{next_step}", err=True)
+    return values
 
-        # Where the links go elsewhere, finished phases are kept in the working folder.
-        kept = hidden_beside(Path(out.name) if address_of(out) else out, "resume")
-        alignment = align_pair(pair, options, Given(**files), progress=progress, checkpoint=kept)
-        changed = changed_links(files, alignment)  # before the earlier run may be replaced
-        begin = time.perf_counter()
-        progress("writing", 0.0)
-        not_held = write_out(alignment)
-        progress("writing", 1.0)
-        shutil.rmtree(kept, ignore_errors=True)
-        seconds.update(alignment.seconds, writing=time.perf_counter() - begin)
+
+@contextmanager
+def _timed(phase: str, seconds: dict[str, float], progress: PhaseProgress) -> Iterator[None]:
+    """Show a phase as it begins and ends, and write down how long it took."""
+    begin = time.perf_counter()
+    progress(phase, 0.0)
+    yield
+    progress(phase, 1.0)
+    seconds[phase] = time.perf_counter() - begin
+
+
+def _read(inputs: tuple[str, ...], names: tuple[str, ...], reading: Reading) -> MatchedPair:
+    """The pair of graphs; meanwhile, the libraries of the stages that follow are loaded."""
+    from sameas.formats.pair import read_pair
+
+    Thread(target=_load_libraries, daemon=True).start()
+    names_given = names[0] if len(names) == 1 else names or None
+    return read_pair(*inputs, names=names_given, reading=reading)
+
+
+def _aligned(
+    pair: MatchedPair, options: Options, input_files: InputFiles, out: Path, progress: PhaseProgress
+) -> Alignment:
+    """The alignment; finished phases are kept until it is written."""
+    from sameas.pipeline.align import align_pair
+    from sameas.pipeline.inputs import Given
+
+    given = Given(**input_files.given())
+    return align_pair(pair, options, given, progress=progress, checkpoint=_finished_phases(out))
+
+
+def _finished_phases(out: Path) -> Path:
+    """The folder of finished phases: beside the output, or in the working folder for addresses."""
+    from sameas.compute.atomic import hidden_beside
+
+    return hidden_beside(Path(out.name) if address_of(out) else out, "resume")
+
+
+def _values(
+    alignment: Alignment,
+    seconds: dict[str, float],
+    out: Path,
+    not_held: tuple[str, ...],
+    changed: dict[str, int] | None,
+) -> dict[str, Any]:
+    """The summary of the run, as --json prints it."""
     from sameas.pipeline.memory import peak_memory  # which loads nearly everything
 
-    values = {
+    pair = alignment.pair
+    return {
         **alignment.summary(),
         "audit": None if alignment.audit is None else alignment.audit.asdict(),
         "seconds": {phase: round(value, 3) for phase, value in seconds.items()},
@@ -194,14 +238,6 @@ def align(
         "not_held": list(not_held),
         **({"changed": changed} if changed else {}),
     }
-    note_not_held(out, not_held)
-    _show(alignment, values)
-    next_step = ""
-    if pair.gold is not None and len(inputs) == 1:
-        command = shlex.join(["sameas", "evaluate", str(out), inputs[0]])
-        next_step = f" Gold links are known; to compare: {command}"
-    say(f"Written to {values['output']}.{next_step}", err=True)
-    return values
 
 
 def _show(alignment: Alignment, values: dict[str, Any]) -> None:
@@ -292,14 +328,14 @@ def _languages(used: LanguageSupport) -> str:
     return f"{used.left} and {used.right}: {', '.join(means) or 'spelling alone'}"
 
 
-def changed_links(files: dict[str, Any], alignment: Alignment) -> dict[str, int] | None:
+def changed_links(input_files: InputFiles, alignment: Alignment) -> dict[str, int] | None:
     """What decisions of a run folder, given as seeds or rejected pairs, changed in its links.
 
     A link that has become another one is counted once.
     """
     from sameas.result.run_folder import is_run, read_run
 
-    runs = {Path(files[name]) for name in ("seeds", "reject") if name in files}
+    runs = {Path(file) for file in (input_files.seeds, input_files.reject) if file is not None}
     reviewed = [run for run in runs if is_run(run)]
     if len(reviewed) != 1:
         return None

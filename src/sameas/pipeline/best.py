@@ -9,15 +9,16 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from sameas.assignment.exact import Certificate, assign, bounded
+from sameas.assignment.exact import Assignment, Certificate, assign, bounded
 from sameas.assignment.open import OpenPlan, gap_to_bound, open_links, open_plan
 from sameas.assignment.ranking import ranked, ranks_of
 from sameas.candidates.pairs import Candidates, from_pairs
 from sameas.candidates.search import add_translated
-from sameas.compute.arrays import Positions, Progress
+from sameas.compute.arrays import Positions, Progress, Vector
 from sameas.graph.kind import Kind
 from sameas.graph.matched import MatchedPair
 from sameas.graph.task import Task
+from sameas.options.options import Options
 from sameas.pipeline.memory import plan_memory
 from sameas.pipeline.outcome import Outcome, prices_of
 from sameas.pipeline.phases import Phases
@@ -81,8 +82,8 @@ def audit_refined(alignment: Alignment) -> Audit | None:
     model = make_model(task)
     refinement = _refined_again(task, model, alignment)
     surplus, plan = _surplus(task, refinement)
-    places = open_links(surplus, plan, task.options.single)
-    return _audit(task, model, refinement, (surplus, plan, places), calibrated=False)
+    linked = open_links(surplus, plan, task.options.single)
+    return _audit(task, model, refinement, (surplus, plan, linked), calibrated=False)
 
 
 def refine_model(
@@ -178,40 +179,22 @@ def _surplus(task: Task, refinement: Refinement) -> tuple[Candidates, OpenPlan]:
 def _outcome(
     task: Task, model: Model, refinement: Refinement, figures: Diagnostics, phases: Phases
 ) -> Outcome:
-    options = task.options
+    """Links, candidates and figures of refined scores."""
     surplus, plan = _surplus(task, refinement)
-    prices, exact = plan.ranking.right, None
+    prices = plan.ranking.right
     with phases.timed("assignment") as report:
-        if options.solver == "hungarian":
-            exact = assign(
-                surplus,
-                prices=prices,
-                left_alone=0.0,
-                right_alone=0.0,
-                gap=options.gap,
-                seconds=options.time_limit or math.inf,
-                progress=report,
-                tuning=task.tuning.assignment,
-            )
-        places = (
+        exact = _exact(task, surplus, prices, report)
+        linked = (
             surplus.find(exact.left, exact.right)
             if exact
-            else open_links(surplus, plan, options.single)
+            else open_links(surplus, plan, task.options.single)
         )
-    places = np.sort(places)
-    audit, level = None, options.min_confidence
-    if not options.no_audit:
+    linked = np.sort(linked)
+    audit = None
+    if not task.options.no_audit:
         with phases.timed("audit"):
-            audit = _audit(task, model, refinement, (surplus, plan, places))
-    confidence = plan.probability[places]
-    if audit is not None:
-        confidence, level = audit.calibration.confidence(confidence), audit.level
-    elif options.max_error is not None:
-        log.warning(
-            "there are too few links for an audit; `max_error` goes by the probability of links, "
-            "which was not checked"
-        )
-        level = max(level, level_for(confidence, options.max_error))
+            audit = _audit(task, model, refinement, (surplus, plan, linked))
+    confidence, level = _confidence(plan.probability[linked], audit, task.options)
     pairs = pl.DataFrame(
         {
             "left": surplus.left,
@@ -220,13 +203,12 @@ def _outcome(
             "confidence": plan.probability,
         }
     )
-    links = pairs[places].with_columns(confidence=pl.Series(confidence))
+    links = pairs[linked].with_columns(confidence=pl.Series(confidence))
     partner = np.full(surplus.shape[0], -1, dtype=np.int64)
     partner[links["left"]] = links["right"]
-    best = ranked(surplus, prices, options.top, partner=partner)
-    objective = float(surplus.values[places].sum(dtype=np.float64))
+    best = ranked(surplus, prices, task.options.top, partner=partner)
+    objective = float(surplus.values[linked].sum(dtype=np.float64))
     gap = exact.gap if exact else gap_to_bound(surplus, prices, objective)
-    threshold, thresholds = _thresholds(task, refinement, plan)
     dictionary = refinement.dictionary_anchors
     return Outcome(
         links=links,
@@ -242,18 +224,56 @@ def _outcome(
         anchors=_anchor_table(task.pair, refinement.anchors),
         dictionary_anchors=None if dictionary is None else _anchor_table(task.pair, dictionary),
         diagnostics=replace(
-            figures,
-            objective=objective,
-            optimality_gap=gap,
-            threshold=threshold,
-            thresholds=thresholds,
-            plan_sweeps=plan.sweeps,
-            plan_deviation=plan.deviation,
-            refinement_rounds=len(refinement.changes),
-            anchors=len(refinement.anchors.left),
-            weights={name: getattr(refinement.weights, name) for name in LEARNED},
-            relation_matches=len(refinement.relations.left),
+            _figures(task, refinement, plan, figures), objective=objective, optimality_gap=gap
         ),
+    )
+
+
+def _exact(task: Task, surplus: Candidates, prices: Vector, report: Progress) -> Assignment | None:
+    """The optimal assignment, if the options ask for it; prices are where the search begins."""
+    options = task.options
+    if options.solver != "hungarian":
+        return None
+    return assign(
+        surplus,
+        prices=prices,
+        left_alone=0.0,
+        right_alone=0.0,
+        gap=options.gap,
+        seconds=options.time_limit or math.inf,
+        progress=report,
+        tuning=task.tuning.assignment,
+    )
+
+
+def _confidence(probability: Vector, audit: Audit | None, options: Options) -> tuple[Vector, float]:
+    """The confidence of links, calibrated if there is an audit, and the least that is needed."""
+    if audit is not None:
+        return audit.calibration.confidence(probability), audit.level
+    if options.max_error is None:
+        return probability, options.min_confidence
+    log.warning(
+        "there are too few links for an audit; `max_error` goes by the probability of links, "
+        "which was not checked"
+    )
+    return probability, max(options.min_confidence, level_for(probability, options.max_error))
+
+
+def _figures(
+    task: Task, refinement: Refinement, plan: OpenPlan, figures: Diagnostics
+) -> Diagnostics:
+    """The figures so far, with those of refinement and plan."""
+    threshold, thresholds = _thresholds(task, refinement, plan)
+    return replace(
+        figures,
+        threshold=threshold,
+        thresholds=thresholds,
+        plan_sweeps=plan.sweeps,
+        plan_deviation=plan.deviation,
+        refinement_rounds=len(refinement.changes),
+        anchors=len(refinement.anchors.left),
+        weights={name: getattr(refinement.weights, name) for name in LEARNED},
+        relation_matches=len(refinement.relations.left),
     )
 
 
@@ -261,23 +281,23 @@ def _audit(
     task: Task,
     model: Model,
     refinement: Refinement,
-    linked: tuple[Candidates, OpenPlan, Positions],
+    outcome: tuple[Candidates, OpenPlan, Positions],
     *,
     calibrated: bool = True,
 ) -> Audit | None:
-    """The audit of links: the surplus of pairs, its plan, and the places of links among the pairs.
+    """The audit of links: the surplus of pairs, its plan, and the indices of links among the pairs.
 
     None if there are too few links to tell.
     """
     options, kinds = task.options, model.constraints.kinds
-    surplus, plan, places = linked
+    surplus, plan, linked = outcome
     if refinement.thresholds is None:
         count = int(max(side.max(initial=0) for side in kinds)) + 1
         refinement = replace(refinement, thresholds=np.full(count, plan.threshold))
     ends = task.sides[0][surplus.left], task.sides[1][surplus.right]
     left, right = (
         best_matches(
-            ends, surplus.values, places, plan.probability, side=side, size=len(kinds[side])
+            ends, surplus.values, linked, plan.probability, side=side, size=len(kinds[side])
         )
         for side in (0, 1)
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heapq import heappop, heappush
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -179,6 +179,69 @@ def best_places(
                 peaks[j], column_best[j] = values[e] - left[i], e
 
 
+class Prices(NamedTuple):
+    """Prices of entities, what staying alone is worth to each, and prices of their partners."""
+
+    entity: Array
+    alone: Array
+    partner: Array
+
+
+class Search(NamedTuple):
+    """What a search knows of partners; ``seen`` tells in which search that was found out."""
+
+    distance: Array
+    reached_from: Array
+    seen: Array
+    settled: Array
+    """The partners whose distance is final, in the order of their distances."""
+
+
+@kernel
+def shortest_path(
+    start: int, turn: int, offers: Offers, prices: Prices, other_mate: Array, search: Search
+) -> Any:
+    """The nearest end that ``start`` reaches on alternating paths; fills ``search``.
+
+    An end is a free partner, or an entity that had better stay alone. Returned are its distance,
+    the partner or -1, the entity or -1, and how many partners are settled.
+    """
+    price, alone, other_price = prices.entity, prices.alone, prices.partner
+    distance, seen = search.distance, search.seen
+    settled = 0
+    # A heap of partners by distance; an entry that was beaten later is skipped.
+    heap = [(np.int64(0), np.int64(0))]
+    heap.pop()
+    nearest = price[start] - alone[start]
+    end_partner, end_entity = -1, start
+    i, travelled = start, np.int64(0)
+    while True:
+        for e in range(offers.starts[i], offers.starts[i + 1]):
+            j = offers.others[e]
+            d = travelled + price[i] + other_price[j] - offers.profit[e]
+            if d >= nearest or (seen[j] == turn and d >= distance[j]):
+                continue
+            seen[j] = turn
+            distance[j] = d
+            search.reached_from[j] = i
+            if other_mate[j] < 0:
+                nearest, end_partner, end_entity = d, j, -1
+                continue
+            heappush(heap, (d, np.int64(j)))
+        next_partner, d = -1, np.int64(0)
+        while heap and heap[0][0] < nearest and next_partner < 0:
+            d, j = heappop(heap)
+            if d == distance[j]:
+                next_partner = j
+        if next_partner < 0:
+            return nearest, end_partner, end_entity, settled
+        search.settled[settled] = next_partner
+        settled += 1
+        i, travelled = other_mate[next_partner], d
+        if travelled + price[i] - alone[i] < nearest:
+            nearest, end_partner, end_entity = travelled + price[i] - alone[i], -1, i
+
+
 @kernel
 def augment(
     free: Array,
@@ -196,50 +259,22 @@ def augment(
     equal for entities that stay alone. All numbers are whole, so "equal" means equal. Prices of
     partners only rise; those of free partners do not change.
     """
-    starts, others, profit = offers.starts, offers.others, offers.profit
-    distance = np.empty(len(other_price), dtype=np.int64)
-    reached_from = np.empty(len(other_price), dtype=np.int64)
-    seen = np.full(len(other_price), -1, dtype=np.int64)
-    settled = np.empty(len(other_price), dtype=np.int64)
+    partners = len(other_price)
+    search = Search(
+        np.empty(partners, dtype=np.int64),
+        np.empty(partners, dtype=np.int64),
+        np.full(partners, -1, dtype=np.int64),
+        np.empty(partners, dtype=np.int64),
+    )
+    prices = Prices(price, alone, other_price)
     for turn in range(len(free)):
         start = free[turn]
-        count = 0
-        # A heap of partners by distance; an entry that was beaten later is skipped.
-        heap = [(np.int64(0), np.int64(0))]
-        heap.pop()
-        # The nearest end found so far: a free partner, or an entity that had better stay alone.
-        nearest = price[start] - alone[start]
-        end_partner, end_entity = -1, start
-        i, travelled = start, np.int64(0)
-        while True:
-            for e in range(starts[i], starts[i + 1]):
-                j = others[e]
-                d = travelled + price[i] + other_price[j] - profit[e]
-                if d >= nearest or (seen[j] == turn and d >= distance[j]):
-                    continue
-                seen[j] = turn
-                distance[j] = d
-                reached_from[j] = i
-                if other_mate[j] < 0:
-                    nearest, end_partner, end_entity = d, j, -1
-                    continue
-                heappush(heap, (d, np.int64(j)))
-            next_partner, d = -1, np.int64(0)
-            while heap and heap[0][0] < nearest and next_partner < 0:
-                d, j = heappop(heap)
-                if d == distance[j]:
-                    next_partner = j
-            if next_partner < 0:
-                break
-            settled[count] = next_partner
-            count += 1
-            i, travelled = other_mate[next_partner], d
-            if travelled + price[i] - alone[i] < nearest:
-                nearest, end_partner, end_entity = travelled + price[i] - alone[i], -1, i
+        nearest, end_partner, end_entity, settled = shortest_path(
+            start, turn, offers, prices, other_mate, search
+        )
         price[start] -= nearest
-        for place in range(count):
-            j = settled[place]
-            gain = nearest - distance[j]
+        for j in search.settled[:settled]:
+            gain = nearest - search.distance[j]
             other_price[j] += gain
             price[other_mate[j]] -= gain
         if end_partner < 0 and end_entity == start:
@@ -249,7 +284,7 @@ def augment(
             j = mate[end_entity]
             mate[end_entity] = -1
         while True:
-            i = reached_from[j]
+            i = search.reached_from[j]
             before = mate[i]
             other_mate[j] = i
             mate[i] = j

@@ -59,6 +59,70 @@ class Limits(NamedTuple):
     right_entities: int
 
 
+class Shares(NamedTuple):
+    """What one neighbour votes with, by right entity; ``group`` tells which neighbour that was."""
+
+    group: Array
+    share: Array
+    worth: Array
+    voted: Array
+    """The right entities that got a vote, in the order in which they were met."""
+
+
+@kernel
+def first_edge(relation: Array, low: int, high: int, wanted: int) -> Any:
+    """The first of the edges low..high whose relation is not below the wanted one."""
+    while low < high:
+        middle = (low + high) // 2
+        if relation[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def shares_of_neighbour(
+    left: LeftEdges,
+    right: RightEdges,
+    matches: Matches,
+    anchored: Anchored,
+    cap: float,
+    edges: tuple[int, int],
+    out: Shares,
+) -> Any:
+    """How many right entities a neighbour votes for; ``edges`` are those that lead to it.
+
+    Through several relations, the best matching one counts. Written to ``out``.
+    """
+    begin, end = edges
+    count = 0
+    far = left.far[begin]
+    partner = anchored.partner[far]
+    if partner < 0:
+        return count
+    last = right.starts[partner + 1]
+    for e in range(begin, end):
+        r = left.relation[e]
+        for k in range(matches.starts[r], matches.starts[r + 1]):
+            wanted = matches.right[k]
+            f = first_edge(right.relation, right.starts[partner], last, wanted)
+            while f < last and right.relation[f] == wanted:
+                fans = left.fans[e] * np.float64(right.fans[f])
+                share = min(matches.match[k] / np.sqrt(fans), cap) * anchored.trust[far]
+                j = right.entity[f]
+                if out.group[j] != begin:
+                    out.group[j] = begin
+                    out.share[j] = share
+                    out.worth[j] = right.worth[f]
+                    out.voted[count] = j
+                    count += 1
+                elif share > out.share[j]:
+                    out.share[j] = share
+                f += 1
+    return count
+
+
 @kernel
 def gather_votes(
     left: LeftEdges,
@@ -75,69 +139,45 @@ def gather_votes(
     Known pairs get three sums in ``out``: votes, left worth shared, right worth shared. Pairs
     that are not known, with votes of at least ``enter``, are returned with the same sums.
     """
-    cap, enter, others = limits.cap, limits.enter, limits.right_entities
-    group_of = np.full(others, -1, dtype=np.int64)
+    others = limits.right_entities
+    shares = Shares(
+        np.full(others, -1, dtype=np.int64),
+        np.empty(others),
+        np.empty(others),
+        np.empty(others, dtype=np.int64),
+    )
     row_of = np.full(others, -1, dtype=np.int64)
-    share_of = np.empty(others)
-    worth_of = np.empty(others)
     total = np.empty((others, 3))
-    voted = np.empty(others, dtype=np.int64)
     met = np.empty(others, dtype=np.int64)
     new_pairs = np.empty((1024, 2), dtype=np.int32)
     new_values = np.empty((1024, 3), dtype=np.float32)
     count = 0
     for i in range(len(left.starts) - 1):
         met_count = 0
-        e = left.starts[i]
-        while e < left.starts[i + 1]:
-            y = left.far[e]
-            edge = e
-            voted_count = 0
-            z = anchored.partner[y]
-            while e < left.starts[i + 1] and left.far[e] == y:
-                if z >= 0:
-                    r = left.relation[e]
-                    for k in range(matches.starts[r], matches.starts[r + 1]):
-                        wanted = matches.right[k]
-                        low, high = right.starts[z], right.starts[z + 1]
-                        while low < high:
-                            middle = (low + high) // 2
-                            if right.relation[middle] < wanted:
-                                low = middle + 1
-                            else:
-                                high = middle
-                        while low < right.starts[z + 1] and right.relation[low] == wanted:
-                            fans = left.fans[e] * np.float64(right.fans[low])
-                            share = min(matches.match[k] / np.sqrt(fans), cap) * anchored.trust[y]
-                            j = right.entity[low]
-                            if group_of[j] != edge:
-                                group_of[j] = edge
-                                share_of[j] = share
-                                worth_of[j] = right.worth[low]
-                                voted[voted_count] = j
-                                voted_count += 1
-                            elif share > share_of[j]:
-                                share_of[j] = share
-                            low += 1
-                e += 1
-            for h in range(voted_count):
-                j = voted[h]
+        end = left.starts[i]
+        while end < left.starts[i + 1]:
+            begin, far = end, left.far[end]
+            while end < left.starts[i + 1] and left.far[end] == far:
+                end += 1
+            voted = shares_of_neighbour(
+                left, right, matches, anchored, limits.cap, (begin, end), shares
+            )
+            for j in shares.voted[:voted]:
                 if row_of[j] != i:
                     row_of[j] = i
                     total[j, 0] = total[j, 1] = total[j, 2] = 0.0
                     met[met_count] = j
                     met_count += 1
-                total[j, 0] -= np.log1p(-share_of[j])
-                total[j, 1] += left.worth[edge] * anchored.trust[y]
-                total[j, 2] += worth_of[j] * anchored.trust[y]
+                total[j, 0] -= np.log1p(-shares.share[j])
+                total[j, 1] += left.worth[begin] * anchored.trust[far]
+                total[j, 2] += shares.worth[j] * anchored.trust[far]
         for p in range(pairs.starts[i], pairs.starts[i + 1]):
             j = pairs.right[p]
             if row_of[j] == i:
                 out[0, p], out[1, p], out[2, p] = total[j, 0], total[j, 1], total[j, 2]
                 row_of[j] = -1
-        for h in range(met_count):
-            j = met[h]
-            if row_of[j] != i or total[j, 0] < enter:
+        for j in met[:met_count]:
+            if row_of[j] != i or total[j, 0] < limits.enter:
                 continue
             if count == len(new_pairs):
                 new_pairs = np.concatenate((new_pairs, np.empty_like(new_pairs)))
