@@ -66,14 +66,19 @@ def best_connected(demo, counterparts=250, others=50):
 
 
 @pytest.fixture(scope="session")
-def part(demo, tmp_path_factory):
-    """A smaller part, as a folder for the command line."""
-    small = best_connected(demo, 120, 25)
-    sides = small.left, small.right
+def tiny(demo):
+    """A smaller part."""
+    return best_connected(demo, 120, 25)
+
+
+@pytest.fixture(scope="session")
+def part(tiny, tmp_path_factory):
+    """That part as a folder, for the command line."""
+    sides = tiny.left, tiny.right
     left, right = (named_triples(side) for side in sides)
     labels = [[(one, LABEL, name) for one, name in names_of(side).items()] for side in sides]
     folder = tmp_path_factory.mktemp("part") / "part"
-    return openea(folder, left=left, right=right, gold=small.gold.rows(), attributes=labels)
+    return openea(folder, left=left, right=right, gold=tiny.gold.rows(), attributes=labels)
 
 
 @pytest.fixture(scope="session")

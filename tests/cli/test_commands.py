@@ -183,7 +183,7 @@ def test_importing_sameas_imports_nothing_large():
 
 
 def test_the_demo_as_json():
-    result = process("demo", "--json")
+    result = run("demo", "--json")
     assert result.stderr == ""
     report = json.loads(result.stdout)
     assert set(report["scores"]) == {"best", "paper"}
@@ -455,10 +455,10 @@ def test_an_entity_without_an_embedding_is_remarked_on_standard_error(small, tmp
     assert result.stderr == "note: 10 of 12 entities have no row in rows.parquet\n"
 
 
-def test_the_same_input_gives_the_same_bytes(tmp_path, demo_run):
+def test_the_same_input_gives_the_same_bytes(part, tmp_path, part_run):
     again = tmp_path / "run"
-    assert process("align", DEMO, "-o", again, env={**os.environ, "PYTHONHASHSEED": "7"}).stdout
-    assert contents(again) == contents(demo_run)
+    assert process("align", part, "-o", again, env={**os.environ, "PYTHONHASHSEED": "7"}).stdout
+    assert contents(again) == contents(part_run)
 
 
 @pytest.mark.parametrize("suffix", [".tsv", ".csv", ".parquet"])

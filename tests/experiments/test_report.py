@@ -18,6 +18,7 @@ from sameas.errors import OptionError
 
 pytest.importorskip("matplotlib", reason="experiments/requirements.txt is not installed")
 
+from experiments.plots import draw
 from experiments.report import specification, spread, write_report
 
 KEYS = [*DATASETS, "own/small_pair"]
@@ -187,7 +188,7 @@ class Made:
                 "python": "3.11.7",
                 "packages": {"numpy": "2.1.0", "scipy": "1.14.1"},
             },
-            "command": "sameas reproduce DATA",
+            "command": "python -m experiments DATA",
             "word_vectors": {"file": "glove.6B.100d.txt", "dimensions": 100, "sha256": "ab" * 32},
             "results": self.results,
         }
@@ -275,10 +276,30 @@ def made() -> Made:
     return Made()
 
 
+def draw_one(folder, name, panels, **rest):
+    """The first panel of a plot: to draw all takes longer than all else."""
+    return draw(folder, name, panels[:1], **rest)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_plots():
+    """No plot is drawn, unless a test is about plots."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("experiments.report.draw", lambda *_, **__: "<svg></svg>")
+        yield
+
+
+@pytest.fixture
+def plots(monkeypatch):
+    monkeypatch.setattr("experiments.report.draw", draw_one)
+
+
 @pytest.fixture(scope="module")
-def folder(made, tmp_path_factory):
+def folder(made, no_plots, tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
-    write_report(made.content(), folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("experiments.report.draw", draw_one)
+        write_report(made.content(), folder)
     return folder
 
 
@@ -412,7 +433,7 @@ def test_plots_are_in_the_page_and_beside_it(folder, seen, text):
         assert f">{label}</text>" in (folder / "report.html").read_text(encoding="utf8")
 
 
-def test_the_same_results_give_the_same_bytes(made, tmp_path):
+def test_the_same_results_give_the_same_bytes(made, plots, tmp_path):
     kept = ("temperature", "paris", "runtime")
     results = [e for e in made.results if e["experiment"] in kept]
     for name in ("one", "other"):
@@ -495,7 +516,7 @@ def test_the_word_vectors_are_named_beside_the_rows(made, tmp_path, vectors, exp
     assert sum(expected in words for words in seen.paragraphs) == 2  # solvers, how it was made
 
 
-def test_without_matplotlib_the_error_says_what_to_install(made, tmp_path, monkeypatch):
+def test_without_matplotlib_the_error_says_what_to_install(made, plots, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(OptionError, match=r"pip install -r experiments/requirements\.txt"):
         write_report(made.content(), tmp_path)

@@ -23,6 +23,7 @@ from experiments.real import links_of, scores_of_judged
 from experiments.reproduce import plan_tasks, reproduce
 from experiments.runs import make_setup
 from experiments.store import key_of
+from sameas.cli.main import main as sameas_command
 from sameas.graph.matched import MatchedPair
 from sameas.graph.semantics.understanding import understand
 from sameas.options.options import Options
@@ -68,8 +69,23 @@ def few(monkeypatch):
     monkeypatch.setattr(experiments, "SEEDS", (1, 2))
     monkeypatch.setitem(experiments.VARIED, "temperature", (0.01, 0.02))
     monkeypatch.setitem(experiments.VARIED, "iterations", (1, 10))
+    monkeypatch.setitem(experiments.VARIED, "depth", (0, 2))
     # Plots take longer than all else; tests of the report draw them.
     monkeypatch.setattr("experiments.report.draw", lambda *_, **__: "<svg></svg>")
+
+
+@pytest.fixture
+def in_process(monkeypatch):
+    """Commands of sameas run in this process: a new one takes seconds to start."""
+
+    def printed(module, *words):
+        if module != "sameas":
+            return runs.printed_by(module, *words)
+        result = CliRunner().invoke(sameas_command, words)
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)
+
+    monkeypatch.setattr(experiments, "printed_by", printed)
 
 
 def scores_of(pair, setup):
@@ -89,8 +105,8 @@ def test_a_folder_without_datasets_is_refused(tmp_path):
         find_datasets(tmp_path / "nowhere")
 
 
-def test_everything_runs_and_a_second_run_finds_all_done(data, tmp_path, monkeypatch):
-    monkeypatch.setattr(experiments, "PARTS", ("folding", "votes"))
+def test_everything_runs_and_a_second_run_finds_all_done(data, in_process, tmp_path, monkeypatch):
+    monkeypatch.setattr(experiments, "PARTS", ("folding",))
     monkeypatch.setattr(experiments, "VARIED_OPTIONS", ())
     monkeypatch.setattr(experiments, "SEEDS", (1,))
     monkeypatch.setattr(experiments, "VARIED_NUMBERS", ("open.base",))
@@ -320,7 +336,7 @@ def test_a_damaged_results_file_is_an_error_never_a_wrong_table(counted, small, 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
 def test_killed_half_way_it_goes_on_where_it_stopped(data, tmp_path):
-    report, only = tmp_path / "report", ["datasets", "main", "solvers", "depth", "adjacency"]
+    report, only = tmp_path / "report", ["datasets", "main", "adjacency"]
     words = [str(data), "--report", str(report), "--only", ",".join(only)]
     process = subprocess.Popen(
         [sys.executable, "-m", "experiments", *words],

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sameas
 from sameas import PRESETS, OptionError, Options, SameasError
 from sameas.options.declare import parse_size
 from sameas.options.options import GraphPart, TextPart, make_options, refuse_unused
@@ -179,10 +180,10 @@ def test_inputs_with_an_effect_are_not_refused():
     refuse_unused(Options(method="paris"), ["among"])
 
 
-def test_every_part_can_be_left_out(align_small):
-    before = align_small(no_audit=True)
+def test_every_part_can_be_left_out(tiny):
+    before = sameas.align(tiny, no_audit=True)
     for part in (*get_args(TextPart), *get_args(GraphPart)):
-        found = align_small(no_audit=True, without=(part,))
+        found = sameas.align(tiny, no_audit=True, without=(part,))
         if part != "numbers":  # there are none in the names of the demo
             assert found.diagnostics.objective != before.diagnostics.objective, part
         assert abs(len(found.links) - len(before.links)) < 0.3 * len(before.links), part

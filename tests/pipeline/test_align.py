@@ -204,7 +204,8 @@ def test_the_demo_is_aligned_as_published(demo, align_demo):
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_after_refinement_sure_links_do_not_depend_on_the_order(small, align_small, solver):
     """Which pairs are candidates may depend on it, at the margin."""
-    plain, other = align_small(solver=solver), align(in_another_order(small), solver=solver)
+    plain = align_small(solver=solver, no_audit=True)
+    other = align(in_another_order(small), solver=solver, no_audit=True)
     assert other.diagnostics.objective == pytest.approx(plain.diagnostics.objective, rel=1e-3)
     for one, two in ((plain, other), (other, plain)):
         missing = one.links.join(two.links, on=["left", "right"], how="anti")

@@ -184,14 +184,13 @@ def test_a_damaged_file_is_as_good_as_none_or_harmless(checkpoint, array):
     checkpoint.save("search", Array(array), SECONDS)
     path = checkpoint.folder / "search.npz"
     data = path.read_bytes()
-    for place in range(len(data)):
-        for bit in (0, 2, 5):
-            wrong = bytes([data[place] ^ (1 << bit)])
-            path.write_bytes(data[:place] + wrong + data[place + 1 :])
-            found = checkpoint.load("search", Array)
-            if found is not None:
-                assert_same(found[0], Array(array))
-                assert found[1] == SECONDS
+    for index in range(len(data)):
+        wrong = bytes([data[index] ^ (1 << index * 3 % 8)])
+        path.write_bytes(data[:index] + wrong + data[index + 1 :])
+        loaded = checkpoint.load("search", Array)
+        if loaded is not None:
+            assert_same(loaded[0], Array(array))
+            assert loaded[1] == SECONDS
 
 
 def test_every_damaged_value_is_noticed(kept):
@@ -777,8 +776,8 @@ sameas.align(folder, options, progress=progress, checkpoint=checkpoint, tuning=t
 @pytest.mark.parametrize(
     ("how", "preset", "phases"),
     [
-        ("exact", "paper", ["candidates", "assignment"]),
-        ("refined by clues", "best", ["neighbours", "refinement"]),
+        ("exact", "paper", ["assignment"]),
+        ("refined by clues", "best", ["refinement"]),
     ],
 )
 def test_a_killed_run_goes_on_in_another_process(

@@ -184,7 +184,7 @@ def with_types(graph, kinds):
 
 
 def test_a_class_whose_counterparts_are_gone_stands_out(script):
-    pair = script.generate(1000, overlap=1.0, noise=0.15, seed=5)
+    pair = script.generate(500, overlap=1.0, noise=0.15, seed=5)
     hidden = pair.gold[::4]
     kinds = np.where(pair.left.entities.is_in(hidden["left"].implode()), "ship", "town")
     left = with_types(pair.left, kinds)

@@ -81,7 +81,8 @@ class Candidates:
     def places_for(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> Positions:
         """Where each of these pairs is in the order of the pairs, or would have to be put."""
         places = np.empty(len(left), dtype=np.int64)
-        find_places(self.starts, self.right, left, right, places)
+        lines, wanted = (np.ascontiguousarray(side, dtype=np.int64) for side in (left, right))
+        find_places(self.starts, self.right, lines, wanted, places)
         return places
 
     @property

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, hstack
+from scipy.sparse import csc_array, csr_array, hstack
 
-from sameas.compute.arrays import Matrix, Positions, Sparse
+from sameas.compute.arrays import Matrix, Numbers, Positions, Sparse
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +76,17 @@ def rows_of(matrix: Sparse, which: slice) -> Sparse:
     entries = slice(int(starts[0]), int(starts[-1]))
     parts = matrix.data[entries], matrix.indices[entries], starts - starts[0]
     return csr_array(parts, shape=(len(starts) - 1, matrix.shape[1]))
+
+
+def arrays_of(matrix: csr_array | csc_array) -> tuple[Numbers, Numbers, Matrix]:
+    """Starts, indices and values of a sparse matrix, as kernels take them.
+
+    Starts and indices have 32 bits where they fit: kernels are compiled for each type of number.
+    """
+    fits = max(matrix.nnz, *matrix.shape) < 2**31
+    kind = np.int32 if fits else np.int64
+    starts, indices = (each.astype(kind, copy=False) for each in (matrix.indptr, matrix.indices))
+    return starts, indices, matrix.data.astype(np.float32, copy=False)
 
 
 def in_rows(

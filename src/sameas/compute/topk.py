@@ -8,7 +8,6 @@ a column. Pairs are numbers left * len(right) + right.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +26,7 @@ from sameas.compute.kernels.topk import (
 )
 from sameas.compute.parallel import in_parallel, map_blocks, one_blas_thread, slices, width
 from sameas.compute.projection import compress
-from sameas.compute.rows import Rows, rows_of
+from sameas.compute.rows import Rows, arrays_of, rows_of
 from sameas.options.tuning import TUNING, SearchTuning
 
 TILE_ROWS = 32_768
@@ -299,12 +298,8 @@ def _meet(block: tuple[Sparse, Sparse], sizes: tuple[int, int]) -> tuple[Best, B
     for tile in slices(right.shape[0], TILE_ROWS):
         turned = rows_of(right, tile).tocsc()
         size = tile.stop - tile.start
-        best_meetings(_arrays(left), _arrays(turned), tile.start, size, rows, columns)
+        best_meetings(arrays_of(left), arrays_of(turned), tile.start, size, rows, columns)
     return rows, columns
-
-
-def _arrays(matrix: Any) -> tuple[Positions, Positions, Matrix]:
-    return matrix.indptr, matrix.indices, matrix.data.astype(np.float32, copy=False)
 
 
 def _from_best(best: Best, width: int) -> Sparse:

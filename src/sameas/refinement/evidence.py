@@ -143,7 +143,9 @@ def gather_evidence(
             starts_in(each, rows) for each in (left.starts, candidates.starts)
         )
         columns = (left.far, left.relation, left.fans, left_worth)
-        edges_there = LeftEdges(starts, *(column[edges] for column in columns))
+        edges_there = LeftEdges(
+            starts, *(np.ascontiguousarray(column[edges]) for column in columns)
+        )
         return edges_there, PairIndex(ends, candidates.right[pairs])
 
     def evidence(left: NDArray[Any], right: NDArray[Any], met: Matrix) -> Matrix:

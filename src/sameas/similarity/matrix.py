@@ -15,7 +15,7 @@ from sameas.compute.kernels.topk import places_above
 from sameas.compute.pairwise import Block, NamedRows, values_of_partners
 from sameas.compute.parallel import in_turn, one_blas_thread, slices
 from sameas.compute.projection import Compressed, compress
-from sameas.compute.rows import Rows, in_rows
+from sameas.compute.rows import Rows, arrays_of, in_rows
 
 BUSY = 0.02
 """Columns filled on both sides to a share product above this are multiplied as dense ones.
@@ -208,7 +208,7 @@ def products(
     entities, starts, partners = block
     values = np.empty(len(partners), dtype=np.float32)
     pair_products(
-        *(starts, partners),
+        *(starts, partners.astype(np.int32, copy=False)),
         *(_arrays(left.rows), left.starts[entities.start : entities.stop + 1]),
         *(_arrays(right.rows), right.starts),
         values,
@@ -236,8 +236,7 @@ def _slack(ceiling: float, left: Vector, right: Vector) -> float:
 
 
 def _arrays(rows: Rows) -> RowArrays:
-    sparse = rows.sparse
-    return RowArrays(rows.dense, sparse.indptr, sparse.indices, sparse.data, sparse.shape[1])
+    return RowArrays(rows.dense, *arrays_of(rows.sparse), rows.sparse.shape[1])
 
 
 def _split(left: Rows, right: Rows) -> tuple[Rows, Rows]:

@@ -16,6 +16,7 @@ from scipy.sparse import csr_array, hstack
 
 from sameas.compute.arrays import Mask, Matrix, Positions, Sparse
 from sameas.compute.kernels.topk import Best, best_owners
+from sameas.compute.rows import arrays_of
 from sameas.graph.matched import MatchedGraph
 from sameas.options.tuning import TUNING, SearchTuning
 from sameas.similarity.names import name_table
@@ -66,7 +67,7 @@ class NameIndex:
             np.zeros((lines, k), dtype=np.float32),
             np.full((lines, k), -1, dtype=np.int32),
         )
-        best_owners(_arrays(rows), self.postings, self.owners, allowed, best)
+        best_owners(arrays_of(rows), self.postings, self.owners, allowed, best)
         order = np.lexsort((best.partners, -best.worth))
         cosines, found = (np.take_along_axis(each, order, axis=1) for each in best[1:])
         return np.minimum(cosines, 1), found.astype(np.int64)
@@ -95,7 +96,7 @@ def index_names(graph: MatchedGraph, *, tuning: SearchTuning = TUNING.search) ->
         owners,
         len(graph.entities),
         trigrams,
-        _arrays(columns),
+        arrays_of(columns),
         spelled.gather(order),
         order.to_numpy().astype(np.int64),
     )
@@ -123,7 +124,3 @@ def _few_rows(spelled: list[str], trigrams: tuple[Trigrams, Trigrams]) -> Sparse
         ends.append(ends[-1] + len(letters) + len(sounds))
     arrays = np.concatenate(values) * HALF, np.concatenate(columns), np.array(ends)
     return csr_array(arrays, shape=(len(spelled), width + len(by_sound.numbers)))
-
-
-def _arrays(matrix: Any) -> tuple[Any, Any, Any]:
-    return matrix.indptr, matrix.indices, matrix.data.astype(np.float32, copy=False)
