@@ -210,8 +210,8 @@ class _Market:
             best = np.maximum.reduceat(worth, starts[filled])
             self.left_price[filled] = np.maximum(best, self.left_alone[filled])
         linked = np.flatnonzero(self.mate >= 0)
-        places = self.candidates.find(linked, self.mate[linked])
-        unhappy = linked[worth[places] < self.left_price[linked]]
+        indices = self.candidates.find(linked, self.mate[linked])
+        unhappy = linked[worth[indices] < self.left_price[linked]]
         self.other_mate[self.mate[unhappy]] = -1
         self.mate[unhappy] = -1
         self._take_free(worth)
@@ -219,14 +219,16 @@ class _Market:
     def _take_free(self, worth: Positions) -> None:
         """Match left entities with free partners that are optimal for them, first come."""
         left, right = self.candidates.left, self.candidates.right
-        places = np.flatnonzero(worth == self.left_price[left])
-        places = places[np.argsort(_spread(left[places], right[places]), kind="stable")]
+        indices = np.flatnonzero(worth == self.left_price[left])
+        indices = indices[np.argsort(_spread(left[indices], right[indices]), kind="stable")]
         while True:
-            places = places[(self.mate[left[places]] < 0) & (self.other_mate[right[places]] < 0)]
-            if not len(places):
+            indices = indices[
+                (self.mate[left[indices]] < 0) & (self.other_mate[right[indices]] < 0)
+            ]
+            if not len(indices):
                 break
-            rows, first = np.unique(left[places], return_index=True)
-            columns, chosen = np.unique(right[places[first]], return_index=True)
+            rows, first = np.unique(left[indices], return_index=True)
+            columns, chosen = np.unique(right[indices[first]], return_index=True)
             self.mate[rows[chosen]] = columns
             self.other_mate[columns] = rows[chosen]
 
@@ -388,7 +390,7 @@ def _check(profit: Profits, market: _Market, most: int, deadline: float, near: f
     """Compare the prices with every pair."""
     left_price, right_price = market.left_price / market.scale, market.right_price / market.scale
     none = np.empty(0, dtype=np.int64)
-    found = [(none, none, none.astype(np.float32))]
+    corrections = [(none, none, none.astype(np.float32))]
     excess = np.zeros(profit.shape[0])
     stop, proven = 0, True
     for rows, left, right in profit.exceeding_prices(
@@ -399,11 +401,11 @@ def _check(profit: Profits, market: _Market, most: int, deadline: float, near: f
         better = over > 0
         proven &= not better.any()
         np.maximum.at(excess, left[better], over[better] / market.scale)
-        places = market.candidates.find(left, right)
-        market.correct(places[better & (places >= 0)], values[better & (places >= 0)])
-        new = np.flatnonzero(places < 0)
+        indices = market.candidates.find(left, right)
+        market.correct(indices[better & (indices >= 0)], values[better & (indices >= 0)])
+        new = np.flatnonzero(indices < 0)
         best = new[_best_of_each(left[new], right[new], over[new], most)]
-        found.append((left[best], right[best], values[best]))
+        corrections.append((left[best], right[best], values[best]))
         stop = rows.stop
         if time.perf_counter() > deadline:
             break
@@ -412,7 +414,7 @@ def _check(profit: Profits, market: _Market, most: int, deadline: float, near: f
     highest = profit.ceiling - right_price.min(initial=0.0)
     excess[stop:] = np.maximum(highest - left_price[stop:], 0.0)
     bound = float(left_price.sum() + right_price.sum() + excess.sum())
-    left, right, values = (np.concatenate(column) for column in zip(*found, strict=True))
+    left, right, values = (np.concatenate(column) for column in zip(*corrections, strict=True))
     return _Checked(left, right, values, bound, proven and not late, late)
 
 

@@ -146,8 +146,8 @@ def _sums_of_odds(candidates: Candidates, scores: Matrix) -> Callable[[Vector, V
     parts = [(side, part) for side in (0, 1) for part in sides[side].parts()]
 
     def sums(left: Vector, right: Vector) -> Vector:
-        found, factors = np.empty(n + m), (right, left)
-        ends = found[:n], found[n:]
+        totals, factors = np.empty(n + m), (right, left)
+        ends = totals[:n], totals[n:]
 
         def add(work: tuple[int, slice]) -> None:
             side, part = work
@@ -158,7 +158,7 @@ def _sums_of_odds(candidates: Candidates, scores: Matrix) -> Callable[[Vector, V
         else:
             for part in parts:
                 add(part)
-        return found
+        return totals
 
     return sums
 
@@ -221,11 +221,11 @@ def open_links(
         return np.sort(order[np.flatnonzero(np.diff(ends[order], prepend=-1))])
     free = [np.ones(size, dtype=np.bool_) for size in candidates.shape]
     ranking, left = plan.ranking, candidates.left
-    found: list[Positions] = [np.empty(0, dtype=np.int64)]
-    while len(places := mutual(candidates, ranking, *free)):
-        found.append(places)
-        free[0][left[places]], free[1][candidates.right[places]] = False, False
-    return np.concatenate(found)
+    rounds: list[Positions] = [np.empty(0, dtype=np.int64)]
+    while len(indices := mutual(candidates, ranking, *free)):
+        rounds.append(indices)
+        free[0][left[indices]], free[1][candidates.right[indices]] = False, False
+    return np.concatenate(rounds)
 
 
 def gap_to_bound(candidates: Candidates, prices: Vector, objective: float) -> float:

@@ -100,10 +100,10 @@ class Problem:
             least = 0.0
             if self.candidates is None:
                 least = self.tuning.least_progress * min(len(rows), len(columns))
-            places = mutual(self.pairs, plan, chosen < 0, free)
-            rows, columns = link(*lines.positions(places))
+            indices = mutual(self.pairs, plan, chosen < 0, free)
+            rows, columns = link(*lines.positions(indices))
             few = max(len(rows), len(columns)) <= most
-            if few or len(places) <= least:
+            if few or len(indices) <= least:
                 break
         while len(rows) and len(columns) and (few or self.candidates is None):
             rows, columns = rows[:most], columns[:most]

@@ -40,8 +40,8 @@ def ranked(pairs: Pairs, prices: Vector, k: int, *, partner: Positions | None = 
     ``partner`` holds each left entity's partner, or -1; where it is among the pairs it comes first.
     """
     lines = lines_of_rows(pairs)
-    places, ranks = best_few(lines, k, prices, partner)
-    return Ranked(*lines.positions(places), ranks, lines.values[places])
+    indices, ranks = best_few(lines, k, prices, partner)
+    return Ranked(*lines.positions(indices), ranks, lines.values[indices])
 
 
 def best_few(
@@ -70,13 +70,13 @@ def ranks_of(
     """The realistic rank of each pair among those of its left entity, NaN if it is none of them."""
     lines, ranks = lines_of_rows(pairs), np.empty(len(left))
     if isinstance(pairs, Candidates):
-        places = pairs.find(left, right)
+        indices = pairs.find(left, right)
     else:
-        places = left * pairs.shape[1] + right
+        indices = left * pairs.shape[1] + right
     single = prices.astype(np.float32)
 
     def part(queries: slice) -> None:
-        count_ranks(*lines, single, partner, left[queries], places[queries], ranks[queries])
+        count_ranks(*lines, single, partner, left[queries], indices[queries], ranks[queries])
 
     in_parallel(part, slices(len(left), 1000))
     return ranks
@@ -99,8 +99,8 @@ def mutual(
     by_row, by_column = np.empty(n, dtype=np.int64), np.empty(m, dtype=np.int64)
     potentials, is_open = EachSide(plan.left, plan.right), EachSide(open_left, open_right)
     best_places(*lines, potentials, is_open, EachSide(by_row, by_column))
-    places = by_row[by_row >= 0]
-    chosen: Positions = places[by_column[lines.positions(places)[1]] == places]
+    indices = by_row[by_row >= 0]
+    chosen: Positions = indices[by_column[lines.positions(indices)[1]] == indices]
     return chosen
 
 
@@ -134,5 +134,6 @@ def shares(pairs: Pairs, plan: Plan, left: Positions, right: Positions, values: 
     if isinstance(pairs, Candidates):
         with_pair = heat * np.logaddexp(mass / heat, entries / heat)
         mass = np.where(pairs.find(left, right) >= 0, mass, with_pair)
-    found: Vector = np.exp(np.minimum((entries - mass) / heat, 0.0))  # above one by rounding only
-    return found
+    # Above one by rounding only.
+    probability: Vector = np.exp(np.minimum((entries - mass) / heat, 0.0))
+    return probability

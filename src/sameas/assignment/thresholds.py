@@ -52,15 +52,16 @@ def learn_thresholds(
     taken = np.zeros(candidates.shape[1], dtype=np.bool_)
     taken[right] = True
     ends = candidates.left, candidates.right
-    own = partner[ends[0]] == ends[1]
-    free = ~taken[ends[1]] & ~own, (partner[ends[0]] < 0) & ~own
+    is_partner = partner[ends[0]] == ends[1]
+    free = ~taken[ends[1]] & ~is_partner, (partner[ends[0]] < 0) & ~is_partner
     scores = np.minimum(candidates.values.astype(np.float64), tuning.clip)
     count = int(max(side.max(initial=0) for side in groups)) + 1
-    found = np.zeros((len(sides), count))
-    for row, side in zip(found, sides, strict=True):
+    by_side = np.zeros((len(sides), count))
+    for row, side in zip(by_side, sides, strict=True):
         size, sure = candidates.shape[side], (left, right)[side]
         best, rival, linked = (
-            _best(ends[side][which], scores[which], size) for which in (free[side], ~own, own)
+            _best(ends[side][which], scores[which], size)
+            for which in (free[side], ~is_partner, is_partner)
         )
         reached = np.where(np.isfinite(linked), linked, best)
         met = np.bincount(ends[side], minlength=size) > 0
@@ -74,7 +75,7 @@ def learn_thresholds(
                 ),
                 tuning,
             )
-    return np.asarray(found.mean(axis=0))
+    return np.asarray(by_side.mean(axis=0))
 
 
 def _surest(

@@ -264,7 +264,7 @@ def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str
     """What came out and what it took."""
     from sameas.graph.labels import MOST_LETTERS
 
-    found = alignment.diagnostics
+    figures = alignment.diagnostics
     graphs = {"left": alignment.pair.left, "right": alignment.pair.right}
     for side, graph in graphs.items():
         yield f"{side} graph", f"{len(graph.entities):,} entities, {len(graph.triples):,} triples"
@@ -277,37 +277,37 @@ def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str
         yield f"{side} unmatched", f"{unmatched:,} of {candidates:,}"
     if alignment.audit is not None:
         yield from audit_lines(alignment.audit)
-    elif found.refinement_rounds is not None and not alignment.options.no_audit:
+    elif figures.refinement_rounds is not None and not alignment.options.no_audit:
         yield "how good", "cannot be told: too few links for an audit"
-    if found.same_iri:
-        yield "same IRI", f"{found.same_iri:,} things in both graphs, not listed (see --link)"
-    if found.kinds_meet:
+    if figures.same_iri:
+        yield "same IRI", f"{figures.same_iri:,} things in both graphs, not listed (see --link)"
+    if figures.kinds_meet:
         yield "kinds", "classes and individuals are linked: one graph has next to none of a kind"
-    yield "solver", found.solver
+    yield "solver", figures.solver
     unit = "profit"
-    if found.refinement_rounds is not None:
+    if figures.refinement_rounds is not None:
         unit = "log-odds"
-        learned = f"{found.anchors:,} anchors, {found.relation_matches:,} relation matches"
-        yield "refinement", f"{found.refinement_rounds} rounds, {learned}"
-    if (gap := found.optimality_gap) is not None:
+        learned = f"{figures.anchors:,} anchors, {figures.relation_matches:,} relation matches"
+        yield "refinement", f"{figures.refinement_rounds} rounds, {learned}"
+    if (gap := figures.optimality_gap) is not None:
         bound = f"at most {gap:.2%} below the best possible" if gap else "the best possible"
-        yield f"total {unit}", f"{found.objective:,.1f}, {bound}"
-    if found.form == "candidates":
+        yield f"total {unit}", f"{figures.objective:,.1f}, {bound}"
+    if figures.form == "candidates":
         sample = "; {:.1%} of the best pairs of a sample are among them"
-        recall = "" if found.search_recall is None else sample.format(found.search_recall)
-        yield "candidates", f"{found.candidate_pairs:,} of {found.form_reason}{recall}"
-    if found.words_without_vector is not None:
-        lacking = f"{found.words_without_vector:,} of them without a vector"
-        yield "words", f"{found.words:,}, {lacking} ({found.word_vectors})"
-    if found.languages is not None:
-        yield "languages", _languages(found.languages)
-    if found.long_names:
+        recall = "" if figures.search_recall is None else sample.format(figures.search_recall)
+        yield "candidates", f"{figures.candidate_pairs:,} of {figures.form_reason}{recall}"
+    if figures.words_without_vector is not None:
+        lacking = f"{figures.words_without_vector:,} of them without a vector"
+        yield "words", f"{figures.words:,}, {lacking} ({figures.word_vectors})"
+    if figures.languages is not None:
+        yield "languages", _languages(figures.languages)
+    if figures.long_names:
         yield (
             "long names",
-            f"{found.long_names:,}, compared by their first {MOST_LETTERS:,} letters",
+            f"{figures.long_names:,}, compared by their first {MOST_LETTERS:,} letters",
         )
-    if found.entities_without_features:
-        yield "no features", f"{found.entities_without_features:,} entities"
+    if figures.entities_without_features:
+        yield "no features", f"{figures.entities_without_features:,} entities"
     for side, graph in graphs.items():
         if graph.reading_counts:
             counts = {"statements": 0, "malformed": 0, **graph.reading_counts}

@@ -34,33 +34,33 @@ def audit(run: Path) -> dict[str, Any]:
     """Print the estimates; the audit, None if there are too few links."""
     import sameas
 
-    found = sameas.audit_alignment(sameas.read_run(run))
-    if found is None:
+    estimates = sameas.audit_alignment(sameas.read_run(run))
+    if estimates is None:
         say("How good the run is cannot be told: there are too few links for an audit.")
         return {"audit": None}
-    counts = f"{found.left_decoys:,} left and {found.right_decoys:,} right entities"
+    counts = f"{estimates.left_decoys:,} left and {estimates.right_decoys:,} right entities"
     decoys = "decoys", f"{counts} whose partner was taken away"
-    print_table([*audit_lines(found), ("F1", f"about {found.f1:.3f}"), decoys])
+    print_table([*audit_lines(estimates), ("F1", f"about {estimates.f1:.3f}"), decoys])
     print_table(
-        ((f"{point.probability:g}", f"{point.confidence:.3f}") for point in found.curve),
+        ((f"{point.probability:g}", f"{point.confidence:.3f}") for point in estimates.curve),
         header=("probability in the plan", "confidence"),
     )
     print_table(
-        ((group.by, group.name, group.links, group.precision) for group in found.groups),
+        ((group.by, group.name, group.links, group.precision) for group in estimates.groups),
         header=("by", "group", "links", "share that is right"),
     )
-    return {"audit": found.asdict()}
+    return {"audit": estimates.asdict()}
 
 
-def audit_lines(found: Audit) -> Iterator[tuple[str, str]]:
+def audit_lines(estimates: Audit) -> Iterator[tuple[str, str]]:
     """The estimates in words."""
-    between = f"between {round(found.right_low):,} and {round(found.right_high):,}"
-    yield "right links", f"about {round(found.right):,} of {found.links:,} ({between})"
-    between = f"between {round(found.missed_low):,} and {round(found.missed_high):,}"
-    yield "missed", f"about {round(found.missed):,} counterparts ({between})"
-    shares = f"{found.left_without:.0%} of the left, {found.right_without:.0%} of the right"
+    between = f"between {round(estimates.right_low):,} and {round(estimates.right_high):,}"
+    yield "right links", f"about {round(estimates.right):,} of {estimates.links:,} ({between})"
+    between = f"between {round(estimates.missed_low):,} and {round(estimates.missed_high):,}"
+    yield "missed", f"about {round(estimates.missed):,} counterparts ({between})"
+    shares = f"{estimates.left_without:.0%} of the left, {estimates.right_without:.0%} of the right"
     yield "no counterpart", f"about {shares} entities"
-    worse = [group for group in found.groups if group.precision < found.precision - WORSE]
+    worse = [group for group in estimates.groups if group.precision < estimates.precision - WORSE]
     worst = sorted(worse, key=lambda group: group.precision)[:WORST]
     if worst:
         texts = (f"{each.by} {each.name} ({each.precision:.0%} right)" for each in worst)

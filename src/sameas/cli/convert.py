@@ -65,8 +65,8 @@ def convert(
         run = read_run(source)
         not_held, count = write_out(run), len(curated(run).links)
     else:
-        found = read_link_set(source, predicate=iri)
-        not_held, count, skipped = write_out(found), len(found.links), list(found.skipped)
+        link_set = read_link_set(source, predicate=iri)
+        not_held, count, skipped = write_out(link_set), len(link_set.links), list(link_set.skipped)
     for sentence in skipped:
         note(f"{source}: left out: {sentence}")
     note_not_held(target, not_held)

@@ -54,10 +54,10 @@ def evaluate(
     import sameas
     from sameas.formats.tables import read_table
 
-    found = sameas.read_run(out) if out.is_dir() else sameas.read_links(out)
+    links = sameas.read_run(out) if out.is_dir() else sameas.read_links(out)
     excluded = None if no_match is None else read_table(no_match, ("entity",))["entity"]
     known = sameas.read_gold(gold)
-    metrics = sameas.evaluate(found, known, no_match=excluded, complete=complete)
+    metrics = sameas.evaluate(links, known, no_match=excluded, complete=complete)
     scores = metrics.asdict()
     print_table((name.replace("_", " "), score) for name, score in scores.items())
     if not out.is_dir():

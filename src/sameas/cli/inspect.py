@@ -45,11 +45,11 @@ def inspect(inputs: tuple[str, ...], *, reading: Reading) -> dict[str, Any]:
         warnings += both.warnings
     for place in inputs if not graphs else ():
         if is_pair(place):
-            found = inspect_pair(read_pair(place))
-            graphs |= {f"{place} left": found.left, f"{place} right": found.right}
-            warnings += [f"{place}: {warning}" for warning in found.warnings]
-            if found.gold_links is not None:
-                gold[place] = found.gold_links
+            inspected = inspect_pair(read_pair(place))
+            graphs |= {f"{place} left": inspected.left, f"{place} right": inspected.right}
+            warnings += [f"{place}: {warning}" for warning in inspected.warnings]
+            if inspected.gold_links is not None:
+                gold[place] = inspected.gold_links
         else:
             graphs[place] = inspect_graph(read_graph(place, reading=reading))
     for name, graph in graphs.items():

@@ -77,9 +77,9 @@ def serve(
     listening = context.with_resource(listen(host, port))
     with progress_display() as progress:
         progress("reading", 0.0)
-        found = _read(graph, side, names, reading)
+        graph_read = _read(graph, side, names, reading)
         progress("reading", 1.0)
-        service = make_service(found, Path(graph).name, progress=progress)
+        service = make_service(graph_read, Path(graph).name, progress=progress)
     address = address_of(listening) + (f"{token}/" if token else "")
     # Called when the result has been printed.
     context.call_on_close(lambda: answer(make_app(service, token=token or ""), listening))

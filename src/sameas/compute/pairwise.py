@@ -84,8 +84,8 @@ def values_of_partners(
                 which = (some >= columns.start) & (some < columns.stop)
                 some = some[which] - some.dtype.type(columns.start)
             ends = inner if which is None else np.append(0, np.cumsum(which))[inner]
-            found = _by_blocks(work, ours, theirs, ends, some)
-            values[pairs if which is None else pairs.start + np.flatnonzero(which)] = found
+            values_there = _by_blocks(work, ours, theirs, ends, some)
+            values[pairs if which is None else pairs.start + np.flatnonzero(which)] = values_there
             if progress:
                 progress(pairs.stop / max(len(partners), 1))
     return values
@@ -114,6 +114,6 @@ def _by_blocks(
         ends, pairs = starts_in(starts, rows)
         return rows, ends, partners[pairs]
 
-    for rows, found in map_blocks(work, even_slices(starts, PAIRS), take, left, right):
-        values[starts_in(starts, rows)[1]] = found
+    for rows, values_there in map_blocks(work, even_slices(starts, PAIRS), take, left, right):
+        values[starts_in(starts, rows)[1]] = values_there
     return values

@@ -170,15 +170,15 @@ def merge_tiles(
     progress: Progress,
 ) -> list[Positions]:
     """The wanted pairs of all rows, then of the columns of each share that was looked through."""
-    m, found = shape[1], []
+    m, numbers = shape[1], []
     rows = _none_near(row_limits, wanted[0][0])
     for share, (near, columns) in looked:
         merge_near(rows, near, share.start, wanted[0])
         line, partner = _wanted(columns, wanted[1])
-        found.append(partner * m + line + share.start)
+        numbers.append(partner * m + line + share.start)
         progress(share.stop / m)
     line, partner = _wanted(rows, wanted[0])
-    return [line * m + partner, *found]
+    return [line * m + partner, *numbers]
 
 
 def _look(
@@ -258,8 +258,8 @@ def _limits(
 
 def _sample(others: Matrix, size: int) -> Matrix:
     """Some of the others, evenly spread, as columns."""
-    places = np.unique(np.linspace(0, len(others) - 1, size).astype(np.int64))
-    return np.ascontiguousarray(others[places].T)
+    indices = np.unique(np.linspace(0, len(others) - 1, size).astype(np.int64))
+    return np.ascontiguousarray(others[indices].T)
 
 
 def top_products(left: Sparse, right: Sparse, k: int, back: int = 0) -> tuple[Sparse, Sparse]:
@@ -306,9 +306,9 @@ def _from_best(best: Best, width: int) -> Sparse:
     """The best of each line as a sparse matrix."""
     line, place = np.nonzero(best.partners >= 0)
     values, columns = best.worth[line, place], best.partners[line, place]
-    found = csr_array((values, (line, columns)), shape=(len(best.worth), width))
-    found.sort_indices()  # how heaps are ordered depends on the number of threads
-    return found
+    matrix = csr_array((values, (line, columns)), shape=(len(best.worth), width))
+    matrix.sort_indices()  # how heaps are ordered depends on the number of threads
+    return matrix
 
 
 def pair_numbers(matrix: Sparse) -> Positions:

@@ -146,9 +146,9 @@ class Dask:
     def __post_init__(self) -> None:
         """Refuse a cluster whose workers run another version, or none."""
         self._threads()
-        found = {str(one) for one in self.client.run(_version, on_error="return").values()}
-        if found != {__version__}:
-            others = ", ".join(sorted(found - {__version__}))
+        versions = {str(one) for one in self.client.run(_version, on_error="return").values()}
+        if versions != {__version__}:
+            others = ", ".join(sorted(versions - {__version__}))
             raise ClusterError(
                 f"workers must run sameas {__version__} as this process does, found {others}; "
                 "install the same version everywhere"
@@ -249,8 +249,8 @@ class Dask:
         if task is None:
             return None
         try:
-            found: list[Any] = self.client.gather(task, direct=True)
-            return found
+            results: list[Any] = self.client.gather(task, direct=True)
+            return results
         except _lost():
             return None
         except (OSError, KeyError):

@@ -119,11 +119,11 @@ def _candidate_bytes(left: int, right: int, task: Task) -> int:
     Where clues propose, there are no short rows, and fewer pairs once rows are there.
     """
     entities, options, tuning = left + right, task.options, task.tuning.search
-    found = 16 * min(options.candidates, max(left, right)) * entities
+    listed = 16 * min(options.candidates, max(left, right)) * entities
     if max(left, right) > tuning.compare_all_up_to:
-        return int((4 if options.rounds else 1.2) * found)
+        return int((4 if options.rounds else 1.2) * listed)
     short = 4 * (sum(tuning.sharp_columns) + 2) * entities
-    return int(1.3 * short + (8 if options.rounds else 5) * found)
+    return int(1.3 * short + (8 if options.rounds else 5) * listed)
 
 
 def _row_bytes(task: Task, sides: Sides, support: LanguageSupport) -> int:

@@ -46,9 +46,7 @@ def make_alignment(task: Task, outcome: Outcome, phases: Phases) -> Alignment:
         links = _named(task, outcome.links)
         level = task.options.min_confidence if outcome.level is None else outcome.level
         kept = links.filter(pl.col("confidence") >= level)
-        same = (pl.col("left") == pl.col("right")) & pl.col("left").is_in(
-            _told_by_iri(task).implode()
-        )
+        same = (pl.col("left") == pl.col("right")) & pl.col("left").is_in(_same_iri(task).implode())
         telling = kept.filter(~same)
         tables = {
             "links": _as_listed("links", telling),
@@ -83,7 +81,7 @@ def make_alignment(task: Task, outcome: Outcome, phases: Phases) -> Alignment:
     )
 
 
-def _told_by_iri(task: Task) -> pl.Series:
+def _same_iri(task: Task) -> pl.Series:
     """The entities that both graphs call by the same IRI: to link them would say nothing.
 
     But an individual that both describe, and not alike, is worth a link.
@@ -104,8 +102,8 @@ def _told_by_iri(task: Task) -> pl.Series:
         ]
     )
     worth = [iris.is_in(one.implode()) for one in (left["entity"], right["entity"], differ)]
-    told: pl.Series = iris.filter(~(individual & worth[0] & worth[1] & worth[2]))
-    return told
+    same_iri: pl.Series = iris.filter(~(individual & worth[0] & worth[1] & worth[2]))
+    return same_iri
 
 
 def _descriptions(graph: MatchedGraph, iris: pl.Series) -> pl.DataFrame:

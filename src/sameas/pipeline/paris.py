@@ -274,8 +274,8 @@ def _equivalences(
         shape=(len(left.doors), len(right.doors)),
     )
     total = (left.through @ between @ right.through.T).tocoo()
-    found = {"left": total.row, "right": total.col, "evidence": total.data}
-    return pl.DataFrame(found, schema=PAIRS)
+    columns = {"left": total.row, "right": total.col, "evidence": total.data}
+    return pl.DataFrame(columns, schema=PAIRS)
 
 
 def _check_memory(what: str, pairs: float, memory: float) -> None:
@@ -387,7 +387,7 @@ def align_by_paris(task: Task, phases: Phases) -> Outcome:
     pair, options = task.pair, task.options
     expected = plan_paris(task)
     with phases.timed("paris") as report:
-        found = paris(
+        equivalences = paris(
             pair.left,
             pair.right,
             iterations=max(options.iterations, 1),
@@ -398,9 +398,9 @@ def align_by_paris(task: Task, phases: Phases) -> Outcome:
 
     with phases.timed("links"):
         known, sides = task.known, ("left", "right")
-        left, right = (found.pairs[side].to_numpy() for side in sides)
+        left, right = (equivalences.pairs[side].to_numpy() for side in sides)
         allowed = known.inside[0][left] & known.inside[1][right] & known.allows(left, right)
-        pairs = found.pairs.with_columns(
+        pairs = equivalences.pairs.with_columns(
             left=np.searchsorted(task.sides[0], left),
             right=np.searchsorted(task.sides[1], right),
             score="probability",
@@ -410,16 +410,16 @@ def align_by_paris(task: Task, phases: Phases) -> Outcome:
         return Outcome(
             links=links.with_columns(confidence="score"),
             ranked=pairs.with_columns(rank=rank).filter(pl.col("rank") <= options.top),
-            relations=found.relations.with_columns(
+            relations=equivalences.relations.with_columns(
                 match=pl.max_horizontal("left_in_right", "right_in_left"),
                 edges=pl.lit(None, dtype=pl.Int64),
             ).select(*SCHEMAS["relations"], "left_in_right", "right_in_left"),
             diagnostics=Diagnostics(
                 solver="paris",
                 objective=float(links["score"].to_numpy().sum()),
-                iterations=found.iterations,
-                converged=found.converged,
-                relation_matches=len(found.relations),
+                iterations=equivalences.iterations,
+                converged=equivalences.converged,
+                relation_matches=len(equivalences.relations),
                 memory_expected_bytes=expected,
             ),
         )

@@ -46,9 +46,9 @@ class Phases:
 
     def kept(self, name: str, kind: type[T], make: Callable[[], T]) -> T:
         """What ``make`` returns (of type ``kind``), or an interrupted run's result of that name."""
-        found = self.checkpoint.load(name, kind)
-        if found is not None:
-            result, self.seconds[name] = found
+        loaded = self.checkpoint.load(name, kind)
+        if loaded is not None:
+            result, self.seconds[name] = loaded
             self.resumed.append(name)
             return result
         result = make()

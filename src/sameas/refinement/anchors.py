@@ -36,39 +36,39 @@ def anchors_of(
     """The most certain pairs of this plan."""
     if all(single):
         return anchors_of_profits(surplus, plan.ranking, tuning=tuning)
-    places = open_links(surplus, plan, single)
-    places = places[plan.probability[places] > tuning.open.accept]
-    left, right = surplus.left[places], surplus.right[places]
+    indices = open_links(surplus, plan, single)
+    indices = indices[plan.probability[indices] > tuning.open.accept]
+    left, right = surplus.left[indices], surplus.right[indices]
     return Anchors(
-        left.astype(np.int64), right.astype(np.int64), np.minimum(plan.probability[places], 1.0)
+        left.astype(np.int64), right.astype(np.int64), np.minimum(plan.probability[indices], 1.0)
     )
 
 
 def anchors_of_profits(candidates: Candidates, plan: Plan, *, tuning: Tuning = TUNING) -> Anchors:
     """The pairs that are each other's best, without a tie, and likely enough."""
-    places = mutual(candidates, plan)
-    left, right = candidates.left[places], candidates.right[places]
-    logarithms = (candidates.values[places] - plan.left[left] - plan.right[right]) / (
+    indices = mutual(candidates, plan)
+    left, right = candidates.left[indices], candidates.right[indices]
+    logarithms = (candidates.values[indices] - plan.left[left] - plan.right[right]) / (
         plan.temperature
     )
     trust = np.exp(np.minimum(logarithms, 0.0))
-    unrivalled = _unrivalled(candidates, plan, places, tuning.open.tie)
+    unrivalled = _unrivalled(candidates, plan, indices, tuning.open.tie)
     sure = (trust > tuning.anchors.share) & unrivalled
     return Anchors(left[sure].astype(np.int64), right[sure].astype(np.int64), trust[sure])
 
 
 def _unrivalled(
-    candidates: Candidates, plan: Plan, places: Positions, tie: float
+    candidates: Candidates, plan: Plan, indices: Positions, tie: float
 ) -> NDArray[np.bool_]:
     """Which of these best pairs have no equal in their row and column: ties are not anchors."""
     left, right = candidates.left, candidates.right
-    unrivalled = np.ones(len(places), dtype=np.bool_)
+    unrivalled = np.ones(len(indices), dtype=np.bool_)
     for groups, worth in (
         (left, candidates.values - plan.right[right]),
         (right, candidates.values - plan.left[left]),
     ):
         best = np.full(int(groups.max(initial=-1)) + 1, -np.inf)
-        best[groups[places]] = worth[places]
+        best[groups[indices]] = worth[indices]
         rivals = np.bincount(groups[worth >= best[groups] - tie], minlength=len(best))
-        unrivalled &= rivals[groups[places]] == 1
+        unrivalled &= rivals[groups[indices]] == 1
     return unrivalled

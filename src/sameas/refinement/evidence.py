@@ -153,12 +153,12 @@ def gather_evidence(
         met[1], met[2] = right_total[right] - met[2], left_total[left] - met[1]
         return np.maximum(met, 0, out=met)
 
-    found = []
+    new_pairs = []
     parts = list(even_slices(left.starts, PART)) or [slice(0, 0)]
     for rows, (here, others, others_met) in map_blocks(_votes, parts, take, *shared):
         met[:, starts_in(candidates.starts, rows)[1]] = here
-        found.append((others + np.array([rows.start, 0], dtype=np.int32), others_met))
-    new, new_met = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+        new_pairs.append((others + np.array([rows.start, 0], dtype=np.int32), others_met))
+    new, new_met = (np.concatenate(arrays) for arrays in zip(*new_pairs, strict=True))
     order = np.lexsort((new[:, 1], new[:, 0]))
     new, new_met = (np.ascontiguousarray(array[order].T) for array in (new, new_met))
     new_evidence = evidence(new[0], new[1], new_met)

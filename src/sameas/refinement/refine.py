@@ -51,8 +51,8 @@ class Pairs:
         values: Matrix = scores.astype(np.float32)
         seeds = model.constraints.seeds
         if len(seeds):
-            places = self.candidates.find(seeds[:, 0], seeds[:, 1])
-            values[places] += model.tuning.refinement.seed
+            indices = self.candidates.find(seeds[:, 0], seeds[:, 1])
+            values[indices] += model.tuning.refinement.seed
         return replace(self, candidates=self.candidates.with_values(values))
 
 
@@ -151,8 +151,8 @@ def _first_anchors(pairs: Pairs, model: Model, temperature: float, iterations: i
 def _learned_weights(pairs: Pairs, anchors: Anchors, model: Model, defaults: Weights) -> Weights:
     """The weights by which sure anchors are best told from the other candidates of both ends."""
     every, tuning = pairs.candidates, model.tuning
-    places = every.find(anchors.left, anchors.right)
-    sure = places[(anchors.trust > tuning.open.sure) & (places >= 0)]
+    indices = every.find(anchors.left, anchors.right)
+    sure = indices[(anchors.trust > tuning.open.sure) & (indices >= 0)]
     # An even sample in the order of scores: the same whichever graph is the left one.
     sure = sure[np.argsort(every.values[sure], kind="stable")]
     count = min(len(sure), tuning.refinement.weight_anchors)
@@ -185,8 +185,8 @@ def ranges(starts: Positions, lines: NDArray[np.integer]) -> tuple[Positions, Po
     """The places of all pairs of these lines, one line after the other; and how many each has."""
     counts = starts[lines + 1] - starts[lines]
     before = np.cumsum(counts) - counts
-    places: Positions = np.arange(counts.sum()) + np.repeat(starts[lines] - before, counts)
-    return places, counts
+    indices: Positions = np.arange(counts.sum()) + np.repeat(starts[lines] - before, counts)
+    return indices, counts
 
 
 def subtract_threshold(
@@ -203,9 +203,9 @@ def _first_pairs(candidates: Candidates, model: Model) -> Pairs:
     """The candidates that are allowed, and the seeds, allowed or not, scored by profit."""
     known = model.constraints
     allowed = model.allows(candidates.left, candidates.right)
-    places = candidates.find(*known.seeds.T)
-    allowed[places[places >= 0]] = True
-    seeds = known.seeds[places < 0].T
+    indices = candidates.find(*known.seeds.T)
+    allowed[indices[indices >= 0]] = True
+    seeds = known.seeds[indices < 0].T
     chosen = candidates if allowed.all() else candidates.select(allowed)
     if seeds.size:
         chosen = chosen.joined(seeds[0], seeds[1], model.profit.of(*seeds))

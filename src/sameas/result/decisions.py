@@ -379,18 +379,18 @@ def decided_links(run: Path, state: Literal["accept", "reject"]) -> pl.DataFrame
 
     An entity without a match rejects all candidates that the run kept for it.
     """
-    found = read_decisions(run)
-    if found is None:
+    decisions = read_decisions(run)
+    if decisions is None:
         raise InputError(run, f"holds no decisions yet; make some with: sameas review {run}")
-    pairs = found.filter(pl.col("state") == state).select("left", "right")
+    pairs = decisions.filter(pl.col("state") == state).select("left", "right")
     if state == "reject":
-        alone = found.filter(pl.col("state") == "no-match")
+        alone = decisions.filter(pl.col("state") == "no-match")
         candidates = pl.read_parquet(run / "candidates.parquet", columns=["left", "right"])
         of_alone = pl.any_horizontal(
             pl.col(side).is_in(alone[side].filter(alone[side] != "").implode())
             for side in ("left", "right")
         )
-        accepted = found.filter(pl.col("state") == "accept")
+        accepted = decisions.filter(pl.col("state") == "accept")
         pairs = pl.concat([pairs, candidates.filter(of_alone)]).unique(maintain_order=True)
         pairs = pairs.join(accepted, on=["left", "right"], how="anti", maintain_order="left")
     return pairs

@@ -154,9 +154,9 @@ def _statements(graph: Graph, terms: pl.Series, side: Side) -> pl.DataFrame:
         """How predicates are written: like the entities that they are, in RDF."""
         if not rdf:
             return bracketed(to_property_iris(ids, side=side))
-        own = terms.gather(np.maximum(graph.positions(ids), 0))
-        linked = pl.Series(graph.positions(ids) >= 0) & ~own.str.starts_with("_:")
-        text: pl.Series = own.zip_with(linked, bracketed(ids))
+        kinds_of_terms = terms.gather(np.maximum(graph.positions(ids), 0))
+        linked = pl.Series(graph.positions(ids) >= 0) & ~kinds_of_terms.str.starts_with("_:")
+        text: pl.Series = kinds_of_terms.zip_with(linked, bracketed(ids))
         return text
 
     head, relation, tail = graph.triples.T
@@ -184,10 +184,10 @@ def _statements(graph: Graph, terms: pl.Series, side: Side) -> pl.DataFrame:
         graph="graph",
     )
     statements = pl.concat([between, spoken])
-    places = statements["graph"].unique()
-    ids = places.str.strip_prefix("<").str.strip_suffix(">")
-    written = _terms(ids, side, rdf=True).set(places == "", "")
-    return statements.with_columns(pl.col("graph").replace(places, written))
+    graphs = statements["graph"].unique()
+    ids = graphs.str.strip_prefix("<").str.strip_suffix(">")
+    written = _terms(ids, side, rdf=True).set(graphs == "", "")
+    return statements.with_columns(pl.col("graph").replace(graphs, written))
 
 
 def _labels(graph: Graph) -> pl.DataFrame:

@@ -143,9 +143,9 @@ class Attributes:
 
         def terms(left: Numbers, right: Numbers) -> Vector:
             levels, rarity = self.compare(left, right)
-            found = weights[np.arange(len(weights)), levels]
-            found = found + np.where(levels == EQUAL, rarity, 0.0)
-            return np.asarray(np.clip(found, -tuning.cap, 2 * tuning.cap))
+            terms_of_levels = weights[np.arange(len(weights)), levels]
+            terms_of_levels = terms_of_levels + np.where(levels == EQUAL, rarity, 0.0)
+            return np.asarray(np.clip(terms_of_levels, -tuning.cap, 2 * tuning.cap))
 
         return terms
 

@@ -48,5 +48,5 @@ class PairCache:
     def __call__(self, left: Numbers, right: Numbers) -> tuple[NDArray[Any], ...]:
         """The rows of these pairs; only new ones are compared."""
         wanted = self.remember(left, right)
-        places = np.searchsorted(self._keys, wanted)
-        return tuple(array[places] for array in self._found)
+        indices = np.searchsorted(self._keys, wanted)
+        return tuple(array[indices] for array in self._found)

@@ -61,9 +61,9 @@ def choose_support(
         )
         ours, theirs = (known.is_in(words.implode()).sum() for words in met)
         glossed.append("left" if ours >= theirs else "right")
-    aids = LanguageSupport(left=left.language, right=right.language, glossed=tuple(glossed))
+    support = LanguageSupport(left=left.language, right=right.language, glossed=tuple(glossed))
     if not (foreign or forced):
-        return aids
+        return support
     installed = encoder_for(options, inputs)
     if forced and (installed is None or "encoder" in options.without):
         raise OptionError(
@@ -82,15 +82,15 @@ def choose_support(
     sources: list[str] = []
     for side, one in (("left", left), ("right", right)):
         if one.script not in (LATIN, "None") and "glosses" not in options.without:
-            found = resources(one.language)
-            sources += [each.name for each in found if each.installed]
+            dictionaries = resources(one.language)
+            sources += [each.name for each in dictionaries if each.installed]
             about = f"names on the {side} are in language {one.language}"
-            missing = sorted({each.command for each in found if not each.installed})
+            missing = sorted({each.command for each in dictionaries if not each.installed})
             notes += [f"{about}: {command} adds dictionaries" for command in missing]
             glossed.append(side)
     return replace(
-        aids,
-        glossed=tuple(dict.fromkeys(glossed)) if sources else aids.glossed,
+        support,
+        glossed=tuple(dict.fromkeys(glossed)) if sources else support.glossed,
         sources=tuple(dict.fromkeys(sources)),
         encoder=(readable or forced) and few and "encoder" not in options.without,
         # Within one script spelling tells more, and a learnt dictionary does a little harm.
@@ -117,26 +117,26 @@ def _other_language(names: list[pl.Series], left: str, right: str, tuning: Langu
 def look_up(
     left: pl.Series,
     right: pl.Series,
-    aids: LanguageSupport,
+    support: LanguageSupport,
     dictionary: pl.DataFrame | None = None,
     *,
     tuning: GlossTuning = TUNING.glosses,
 ) -> pl.DataFrame | None:
     """What the names mean: name_index (left names before right ones), piece, gloss, weight."""
     tables, texts = [], {"left": left, "right": right}
-    for side in aids.glossed:
-        own, other = texts[side], texts["right" if side == "left" else "left"]
+    for side in support.glossed:
+        names, other = texts[side], texts["right" if side == "left" else "left"]
         words = folded(other).str.split(" ").explode().unique()
-        found = glosses(
-            own,
-            language=getattr(aids, side),
+        table = glosses(
+            names,
+            language=getattr(support, side),
             vocabulary=words.to_list(),
             dictionary=dictionary,
-            sources=aids.sources,
+            sources=support.sources,
             tuning=tuning,
         )
-        place = pl.col("name_index") + (0 if side == "left" else len(left))
-        tables.append(found.with_columns(name_index=place.cast(pl.Int64)))
+        index = pl.col("name_index") + (0 if side == "left" else len(left))
+        tables.append(table.with_columns(name_index=index.cast(pl.Int64)))
     return pl.concat(tables) if tables else None
 
 
@@ -162,9 +162,9 @@ def with_meanings(
     table = table.with_columns(number=distinct.search_sorted(table["gloss"]).cast(pl.Int64))
     every, size = rows_of(pl.concat([names.rename("gloss"), distinct])), len(names)
     meant = every.take(np.arange(size, len(every)))
-    places = table["name_index"].to_numpy(), table["number"].to_numpy()
+    indices = table["name_index"].to_numpy(), table["number"].to_numpy()
     weights = table["weight"].to_numpy().astype(np.float32)
-    total = as_rows(csr_array((weights, places), shape=(size, len(distinct))) @ meant.sparse)
+    total = as_rows(csr_array((weights, indices), shape=(size, len(distinct))) @ meant.sparse)
     inner = _factors(total)
     both = as_rows(every.sparse[:size] + total.scaled(inner).sparse)
     outer = _factors(both)

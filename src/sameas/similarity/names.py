@@ -106,11 +106,11 @@ class MaxOverNames:
         """The cosines of pairs and the places of the two names, -1 where there is none."""
         order = np.argsort(left, kind="stable")
         starts = np.searchsorted(left[order], np.arange(self.shape[0] + 1))
-        places = np.full((2, len(left)), -1, dtype=np.int64)
+        rows = np.full((2, len(left)), -1, dtype=np.int64)
         block = slice(0, self.shape[0]), starts, right[order]
-        values = products(block, *self.sides, places)
+        values = products(block, *self.sides, rows)
         back = np.argsort(order)
-        return values[back], places[0, back], places[1, back]
+        return values[back], rows[0, back], rows[1, back]
 
     def partners(
         self, starts: Positions, right: Numbers, progress: Progress | None = None
@@ -133,9 +133,9 @@ class MaxOverNames:
 
     def entities(self, numbers: Positions) -> Positions:
         """The pairs of entities that have these pairs of names, as numbers, ascending."""
-        places = np.divmod(numbers, max(self.products.shape[1], 1))
+        both = np.divmod(numbers, max(self.products.shape[1], 1))
         left, right = (
             np.searchsorted(starts, names, side="right") - 1
-            for starts, names in zip((self.left_starts, self.right_starts), places, strict=True)
+            for starts, names in zip((self.left_starts, self.right_starts), both, strict=True)
         )
         return np.unique(left * np.int64(self.shape[1]) + right)

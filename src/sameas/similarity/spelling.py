@@ -78,12 +78,12 @@ class Spelling:
         partner[left] = right
         one, other = np.divmod(self.rivals, max(self.names.shape[1], 1))
         rival = (partner[one] >= 0) & (partner[one] != other)
-        found, against = self.compare(left, right), self.compare(one[rival], other[rival])
-        hits = np.bincount(found[0], trust, minlength=5)[:4]
+        spellings, against = self.compare(left, right), self.compare(one[rival], other[rival])
+        hits = np.bincount(spellings[0], trust, minlength=5)[:4]
         misses = np.bincount(against[0], minlength=5)[:4]
         chance = (misses + 1) / (misses.sum() + 4)
         likely = (hits + prior * chance) / (hits.sum() + prior)
-        often = (trust[found[1]].sum() + prior * tuning.misspelled) / (trust.sum() + prior)
+        often = (trust[spellings[1]].sum() + prior * tuning.misspelled) / (trust.sum() + prior)
         seldom = (against[1].sum() + 0.5) / (len(against[1]) + 1)
         marks = np.clip(np.log(likely / chance), -tuning.most, tuning.most_for_marks)
         weights = np.append(marks, 0.0)

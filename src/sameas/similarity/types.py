@@ -61,10 +61,10 @@ class Types:
         reach = csr_array(ours @ csr_array((worth, (row, column)), shape=together.shape))
 
         def terms(left: Numbers, right: Numbers) -> Vector:
-            found: Vector = left_prior[left] + right_prior[right]
-            found += strange[left] * met[right]
-            found += np.asarray(reach[left].multiply(theirs[right]).sum(axis=1)).ravel()
-            return np.clip(found, -2 * most, most)[:, None]
+            terms_of_pairs: Vector = left_prior[left] + right_prior[right]
+            terms_of_pairs += strange[left] * met[right]
+            terms_of_pairs += np.asarray(reach[left].multiply(theirs[right]).sum(axis=1)).ravel()
+            return np.clip(terms_of_pairs, -2 * most, most)[:, None]
 
         return terms
 
@@ -108,15 +108,15 @@ class Exclusions:
 
     def contradict(self, left: Numbers, right: Numbers) -> Mask:
         """Which pairs have no shared type in common, and types that exclude each other."""
-        found = np.zeros(len(left), dtype=np.bool_)
+        contradicting = np.zeros(len(left), dtype=np.bool_)
         for some in slices(len(left), AT_ONCE):
             one, other = self.often[0][left[some]], self.often[1][right[some]]
             # All pairs of types less those that something has both of.
             every = np.asarray(one.sum(axis=1)) * np.asarray(other.sum(axis=1))
             harmless = np.asarray(csr_array(one @ self.overlap).multiply(other).sum(axis=1))
             both = self.shared[0][left[some]].multiply(self.shared[1][right[some]])
-            found[some] = (every - harmless > 0.5) & (np.asarray(both.sum(axis=1)) == 0)
-        return found
+            contradicting[some] = (every - harmless > 0.5) & (np.asarray(both.sum(axis=1)) == 0)
+        return contradicting
 
 
 def _exclusions(types: Types) -> Exclusions:

@@ -46,19 +46,19 @@ def canonical(values: pl.Series) -> pl.Series:
     """
     plain = folded(values, numbers=False)
     numeric = values.str.contains(r"\d")
-    places = numeric.arg_true()
-    texts = zip(values.gather(places).to_list(), plain.gather(places).to_list(), strict=True)
+    indices = numeric.arg_true()
+    texts = zip(values.gather(indices).to_list(), plain.gather(indices).to_list(), strict=True)
     forms = pl.Series([_canonical(text.strip(), bare) for text, bare in texts], dtype=pl.String)
-    return plain.scatter(places, forms)
+    return plain.scatter(indices, forms)
 
 
 def _canonical(text: str, bare: str) -> str:
     """The form of a value that has a digit in it."""
     for pattern in _DATES:
-        if found := pattern.fullmatch(text):
-            name = found["month"].lower()
+        if match := pattern.fullmatch(text):
+            name = match["month"].lower()
             month = int(name) if name.isdigit() else _MONTHS.get(name, 0)
-            year, day = int(found["year"]), int(found["day"])
+            year, day = int(match["year"]), int(match["day"])
             if 1 <= month <= 12 and 1 <= day <= 31 and 1000 <= year <= 2999:
                 return f"{year:04d}{month:02d}{day:02d}"
     if _NUMBER.fullmatch(text):
@@ -76,10 +76,10 @@ def spelled_alike(left: list[str], right: list[str]) -> NDArray[np.float32]:
     """1 - edits / length of pairs of texts; an edit inserts, drops, changes or swaps letters."""
     if not left:
         return np.zeros(0, dtype=np.float32)
-    found: NDArray[np.float32] = cpdist(
+    ratios: NDArray[np.float32] = cpdist(
         left, right, scorer=OSA.normalized_similarity, dtype=np.float32
     )
-    return found
+    return ratios
 
 
 @dataclass(frozen=True, eq=False)

@@ -247,9 +247,9 @@ def _encoded(texts: list[str], encoder: Encoder, progress: Progress | None) -> H
     order = np.argsort([len(text) for text in texts], kind="stable")
     vectors = np.zeros((len(texts), encoder.width), dtype=np.float16)
     for part in slices(len(texts), BATCH):
-        places = order[part]
+        indices = order[part]
         with one_blas_thread():  # so that the result does not depend on how many there are
-            vectors[places] = encoder.encode([texts[place] for place in places])
+            vectors[indices] = encoder.encode([texts[place] for place in indices])
         if progress:
             progress(part.stop / len(texts))
     return vectors
@@ -257,8 +257,8 @@ def _encoded(texts: list[str], encoder: Encoder, progress: Progress | None) -> H
 
 def cache_folder() -> Path:
     """Where this system keeps what can be made again; SAMEAS_CACHE names another folder."""
-    if own := os.environ.get("SAMEAS_CACHE"):
-        return Path(own)
+    if folder := os.environ.get("SAMEAS_CACHE"):
+        return Path(folder)
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
     elif sys.platform == "darwin":

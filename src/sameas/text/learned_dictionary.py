@@ -47,8 +47,8 @@ def dictionary_rows(
         others = others[np.linspace(0, len(others) - 1, count).astype(int)]
         known = letters[links[0][others]], wanted[links[1][others]]
         dictionary = learn_dictionary(*known, tuning=tuning)
-        own = diags_array((np.arange(len(left)) % 2 == half).astype(np.float32))
-        translated = csr_array(translated + own @ letters @ dictionary)
+        of_half = diags_array((np.arange(len(left)) % 2 == half).astype(np.float32))
+        translated = csr_array(translated + of_half @ letters @ dictionary)
     return unit(as_rows(csr_array(translated @ diags_array(rarity)))), written
 
 
@@ -94,8 +94,8 @@ def _meetings(left: Sparse, right: Sparse, start: int) -> tuple[Positions, Posit
     nth = np.arange(len(row)) - np.repeat(np.cumsum(ours * theirs) - ours * theirs, ours * theirs)
     one, other = nth // theirs[row], nth % theirs[row]
     sources = left.indices[left.indptr[row] + one].astype(np.int64)
-    places = right.indptr[row] + other
-    return sources * right.shape[1] + right.indices[places], places.astype(np.int64) + start
+    indices = right.indptr[row] + other
+    return sources * right.shape[1] + right.indices[indices], indices.astype(np.int64) + start
 
 
 def _present(counts: Sparse) -> Sparse:

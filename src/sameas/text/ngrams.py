@@ -40,10 +40,10 @@ def ngram_rows(
         return as_rows(csr_array((0, 0), dtype=np.float32))
     blocks, ngrams = zip(*parts, strict=True)
     digits, alphabet = _numbered(np.concatenate(ngrams))
-    places, distinct = _numbered(_keys(digits, len(alphabet)))
+    numbers, distinct = _numbered(_keys(digits, len(alphabet)))
     width, ends = len(distinct), np.cumsum([block.shape[1] for block in blocks])
-    for block, own in zip(blocks, np.split(places, ends[:-1]), strict=True):
-        block.indices = own[block.indices]
+    for block, numbers_of_block in zip(blocks, np.split(numbers, ends[:-1]), strict=True):
+        block.indices = numbers_of_block[block.indices]
         block.resize((block.shape[0], width))
     counts = csr_array(vstack(blocks, format="csr"))
     if rarity:
@@ -146,8 +146,8 @@ def trigrams_of_all(names: pl.Series) -> Trigrams:
     numbers = [_keys(ngrams, CODE_POINTS) for _, ngrams in parts]
     present = [np.bincount(counts.indices, minlength=counts.shape[1]) for counts, _ in parts]
     none = np.zeros(0, dtype=np.int64)
-    distinct, places = np.unique(np.concatenate([*numbers, none]), return_inverse=True)
-    names_with = np.bincount(places, np.concatenate([*present, none]), len(distinct))
+    distinct, columns = np.unique(np.concatenate([*numbers, none]), return_inverse=True)
+    names_with = np.bincount(columns, np.concatenate([*present, none]), len(distinct))
     weights = np.log((len(names) + 1) / names_with).astype(np.float32)
     return Trigrams(distinct, weights, np.float32(np.log(len(names) + 1)))
 
@@ -166,8 +166,8 @@ def _numbered(values: NDArray[np.integer]) -> tuple[NDArray[np.int32], NDArray[n
     """The place of each value among the distinct ones, and those, ascending."""
     most = int(values.max(initial=0)) + 1
     if most > min(TABLE, SPARSE * values.size):
-        distinct, places = np.unique(values, return_inverse=True)
-        return places.astype(np.int32), distinct.astype(np.int64)
+        distinct, numbers = np.unique(values, return_inverse=True)
+        return numbers.astype(np.int32), distinct.astype(np.int64)
     there = np.zeros(most, dtype=np.bool_)
     there[values] = True
     table = np.cumsum(there, dtype=np.int32) - np.int32(1)

@@ -94,9 +94,9 @@ def word_rows(names: pl.Series, vectors: WordVectors) -> tuple[Rows, int, int]:
     joined = table.join(known, on="word", how="left", maintain_order="left")
     unknown = joined.filter(pl.col("column").is_null())["word"].n_unique()
     joined = joined.filter(pl.col("column").is_not_null())
-    places = joined["row"].to_numpy(), joined["column"].to_numpy()
+    indices = joined["row"].to_numpy(), joined["column"].to_numpy()
     shape = len(names), len(vectors.words)
-    incidence = csr_array((np.ones(len(joined), dtype=np.float32), places), shape=shape)
+    incidence = csr_array((np.ones(len(joined), dtype=np.float32), indices), shape=shape)
     sums = np.asarray(incidence @ vectors.vectors, dtype=np.float32)
     # Unit rows: dividing by the number of words would change nothing.
     return unit(as_rows(sums)), table["word"].n_unique(), unknown

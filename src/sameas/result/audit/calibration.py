@@ -103,9 +103,9 @@ def fit_curve(
             step *= room / step[1]
         elif room <= TINY and slope[1] > 0:
             step = np.array([slope[0] / bend[0, 0], 0.0])
-        while (found := loss(curve - step)) > value and np.abs(step).max() > 1e-9:
+        while (new_value := loss(curve - step)) > value and np.abs(step).max() > 1e-9:
             step /= 2
-        curve, gain, value = curve - step, value - found, found
+        curve, gain, value = curve - step, value - new_value, new_value
         if gain < 1e-9 and not cut:
             break
     return Curve(float(curve[0]), float(curve[1]))

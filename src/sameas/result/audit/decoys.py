@@ -80,10 +80,10 @@ def matches_without(
         if not last:
             anchors = anchors_of(surplus, plan, known.single, tuning=tuning)
     assert plan is not None
-    places = open_links(surplus, plan, known.single)
+    linked = open_links(surplus, plan, known.single)
     ends = surplus.left, surplus.right
     return best_matches(
-        ends, surplus.values, places, plan.probability, side=side, size=surplus.shape[side]
+        ends, surplus.values, linked, plan.probability, side=side, size=surplus.shape[side]
     )
 
 
@@ -111,10 +111,10 @@ def draw_decoys(
         without = matches_without(model, refinement, side, fits.partner[drawn])
         return without.select(fits.entity[drawn])
 
-    found = in_parallel(one, draws)
+    matches = in_parallel(one, draws)
     sides = []
     for side in links:
-        parts = [fits for draw, fits in zip(draws, found, strict=True) if draw[0] == side]
+        parts = [fits for draw, fits in zip(draws, matches, strict=True) if draw[0] == side]
         sides.append(BestMatches._make(map(np.concatenate, zip(*parts, strict=True))))
     return sides
 

@@ -47,13 +47,13 @@ def audit_links(
     rng = np.random.default_rng(SEED)
     decoys_of = draw_decoys(model, refinement, dict(zip(numbers, free, strict=True)), rng)
     sides = tuple(Side(*both, tuning) for both in zip(free, decoys_of, strict=True))
-    found = free[0].probability[free[0].partner >= 0]
-    binned, made = histogram(found, tuning=tuning), found[found > accept]
+    probability = free[0].probability[free[0].partner >= 0]
+    binned, made = histogram(probability, tuning=tuning), probability[probability > accept]
     best = estimate(sides, binned)
     level = min_confidence
     if max_error is not None:
-        level = max(level, level_for(best.curve(found), max_error))
-    kept = found[(best.curve.confidence(found) if calibrated else found) >= level]
+        level = max(level, level_for(best.curve(probability), max_error))
+    kept = probability[(best.curve.confidence(probability) if calibrated else probability) >= level]
     counts = [int(free_entities(model.constraints, side).sum()) for side in (0, 1)]
     samples = [estimate(sides, binned, made=made, rng=rng) for _ in range(tuning.samples)]
     lucks = rng.standard_normal(tuning.samples).tolist()
@@ -85,22 +85,22 @@ def _with_intervals(
     figures: dict[str, float], samples: list[dict[str, float]], outside: float
 ) -> dict[str, float]:
     """Each figure with its ``low`` and ``high``, which enclose most of the samples and itself."""
-    found = dict(figures)
+    enclosed = dict(figures)
     for name, value in figures.items():
         values = [each[name] for each in samples]
         low, high = np.quantile(values, [outside, 1 - outside]).tolist()
-        found |= {f"{name}_low": min(low, value), f"{name}_high": max(high, value)}
-    return found
+        enclosed |= {f"{name}_low": min(low, value), f"{name}_high": max(high, value)}
+    return enclosed
 
 
 def _figures(
-    found: Estimate, kept: Vector, counts: list[int], luck: float = 0.0
+    estimated: Estimate, kept: Vector, counts: list[int], luck: float = 0.0
 ) -> dict[str, float]:
     """The figures that an estimate gives; ``luck`` is how many deviations more links are right."""
-    confidence = found.curve(kept)
+    confidence = estimated.curve(kept)
     chance = np.sqrt((confidence * (1 - confidence)).sum())
     right = float(np.clip(confidence.sum() + luck * chance, 0.0, len(kept)))
-    counterparts = max(found.counterparts, right)
+    counterparts = max(estimated.counterparts, right)
     precision, recall = right / max(len(kept), 1), right / max(counterparts, 1e-9)
     return {
         "right": right,
@@ -114,20 +114,20 @@ def _figures(
 
 
 def _groups(
-    by: str, labels: pl.Series, sides: tuple[Side, ...], found: Estimate, level: float
+    by: str, labels: pl.Series, sides: tuple[Side, ...], estimated: Estimate, level: float
 ) -> list[Group]:
     """The precision of each group that has links enough, those with most links first."""
-    own, result = sides[0], []
-    fewest, prior = own.tuning.group, own.tuning.group_prior
+    judged, result = sides[0], []
+    fewest, prior = judged.tuning.group, judged.tuning.group_prior
     # For how many wrong links that are kept each decoy stands.
     wrong = [
-        counts * (found.curve.confidence(side.decoys.probability) >= level)
-        for counts, side in zip(found.wrong, sides, strict=True)
+        counts * (estimated.curve.confidence(side.decoys.probability) >= level)
+        for counts, side in zip(estimated.wrong, sides, strict=True)
     ]
-    everyone, decoys = (labels.gather(each.entity) for each in (own.everyone, own.decoys))
+    everyone, decoys = (labels.gather(each.entity) for each in (judged.everyone, judged.decoys))
     others = labels.gather(np.maximum(sides[1].decoys.partner, 0)) if len(sides) == 2 else None
-    linked = found.curve.confidence(own.everyone.probability) >= level
-    alone = max(own.like_decoys(), 1e-9)
+    linked = estimated.curve.confidence(judged.everyone.probability) >= level
+    alone = max(judged.like_decoys(), 1e-9)
     usual = wrong[0].sum() / alone
     for name in everyone.filter(linked).drop_nulls().unique().sort():
         mine, drawn = ((each == name).fill_null(False).to_numpy() for each in (everyone, decoys))
@@ -137,9 +137,9 @@ def _groups(
         rate = wrong[0][drawn].sum() * len(drawn) / alone
         rate = (rate + prior * usual) / (drawn.sum() + prior)
         if drawn.sum() < fewest:
-            errors = rate * own.like_decoys(which=mine)
+            errors = rate * judged.like_decoys(which=mine)
         else:
-            alike = Side(own.everyone.select(mine), own.decoys.select(drawn), own.tuning)
+            alike = Side(judged.everyone.select(mine), judged.decoys.select(drawn), judged.tuning)
             errors = rate * alike.like_decoys()
         if others is not None:
             errors += wrong[1][(others == name).fill_null(False).to_numpy()].sum()
@@ -187,9 +187,9 @@ class Side:
         unlike = np.empty(2 * len(steps) + 1)
         unlike[0::2], unlike[1::2] = 1 - below, 1 - middle
         shares = np.clip(unlike, 0.0, 1.0) ** self.tuning.power
-        found = np.bincount(chosen, minlength=len(shares)) @ shares
+        expected = np.bincount(chosen, minlength=len(shares)) @ shares
         usual = steps @ shares[1::2] / steps.sum()
-        return float(min(found / usual, len(chosen)))
+        return float(min(expected / usual, len(chosen)))
 
     def without(self, weights: Vector) -> float:
         """How many entities have no counterpart: those without a link, by the share of decoys."""
@@ -241,9 +241,9 @@ def estimate(
     # The side with fewer entities without one tells it better.
     without = np.array([side.without(each) for side, each in zip(sides, weights, strict=True)])
     every = np.array([len(side.everyone.entity) for side in sides])
-    found = np.average(every - without, weights=1 / (without + 1) ** 2)
+    counterparts = np.average(every - without, weights=1 / (without + 1) ** 2)
     right = curve(sides[0].everyone.probability).sum()
-    return Estimate(curve, wrong, float(max(found, right)))
+    return Estimate(curve, wrong, float(max(counterparts, right)))
 
 
 def _wrong_links(
@@ -255,7 +255,7 @@ def _wrong_links(
     sides; each of these counts half. Whether the other entity has a partner is taken from its
     own link.
     """
-    found = []
+    stands_for = []
     for number, (side, each) in enumerate(zip(sides, weights, strict=True)):
         partner, share = side.decoys.partner, np.ones(len(each))
         if len(sides) == 2:
@@ -263,5 +263,5 @@ def _wrong_links(
             chance = np.zeros(max(int(partner.max()), int(other.entity.max(initial=0)), 0) + 1)
             chance[other.entity] = other.probability
             share = (1 + curve(chance[partner])) / 2
-        found.append(np.where(partner >= 0, share * each * alone[number] / each.sum(), 0.0))
-    return found
+        stands_for.append(np.where(partner >= 0, share * each * alone[number] / each.sum(), 0.0))
+    return stands_for

@@ -19,9 +19,9 @@ DEGREES = (0, 1, 3, 7, 15, 31)
 
 def groups_of(graph: MatchedGraph, *, fewest: int = TUNING.audit.group) -> Mapping[str, pl.Series]:
     """For each way to group entities, the group of every entity; null where it has none."""
-    found = {"degree": _degrees(graph), "script": _scripts(graph.names)}
+    labels = {"degree": _degrees(graph), "script": _scripts(graph.names)}
     types = _types(graph, fewest)
-    return found if types.null_count() == len(types) else {"type": types, **found}
+    return labels if types.null_count() == len(types) else {"type": types, **labels}
 
 
 def _degrees(graph: MatchedGraph) -> pl.Series:
@@ -40,8 +40,10 @@ def _scripts(names: pl.Series) -> pl.Series:
         letter: unicodedata.name(letter, "other").split(" ")[0].split("-")[0].lower()
         for letter in first.drop_nulls().unique()
     }
-    found: pl.Series = first.replace_strict(scripts, default=None, return_dtype=pl.String)
-    return found
+    names_of_scripts: pl.Series = first.replace_strict(
+        scripts, default=None, return_dtype=pl.String
+    )
+    return names_of_scripts
 
 
 def _types(graph: MatchedGraph, fewest: int) -> pl.Series:

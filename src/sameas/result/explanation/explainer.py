@@ -66,14 +66,14 @@ class Question:
 
     def answer(self) -> Explanation:
         """The whole explanation."""
-        tables, found = self.tables, self.tables.of(self.near, self.entity)
+        tables, recorded = self.tables, self.tables.of(self.near, self.entity)
         used = {"embedding": tables.support.encoder, "dictionary": tables.support.learnt}
         return Explanation(
             side=SIDES[self.near],
             entity=tables.entity(self.near, self.entity),
             partner=tables.find(1 - self.near, self.partner),
-            confidence=found["confidence"],
-            reason=found["reason"],
+            confidence=recorded["confidence"],
+            reason=recorded["reason"],
             min_confidence=tables.options.min_confidence,
             scale="log-odds" if tables.refined else "cosine",
             comparison=self.compared.get(self.chosen),
@@ -100,9 +100,9 @@ class Question:
     @cached_property
     def compared(self) -> dict[int, Comparison]:
         """The chosen pair and the one asked about, taken apart."""
-        places = {place for place in (self.chosen, self.asked) if place >= 0}
-        pairs = [self._pair(place) for place in places]
-        return dict(zip(places, self.run.compare(pairs, details=True), strict=True))
+        positions = {place for place in (self.chosen, self.asked) if place >= 0}
+        pairs = [self._pair(place) for place in positions]
+        return dict(zip(positions, self.run.compare(pairs, details=True), strict=True))
 
     @property
     def shown(self) -> int:
@@ -234,16 +234,16 @@ class Question:
     def _notes(self) -> tuple[result.Note, ...]:
         """What else decides about the entity, or about the pair that is asked about."""
         tables, rejected = self.tables, self.tables.inputs.reject
-        found: dict[result.Note, bool] = {
+        applies: dict[result.Note, bool] = {
             "entity-not-among": not tables.was_among(self.near, self.entity)
         }
         if self.asked >= 0:
-            found["not-kept"] = self.asked not in self.candidates
-            found["other-not-among"] = not tables.was_among(1 - self.near, self.asked)
+            applies["not-kept"] = self.asked not in self.candidates
+            applies["other-not-among"] = not tables.was_among(1 - self.near, self.asked)
         if self.asked >= 0 and rejected is not None:
             pairs = np.stack(tables.positions(rejected), axis=1)
-            found["rejected"] = bool((pairs == self._pair(self.asked)).all(axis=1).any())
-        return tuple(note for note, holds in found.items() if holds)
+            applies["rejected"] = bool((pairs == self._pair(self.asked)).all(axis=1).any())
+        return tuple(note for note, holds in applies.items() if holds)
 
 
 def _differences(chosen: Comparison | None, other: Comparison) -> result.Differences:
@@ -254,8 +254,8 @@ def _differences(chosen: Comparison | None, other: Comparison) -> result.Differe
     for comparison, sign in ((other, 1), (chosen, -1)):
         for part in comparison.parts:
             changes[part.kind] = changes.get(part.kind, 0.0) + sign * part.score
-    found = [(kind, change) for kind, change in changes.items() if abs(change) > 1e-9]
-    return tuple(sorted(found, key=lambda one: (-abs(one[1]), one[0])))
+    differences = [(kind, change) for kind, change in changes.items() if abs(change) > 1e-9]
+    return tuple(sorted(differences, key=lambda one: (-abs(one[1]), one[0])))
 
 
 def _value(candidates: Candidates, left: int, right: int) -> float:

@@ -30,14 +30,14 @@ def find_entity(pair: MatchedPair, wanted: str, side: Side | None = None) -> tup
     }
     for levels in zip(*(_meant(graph, wanted) for graph in graphs.values()), strict=True):
         for (name, graph), which in zip(graphs.items(), levels, strict=True):
-            found = which.arg_true().to_list()
-            if len(found) == 1:
-                return SIDES.index(name), found[0]
-            if found:
-                uris = graph.entities.gather(found[:NEAREST]).to_list()
+            positions = which.arg_true().to_list()
+            if len(positions) == 1:
+                return SIDES.index(name), positions[0]
+            if positions:
+                uris = graph.entities.gather(positions[:NEAREST]).to_list()
                 raise OptionError(
-                    f'"{wanted}" is the name of {len(found)} {name} entities; give the URI of '
-                    f"one: {', '.join(uris)}{' ...' if len(found) > NEAREST else ''}"
+                    f'"{wanted}" is the name of {len(positions)} {name} entities; give the URI of '
+                    f"one: {', '.join(uris)}{' ...' if len(positions) > NEAREST else ''}"
                 )
     where = f"the {side} graph" if side else "either graph"
     uris, names = (

@@ -89,14 +89,14 @@ class RunTables:
     def of(self, side: int, position: int) -> dict[str, Any]:
         """An entity's confidence, reason, candidate and price; None where there is none."""
         name, uri = SIDES[side], self.graphs[side].entities[position]
-        found: dict[str, Any] = dict.fromkeys(("confidence", "reason", "candidate", "price"))
+        recorded: dict[str, Any] = dict.fromkeys(("confidence", "reason", "candidate", "price"))
         for row in self.links.filter(pl.col(name) == uri).iter_rows(named=True):
-            found["confidence"] = row["confidence"]
+            recorded["confidence"] = row["confidence"]
         for table in (self.unmatched, self.prices):
             if table is not None:
                 for row in table.filter(side=name, entity=uri).iter_rows(named=True):
-                    found |= row
-        return found
+                    recorded |= row
+        return recorded
 
     def was_among(self, side: int, position: int) -> bool:
         """Whether an entity was to be linked: it is linked now, or unmatched."""
@@ -115,8 +115,8 @@ class RunTables:
         """The kept candidates of an entity with their scores, best first."""
         kept, uris = self.seen_from(side), self.graphs[1 - side].entities
         part = slice(*kept.starts[position : position + 2])
-        found = zip(kept.right[part].tolist(), kept.values[part].tolist(), strict=True)
-        return dict(sorted(found, key=lambda one: (-one[1], uris[one[0]])))
+        scored = zip(kept.right[part].tolist(), kept.values[part].tolist(), strict=True)
+        return dict(sorted(scored, key=lambda one: (-one[1], uris[one[0]])))
 
     def around(self, side: int, position: int) -> dict[int, tuple[Relation, ...]]:
         """The neighbours of an entity, with all relations that lead to each."""
@@ -124,8 +124,11 @@ class RunTables:
         for inverse, (near, far) in ((False, (0, 2)), (True, (2, 0))):
             for triple in graph.triples[graph.triples[:, near] == position].tolist():
                 edges.add((triple[far], inverse, triple[1]))
-        found: dict[int, tuple[Relation, ...]] = {}
+        relations: dict[int, tuple[Relation, ...]] = {}
         for far, inverse, relation in sorted(edges):
             if far != position:
-                found[far] = *found.get(far, ()), Relation(graph.relations[relation], inverse)
-        return found
+                relations[far] = (
+                    *relations.get(far, ()),
+                    Relation(graph.relations[relation], inverse),
+                )
+        return relations

@@ -118,12 +118,12 @@ class Decomposition:
     @cached_property
     def _counterparts(self) -> list[Positions]:
         """The counterpart of each far node of each side; -1 where none is known."""
-        anchored, found = (self.anchors.left, self.anchors.right), []
+        anchored, counterparts = (self.anchors.left, self.anchors.right), []
         for side, edges in enumerate(self.model.edges):
             literal = self.model.edges[1 - side].entities + edges.literals
             pairs = anchored[side], anchored[1 - side]
-            found.append(evidence.of_nodes(edges, *pairs, literal, -1))
-        return found
+            counterparts.append(evidence.of_nodes(edges, *pairs, literal, -1))
+        return counterparts
 
     @cached_property
     def _values(self) -> pl.Series:
@@ -132,15 +132,15 @@ class Decomposition:
     @cached_property
     def _relations(self) -> list[list[Relation]]:
         """The relations of each side in the order of their numbers in ``edges``."""
-        found = []
+        relations = []
         pair = self.task.pair
         every = zip((pair.left, pair.right), attributes_of(pair), strict=True)
         for graph, attributes in every:
             names = [Relation(uri, inverse) for inverse in (False, True) for uri in graph.relations]
             if "relations" in self.tables.options.without:
                 names = [Relation("any relation")] * len(names)
-            found.append(names + [Relation(uri) for uri in attributes])
-        return found
+            relations.append(names + [Relation(uri) for uri in attributes])
+        return relations
 
     @property
     def _several(self) -> MaxOverNames | None:
@@ -161,14 +161,14 @@ class Decomposition:
             return []
         left, right = np.array(pairs, dtype=np.int64).T
         kept = self.tables.kept
-        places = kept.find(left, right).tolist()
+        indices = kept.find(left, right).tolist()
         cosines = self.hops.of_each(left, right).astype(np.float64)
         alike = {name: block.of(left, right) for name, block in self.model.names.items()}
         terms = self._neighbour_terms(pairs) if self.tables.refined else []
         seed = self.tables.tuning.refinement.seed
-        found = []
+        comparisons = []
         for number, pair in enumerate(pairs):
-            listed = float(kept.values[places[number]]) if places[number] >= 0 else None
+            listed = float(kept.values[indices[number]]) if indices[number] >= 0 else None
             named = {name: float(each[number]) for name, each in alike.items()}
             parts = self._name_parts(pair, named, details)
             for hop, cosine in enumerate(cosines[:, number], start=1):
@@ -188,8 +188,8 @@ class Decomposition:
                 if not self.tables.options.exact_hops and 1e-6 < abs(rounded) < ROUNDED:
                     parts.insert(-1, Part(kind="sketch", score=rounded))
             one, other = self.tables.entity(0, pair[0]), self.tables.entity(1, pair[1])
-            found.append(Comparison(one, other, _sum(parts), tuple(parts), listed))
-        return found
+            comparisons.append(Comparison(one, other, _sum(parts), tuple(parts), listed))
+        return comparisons
 
     # --- names and neighbours' names ---
 
@@ -202,18 +202,18 @@ class Decomposition:
 
     def _name_parts(self, pair: Pair, cosines: dict[str, float], details: bool) -> list[Part]:
         """What the names say, by each block; of several names, the two that fit best."""
-        parts, places = [], self._name_places(pair)
+        parts, best_names = [], self._best_names(pair)
         mean = [block for block in cosines if block != "dictionary"]  # the blocks of hop 0
         for block, cosine in cosines.items():
             worth = getattr(self.model.weights, block) if self.tables.refined else 0.0
             worth += self._hop_worth / len(mean) if block in mean else 0.0
             if block == "names":
-                meant = self._meaning_terms(places)
+                meant = self._meaning_terms(best_names)
                 total = float(meant[0].sum())
-                terms = self._spelling_terms(places, cosine - total) if details else None
+                terms = self._spelling_terms(best_names, cosine - total) if details else None
                 parts.append(_part("name", worth, cosine - total, terms, hop=0))
-                if places and self._several:
-                    best = self._names[0][places[0]], self._names[1][places[1]]
+                if best_names and self._several:
+                    best = self._names[0][best_names[0]], self._names[1][best_names[1]]
                     parts[-1] = replace(parts[-1], names=best)
                 if self.features.meanings is not None:
                     parts.append(_part("meaning", worth, total, meant if details else None, hop=0))
@@ -222,8 +222,8 @@ class Decomposition:
                 parts.append(_part(block, worth, cosine, terms, hop=0))
         return parts
 
-    def _name_places(self, pair: Pair) -> Pair | None:
-        """The places of the two names that fit best among ``_names``; None if one has no name."""
+    def _best_names(self, pair: Pair) -> Pair | None:
+        """The indices in ``_names`` of the two names that fit best; None if one has no name."""
         if self._several is None:
             return pair
         _, left, right = self._several.best(*(np.array([place]) for place in pair))
@@ -238,12 +238,12 @@ class Decomposition:
         rows = profit.left.sparse[[pair[0]]], profit.right.sparse[[pair[1]]]
         return _texts(_by_ngram(*rows, ngrams_of(name, n=3, boundaries=True)))
 
-    def _meaning_terms(self, places: Pair | None) -> Terms:
+    def _meaning_terms(self, best_names: Pair | None) -> Terms:
         """What each gloss of a name adds to the cosine of two names."""
         meanings = self.features.meanings
-        if meanings is None or places is None:
+        if meanings is None or best_names is None:
             return _texts([])
-        near, far = places[0], places[1] + len(self._names[0])
+        near, far = best_names[0], best_names[1] + len(self._names[0])
         if "left" not in self.tables.support.glossed:
             near, far = far, near
         table = meanings.table.filter(pl.col("name_index") == near)
@@ -253,25 +253,25 @@ class Decomposition:
         texts = (f"{piece} = {gloss}" for piece, gloss in table["piece", "gloss"].iter_rows())
         return _texts(zip(texts, shares.tolist(), strict=True))
 
-    def _spelling_terms(self, places: Pair | None, cosine: float) -> Terms:
+    def _spelling_terms(self, best_names: Pair | None, cosine: float) -> Terms:
         """What n-grams and words in common add to the cosine of two names."""
-        if places is None:
+        if best_names is None:
             return _texts([])
         if self.features.meanings is not None:
             return _texts([("spelling", cosine)])
         every = self.features.blocks["names"]
-        rows = [side.take(np.array([place])) for side, place in zip(every, places, strict=True)]
-        names = [side[place] for side, place in zip(self._names, places, strict=True)]
+        rows = [side.take(np.array([place])) for side, place in zip(every, best_names, strict=True)]
+        names = [side[place] for side, place in zip(self._names, best_names, strict=True)]
         left, right = (row.dense[0].astype(np.float64) for row in rows)
         if self.tables.inputs.embeddings is not None:
             return _texts([("given feature rows", float(left @ right))])
-        found, features = [], self.tables.options.features
+        by_text, features = [], self.tables.options.features
         if features in ("word", "hybrid"):
-            found += self._by_words(names, float(left @ right))
+            by_text += self._by_words(names, float(left @ right))
         if features != "word":
             left, right = (row.sparse.astype(np.float64) for row in rows)
-            found += _by_ngram(left, right, self._ngrams(names[1]))
-        return _texts(sorted(found))
+            by_text += _by_ngram(left, right, self._ngrams(names[1]))
+        return _texts(sorted(by_text))
 
     def _ngrams(self, name: str) -> list[str]:
         """The n-grams of a name in the order of their columns; those by sound have a ~."""
@@ -293,12 +293,12 @@ class Decomposition:
             [word for word in words_of(pl.Series([name]))["word"] if word in vectors]
             for name in names
         )
-        found: dict[str, float] = {}
+        products: dict[str, float] = {}
         for one, other in product(left, right):
             text = one if one == other else f"{one} ~ {other}"
-            found[text] = found.get(text, 0.0) + vectors[one] @ vectors[other]
-        total = sum(found.values())
-        return [(text, dense * float(each / total)) for text, each in found.items() if total]
+            products[text] = products.get(text, 0.0) + vectors[one] @ vectors[other]
+        total = sum(products.values())
+        return [(text, dense * float(each / total)) for text, each in products.items() if total]
 
     def _hop_terms(self, pair: Pair, number: int) -> Terms:
         """What each pair of neighbours adds to the cosine of a hop.
@@ -341,10 +341,10 @@ class Decomposition:
             single.append(_single_edges(edges, *_columns(edges, chosen[-1])))
         *met, votes, weights = self._edge_evidence(*single)
         near = [
-            edges.entity[places] for edges, places in zip(self.model.edges, chosen, strict=True)
+            edges.entity[indices] for edges, indices in zip(self.model.edges, chosen, strict=True)
         ]
-        far = [edges.far[places] for edges, places in zip(self.model.edges, chosen, strict=True)]
-        found = []
+        far = [edges.far[indices] for edges, indices in zip(self.model.edges, chosen, strict=True)]
+        of_pairs = []
         for pair in pairs:
             here = np.flatnonzero((near[0][met[0]] == pair[0]) & (near[1][met[1]] == pair[1]))
             best = here[_best_of_each(far[0][met[0][here]], votes[here])]
@@ -356,8 +356,8 @@ class Decomposition:
                 lone = lone[_best_of_each(far[side][lone], weights[side][lone])]
                 both = chosen[side][lone], np.full(len(lone), -1)
                 terms.append(EdgeTerms(weights[side][lone], both[::-1] if side else both))
-            found.append(tuple(terms))
-        return found
+            of_pairs.append(tuple(terms))
+        return of_pairs
 
     def _edge_evidence(
         self, left: Edges, right: Edges
@@ -448,8 +448,8 @@ class Decomposition:
         """
         (terms,) = self._neighbour_terms([pair])
         crowd = float(self.model.constraints.crowd[pair[0]])
-        found = [detail for side in (0, 1) for detail in self._addition(terms, side, crowd)]
-        return max(found, key=lambda detail: detail.score, default=None)
+        details = [detail for side in (0, 1) for detail in self._addition(terms, side, crowd)]
+        return max(details, key=lambda detail: detail.score, default=None)
 
     def _addition(self, terms: tuple[EdgeTerms, ...], side: int, crowd: float) -> list[Detail]:
         lacks = terms[1 + side]
@@ -497,8 +497,8 @@ def _attribute(attributes: Attributes, pair: Pair, place: int) -> dict[str, Any]
     }
 
 
-def _columns(edges: Edges, places: Positions) -> tuple[Numbers, Numbers, Numbers]:
-    return edges.relation[places], edges.far[places], edges.fans[places]
+def _columns(edges: Edges, indices: Positions) -> tuple[Numbers, Numbers, Numbers]:
+    return edges.relation[indices], edges.far[indices], edges.fans[indices]
 
 
 def _single_edges(edges: Edges, relation: Numbers, far: Numbers, fans: Numbers) -> Edges:
@@ -528,9 +528,9 @@ def _by_ngram(left: Sparse, right: Sparse, ngrams: list[str]) -> list[tuple[str,
     return list(zip(ngrams, shares.tolist(), strict=True))
 
 
-def _texts(found: Iterable[tuple[str, float]]) -> Terms:
+def _texts(amounts_of_texts: Iterable[tuple[str, float]]) -> Terms:
     """The terms that are told by a text and an amount."""
-    each = list(found)
+    each = list(amounts_of_texts)
     amounts = np.array([amount for _, amount in each], dtype=np.float64)
     return amounts, lambda place: dict(zip(("text", "amount"), each[place], strict=True))
 

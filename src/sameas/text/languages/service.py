@@ -71,10 +71,10 @@ def translate(
 
 def _checked(answer: Sequence[str], size: int) -> list[str]:
     """The answer, if it is a list of so many texts."""
-    found = [] if isinstance(answer, str) else list(answer)
-    if len(found) != size or not all(isinstance(text, str) for text in found):
+    texts = [] if isinstance(answer, str) else list(answer)
+    if len(texts) != size or not all(isinstance(text, str) for text in texts):
         raise ValueError(f"{size} texts expected, got {shortened(repr(answer))}")
-    return [" ".join(text.split()) for text in found]
+    return [" ".join(text.split()) for text in texts]
 
 
 def _wait(error: Exception, attempt: int, attempts: int, cache: Path) -> float:

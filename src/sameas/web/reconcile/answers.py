@@ -73,8 +73,8 @@ def manifest(service: Service, base: str) -> Values:
 
 def reconcile(service: Service, queries: Mapping[str, Query]) -> Values:
     """The candidates of each query, by its key."""
-    found = service.match(list(queries.values()))
-    every = [one for each in found for one in each]
+    matches = service.match(list(queries.values()))
+    every = [one for each in matches for one in each]
     labels = _labels(service, np.array([one.entity for one in every], dtype=np.int64))
     for one, label in zip(every, labels, strict=True):
         label["score"], label["match"] = round(100 * one.confidence, 4), one.match
@@ -82,7 +82,7 @@ def reconcile(service: Service, queries: Mapping[str, Query]) -> Values:
     answers = iter(labels)
     return {
         key: {"result": list(islice(answers, len(each)))}
-        for key, each in zip(queries, found, strict=True)
+        for key, each in zip(queries, matches, strict=True)
     }
 
 
@@ -121,8 +121,8 @@ def suggest(service: Service, kind: Kind, prefix: str, cursor: int) -> Values:
     if kind != "entity":
         terms = _terms(service, kind)
         return {"result": _named(terms, terms.suggested(prefix)[part])}
-    found, result = _suggested(service, prefix)[part], []
-    for entity, label in zip(found.tolist(), _labels(service, found), strict=True):
+    suggestions, result = _suggested(service, prefix)[part], []
+    for entity, label in zip(suggestions.tolist(), _labels(service, suggestions), strict=True):
         said = "; ".join(map(": ".join, _statements(service, entity, SHORT)))
         label["notable"], label["description"] = label.pop("type"), said[:200]
         result.append(label)
@@ -161,16 +161,16 @@ def _terms(service: Service, kind: Kind) -> Terms:
 def _statements(service: Service, entity: int, most: int) -> list[tuple[str, str]]:
     """What is said of an entity: properties and values."""
     facts = service.facts
-    places = facts.of(entity)[:most]
-    names = facts.properties.names.gather(facts.property[places])
-    values = (value.get("str") or value.get("name", "") for value in _values(service, places))
+    indices = facts.of(entity)[:most]
+    names = facts.properties.names.gather(facts.property[indices])
+    values = (value.get("str") or value.get("name", "") for value in _values(service, indices))
     return list(zip(names, values, strict=True))
 
 
-def _values(service: Service, places: Positions) -> list[dict[str, str]]:
+def _values(service: Service, indices: Positions) -> list[dict[str, str]]:
     """Statements as values: a text, or an entity with its name."""
     facts = service.facts
-    tails, texts = facts.tail[places], facts.text.gather(places)
+    tails, texts = facts.tail[indices], facts.text.gather(indices)
     entities = _with_ids(service.graph.entities.gather(np.maximum(tails, 0)), texts)
     return [
         {"str": text} if tail < 0 else entity
@@ -191,9 +191,9 @@ def _named(of: Terms | MatchedGraph, which: Positions) -> list[dict[str, str]]:
     """Some types, properties or entities: ids with names."""
     if isinstance(of, Terms):
         return [dict(of.labels[place]) for place in which.tolist()]
-    places = which.tolist()  # one by one, since they are few
+    indices = which.tolist()  # one by one, since they are few
     return _with_ids(
-        (of.entities[place] for place in places), (of.names[place] for place in places)
+        (of.entities[place] for place in indices), (of.names[place] for place in indices)
     )
 
 

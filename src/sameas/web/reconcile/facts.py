@@ -78,8 +78,8 @@ class Terms:
         wanted = folded(pl.Series([text]))[0]
         names = folded(self.names)
         first = (names.str.starts_with(wanted) | (self.ids == text)).to_numpy()
-        found = np.flatnonzero(first | names.str.contains(wanted, literal=True).to_numpy())
-        return found[np.argsort(~first[found], kind="stable")]
+        matching = np.flatnonzero(first | names.str.contains(wanted, literal=True).to_numpy())
+        return matching[np.argsort(~first[matching], kind="stable")]
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,9 +117,9 @@ class Facts:
         sizes = self.starts[entities + 1] - self.starts[entities]
         line = np.repeat(np.arange(len(entities)), sizes)
         within = np.arange(len(line)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        places = self.starts[entities][line] + within
-        kept = self.property[places] == property
-        return line[kept], places[kept]
+        indices = self.starts[entities][line] + within
+        kept = self.property[indices] == property
+        return line[kept], indices[kept]
 
     def entities_with(self, property: int, form: int) -> Positions:
         """The entities that have a value of a property; a form below zero is none."""

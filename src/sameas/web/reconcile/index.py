@@ -69,16 +69,16 @@ class NameIndex:
         )
         best_owners(arrays_of(rows), self.postings, self.owners, allowed, best)
         order = np.lexsort((best.partners, -best.worth))
-        cosines, found = (np.take_along_axis(each, order, axis=1) for each in best[1:])
-        return np.minimum(cosines, 1), found.astype(np.int64)
+        cosines, entities = (np.take_along_axis(each, order, axis=1) for each in best[1:])
+        return np.minimum(cosines, 1), entities.astype(np.int64)
 
     def starting(self, text: str, most: int) -> Positions:
         """Entities with a name that starts with a text, shorter names first, at most so many."""
         beginning = fold_text(text)
         first, last = (self.ordered.search_sorted(end) for end in (beginning, beginning + LARGEST))
         part = slice(int(first), min(int(last), int(first) + most))
-        places, lengths = self.places[part], self.ordered[part].str.len_chars().to_numpy()
-        owners = self.owners[places[np.argsort(lengths, kind="stable")]]
+        rows, lengths = self.places[part], self.ordered[part].str.len_chars().to_numpy()
+        owners = self.owners[rows[np.argsort(lengths, kind="stable")]]
         return owners[np.sort(np.unique(owners, return_index=True)[1])].astype(np.int64)
 
 
@@ -107,7 +107,7 @@ def _rows(spelled: pl.Series, trigrams: tuple[Trigrams, Trigrams]) -> Sparse:
     if (texts := few_texts(spelled)) is not None:
         return _few_rows(texts, trigrams)
     spellings = spelled, sounded(spelled)
-    parts = [own.rows(texts) for own, texts in zip(trigrams, spellings, strict=True)]
+    parts = [each.rows(texts) for each, texts in zip(trigrams, spellings, strict=True)]
     return csr_array(hstack(parts, format="csr") * HALF)
 
 

@@ -87,7 +87,7 @@ class Service:
         plain = [n for n, query in enumerate(queries) if not (query.types or query.properties)]
         k = max([self.tuning.reconcile.pool // 10, *(queries[place].limit for place in plain)])
         asked_alone = rows if len(plain) == len(queries) else rows[plain]
-        found = dict(zip(plain, zip(*self.index.best(asked_alone, k), strict=True), strict=True))
+        nearest = dict(zip(plain, zip(*self.index.best(asked_alone, k), strict=True), strict=True))
         answers = []
         for place, (query, properties) in enumerate(
             zip(queries, self._properties(queries), strict=True)
@@ -96,7 +96,9 @@ class Service:
             if query.types and query.strict != "should":
                 allowed = members(query.types, all=query.strict == "all")
             cosines, entities = (
-                found[place] if place in found else self._pool(properties, rows[[place]], allowed)
+                nearest[place]
+                if place in nearest
+                else self._pool(properties, rows[[place]], allowed)
             )
             position = int(asked[place])
             if position >= 0 and position not in entities:
@@ -113,23 +115,23 @@ class Service:
         asked = [one for query in queries for one in query.properties]
         if not asked:
             return [[] for _ in queries]
-        values = list(dict.fromkeys(value for _, own in asked for value in own))
+        values = list(dict.fromkeys(value for _, wanted in asked for value in wanted))
         entities = self.ids.positions([one.id for one in values])
         texts = [
             value.text if entity < 0 else self.graph.names[entity]
             for value, entity in zip(values, entities.tolist(), strict=True)
         ]
         forms = canonical(pl.Series(texts, dtype=pl.String))
-        places = positions_of(forms, self.facts.forms)
-        found = map(Known, forms, places.tolist(), entities.tolist())
-        known = dict(zip(values, found, strict=True))
+        indices = positions_of(forms, self.facts.forms)
+        known_values = map(Known, forms, indices.tolist(), entities.tolist())
+        known = dict(zip(values, known_values, strict=True))
         pids = pl.Series(list(dict.fromkeys(pid for pid, _ in asked)), dtype=pl.String)
         numbers = dict(zip(pids, self.facts.properties.positions(pids).tolist(), strict=True))
         return [
             [
-                (pid, numbers[pid], [known[value] for value in own])
-                for pid, own in query.properties
-                if own and numbers[pid] >= 0
+                (pid, numbers[pid], [known[value] for value in wanted])
+                for pid, wanted in query.properties
+                if wanted and numbers[pid] >= 0
             ]
             for query in queries
         ]
@@ -191,15 +193,18 @@ class Service:
         confidence = odds / (odds.sum() + 1)
         answer = list[Candidate]()
         for place in np.lexsort((entities, -cosines, -log_odds))[: query.limit].tolist():
-            own = float(confidence[place])
-            features = {"confidence": round(own, 6), "name": round(float(cosines[place]), 6)}
+            confidence_here = float(confidence[place])
+            features = {
+                "confidence": round(confidence_here, 6),
+                "name": round(float(cosines[place]), 6),
+            }
             for pid, each in levels.items():
                 if each[place] != MISSING:
                     features[f"property {pid}"] = likeness[each[place]]
             if typed is not None:
                 features["type"] = bool(typed[place])
-            match = not answer and own >= tuning.match
-            answer.append(Candidate(int(entities[place]), own, match, features))
+            match = not answer and confidence_here >= tuning.match
+            answer.append(Candidate(int(entities[place]), confidence_here, match, features))
         return answer
 
     def _compared(
@@ -209,12 +214,12 @@ class Service:
         facts, tuning = self.facts, self.tuning.attributes
         linked = np.array(tuning.linked)
         worths = np.log(linked / np.array(tuning.unlinked))  # equal values by how rare they are
-        line, places = facts.about(entities, number)
-        forms, form = np.unique(facts.form[places], return_inverse=True)
+        line, indices = facts.about(entities, number)
+        forms, form = np.unique(facts.form[indices], return_inverse=True)
         ours = pl.Series([value.form for value in values], dtype=pl.String)
         texts = pl.concat([facts.forms.gather(forms), ours])
         compared, theirs = Values(texts, self.tuning.values), np.arange(len(forms))
-        share = facts.many[places] / max(int(facts.properties.counts[number]), 1)
+        share = facts.many[indices] / max(int(facts.properties.counts[number]), 1)
         equal = np.log(linked[EQUAL]) - np.log(np.minimum(share, 1))
         best = np.full(len(entities), MISSING, dtype=np.uint8)
         worth = np.full(len(entities), -np.inf)
@@ -224,7 +229,7 @@ class Service:
             # Without a text there may still be the id of an entity.
             level = levels[form] if value.form else np.full(len(form), UNLIKE, dtype=np.uint8)
             if value.entity >= 0:
-                level[facts.tail[places] == value.entity] = EQUAL
+                level[facts.tail[indices] == value.entity] = EQUAL
             said = np.where(level == EQUAL, equal, worths[level])
             said = np.clip(said, -tuning.cap, 2 * tuning.cap)
             np.minimum.at(best, line, level)

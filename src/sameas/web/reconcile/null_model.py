@@ -54,12 +54,12 @@ def learn_null_model(
 ) -> NullModel:
     """The null model of a graph, from a sample of its names."""
     named = np.unique(index.owners)
-    own = named[np.linspace(0, len(named) - 1, min(tuning.sample, len(named))).astype(np.int64)]
-    rows = index.rows(graph.names.gather(own))
-    cosines = np.zeros((len(own), tuning.nearest), dtype=np.float32)
-    for part in slices(len(own), 100):
+    sampled = named[np.linspace(0, len(named) - 1, min(tuning.sample, len(named))).astype(np.int64)]
+    rows = index.rows(graph.names.gather(sampled))
+    cosines = np.zeros((len(sampled), tuning.nearest), dtype=np.float32)
+    for part in slices(len(sampled), 100):
         found, entities = index.best(rows[part], tuning.nearest)
-        cosines[part] = np.where(entities == own[part, None], 0, found)
+        cosines[part] = np.where(entities == sampled[part, None], 0, found)
     equal = cosines >= tuning.equal
     others = np.where(equal, 0, cosines)
     start = float(np.median(others.max(axis=1))) if len(others) else 0.0

@@ -53,9 +53,11 @@ def parse_batch(text: str) -> dict[str, Query]:
     problem = f"a batch must have at most {MOST_QUERIES} queries, got {len(batch)}"
     require(len(batch) <= MOST_QUERIES, problem, 413)
     queries = {key: _query(value, f"query {key[:50]!r}") for key, value in batch.items()}
-    found = sum(len(values) for query in queries.values() for _, values in query.properties)
-    problem = f"a batch must have at most {MOST_VALUES:,} values of properties, got {found:,}"
-    require(found <= MOST_VALUES, problem, 413)
+    values_asked = sum(len(values) for query in queries.values() for _, values in query.properties)
+    problem = (
+        f"a batch must have at most {MOST_VALUES:,} values of properties, got {values_asked:,}"
+    )
+    require(values_asked <= MOST_VALUES, problem, 413)
     return queries
 
 
@@ -112,10 +114,10 @@ def parse_extension(text: str) -> tuple[list[str], list[tuple[str, int]]]:
     require(all(isinstance(one, str) for one in ids), "`ids` must be strings")
     properties = []
     for one in _list(fields.get("properties"), "`properties`"):
-        own = _object(one, "a property")
-        limit = _object(own.get("settings") or {}, "`settings`").get("limit")
-        require(isinstance(own.get("id"), str), "a property must have `id`, a string")
-        properties.append((own["id"], whole_number(str(limit or 0), "the setting `limit`")))
+        wanted = _object(one, "a property")
+        limit = _object(wanted.get("settings") or {}, "`settings`").get("limit")
+        require(isinstance(wanted.get("id"), str), "a property must have `id`, a string")
+        properties.append((wanted["id"], whole_number(str(limit or 0), "the setting `limit`")))
     return ids, properties
 
 

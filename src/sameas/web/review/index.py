@@ -93,8 +93,8 @@ def _make_index(run: Path, path: Path) -> None:
 
 def stamp(run: Path) -> str:
     """What changes when the run does."""
-    found = [(run / f"{name}.parquet").stat() for name in ("links", "unmatched")]
-    return json.dumps([FORMAT, *((one.st_size, one.st_mtime_ns) for one in found)])
+    files = [(run / f"{name}.parquet").stat() for name in ("links", "unmatched")]
+    return json.dumps([FORMAT, *((one.st_size, one.st_mtime_ns) for one in files)])
 
 
 def _is_current(path: Path, stamp: str) -> bool:

@@ -33,12 +33,12 @@ FROM states s {NAMES} WHERE s.state = 'conflict' ORDER BY s.version LIMIT {PAGE}
 def overview(review: Review, queue: Queue, values: Record) -> Record:
     """Counts, confidences, relation matches and how the run was made."""
     alignment, about = review.alignment, queue.about()
-    found, audit = alignment.diagnostics.asdict(), alignment.audit
+    figures, audit = alignment.diagnostics.asdict(), alignment.audit
     options = alignment.options.asdict()
     sides = []
     for side in ("left", "right"):
         reasons = {row["reason"]: row["len"] for row in about["unmatched"] if row["side"] == side}
-        counts = {name: found[f"{side}_{name}"] for name in ("entities", "candidates")}
+        counts = {name: figures[f"{side}_{name}"] for name in ("entities", "candidates")}
         unmatched = {"unmatched": sum(reasons.values()), "reasons": reasons}
         sides.append({"side": side, **counts, **unmatched})
     return {
@@ -49,7 +49,7 @@ def overview(review: Review, queue: Queue, values: Record) -> Record:
         "relations": about["relations"],
         "states": about["states"],
         "audit": None if audit is None else asdict(audit),
-        "diagnostics": found,
+        "diagnostics": figures,
         "options": {name: value for name, value in options.items() if value not in (None, ())},
         "version": alignment.version,
     }
@@ -174,11 +174,11 @@ def _stored(review: Review, queue: Queue, values: Record, claims: list[Claim] | 
     single = review.alignment.options.single
     with decisions_of(review.run) as connection:
         if claims is None:
-            found = undo(connection, request, reviewer=reviewer, single=single)
+            undone = undo(connection, request, reviewer=reviewer, single=single)
         else:
-            found = decide(connection, claims, reviewer=reviewer, request=request, single=single)
+            undone = decide(connection, claims, reviewer=reviewer, request=request, single=single)
     rows = [
-        {"left": left, "right": right, "state": state} for (left, right), state in found.items()
+        {"left": left, "right": right, "state": state} for (left, right), state in undone.items()
     ]
     return {"states": rows, "version": queue.version()}
 

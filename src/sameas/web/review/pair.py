@@ -126,15 +126,15 @@ def _explained(explanation: Explanation | None, near: Side, far: Side) -> Record
 def _alternatives(explanation: Explanation) -> list[Considered]:
     """The candidates of an entity other than the one that is shown, best first."""
     chosen, shown = explanation.comparison, explanation.shown
-    found = list(explanation.others)
+    others = list(explanation.others)
     if chosen is not None:
         linked = explanation.entity if explanation.partner else None
-        found.append(Considered(explanation.far(chosen), chosen.score, linked))
+        others.append(Considered(explanation.far(chosen), chosen.score, linked))
     away = None if shown is None else explanation.far(shown)
-    return sorted((one for one in found if one.entity != away), key=lambda one: -one.score)
+    return sorted((one for one in others if one.entity != away), key=lambda one: -one.score)
 
 
-def _listed(found: Iterable[Considered]) -> list[Record]:
+def _listed(considered: Iterable[Considered]) -> list[Record]:
     return [
         {
             "uri": one.entity.uri,
@@ -142,7 +142,7 @@ def _listed(found: Iterable[Considered]) -> list[Record]:
             "score": one.score,
             "linked_with": None if one.linked_with is None else label(one.linked_with),
         }
-        for one in found
+        for one in considered
     ]
 
 

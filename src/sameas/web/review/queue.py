@@ -129,15 +129,15 @@ class Queue:
             there = f"SELECT {column.replace('l.', 'a.')}, a.id FROM links a WHERE a.id = :place"
             where += f" AND ({column}, l.id) {sign} ({there})"
         order = f"ORDER BY {column} {direction}, l.id {direction}"
-        found = f"SELECT l.id FROM links l WHERE {where} {order} LIMIT :limit"
-        query = f"{LINK} WHERE l.id IN ({found}) {order}"
+        ids = f"SELECT l.id FROM links l WHERE {where} {order} LIMIT :limit"
+        query = f"{LINK} WHERE l.id IN ({ids}) {order}"
         rows = self.rows(query, **_given(chosen), place=place, limit=limit)
         return rows[::-1] if backwards else rows
 
     def count_links(self, chosen: Record) -> int:
         """How many links fit a filter; at most ``COUNTED`` and one."""
-        found = f"SELECT 1 FROM links l WHERE {_conditions(chosen)} LIMIT {COUNTED + 1}"
-        (row,) = self.rows(f"SELECT count(*) AS links FROM ({found})", **_given(chosen))
+        rows = f"SELECT 1 FROM links l WHERE {_conditions(chosen)} LIMIT {COUNTED + 1}"
+        (row,) = self.rows(f"SELECT count(*) AS links FROM ({rows})", **_given(chosen))
         return int(row["links"])
 
     def find_entity(self, side: str, uri: str) -> Record | None:
