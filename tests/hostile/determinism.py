@@ -14,21 +14,21 @@ from pathlib import Path
 
 import sameas
 
+from .report import fill, markdown
+
 METHODS = {
     "best": (),
     "paper": ("--preset", "paper"),
     "PARIS": ("--method", "paris"),
 }
-PROCESSORS = ("Haswell", "SkylakeX", "Sandybridge", "Nehalem")
-"""Processors whose kernels OpenBLAS is told to use; those that this one lacks, it replaces."""
+PROCESSORS = {
+    "SkylakeX": "avx512f",
+    "Haswell": "avx2",
+    "Sandybridge": "avx",
+    "Nehalem": "sse4_2",
+}
+"""Processors whose kernels OpenBLAS is told to use, and what a processor needs to run them."""
 Pair = set[tuple[str, str]]
-ABOUT = """# Determinism
-
-Made by `python -m tests.hostile.determinism --report docs/determinism.md` on the graphs that ship
-with the package (`sameas demo`). A cell says whether the file of links is the same, byte for byte;
-or else how many of the links are others, lost or new, or that only their order or digits changed.
-
-"""
 
 
 def linked(folder: Path, out: Path, flags: tuple[str, ...], **surroundings: str) -> bytes:
@@ -125,8 +125,13 @@ def rows(folder: Path) -> Iterator[tuple[str, list[str]]]:
 
     yield "run again", row(plain)
     yield "one thread instead of two", row(plain, cores="1")
-    for processor in PROCESSORS:
-        yield f"kernels for {processor}", row(plain, OPENBLAS_CORETYPE=processor)
+    _, abilities = processor_at_hand()
+    for processor, needed in PROCESSORS.items():
+        name = f"kernels for {processor}"
+        if needed in abilities:
+            yield name, row(plain, OPENBLAS_CORETYPE=processor)
+        else:
+            yield name, [f"not run: no {needed} here"] * len(METHODS)
     for seed in ("0", "1", "4294967295"):
         yield f"PYTHONHASHSEED={seed}", row(plain, PYTHONHASHSEED=seed)
     changes: dict[str, Callable[[], dict[str, list[str]]]] = {
@@ -139,6 +144,13 @@ def rows(folder: Path) -> Iterator[tuple[str, list[str]]]:
     yield "left and right swapped", row(written(swapped(content), folder / "swapped"), turned=True)
 
 
+def processor_at_hand() -> tuple[str, set[str]]:
+    """The name of this machine's processor and what it is able to do, from Linux."""
+    lines = Path("/proc/cpuinfo").read_text("utf8").splitlines()
+    fields = {name.strip(): text.strip() for name, _, text in (one.partition(":") for one in lines)}
+    return fields.get("model name", "unknown"), set(fields.get("flags", "").split())
+
+
 def main() -> None:
     """Make the table, print it, and write it if that is asked for."""
     parser = argparse.ArgumentParser(
@@ -146,16 +158,15 @@ def main() -> None:
     )
     parser.add_argument("--report", type=Path, metavar="FILE", help="the page that is written")
     chosen = parser.parse_args()
-    lines = [f"| changed | {' | '.join(METHODS)} |", "|---" * (len(METHODS) + 1) + "|"]
+    table = list[tuple[str, ...]]()
     with tempfile.TemporaryDirectory(prefix="sameas-same-") as folder:
         for name, cells in rows(Path(folder)):
-            lines.append(f"| {name} | {' | '.join(cells)} |")
-            print(lines[-1], flush=True)
+            table.append((name, *cells))
+            print(" | ".join(table[-1]), flush=True)
     if chosen.report:
-        text = chosen.report.read_text("utf8") if chosen.report.exists() else ABOUT
-        begin, _, rest = text.partition("| changed |")
-        after = rest.partition("\n\n")[2]
-        chosen.report.write_text(begin + "\n".join(lines) + "\n" + ("\n" + after if after else ""))
+        processor, cores = processor_at_hand()[0], len(os.sched_getaffinity(0))
+        text = markdown(("changed", *METHODS), table, numbers=False)
+        fill(chosen.report, "determinism", f"{text}\nOn {cores} cores of {processor}.\n")
 
 
 if __name__ == "__main__":

@@ -128,11 +128,13 @@ def columns() -> Iterator[Refusal]:
             command = ("align", "left.tsv", f"empty{suffix}", *OUT)
             files = {**TWO, f"empty{suffix}": codec(content)}
             yield Refusal(f"an empty graph {content!r} {suffix}", command, said, files)
-    for layout, name in ((DBP15K, "triples_2"), (OPENEA, "rel_triples_2")):
-        files = _folder({k: v for k, v in layout.items() if "ref" not in k and "sup" not in k})
-        files |= {f"pair/{name}": b""}
+    for layout in (DBP15K, OPENEA):  # entities without triples would be enough
+        kept = {k: v for k, v in layout.items() if k[:3] not in ("ref", "sup", "tra", "ent")}
+        kept |= {k: v for k, v in layout.items() if k.startswith("ent_ids")}
+        files = _folder({k: b"" if k.endswith("_2") else v for k, v in kept.items()})
         said = ("pair", "holds no triples")
-        yield Refusal(f"{name} without triples", ("align", "pair", *OUT), said, files)
+        name = f"a folder whose right graph is empty: {', '.join(kept)}"
+        yield Refusal(name, ("align", "pair", *OUT), said, files)
 
 
 def encodings() -> Iterator[Refusal]:

@@ -65,9 +65,9 @@ def _shown(command: tuple[str, ...]) -> str:
     return " ".join("DEMO" if word == str(sameas.DEMO) else word.split("/")[-1] for word in words)
 
 
-def markdown(header: Row, rows: Iterable[Row]) -> str:
-    """A table; all columns but the first are numbers."""
-    lines = [header, ("---", *["--:"] * (len(header) - 1)), *rows]
+def markdown(header: Row, rows: Iterable[Row], *, numbers: bool = True) -> str:
+    """A table; all columns but the first are ``numbers``, or texts."""
+    lines = [header, ("---", *["--:" if numbers else "---"] * (len(header) - 1)), *rows]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
