@@ -16,7 +16,7 @@ from experiments.store import machine
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 NAMES = (
     *("tables", "speed", "solver", "ladder", "memory", "resume", "reading", "reconciling"),
-    *("places", "cluster"),
+    *("places", "cluster", "silent_clients"),
 )
 MODULES = (*NAMES, "processes", "generate")
 SIZES = {"300": 300, "600": 600}
