@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from sameas.result.evaluation import Calibration, Metrics, calibration, evaluate, hide_half
     from sameas.result.explanation.words import Explanation
     from sameas.result.export import write, write_links
-    from sameas.result.merge import merge
+    from sameas.result.merging import merge
     from sameas.result.names import write_names
     from sameas.result.run_folder import read_run
     from sameas.text.languages.service import translate
@@ -59,7 +59,7 @@ _PUBLIC = {
     "result.evaluation": "Calibration Metrics calibration evaluate hide_half",
     "result.explanation.words": "Explanation",
     "result.export": "write write_links",
-    "result.merge": "merge",
+    "result.merging": "merge",
     "result.names": "write_names",
     "result.run_folder": "read_run",
     "text.languages.service": "translate",

@@ -145,11 +145,11 @@ def _groups(function: Callable[..., Any]) -> dict[str, _Group]:
 
 def _flag(option: Option) -> click.Option:
     """The flag of an option; one that must be given has a short form, too."""
-    names, help = [f"--{option.name.replace('_', '-')}"], option.help
+    names, help = [option.name, flag_of(option.name)], option.help
     if option.type is bool:
         return click.Option(names, is_flag=True, default=None, help=help)
     if option.is_required:
-        names.insert(0, f"-{option.name[0]}")
+        names.append(f"-{option.name[0]}")
     elif option.default not in (None, ()):
         help += f"  [{option.default >> 30}G]" if option.is_size else f"  [{option.default}]"
     kind: Any = option.type
@@ -192,7 +192,16 @@ def as_flags(message: str) -> str:
     >>> as_flags("`time_limit` must be a number")
     '--time-limit must be a number'
     """
-    return re.sub(r"`([a-z_]+)`", lambda name: f"--{name[1].replace('_', '-')}", message)
+    return re.sub(r"`([a-z_]+)`", lambda name: flag_of(name[1]), message)
+
+
+def flag_of(name: str) -> str:
+    """The flag of an argument; one that is called like a word of Python has an underscore.
+
+    >>> flag_of("time_limit"), flag_of("as_")
+    ('--time-limit', '--as')
+    """
+    return f"--{name.rstrip('_').replace('_', '-')}"
 
 
 # --- printing

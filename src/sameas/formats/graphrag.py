@@ -10,6 +10,7 @@ import polars as pl
 
 from sameas.errors import InputError, shortened
 from sameas.formats.raw_tables import RawTable
+from sameas.graph.graph import Graph
 from sameas.graph.property_graph import (
     PropertyGraph,
     ValueKind,
@@ -253,3 +254,9 @@ def _texts(text: str, size: int) -> pl.Series:
 
 def _write(columns: dict[str, pl.Series], file: IO[bytes]) -> None:
     pl.DataFrame([column.alias(name) for name, column in columns.items()]).write_parquet(file)
+
+
+def is_graphrag(graph: Graph) -> bool:
+    """Whether a graph was made of GraphRAG's files: it has what these note of where things are."""
+    keys = set(graph.attributes["attribute"].unique())
+    return "text_unit_ids" in keys and graph.shape == "property graph"

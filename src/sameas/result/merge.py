@@ -1,37 +1,21 @@
-"""Two graphs as one: linked entities share an identity, and triples know where they came from."""
+"""Two graphs as one in RDF: linked entities share an IRI, triples know where they came from."""
 
 from __future__ import annotations
 
-import gzip
-from collections.abc import Callable
-from contextlib import nullcontext
-from dataclasses import dataclass
-from os import PathLike
-from pathlib import Path
-from typing import Any
+from typing import IO
 
 import numpy as np
 import polars as pl
-import zstandard
 
-from sameas.compute.atomic import replacing_file
-from sameas.formats.files import kind_of
 from sameas.formats.same_as import write_statements
 from sameas.graph.graph import Graph
 from sameas.graph.iri import MINTED, are_blank, are_iris, bracketed, to_iris, to_property_iris
 from sameas.graph.labels import LABELS, names_from_uris
 from sameas.options.options import Side
 from sameas.result.alignment import Alignment
-from sameas.result.curated import curated
-from sameas.result.export import check_place, predicates_of
+from sameas.result.export import predicates_of
 from sameas.result.identity import kept_entities
 
-SUFFIXES = (".nt", ".nq", ".ttl")
-COMPRESSORS: dict[str, Callable[[Any], Any]] = {
-    ".gz": lambda file: gzip.GzipFile("", "wb", fileobj=file, mtime=0),
-    ".zst": lambda file: zstandard.ZstdCompressor().stream_writer(file, closefd=False),
-}
-"""The same content always gives the same bytes."""
 ESCAPES = {
     **{"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"},
     **{c: f"\\u{ord(c):04X}" for c in "\v\f\x1c\x1d\x1e\x85\u2028\u2029"},
@@ -39,18 +23,10 @@ ESCAPES = {
 """What a literal cannot hold as it is, and what some readers take for the end of a line."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Merged:
-    """What was written."""
-
-    triples: dict[str, int]
-    """How many came from the left graph, the right one, and the links."""
-    not_held: tuple[str, ...]
-    """What the format cannot hold, in words."""
-
-
-def merge(alignment: Alignment, path: str | PathLike[str], *, keep: Side = "left") -> Merged:
-    """Write both graphs as one, in which linked entities have the IRI of the side to keep.
+def write_merged_rdf(
+    alignment: Alignment, file: IO[bytes], kind: str, *, keep: Side
+) -> tuple[dict[str, int], list[str]]:
+    """Write both graphs as one; the triples by where they came from, and what is not held.
 
     Of RDF, every statement is written as it was read, with language, datatype and named graph;
     only IRIs of linked entities are replaced, as predicates too. Of tables, names that were given
@@ -60,12 +36,8 @@ def merge(alignment: Alignment, path: str | PathLike[str], *, keep: Side = "left
     For each IRI that was replaced a triple leads from the kept one to it: owl:sameAs, or what
     fits a class, a property or a SKOS concept. In N-Quads (.nq) every triple without a named
     graph is in one that says where it came from; N-Triples (.nt) and Turtle (.ttl) have no named
-    graphs, and hold a triple of several graphs once. With .gz or .zst the file is compressed.
+    graphs, and hold a triple of several graphs once.
     """
-    path = Path(path)
-    kind = kind_of(path)
-    check_place(path, kind, SUFFIXES, remedy="plain, .gz or .zst")
-    alignment = curated(alignment)
     pair = alignment.pair
     graphs: dict[Side, Graph] = {"left": pair.left.source, "right": pair.right.source}
     links = alignment.links.with_columns(predicate=bracketed(predicates_of(alignment)))
@@ -86,12 +58,8 @@ def merge(alignment: Alignment, path: str | PathLike[str], *, keep: Side = "left
     parts["right"] = parts["right"].join(
         parts["left"], on=parts["left"].columns, how="anti", maintain_order="left"
     )
-    compressed = COMPRESSORS.get(path.suffix.lower(), nullcontext)
-    with replacing_file(path) as draft, draft.open("wb") as raw, compressed(raw) as file:
-        for table in parts.values():
-            write_statements(table, file)
-    if any(alignment.links[name].is_not_null().any() for name in ("score", "confidence")):
-        not_held.append("score and confidence of the links")
+    for table in parts.values():
+        write_statements(table, file)
     tables = [graph for graph in graphs.values() if not graph.is_rdf]
     ids = [ids for graph in tables for ids in (graph.entities, graph.relations)]
     if words := sum(int((~are_iris(column) & ~are_blank(column)).sum()) for column in ids):
@@ -99,7 +67,7 @@ def merge(alignment: Alignment, path: str | PathLike[str], *, keep: Side = "left
             f"{words} ids that are no IRIs, as they are (they are written as urn:sameas:...)"
         )
     triples = {part: len(table) for part, table in parts.items()}
-    return Merged(triples=triples, not_held=tuple(not_held))
+    return triples, not_held
 
 
 def _identities(

@@ -49,20 +49,18 @@ def unify(
     name of the property with ``_right`` (or ``_left``) behind it.
     """
     graphs = left, right
-    ids, renamed = _new_ids(left.nodes, right.nodes, links, keep=keep)
+    ids, renamed = new_ids(left.nodes, right.nodes, links, keep=keep)
     renames = same_keys if keep == "left" else {ours: theirs for theirs, ours in same_keys.items()}
     other = SIDES[keep == "left"]
     properties = [
-        _with_ids(graph.properties, ["node"], new).with_columns(side=pl.lit(side))
+        with_ids(graph.properties, ["node"], new).with_columns(side=pl.lit(side))
         for graph, new, side in zip(graphs, ids, SIDES, strict=True)
     ]
     renamed_side = SIDES.index(other)
     properties[renamed_side] = properties[renamed_side].with_columns(pl.col("key").replace(renames))
     table, conflicts = merged_values(pl.concat(properties), "node", keep=keep, in_lists=in_lists)
     edges, edge_properties, of_edges = _merged_edges(graphs, ids, keep=keep, in_lists=in_lists)
-    labels = [
-        _with_ids(graph.labels, ["node"], new) for graph, new in zip(graphs, ids, strict=True)
-    ]
+    labels = [with_ids(graph.labels, ["node"], new) for graph, new in zip(graphs, ids, strict=True)]
     kept = graphs[SIDES.index(keep)]
     graph = PropertyGraph(
         nodes=pl.concat([new["new"] for new in ids]).unique(maintain_order=True).rename("node"),
@@ -84,7 +82,7 @@ def known_links(left: pl.Series, right: pl.Series, links: pl.DataFrame) -> pl.Da
     return links.filter(pl.Series(known))
 
 
-def _new_ids(
+def new_ids(
     left: pl.Series, right: pl.Series, links: pl.DataFrame, *, keep: Side
 ) -> tuple[tuple[pl.DataFrame, pl.DataFrame], int]:
     """old, new: the id of each node of a side in the merged graph; how many are neither's."""
@@ -113,7 +111,7 @@ def _new_ids(
     return tables, renamed
 
 
-def _with_ids(table: pl.DataFrame, columns: list[str], ids: pl.DataFrame) -> pl.DataFrame:
+def with_ids(table: pl.DataFrame, columns: list[str], ids: pl.DataFrame) -> pl.DataFrame:
     """The table with the new ids in these columns."""
     new = ids["new"]
     return table.with_columns(
@@ -192,7 +190,7 @@ def _merged_edges(
     tables, same = [], ["start", "type", "end", "nth"]
     turned = pl.col("start") > pl.col("end")
     for graph, new in zip(graphs, ids, strict=True):
-        table = _with_ids(graph.edges, ["start", "end"], new).with_row_index("old")
+        table = with_ids(graph.edges, ["start", "end"], new).with_row_index("old")
         if not any(one.is_directed for one in graphs):
             table = table.with_columns(
                 start=pl.when(turned).then("end").otherwise("start"),

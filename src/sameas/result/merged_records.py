@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import IO
 
 import polars as pl
 
 from sameas.graph.graph import positions_of
 from sameas.graph.property_graph import PropertyGraph, columns_by_key, distinct_names
 from sameas.options.options import Side
-from sameas.result.merged_graph import CONFLICTS, SEVERAL, SIDES, canonical, known_links
+from sameas.result.merged_graph import (
+    CONFLICTS,
+    SEVERAL,
+    SIDES,
+    canonical,
+    known_links,
+    new_ids,
+    with_ids,
+)
 
 
 def merge_records(
@@ -30,14 +39,14 @@ def merge_records(
     """
     rows = _rows(left.nodes, right.nodes, known_links(left.nodes, right.nodes, links))
     renames = same_keys if keep == "left" else {ours: theirs for theirs, ours in same_keys.items()}
+    ids, _ = new_ids(left.nodes, right.nodes, links, keep=keep)
     cells = {
-        side: _cells(graph, rows[side], {} if side == keep else renames)
-        for side, graph in zip(SIDES, (left, right), strict=True)
+        side: _cells(graph, rows[side], {} if side == keep else renames, new)
+        for side, graph, new in zip(SIDES, (left, right), ids, strict=True)
     }
     other = SIDES[keep == "left"]
     empty = pl.repeat(None, len(rows), dtype=pl.List(pl.String), eager=True)
-    ids = [id_column, f"right_{id_column}"]
-    columns = {ids[0]: rows["left"], ids[1]: rows["right"]}
+    columns = {id_column: rows["left"], f"right_{id_column}": rows["right"]}
     conflicts = [pl.DataFrame(schema=CONFLICTS)]
     entity = pl.coalesce(keep, other)
     for key in dict.fromkeys([*cells[keep], *cells[other]]):
@@ -69,10 +78,13 @@ def _rows(left: pl.Series, right: pl.Series, links: pl.DataFrame) -> pl.DataFram
 
 
 def _cells(
-    graph: PropertyGraph, ids: pl.Series, renames: Mapping[str, str]
+    graph: PropertyGraph, ids: pl.Series, renames: Mapping[str, str], new: pl.DataFrame
 ) -> dict[str, pl.Series]:
-    """The values of each column as lists, in the order of the rows; keys lead to ids."""
-    keys = graph.edges.select("start", key="type", value="end")
+    """The values of each column as lists, in the order of the rows.
+
+    Edges are columns that hold ids; those of linked entities are of the side to keep.
+    """
+    keys = with_ids(graph.edges, ["end"], new).select("start", key="type", value="end")
     properties = graph.properties.select("node", "key", "value")
     if len(graph.labels["label"].unique()) > 1:
         types = graph.labels.select("node", key=pl.lit(graph.labels_key), value="label")
@@ -96,3 +108,14 @@ def _disagree() -> pl.Expr:
     shared = left.list.set_intersection(right).list.len()
     least = pl.min_horizontal(left.list.len(), right.list.len())
     return (left.is_not_null() & right.is_not_null() & (shared < least)).fill_null(value=False)
+
+
+def write_records(table: pl.DataFrame, file: IO[bytes], kind: str) -> list[str]:
+    """Write a table as .csv, .tsv, .parquet or .jsonl; what it cannot hold, in words."""
+    if kind == ".parquet":
+        table.write_parquet(file)
+    elif kind == ".jsonl":
+        table.write_ndjson(file)
+    else:
+        table.write_csv(file, separator="\t" if kind == ".tsv" else ",")
+    return []

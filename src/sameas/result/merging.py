@@ -1,0 +1,205 @@
+"""Two graphs as one, in the form that people have them in: property graphs, records or RDF."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+from typing import IO
+
+import polars as pl
+
+from sameas.formats.apoc import write_apoc
+from sameas.formats.files import kind_of
+from sameas.formats.graphml import write_graphml
+from sameas.formats.graphrag import write_graphrag
+from sameas.formats.neo4j_csv import write_neo4j
+from sameas.formats.node_link import write_node_link
+from sameas.graph.property_graph import PropertyGraph
+from sameas.graph.property_view import attributes_of, property_graph_of, short_names
+from sameas.options.options import Side
+from sameas.result.alignment import Alignment
+from sameas.result.curated import curated
+from sameas.result.export import TABLES
+from sameas.result.merge import write_merged_rdf
+from sameas.result.merge_target import Form, check_conflicts, choose_target, opened, writing
+from sameas.result.merged_graph import unify
+from sameas.result.merged_records import merge_records, write_records
+from sameas.result.same_properties import same_properties
+
+WRITERS: dict[str, Callable[..., list[str]]] = {
+    "graphml": write_graphml,
+    "node-link": write_node_link,
+    "apoc": write_apoc,
+    "neo4j": write_neo4j,
+    "graphrag": write_graphrag,
+}
+"""How a property graph is written: to one file or two; returns what cannot be held."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Merged:
+    """What was written."""
+
+    form: Form
+    files: tuple[Path, ...] = ()
+    """The files, without that of the conflicts."""
+    triples: dict[str, int] = field(default_factory=dict)
+    """Of RDF: how many came from the left graph, the right one, and the links."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """Of other forms: nodes and edges, or rows."""
+    conflicts: int | None = None
+    """How many values disagree; None where they were not compared."""
+    conflicts_file: Path | None = None
+    not_held: tuple[str, ...] = ()
+    """What the format cannot hold, in words."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Content:
+    """What is to be written."""
+
+    write: Callable[..., list[str]]
+    """Writes to one or two files; returns what they cannot hold."""
+    conflicts: pl.DataFrame | None
+    merged: Merged
+
+
+def merge(
+    alignment: Alignment,
+    path: str | PathLike[str],
+    *,
+    keep: Side = "left",
+    as_: Form | None = None,
+    conflicts: str | PathLike[str] | None = None,
+) -> Merged:
+    """Write both graphs as one, in which linked entities have the id of the side to keep.
+
+    The suffix says the form, or ``as_``: RDF (.nt, .nq, .ttl), GraphML (.graphml), node-link
+    JSON (.json), JSON lines of apoc (.jsonl), CSV of neo4j-admin (two .csv with a comma between
+    them), GraphRAG's Parquet (two .parquet), or records (one .csv, .tsv, .parquet or .jsonl). A
+    folder gets the two files of the form that the graphs had. With .gz or .zst text is compressed.
+
+    Properties of linked entities that agree are kept once, both where they disagree. Those are
+    listed in the table ``conflicts`` (.csv, .tsv or .parquet), by default one beside the output
+    with the ending ``.conflicts.csv``. RDF keeps every statement as it was read, and conflicts
+    are listed only if a file for them is given.
+    """
+    alignment = curated(alignment)
+    target = choose_target(path, [graph.source for graph in alignment.pair.graphs], as_)
+    table = Path(conflicts) if conflicts is not None else None
+    if table is None and target.form != "rdf":
+        table = target.conflicts
+    if table is not None:
+        check_conflicts(table, target.files)
+    content = _content(alignment, target.form, kind_of(target.files[0]), keep, table is not None)
+    with writing(target, table) as (drafts, table_draft):
+        with ExitStack() as stack:
+            files = [stack.enter_context(opened(draft)) for draft in drafts]
+            lost = content.write(*files)
+        if table is not None and table_draft is not None and content.conflicts is not None:
+            TABLES[table.suffix.lower()](content.conflicts, table_draft)
+    if any(alignment.links[name].is_not_null().any() for name in ("score", "confidence")):
+        lost.append("score and confidence of the links")
+    return replace(
+        content.merged,
+        files=target.files,
+        conflicts=None if content.conflicts is None else len(content.conflicts),
+        conflicts_file=table,
+        not_held=tuple(dict.fromkeys([*content.merged.not_held, *lost])),
+    )
+
+
+def _content(alignment: Alignment, form: Form, kind: str, keep: Side, compared: bool) -> _Content:
+    """What is to be written in a form; ``compared`` if conflicts are to be listed."""
+    if form == "rdf":
+        return _rdf(alignment, kind, keep, compared)
+    return _records(alignment, kind, keep) if form == "records" else _graph(alignment, form, keep)
+
+
+def _rdf(alignment: Alignment, kind: str, keep: Side, compared: bool) -> _Content:
+    triples: dict[str, int] = {}
+
+    def write(file: IO[bytes]) -> list[str]:
+        counts, lost = write_merged_rdf(alignment, file, kind, keep=keep)
+        triples.update(counts)
+        return lost
+
+    conflicts = None
+    if compared:
+        graphs, _ = _property_graphs(alignment)
+        same = _same_keys(alignment, graphs)
+        conflicts = unify(*graphs, alignment.links, keep=keep, same_keys=same).conflicts
+    return _Content(write=write, conflicts=conflicts, merged=Merged(form="rdf", triples=triples))
+
+
+def _records(alignment: Alignment, kind: str, keep: Side) -> _Content:
+    graphs, lost = _property_graphs(alignment)
+    same = _same_keys(alignment, graphs)
+    reading = alignment.pair.left.source.reading
+    columns = getattr(reading, "id", ())
+    table, conflicts = merge_records(
+        *graphs,
+        alignment.links,
+        keep=keep,
+        same_keys=same,
+        id_column=columns[0] if columns else "id",
+    )
+    if count := sum(len(graph.edge_properties) for graph in graphs):
+        lost.append(f"{count} properties of edges")
+    merged = Merged(form="records", counts={"rows": len(table)}, not_held=tuple(lost))
+    return _Content(
+        write=lambda file: write_records(table, file, kind), conflicts=conflicts, merged=merged
+    )
+
+
+def _graph(alignment: Alignment, form: Form, keep: Side) -> _Content:
+    graphs, lost = _property_graphs(alignment)
+    unified = unify(
+        *graphs,
+        alignment.links,
+        keep=keep,
+        same_keys=_same_keys(alignment, graphs),
+        in_lists=form != "graphml",
+    )
+    if graphs[0].is_directed != graphs[1].is_directed:
+        lost.append("that the edges of one of the graphs have no direction")
+    if unified.renamed:
+        other = "right" if keep == "left" else "left"
+        text = f"{unified.renamed} ids that both graphs have for different things"
+        lost.append(f"{text} (those of the {other} graph begin with {other}:)")
+    counts = {"nodes": len(unified.graph.nodes), "edges": len(unified.graph.edges)}
+    return _Content(
+        write=lambda *files: WRITERS[form](unified.graph, *files),
+        conflicts=unified.conflicts,
+        merged=Merged(form=form, counts=counts, not_held=tuple(lost)),
+    )
+
+
+def _property_graphs(
+    alignment: Alignment,
+) -> tuple[tuple[PropertyGraph, PropertyGraph], list[str]]:
+    """Both graphs as they were read, as property graphs, and what is lost by that."""
+    left, lost = property_graph_of(alignment.pair.left.source)
+    right, also_lost = property_graph_of(alignment.pair.right.source)
+    return (left, right), [*lost, *also_lost]
+
+
+def _same_keys(alignment: Alignment, graphs: tuple[PropertyGraph, PropertyGraph]) -> dict[str, str]:
+    """Right properties and the left ones that they are the same as, as they are written."""
+    left, right = (
+        short_names(attributes_of(graph.source)["attribute"].unique())
+        for graph in alignment.pair.graphs
+    )
+    held = [set(graph.properties["key"].unique()) for graph in graphs]
+    matches = {
+        right.get(theirs, theirs): left.get(ours, ours)
+        for theirs, ours in same_properties(alignment).items()
+    }
+    return {
+        theirs: ours
+        for theirs, ours in matches.items()
+        if theirs not in held[0] and ours not in held[1]
+    }

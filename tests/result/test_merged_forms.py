@@ -1,0 +1,307 @@
+"""Merged graphs in the form that people have: what other tools load, and what disagrees."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import networkx as nx
+import pandas as pd
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import sameas
+from neo4j_rules import imported
+from pairs import matched_pair
+from sameas import Alignment, Graph, Options, OutputError, Reading
+from sameas.cli.main import main
+from sameas.graph.links import LINK_SCHEMA
+from sameas.result.alignment import Diagnostics
+
+
+def table(rows, *columns):
+    return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
+
+
+def made(entities, *, triples=(), attributes=(), types=(), shape="property graph"):
+    return Graph.from_tables(
+        entities=pl.Series("entity", entities, dtype=pl.String),
+        triples=table(triples, "head", "relation", "tail"),
+        attributes=table(attributes, "entity", "attribute", "value"),
+        types=table(types, "entity", "type"),
+        reading=Reading(label=("name",)),
+        shape=shape,
+    )
+
+
+def aligned(left, right, *links):
+    pair = matched_pair(left=left, right=right)
+    found = pl.DataFrame([(*link, 1.0, 0.9) for link in links], schema=LINK_SCHEMA, orient="row")
+    parts = {"pair": pair, "links": found}
+    figures = Diagnostics(solver="sinkhorn", objective=0.0)
+    return Alignment(options=Options(), diagnostics=figures, load=parts.get)
+
+
+LEFT_NAMES = ["Chai", "Chang", "Aniseed Syrup", "Ikura"]
+PRICES = ["18.00", "19.5", "10", "31"]
+
+
+def shop(shape="property graph"):
+    """Two shops: P1..P4 and nP1..nP3 are linked, names of one and the price of one disagree."""
+    left = made(
+        ["P1", "P2", "P3", "P4", "C1"],
+        triples=[("P1", "PART_OF", "C1"), ("P2", "PART_OF", "C1"), ("P2", "PART_OF", "C1")],
+        attributes=[
+            *((f"P{n}", "name", name) for n, name in enumerate(LEFT_NAMES, 1)),
+            *((f"P{n}", "unitPrice", price) for n, price in enumerate(PRICES, 1)),
+            ("C1", "name", "Drinks"),
+        ],
+        types=[*((f"P{n}", "Product") for n in range(1, 5)), ("C1", "Category")],
+        shape=shape,
+    )
+    right = made(
+        ["nP1", "nP2", "nP3", "nC1", "P4"],
+        triples=[("nP1", "PART_OF", "nC1"), ("nP2", "PART_OF", "nC1"), ("nP3", "PART_OF", "nC1")],
+        attributes=[
+            ("nP1", "name", "Chai"),
+            ("nP2", "name", "CHANG"),
+            ("nP3", "name", "Aniseed Syrup"),
+            ("nP1", "price", "18"),
+            ("nP2", "price", "19.50"),
+            ("nP3", "price", "11"),
+            ("nC1", "name", "Drinks"),
+            ("P4", "name", "Something else"),
+            ("nP1", "stock", "39"),
+        ],
+        types=[*((f"nP{n}", "Product") for n in range(1, 4)), ("nP1", "Tea"), ("nC1", "Category")],
+        shape=shape,
+    )
+    links = [("P1", "nP1"), ("P2", "nP2"), ("P3", "nP3"), ("C1", "nC1")]
+    return aligned(left, right, *links)
+
+
+CONFLICTS = [("P2", "name", "Chang", "CHANG"), ("P3", "unitPrice", "10", "11")]
+
+
+def conflicts(path):
+    return sorted(pl.read_csv(path, infer_schema=False).rows())
+
+
+def test_graphml_keeps_both_values_under_two_names(tmp_path):
+    merged = sameas.merge(shop(), tmp_path / "m.graphml")
+    graph = nx.read_graphml(tmp_path / "m.graphml")
+    assert merged.counts == {"nodes": 6, "edges": 4}
+    assert set(graph.nodes) == {"P1", "P2", "P3", "P4", "C1", "right:P4"}
+    assert graph.number_of_edges() == 4
+    assert graph.nodes["P1"] == {
+        "labels": ":Product:Tea",
+        "name": "Chai",
+        "unitPrice": "18.00",
+        "stock": "39",
+    }
+    assert graph.nodes["P2"]["name"] == "Chang"
+    assert graph.nodes["P2"]["name_right"] == "CHANG"
+    assert conflicts(tmp_path / "m.conflicts.csv") == CONFLICTS
+    assert merged.conflicts == 2
+    assert any("1 ids that both graphs have" in text for text in merged.not_held)
+
+
+def test_keep_right_calls_nodes_and_properties_as_on_the_right(tmp_path):
+    sameas.merge(shop(), tmp_path / "m.json", keep="right", conflicts=tmp_path / "c.tsv")
+    content = json.loads((tmp_path / "m.json").read_text())
+    graph = nx.node_link_graph(content, edges="edges")
+    assert set(graph.nodes) == {"nP1", "nP2", "nP3", "P4", "left:P4", "nC1"}
+    assert graph.nodes["nP2"] == {"labels": "Product", "name": ["CHANG", "Chang"], "price": "19.50"}
+    assert graph.number_of_edges("nP2", "nC1") == 2
+    assert (tmp_path / "c.tsv").exists()
+    assert not (tmp_path / "m.conflicts.csv").exists()
+
+
+def test_neo4j_imports_a_folder_and_two_files(tmp_path):
+    sameas.merge(shop(), tmp_path / "neo")
+    both = [tmp_path / "neo" / name for name in ("nodes.csv", "relationships.csv")]
+    by_id, edges = imported(*(file.read_bytes() for file in both))
+    assert len(by_id), len(edges) == (6, 4)
+    assert by_id["P2"]["properties"]["name"] == ["Chang", "CHANG"]
+    assert by_id["P1"]["LABEL"] == ["Product", "Tea"]
+    assert conflicts(tmp_path / "neo.conflicts.csv") == CONFLICTS
+    out = f"{tmp_path}/n.csv.gz,{tmp_path}/r.csv.gz"
+    sameas.merge(shop(), out)
+    packed = [gzip.decompress((tmp_path / name).read_bytes()) for name in ("n.csv.gz", "r.csv.gz")]
+    assert packed == [file.read_bytes() for file in both]
+    (tmp_path / "neo" / "other.txt").write_text("mine")
+    sameas.merge(shop(), tmp_path / "neo")
+    assert (tmp_path / "neo" / "other.txt").read_text() == "mine"
+
+
+def test_apoc_and_graphrag(tmp_path):
+    sameas.merge(shop(), tmp_path / "m.jsonl")
+    lines = [json.loads(line) for line in (tmp_path / "m.jsonl").read_text().splitlines()]
+    assert [line["type"] for line in lines] == ["node"] * 6 + ["relationship"] * 4
+    sameas.merge(shop(), tmp_path / "rag", as_="graphrag")
+    entities = pd.read_parquet(tmp_path / "rag" / "entities.parquet")
+    relationships = pd.read_parquet(tmp_path / "rag" / "relationships.parquet")
+    assert len(entities), len(relationships) == (6, 4)
+    assert set(relationships["source"]) | set(relationships["target"]) <= set(entities["title"])
+
+
+def test_records_are_a_left_join(tmp_path):
+    merged = sameas.merge(shop("records"), tmp_path / "m.csv")
+    found = pd.read_csv(tmp_path / "m.csv", dtype=str, keep_default_na=False)
+    assert merged.counts == {"rows": 6}
+    assert list(found["id"]) == ["P1", "P2", "P3", "P4", "C1", ""]
+    assert list(found["right_id"]) == ["nP1", "nP2", "nP3", "", "nC1", "P4"]
+    assert list(found["name"]) == [*LEFT_NAMES, "Drinks", "Something else"]
+    assert list(found["name_right"]) == ["", "CHANG", "", "", "", ""]
+    assert list(found["unitPrice"]) == [*PRICES, "", ""]
+    assert list(found["unitPrice_right"]) == ["", "", "11", "", "", ""]
+    assert list(found["stock"])[0] == "39"
+    assert list(found["PART_OF"])[:3] == ["C1", "C1 | C1", "C1"]
+    assert "PART_OF_right" not in found
+    assert conflicts(tmp_path / "m.conflicts.csv") == CONFLICTS
+
+
+@pytest.mark.parametrize("name", ["m.tsv", "m.parquet", "m.jsonl", "m.csv.zst"])
+def test_records_in_every_kind_of_table(tmp_path, name):
+    sameas.merge(shop("records"), tmp_path / name)
+    readers = {
+        "m.tsv": lambda path: pd.read_csv(path, sep="\t"),
+        "m.parquet": pd.read_parquet,
+        "m.jsonl": lambda path: pd.read_json(path, lines=True),
+        "m.csv.zst": lambda path: pl.read_csv(path.read_bytes()).to_pandas(),
+    }
+    assert len(readers[name](tmp_path / name)) == 6
+
+
+def test_a_row_with_several_partners_stands_once_for_each(tmp_path):
+    left = made(["a"], attributes=[("a", "name", "x")], shape="records")
+    both = [("b", "name", "x"), ("c", "name", "y")]
+    right = made(["b", "c"], attributes=both, shape="records")
+    sameas.merge(aligned(left, right, ("a", "b"), ("a", "c")), tmp_path / "m.csv", as_="records")
+    found = pl.read_csv(tmp_path / "m.csv")
+    assert found.select("id", "right_id").rows() == [("a", "b"), ("a", "c")]
+    assert found["name_right"].to_list() == [None, "y"]
+
+
+def test_a_graph_with_itself_comes_out_as_it_was(tmp_path):
+    left = shop().pair.left.source
+    nodes = [node for node in left.entities if not node.startswith("urn:type/")]
+    sameas.merge(aligned(left, left, *((node, node) for node in nodes)), tmp_path / "m.json")
+    graph = nx.node_link_graph(json.loads((tmp_path / "m.json").read_text()), edges="edges")
+    assert list(graph.nodes) == nodes
+    assert graph.number_of_edges() == 3
+    assert conflicts(tmp_path / "m.conflicts.csv") == []
+
+
+def test_rdf_as_a_property_graph_says_what_is_lost(tmp_path):
+    lines = [
+        '<http://a/x> <http://o/name> "X"@en .',
+        '<http://a/x> <http://o/size> "3"^^<http://www.w3.org/2001/XMLSchema#integer> .',
+        "<http://a/x> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://o/Thing> .",
+        "<http://a/x> <http://o/in> <http://a/y> .",
+    ]
+    (tmp_path / "left.nt").write_text("\n".join(lines) + "\n")
+    left = sameas.read_graph(tmp_path / "left.nt")
+    right = shop().pair.right.source
+    merged = sameas.merge(aligned(left, right), tmp_path / "m.json")
+    nodes = json.loads((tmp_path / "m.json").read_text())["nodes"]
+    first = next(node for node in nodes if node["id"] == "http://a/x")
+    assert first == {"id": "http://a/x", "labels": "Thing", "name": "X", "size": 3}
+    assert "the languages of 1 values" in merged.not_held
+
+
+@pytest.mark.parametrize(
+    ("out", "as_", "words"),
+    [
+        ("m.csv", None, "one table is for records"),
+        ("m.graphml,m.csv", None, "nodes.csv,relationships.csv"),
+        ("m.csv,m.csv", None, "the two files are one"),
+        ("m.csv", "neo4j", "neo4j has two files"),
+        ("m.nt", "graphml", "use .graphml"),
+        ("m.xlsx", None, "not known"),
+        ("m.parquet.gz", "records", "compressed already"),
+        ("run", None, "is a run folder"),
+    ],
+)
+def test_what_cannot_be_written_is_one_sentence(tmp_path, out, as_, words):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.json").write_text("{}")
+    path = ",".join(str(tmp_path / part) for part in out.split(","))
+    with pytest.raises(OutputError, match=words):
+        sameas.merge(shop(), path, as_=as_)
+    assert [file.name for file in tmp_path.iterdir()] == ["run"]
+
+
+def test_a_full_second_file_leaves_neither(tmp_path, monkeypatch):
+    def fails(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setitem(sameas.result.merging.WRITERS, "neo4j", fails)
+    with pytest.raises(OutputError, match="No space left"):
+        sameas.merge(shop(), f"{tmp_path}/n.csv,{tmp_path}/r.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_says_what_it_wrote(tmp_path):
+    frames = [
+        pl.DataFrame({"id": [f"{side}{n}" for n in range(9)], "name": names})
+        for side, names in (
+            (
+                "a",
+                [
+                    f"{word} harbour"
+                    for word in [
+                        "amber",
+                        "birch",
+                        "cedar",
+                        "delta",
+                        "ember",
+                        "flint",
+                        "grove",
+                        "hazel",
+                        "iris",
+                    ]
+                ],
+            ),
+            (
+                "b",
+                [
+                    f"{word} Harbour"
+                    for word in [
+                        "amber",
+                        "birch",
+                        "cedar",
+                        "delta",
+                        "ember",
+                        "flint",
+                        "grove",
+                        "hazel",
+                        "iris",
+                    ]
+                ],
+            ),
+        )
+    ]
+    graphs = [
+        made(
+            frame["id"].to_list(),
+            attributes=[(one, "name", name) for one, name in frame.iter_rows()],
+            shape="records",
+        )
+        for frame in frames
+    ]
+    sameas.write(sameas.align(*graphs), tmp_path / "run")
+    out, listed = tmp_path / "m.csv", tmp_path / "c.csv"
+    arguments = ["merge", tmp_path / "run", "-o", out, "--conflicts", listed, "--as", "records"]
+    result = CliRunner().invoke(main, [*map(str, arguments), "--json"])
+    assert result.exit_code == 0, result.output
+    said = json.loads(result.stdout)
+    assert said["form"] == "records"
+    assert said["rows"] == len(pl.read_csv(out))
+    assert said["conflicts"] == len(pl.read_csv(listed)) > 0
+    assert said["files"] == [str(out)]
+    taken = ["merge", tmp_path / "run", "-o", tmp_path / "run" / "links.parquet", "--as", "records"]
+    result = CliRunner().invoke(main, list(map(str, taken)))
+    assert result.exit_code == 2
+    assert "is an input" in result.stderr
