@@ -56,6 +56,7 @@ def shop(shape="property graph"):
             *((f"P{n}", "name", name) for n, name in enumerate(LEFT_NAMES, 1)),
             *((f"P{n}", "unitPrice", price) for n, price in enumerate(PRICES, 1)),
             ("C1", "name", "Drinks"),
+            ("C1", "unitPrice", "7"),
         ],
         types=[*((f"P{n}", "Product") for n in range(1, 5)), ("C1", "Category")],
         shape=shape,
@@ -71,6 +72,7 @@ def shop(shape="property graph"):
             ("nP2", "price", "19.50"),
             ("nP3", "price", "11"),
             ("nC1", "name", "Drinks"),
+            ("nC1", "price", "7"),
             ("P4", "name", "Something else"),
             ("nP1", "stock", "39"),
         ],
@@ -154,9 +156,9 @@ def test_records_are_a_left_join(tmp_path):
     assert list(found["right_id"]) == ["nP1", "nP2", "nP3", "", "nC1", "P4"]
     assert list(found["name"]) == [*LEFT_NAMES, "Drinks", "Something else"]
     assert list(found["name_right"]) == ["", "CHANG", "", "", "", ""]
-    assert list(found["unitPrice"]) == [*PRICES, "", ""]
+    assert list(found["unitPrice"]) == [*PRICES, "7", ""]
     assert list(found["unitPrice_right"]) == ["", "", "11", "", "", ""]
-    assert list(found["stock"])[0] == "39"
+    assert found["stock"].iloc[0] == "39"
     assert list(found["PART_OF"])[:3] == ["C1", "C1 | C1", "C1"]
     assert "PART_OF_right" not in found
     assert conflicts(tmp_path / "m.conflicts.csv") == CONFLICTS
@@ -244,45 +246,12 @@ def test_a_full_second_file_leaves_neither(tmp_path, monkeypatch):
 
 
 def test_the_command_says_what_it_wrote(tmp_path):
+    words = "amber birch cedar delta ember flint grove hazel iris"
     frames = [
-        pl.DataFrame({"id": [f"{side}{n}" for n in range(9)], "name": names})
-        for side, names in (
-            (
-                "a",
-                [
-                    f"{word} harbour"
-                    for word in [
-                        "amber",
-                        "birch",
-                        "cedar",
-                        "delta",
-                        "ember",
-                        "flint",
-                        "grove",
-                        "hazel",
-                        "iris",
-                    ]
-                ],
-            ),
-            (
-                "b",
-                [
-                    f"{word} Harbour"
-                    for word in [
-                        "amber",
-                        "birch",
-                        "cedar",
-                        "delta",
-                        "ember",
-                        "flint",
-                        "grove",
-                        "hazel",
-                        "iris",
-                    ]
-                ],
-            ),
-        )
+        pl.DataFrame({"id": [f"{side}{n}" for n in range(9)], "name": words.split()})
+        for side in "ab"
     ]
+    frames[1] = frames[1].with_columns(pl.col("name").str.to_uppercase())
     graphs = [
         made(
             frame["id"].to_list(),

@@ -96,7 +96,7 @@ def new_ids(
     of_keep = (owners < shift) == (keep == "left")
     taken = set(every.gather(owners[of_keep]))
     names, renamed = every.to_list(), 0
-    for position in owners[~of_keep]:
+    for position in map(int, owners[~of_keep]):
         name = names[position]
         while name in taken:
             name = f"{SIDES[position >= shift]}:{name}"
