@@ -124,7 +124,7 @@ def test_neo4j_imports_a_folder_and_two_files(tmp_path):
     sameas.merge(shop(), tmp_path / "neo")
     both = [tmp_path / "neo" / name for name in ("nodes.csv", "relationships.csv")]
     by_id, edges = imported(*(file.read_bytes() for file in both))
-    assert len(by_id), len(edges) == (6, 4)
+    assert (len(by_id), len(edges)) == (6, 4)
     assert by_id["P2"]["properties"]["name"] == ["Chang", "CHANG"]
     assert by_id["P1"]["LABEL"] == ["Product", "Tea"]
     assert conflicts(tmp_path / "neo.conflicts.csv") == CONFLICTS
@@ -144,7 +144,7 @@ def test_apoc_and_graphrag(tmp_path):
     sameas.merge(shop(), tmp_path / "rag", as_="graphrag")
     entities = pd.read_parquet(tmp_path / "rag" / "entities.parquet")
     relationships = pd.read_parquet(tmp_path / "rag" / "relationships.parquet")
-    assert len(entities), len(relationships) == (6, 4)
+    assert (len(entities), len(relationships)) == (6, 4)
     assert set(relationships["source"]) | set(relationships["target"]) <= set(entities["title"])
 
 
