@@ -82,7 +82,7 @@ def _refuse_header(table: RawTable) -> None:
 
 def _filled(table: RawTable, column: pl.Series) -> pl.Series:
     """A column of ids as text; an empty one is an InputError."""
-    ids: pl.Series = column.cast(pl.String).fill_null("").str.strip_chars()
+    ids: pl.Series = column.cast(pl.String).fill_null("")
     if (ids == "").any():
         line = table.lines[int((ids == "").arg_max() or 0)]
         raise InputError(table.path, f'column "{column.name}" is empty; fill it', line=line)

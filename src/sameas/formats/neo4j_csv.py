@@ -151,7 +151,7 @@ def _ids(file: _File, role: Role, *, prefixed: bool = False) -> pl.DataFrame:
     """The ids in the column of a role (column id); a row without one is an InputError."""
     number = file.number(role)
     assert number is not None  # _read has seen to it
-    ids = file.cells(number).fill_null("").str.strip_chars()
+    ids = file.cells(number).fill_null("")
     if (ids == "").any():
         line = file.table.lines[int((ids == "").arg_max() or 0)]
         raise InputError(file.table.path, f"column :{role} is empty; fill it", line=line)

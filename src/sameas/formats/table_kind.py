@@ -33,7 +33,7 @@ def kind_of_header(header: Sequence[str]) -> TableKind | None:
     """
     names = [cell.strip().lower() for cell in header]
     typed = {match[1].upper() for cell in header if (match := TYPED.fullmatch(cell.strip()))}
-    if {"START_ID", "END_ID"} <= typed:
+    if typed & {"START_ID", "END_ID"}:
         return "edges"
     if "ID" in typed:
         return "nodes"

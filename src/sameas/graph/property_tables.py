@@ -28,9 +28,10 @@ ID_NAME = "(id)"
 the node; it is not a property, and never written."""
 EDGE_KEY = "(key)"
 """The property that holds the key of an edge of a multigraph until its relation is known."""
-TYPE_KEYS = ("labels", "type", "entitytype", "nodetype", "label")
-"""Properties of nodes that hold types, the better first; all but the first only where they have
-few distinct values."""
+TYPE_KEYS = ("labels", "entitytype", "nodetype", "type", "label")
+"""Properties of nodes that hold types, the better first."""
+AMBIGUOUS_TYPES = ("type", "label")
+"""Types only where they have few distinct values."""
 RELATION_KEYS = ("relation", "type", "label", "relationship", "predicate", "edgetype", "name")
 """Properties of edges that hold the relation; the one that most edges have counts."""
 NAME_KEYS = ("name", "title", "label", "entityid", "entityname", "displayname", "fullname")
@@ -265,7 +266,7 @@ def with_types(
         (TYPE_KEYS.index(plain_key(key)), key)
         for key, distinct in shares
         if plain_key(key) in TYPE_KEYS
-        and (plain_key(key) == TYPE_KEYS[0] or distinct <= tuning.most_types)
+        and (plain_key(key) not in AMBIGUOUS_TYPES or distinct <= tuning.most_types)
     ]
     if not keys:
         return tables
