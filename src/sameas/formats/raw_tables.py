@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import io
+import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
 
 import polars as pl
 
-from sameas.formats.files import kind_of, read_bytes
+from sameas.errors import InputError, first_line, refusing, shortened
+from sameas.formats.files import kind_of, max_bytes, read_bytes, read_text, too_large
 from sameas.formats.table_kind import TRIPLE, TableKind, kind_of_header
 from sameas.formats.tables import (
     LINE,
@@ -21,7 +28,8 @@ from sameas.formats.tables import (
     text_rows,
     unreadable,
 )
-from sameas.graph.tables import wanted_columns
+from sameas.graph.record_values import rows_of_objects
+from sameas.graph.tables import TableError, refuse_repeated, wanted_columns
 
 HEADER_BYTES = 2**16
 """Where a header is looked for first; a longer one is found, too."""
@@ -56,6 +64,8 @@ class RawTable:
         """
         if self.frame is not None:
             return self.frame
+        with errors_of(self.path, header=1):
+            refuse_repeated(self.header, self.header)
         rows = self._below_header.drop("line")
         return rows.rename(dict(zip(rows.columns, self.header, strict=True)))
 
@@ -71,6 +81,14 @@ class RawTable:
         if self.frame is not None:
             return self.frame.select(line=LINE).to_series()
         return self._below_header["line"]
+
+    def refusal(self, error: TableError) -> InputError:
+        """The error about the table that names the line, or the row where it has no lines."""
+        if self.frame is not None:
+            return InputError(self.path, error.message, row=error.row)
+        rows = rows_of_text(self.path, self.content, self.separator)
+        line, _ = next(islice(rows, error.row or 0, None), (None, []))
+        return InputError(self.path, error.message, line=line)
 
     @cached_property
     def _below_header(self) -> pl.DataFrame:
@@ -93,12 +111,60 @@ class RawTable:
 
 def read_raw(path: Path) -> RawTable:
     """The table of a file; what it holds is what its header says."""
-    if kind_of(path) == ".parquet":
-        frame = read_parquet(path)
+    if reader := READERS.get(kind_of(path)):
+        frame = reader(path)
         header = tuple(frame.columns)
         return RawTable(path=path, header=header, kind=kind_of_header(header), frame=frame)
     content = read_bytes(path)
     table = RawTable(path=path, header=(), content=content)
     end = content.rfind(b"\n", 0, HEADER_BYTES) + 1 if len(content) > HEADER_BYTES else 0
     _, row = next(rows_of_text(path, content[: end or None], table.separator), (0, []))
-    return replace(table, header=tuple(row), kind=kind_of_header(row))
+    header = tuple(cell.strip() or f"column {number}" for number, cell in enumerate(row, start=1))
+    return replace(table, header=header, kind=kind_of_header(header))
+
+
+def _read_json(path: Path) -> pl.DataFrame:
+    """The records of a list of JSON objects, or of one object a line, as text."""
+    text = read_text(path)
+    if text.lstrip().startswith("["):
+        with refusing(path, "not readable as JSON", "mend it"):
+            objects = json.loads(text)
+        lines = None
+    else:
+        numbered = [(n, line) for n, line in enumerate(text.split("\n"), start=1) if line.strip()]
+        objects = [_object(path, number, line) for number, line in numbered]
+        lines = pl.Series([number for number, _ in numbered], dtype=pl.Int64)
+    with errors_of(path, lines):
+        return rows_of_objects(objects)
+
+
+def _object(path: Path, number: int, line: str) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        why = "nested too deeply" if isinstance(error, RecursionError) else first_line(error)
+        problem = f'one JSON object a line expected ({why}), found "{shortened(line)}"'
+        raise InputError(path, problem, line=number) from None
+
+
+def _read_excel(path: Path) -> pl.DataFrame:
+    """The first sheet of an Excel workbook, whose first row is the header."""
+    content = read_bytes(path)
+    with refusing(path, "not a readable Excel workbook", "save it again, or as CSV"):
+        unpacked = sum(part.file_size for part in ZipFile(io.BytesIO(content)).infolist())
+        if unpacked > max_bytes():
+            raise too_large(str(path), max_bytes())
+        try:
+            return pl.read_excel(io.BytesIO(content), engine="calamine")
+        except (ImportError, pl.exceptions.ModuleUpgradeRequiredError):
+            problem = "needs a package that is not installed; pip install 'sameas[excel]'"
+            raise InputError(path, problem) from None
+
+
+READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
+    ".parquet": read_parquet,
+    ".json": _read_json,
+    ".jsonl": _read_json,
+    ".xlsx": _read_excel,
+}
+"""The formats of tables besides text."""

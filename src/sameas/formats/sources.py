@@ -44,6 +44,7 @@ SUFFIXES: dict[str, RdfKind] = {
     ".owl": "rdf",
     ".xml": "rdf",
 }
+RECORD_SUFFIXES = (*TABLE_SUFFIXES, ".xlsx")
 GRAPH_SUFFIXES = (".graphml", *JSON_SUFFIXES)
 """Formats of property graphs; JSON may also hold records."""
 
@@ -59,7 +60,7 @@ def rdf_kind(path: StrPath, reading: Reading) -> RdfKind | None:
     kind = kind_of(path)
     if kind in SUFFIXES:
         return SUFFIXES[kind]
-    return reading.format if kind not in TABLE_SUFFIXES else None
+    return reading.format if kind not in RECORD_SUFFIXES else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,8 +92,8 @@ def files_of(places: Sequence[StrPath], reading: Reading) -> SideFiles:
         else:
             require_file(Path(path))
             others.append(Path(path))
-            if kind_of(path) not in (*TABLE_SUFFIXES, *GRAPH_SUFFIXES):
-                known = (*TABLE_SUFFIXES, *GRAPH_SUFFIXES, *SUFFIXES)
+            if kind_of(path) not in (*RECORD_SUFFIXES, *GRAPH_SUFFIXES):
+                known = (*RECORD_SUFFIXES, *GRAPH_SUFFIXES, *SUFFIXES)
                 suffix = "".join(others[-1].suffixes)
                 problem = f'suffix "{suffix}" is not known; use {", ".join(known)}'
                 raise InputError(path, f"{problem}, plain, .gz, .bz2 or .zst")
@@ -124,7 +125,7 @@ def _is_property_graph(path: Path) -> bool:
 
 def _holds_rdf(path: StrPath) -> bool:
     """Whether a file begins like RDF, though its suffix says nothing."""
-    if kind_of(path) in TABLE_SUFFIXES or not (Path(path).is_file() or address_of(path)):
+    if kind_of(path) in RECORD_SUFFIXES or not (Path(path).is_file() or address_of(path)):
         return False
     with open_stream(path) as stream:
         return looks_like_rdf(stream.head)
@@ -158,11 +159,11 @@ def _in_folder(folder: Path, reading: Reading) -> SideFiles:
     kinds = [(file, rdf_kind(file, reading) if file.is_file() else None) for file in files]
     rdf: list[RdfFile] = [(file, kind) for file, kind in kinds if kind]
     others = [file for file, kind in kinds if file.is_file() and kind is None]
-    tables = [file for file in others if kind_of(file) in (*TABLE_SUFFIXES, *GRAPH_SUFFIXES)]
+    tables = [file for file in others if kind_of(file) in (*RECORD_SUFFIXES, *GRAPH_SUFFIXES)]
     used = len(rdf) or len(tables)
     if not used:
         held = ", ".join(file.name for file in files[:6]) or "nothing"
-        known = ", ".join((*SUFFIXES, *TABLE_SUFFIXES, *GRAPH_SUFFIXES))
+        known = ", ".join((*SUFFIXES, *RECORD_SUFFIXES, *GRAPH_SUFFIXES))
         raise InputError(folder, f"holds neither RDF files nor tables ({known}), found {held}")
     skipped = [file for file in files if file not in ([file for file, _ in rdf] or tables)]
     if skipped:

@@ -11,16 +11,17 @@ from pathlib import Path
 import polars as pl
 
 from sameas.compute.parallel import map_blocks
-from sameas.errors import InputError, shortened
+from sameas.errors import InputError, OptionError, shortened
 from sameas.formats.files import kind_of, limited, limits
+from sameas.formats.json_kind import JSON_SUFFIXES
 from sameas.formats.property_graph import read_node_tables
 from sameas.formats.raw_tables import RawTable, read_raw
-from sameas.formats.table_kind import TRIPLE
-from sameas.formats.tables import errors_of
+from sameas.formats.table_kind import TRIPLE, kind_of_header
 from sameas.graph.graph import Graph, positions_of
 from sameas.graph.rdf.reading import Reading
-from sameas.graph.record_values import text_columns
+from sameas.graph.record_values import record_rows, text_columns
 from sameas.graph.records import find_id, make_records
+from sameas.graph.tables import Table, TableError
 from sameas.options.tuning import TUNING
 
 log = logging.getLogger(__name__)
@@ -39,6 +40,14 @@ def graph_of_tables(paths: Sequence[Path], reading: Reading) -> Graph:
     """The graph of the tables of a side; their headers say how they are read, or ``reading``."""
     parts = map_blocks(_read_part, list(paths), str, limits())
     tables = [_with_kind(table, reading) for _, table in parts]
+    records = any(table.kind == "records" for table in tables)
+    # Rows without an id may relate those of other tables.
+    tables = [replace(t, kind=t.kind or "records") if records else t for t in tables]
+    for table in tables:
+        if table.kind is None:
+            header = shortened(", ".join(table.header), 200)
+            problem = f"has the columns {header}, and none of distinct ids"
+            raise InputError(table.path, f"{problem}; {WAYS}", line=1)
     kinds = {table.kind for table in tables}
     if kinds == {"triples"}:
         return Graph.from_triples(pl.concat([table.triples() for table in tables]))
@@ -58,12 +67,32 @@ def graph_of_records(tables: Sequence[RawTable], reading: Reading) -> Graph:
     records = []
     for table, name in zip(tables, names, strict=True):
         called = name if names.count(name) == 1 else str(table.path)
-        with errors_of(table.path, table.lines):
+        try:
             rows = text_columns(table.rows)
             one = make_records(rows, table=called, id=reading.id, name=reading.name)
+        except TableError as error:
+            raise table.refusal(error) from None
         log.info("%s: %s", table.path, one.said())
         records.append(one)
     return Graph.of_records(records, reading)
+
+
+def graph_of_frame(
+    data: Table, argument: str, *, id: str | None = None, name: str | None = None
+) -> Graph:
+    """The graph of a table that a caller gives: of triples by its columns, else of records."""
+    try:
+        kind = kind_of_header(record_rows(data).columns)
+    except TableError as error:
+        place = "" if error.row is None else f" (row {error.row})"
+        raise OptionError(f"`{argument}` cannot be read: {error.message}{place}") from None
+    if id is None and name is None:
+        if kind == "triples":
+            return Graph.from_triples(data)
+        if kind in ("edges", "nodes"):
+            problem = f"must be records or triples, got a table of {kind} of a property graph"
+            raise OptionError(f"`{argument}` {problem}; write it to a file, or use networkx")
+    return Graph.from_records(data, id=id, name=name, table=argument)
 
 
 def stem_of(path: Path) -> str:
@@ -82,13 +111,15 @@ def _read_part(path: str, given: tuple[int | None, int | None]) -> RawTable:
 
 
 def _with_kind(table: RawTable, reading: Reading) -> RawTable:
-    """The table with what it holds; one that does not say is refused."""
+    """The table with what it holds; None if neither its header nor its rows say."""
     if not table.header:
         return replace(table, kind="triples")
     if reading.table is not None:
         return table if table.kind == "nodes" else replace(table, kind=reading.table)
     if table.kind in ("triples", "edges", "nodes"):
         return table
+    if kind_of(table.path) in JSON_SUFFIXES:  # an object is a record
+        return replace(table, kind="records")
     if reading.id or reading.name or (table.kind == "records" and _has_id(table)):
         return replace(table, kind="records")
     if len(table.header) == len(TRIPLE) and table.frame is None and _are_triples(table):
@@ -96,8 +127,7 @@ def _with_kind(table: RawTable, reading: Reading) -> RawTable:
         return replace(table, kind="triples")
     if _has_names(table) and _has_id(table):
         return replace(table, kind="records")
-    header = shortened(", ".join(table.header), 200)
-    raise InputError(table.path, f"has the columns {header} and none of ids; {WAYS}", line=1)
+    return replace(table, kind=None)
 
 
 def _has_id(table: RawTable) -> bool:

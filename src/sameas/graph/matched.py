@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 
 from sameas.compute.arrays import Mask, Positions
 from sameas.graph.graph import (
+    TYPE_NODE,
     Graph,
     GraphTables,
     Rearranged,
@@ -123,6 +124,11 @@ class MatchedGraph(GraphTables):
             kinds=self.kinds[new.entities],
             source=source,
         )
+
+
+def count_things(graph: MatchedGraph) -> int:
+    """How many entities a graph is about, without the nodes that stand for tables and labels."""
+    return len(graph.entities) - int(graph.entities.str.starts_with(TYPE_NODE).sum())
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -39,10 +39,10 @@ def record_tables(
     Where there are several tables, the name of each is a type, and ids that stand in two of them
     begin with it. A table without ids whose rows hold two keys is a relation between the two.
     """
-    prefixes = _prefixes(tables)
     keys = {one.table: find_keys(one, tables, tuning=tuning) for one in tables}
     joins = [one for one in tables if one.id is None and len(keys[one.table]) == 2]
     things = [one for one in tables if one not in joins]
+    prefixes = _prefixes(things)
     entities, attributes, triples, types = [], [], [], []
     for one in things:
         ids = prefixes[one.table] + one.ids

@@ -45,7 +45,7 @@ def record_rows(data: Any) -> pl.DataFrame:
     return rows_of_objects(list(data))
 
 
-def rows_of_objects(objects: Sequence[Any], lines: Sequence[int] | None = None) -> pl.DataFrame:
+def rows_of_objects(objects: Sequence[Any]) -> pl.DataFrame:
     """The rows of mappings, one each, with the columns of all of them in order of appearance."""
     for number, row in enumerate(objects, start=1):
         if not isinstance(row, Mapping):
@@ -114,6 +114,8 @@ def _text_column(column: pl.Series) -> pl.Series:
     kind = column.dtype
     if kind in (pl.Binary, pl.Object):
         raise TableError(f'text or numbers expected in column "{column.name}", found {kind}')
+    if kind == SEVERAL:
+        return column
     if kind.is_nested() or kind == pl.Duration:
         return _column(column.to_list()).rename(column.name)
     texts: pl.Series = column.cast(pl.String)

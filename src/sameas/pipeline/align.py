@@ -6,18 +6,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
+import polars as pl
 from numpy.typing import NDArray
 
 from sameas.assignment.exact import Certificate
 from sameas.compute.parallel import one_blas_thread
 from sameas.errors import OptionError
-from sameas.formats.pair import read_pair
+from sameas.formats.pair import read_graph, read_pair
+from sameas.formats.tabular import graph_of_frame
 from sameas.graph.graph import Graph, GraphPair
 from sameas.graph.matched import MatchedGraph, MatchedPair
+from sameas.graph.rdf.reading import SIDES, Reading
 from sameas.graph.semantics.understanding import understand
 from sameas.graph.task import Task
+from sameas.options.declare import wrong
 from sameas.options.options import Options, Preset, make_options, refuse_unused
 from sameas.options.tuning import TUNING, Tuning
 from sameas.pipeline.best import align_refined, audit_refined, verify_refined
@@ -34,7 +38,11 @@ from sameas.similarity.task import make_task
 
 __all__ = ["align", "audit_alignment", "verify"]
 
-Source = Graph | MatchedGraph | GraphPair | MatchedPair | str | PathLike[str]
+Source: TypeAlias = Any
+"""A graph, a pair of graphs, a table of records or triples, or what ``read_pair`` takes."""
+GRAPHS = (Graph, MatchedGraph, GraphPair, MatchedPair)
+Columns = str | tuple[str, str]
+"""A column of both tables, or one of the left and one of the right table."""
 
 
 def align(
@@ -42,6 +50,8 @@ def align(
     right: Source | Options | None = None,
     options: Options | None = None,
     *,
+    id: Columns | None = None,
+    name: Columns | None = None,
     preset: Preset | None = None,
     seeds: Links | None = None,
     reject: Links | None = None,
@@ -57,8 +67,11 @@ def align(
 ) -> Alignment:
     """The links between the entities of two graphs.
 
-    ``left`` and ``right`` are two graphs, or one pair, or anything ``read_pair`` takes. Options
-    are given as an ``Options``, or as keywords on top of a preset: ``align(pair, preset="paper",
+    ``left`` and ``right`` are two graphs, or one pair, or anything ``read_pair`` takes, or two
+    tables (polars, pandas, Arrow, a mapping of columns, a list of dictionaries): a row is an
+    entity, unless the columns are head, relation and tail. ``id`` and ``name`` are the columns of
+    ids and names, found if not given; a tuple has those of the two sides. Options are
+    given as an ``Options``, or as keywords on top of a preset: ``align(pair, preset="paper",
     solver="hungarian")``.
 
     ``seeds`` are known links and ``reject`` pairs known not to be links; with ``among``, only
@@ -96,7 +109,7 @@ def align(
     )
     with working(options, engine):
         return align_pair(
-            _pair(left, right, tuning),
+            _pair(*_as_graphs(left, right, id, name), tuning),
             options,
             given,
             progress=progress,
@@ -146,6 +159,59 @@ def _pair(left: Source, right: Source | None, tuning: Tuning) -> MatchedPair:
         raise OptionError("`right` must be a graph or a file, got a pair of graphs")
     pair = read_pair(left, right)
     return pair if tuning is TUNING else _pair(pair, None, tuning)
+
+
+def _as_graphs(
+    left: Source, right: Source | None, id: Columns | None, name: Columns | None
+) -> tuple[Source, Source | None]:
+    """What was given, with graphs in place of tables, and of files beside columns or tables."""
+    sources = [left] if right is None else [left, right]
+    are_tables = [_is_table(source) for source in sources]
+    for source, side in zip(sources, SIDES, strict=False):
+        if not (_is_table(source) or _is_place(source) or isinstance(source, GRAPHS)):
+            found = type(source).__name__
+            raise OptionError(f"`{side}` must be a graph, a table or a file, got {found} instead")
+    if not any(are_tables) and id is None and name is None:
+        return left, right
+    if right is None:
+        raise OptionError("`right` must be given beside a table, got one side alone")
+    columns = [_columns_of("id", id), _columns_of("name", name)]
+    graphs = []
+    for number, (source, is_table) in enumerate(zip(sources, are_tables, strict=True)):
+        chosen = {"id": columns[0][number], "name": columns[1][number]}
+        if is_table:
+            graphs.append(graph_of_frame(source, SIDES[number], **chosen))
+        elif _is_place(source):
+            given = {key: (column,) for key, column in chosen.items() if column is not None}
+            graphs.append(read_graph(source, reading=Reading(**given)))
+        else:
+            graphs.append(source)
+    return graphs[0], graphs[1]
+
+
+def _columns_of(option: str, given: Columns | None) -> tuple[str | None, str | None]:
+    """The column of each side."""
+    if given is None or isinstance(given, str):
+        return given, given
+    if not isinstance(given, tuple | list) or [type(one) for one in given] != [str, str]:
+        raise wrong(option, "a column, or one for each side", given)
+    return given[0], given[1]
+
+
+def _is_place(source: Source) -> bool:
+    """Whether something is a path, or several."""
+    several = isinstance(source, list | tuple) and len(source) > 0
+    return isinstance(source, str | PathLike) or (
+        several and all(isinstance(one, str | PathLike) for one in source)
+    )
+
+
+def _is_table(source: Source) -> bool:
+    """Whether something is a table of whatever library, or a list of rows."""
+    is_frame = isinstance(source, Mapping | pl.DataFrame | pl.LazyFrame)
+    is_frame |= hasattr(source, "itertuples") or hasattr(source, "__arrow_c_stream__")
+    is_rows = isinstance(source, list | tuple) and not _is_place(source)
+    return (is_frame or is_rows) and not isinstance(source, GRAPHS)
 
 
 def _matched(

@@ -10,7 +10,7 @@ import polars as pl
 from sameas.compute.arrays import Positions, Vector
 from sameas.graph.graph import positions_of
 from sameas.graph.kind import Kind
-from sameas.graph.matched import MatchedGraph
+from sameas.graph.matched import MatchedGraph, count_things
 from sameas.graph.task import Task
 from sameas.pipeline.phases import Phases
 from sameas.result.alignment import SCHEMAS, Alignment, Diagnostics
@@ -62,8 +62,8 @@ def make_alignment(task: Task, outcome: Outcome, phases: Phases) -> Alignment:
     vectors = task.inputs.word_vectors
     diagnostics = replace(
         outcome.diagnostics,
-        left_entities=len(task.pair.left.entities),
-        right_entities=len(task.pair.right.entities),
+        left_entities=count_things(task.pair.left),
+        right_entities=count_things(task.pair.right),
         left_candidates=len(task.sides[0]),
         right_candidates=len(task.sides[1]),
         same_iri=len(kept) - len(telling) or None,

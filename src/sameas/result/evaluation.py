@@ -17,6 +17,8 @@ from sameas.result.alignment import Alignment
 log = logging.getLogger(__name__)
 
 PAIR = ["left", "right"]
+HEADER = frozenset({"id", "uri", "iri", "key", "entity", "left", "right", "source", "target"})
+"""Words of the header of a table of links."""
 BINS = 10
 """Intervals of confidence, all of the same width, within which calibration is measured."""
 

@@ -11,11 +11,13 @@ from pathlib import Path
 from sameas.errors import InputError, OutputError
 from sameas.formats.files import STANDARD_INPUT, StrPath, address_of, elsewhere, kind_of
 from sameas.formats.pair import is_pair
-from sameas.formats.sources import SUFFIXES, expanded
+from sameas.formats.sources import GRAPH_SUFFIXES, RECORD_SUFFIXES, SUFFIXES, expanded
 from sameas.result.run_folder import is_run
 
 RUN_SUFFIXES = (".json", ".npy", ".parquet", ".sqlite")
 """Files of a run folder; others were put there by somebody else."""
+READ_SUFFIXES = (*SUFFIXES, *RECORD_SUFFIXES, *GRAPH_SUFFIXES)
+"""Files of a folder that is one side."""
 BENCHMARK_SUFFIXES = ("", ".json")
 WORDS = ("gold", "uri")
 """What `among` and `names` take besides files."""
@@ -76,12 +78,12 @@ def _identities(given: StrPath) -> Iterator[tuple[int, int] | None]:
 
 
 def _files_read(folder: Path) -> Iterator[Path]:
-    """The files of a folder that are read, if it is a run, a benchmark, or a folder of RDF."""
+    """The files of a folder that are read, if it is a run, a benchmark, or one side."""
     with suppress(OSError):  # which the reader says
         if is_run(folder):
             yield from (file for file in folder.rglob("*") if file.suffix in RUN_SUFFIXES)
             return
-        kinds = BENCHMARK_SUFFIXES if is_pair(folder) else tuple(SUFFIXES)
+        kinds = BENCHMARK_SUFFIXES if is_pair(folder) else READ_SUFFIXES
         yield from (file for file in folder.iterdir() if kind_of(file) in kinds)
 
 

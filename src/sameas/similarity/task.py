@@ -50,8 +50,8 @@ def make_task(
         puns if puns[0].any() or puns[1].any() else None,
     )
     _check_seeds(known)
-    if pair.both_rdf:
-        # What both graphs call by the same IRI is the same.
+    if all(graph.source.shape == "rdf" for graph in pair.graphs):
+        # What both graphs call by the same IRI is the same; ids of records are of their table.
         theirs = pair.right.positions(pair.left.entities)
         ours = np.flatnonzero((theirs >= 0) & ~are_blank(pair.left.entities).to_numpy())
         same = np.stack([ours, theirs[ours]], axis=1)
