@@ -158,10 +158,10 @@ def test_an_entity_may_have_two_gold_links(tmp_path):
 
 def test_only_the_suffix_is_asked_what_a_table_is(tmp_path):
     left, right = two_tables(tmp_path)
-    odd = left.rename(tmp_path / "left.xlsx")
-    with pytest.raises(InputError, match=r'suffix "\.xlsx" is not known'):
+    odd = left.rename(tmp_path / "left.docx")
+    with pytest.raises(InputError, match=r'suffix "\.docx" is not known'):
         read_pair(odd, right)
-    with pytest.raises(InputError, match=r'suffix "\.xlsx" is not known'):
+    with pytest.raises(InputError, match=r'suffix "\.docx" is not known'):
         read_gold(odd)
 
 
