@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,7 @@ from sameas.cli.audit import audit_lines
 from sameas.cli.command import (
     START,
     command,
+    is_json,
     note,
     pair_argument,
     print_table,
@@ -24,17 +26,19 @@ from sameas.cli.command import (
     say,
 )
 from sameas.cli.convert import note_not_held
+from sameas.errors import OptionError
 from sameas.formats.files import address_of
 from sameas.graph.rdf.reading import Reading
 from sameas.options.declare import Option
 from sameas.options.options import Options, Preset, Where, make_options, refuse_unused
 
 if TYPE_CHECKING:
-    from sameas.graph.matched import MatchedPair
+    from sameas.graph.matched import MatchedGraph, MatchedPair
     from sameas.pipeline.phases import PhaseProgress
     from sameas.result.alignment import Alignment
     from sameas.text.languages.support import LanguageSupport
 
+STANDARD_OUTPUT = "-"
 MANY, FEW, NEARLY = 0.1, 10, 5.0
 """Further partners are worth a note if they are more than this share of the links and than so
 many, and score nearly as much as the partner."""
@@ -96,13 +100,17 @@ class InputFiles:
 @command(
     """Link the entities of two graphs.
 
-    LEFT and RIGHT are RDF (.nt, .nq, .ttl, .trig, .rdf, .owl, .xml, .jsonld, .ofn, .omn, .owx,
-    .obo, plain or .gz, .bz2 or .zst; a folder of such files, a pattern in quotes, files with
-    commas between them, - for standard input, or sparql+http://... for an endpoint), or tables
-    of triples (head, relation, tail: .tsv, .csv, .parquet); PAIR is a benchmark folder in the
-    DBP15K or OpenEA layout.
+    LEFT and RIGHT are tables of records (a row is an entity: .csv, .tsv, .parquet, .jsonl, .json,
+    .xlsx; a folder of tables, or files with commas between them, whose columns may hold ids of
+    each other), RDF (.nt, .nq, .ttl, .trig, .rdf, .owl, .xml, .jsonld, .ofn, .omn, .owx, .obo,
+    plain or .gz, .bz2 or .zst; a folder of such files, a pattern in quotes, files with commas
+    between them, - for standard input, or sparql+http://... for an endpoint), or tables of triples
+    with a header (head, relation, tail); PAIR is a benchmark folder in the DBP15K or OpenEA
+    layout.
     """,
     examples=r"""
+    sameas align left.csv right.csv -o links.csv
+    sameas align left.csv right.csv --id left=nr,right=key --name title -o -
     sameas align zh_en -o links.tsv
     sameas align left.tsv right.parquet --names names.tsv -o run
     sameas align left.nt.gz right.ttl --language en,de -o links.tsv
@@ -118,7 +126,7 @@ def align(
         Path,
         Option(
             "Where the links go: .tsv, .csv, .parquet, .jsonl, .sssom.tsv, .nt, .ttl or .rdf; no "
-            "suffix for a run folder.",
+            "suffix for a run folder; - for standard output (TSV).",
             metavar="OUT",
         ),
     ],
@@ -153,7 +161,12 @@ def align(
     files = input_files.given()
     options = make_options(preset, **choices)
     refuse_unused(options, [*choices, *files], embeddings="embeddings" in files)
-    write_out = prepare(out, predicate=predicate, folder=True)
+    is_printed = str(out) == STANDARD_OUTPUT
+    if is_printed and is_json():
+        raise OptionError(
+            "-o - prints links on standard output, where --json prints its object; give a file"
+        )
+    write_out = _print_links if is_printed else prepare(out, predicate=predicate, folder=True)
     learned_from = [files.pop(name, None) for name in ("seeds", "reject")]
     read = (*inputs, *names, *files.values(), *reading.query, options.encoder)
     refuse_inputs(out, read, learned_from=learned_from)
@@ -169,6 +182,8 @@ def align(
         shutil.rmtree(_finished_phases(out), ignore_errors=True)
     values = _values(alignment, seconds, out, not_held, changed)
     note_not_held(out, not_held)
+    if is_printed:
+        return values
     _show(alignment, values)
     next_step = ""
     if pair.gold is not None and len(inputs) == 1:
@@ -212,6 +227,8 @@ def _finished_phases(out: Path) -> Path:
     """The folder of finished phases: beside the output, or in the working folder for addresses."""
     from sameas.compute.atomic import hidden_beside
 
+    if str(out) == STANDARD_OUTPUT:
+        out = Path("links")
     return hidden_beside(Path(out.name) if address_of(out) else out, "resume")
 
 
@@ -238,6 +255,17 @@ def _values(
         "not_held": list(not_held),
         **({"changed": changed} if changed else {}),
     }
+
+
+def _print_links(alignment: Alignment) -> tuple[str, ...]:
+    """Print the links as TSV on standard output; returns what that cannot hold."""
+    from sameas.result.export import prepare
+
+    with TemporaryDirectory(prefix="sameas-") as folder:
+        file = Path(folder) / "links.tsv"
+        not_held = prepare(file)(alignment)
+        say(file.read_text(encoding="utf-8").removesuffix("\n"))
+    return not_held
 
 
 def _show(alignment: Alignment, values: dict[str, Any]) -> None:
@@ -267,7 +295,7 @@ def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str
     figures = alignment.diagnostics
     graphs = {"left": alignment.pair.left, "right": alignment.pair.right}
     for side, graph in graphs.items():
-        yield f"{side} graph", f"{len(graph.entities):,} entities, {len(graph.triples):,} triples"
+        yield f"{side} graph", _described(graph, values[f"{side}_entities"])
     yield "links", values["links"]
     if changed := values.get("changed"):
         text = "{links:,} links because of {decisions:,} decisions: {new:,} new, {gone:,} gone"
@@ -317,6 +345,19 @@ def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str
     yield "seconds", f"{values['total_seconds']:.1f} ({phases})"
     if values["peak_memory_bytes"]:
         yield "peak memory", f"{values['peak_memory_bytes'] / 2**30:.2f} GiB"
+
+
+def _described(graph: MatchedGraph, count: int) -> str:
+    """What a graph holds; of records, which columns were taken for ids and names."""
+    reading = graph.source.reading
+    if graph.source.shape != "records" or reading is None:
+        return f"{count:,} entities, {len(graph.triples):,} triples"
+    ids = ", ".join(f'"{column}"' for column in reading.id)
+    id = f"id column {ids}" if ids else "row numbers are ids"
+    names = ", ".join(f'"{column}"' for column in graph.name_paths)
+    name = f"name column {names}" if names else "no names"
+    relations = f", {len(graph.relations):,} relations" * bool(len(graph.relations))
+    return f"{count:,} records, {id}, {name}{relations}"
 
 
 def _languages(used: LanguageSupport) -> str:

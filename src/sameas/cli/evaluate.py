@@ -53,10 +53,11 @@ def evaluate(
     """Compare the links with gold; the scores."""
     import sameas
     from sameas.formats.tables import read_table
+    from sameas.result.evaluation import without_header
 
     links = sameas.read_run(out) if out.is_dir() else sameas.read_links(out)
     excluded = None if no_match is None else read_table(no_match, ("entity",))["entity"]
-    known = sameas.read_gold(gold)
+    known = without_header(sameas.read_gold(gold), links, str(gold))
     metrics = sameas.evaluate(links, known, no_match=excluded, complete=complete)
     scores = metrics.asdict()
     print_table((name.replace("_", " "), score) for name, score in scores.items())

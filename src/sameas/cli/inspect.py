@@ -15,12 +15,14 @@ from sameas.graph.rdf.reading import Reading
 if TYPE_CHECKING:
     from sameas.graph.inspection import GraphInspection
 
+COLUMNS = ("column", "filled", "distinct", "role")
+
 
 @command(
     """Count what is in graphs, and point out what looks suspicious.
 
-    An INPUT is a benchmark folder (two graphs), a table of triples or RDF (one graph): what
-    sameas align takes as a side.
+    An INPUT is a benchmark folder (two graphs), or tables or RDF (one graph): what sameas align
+    takes as a side. Of records, the columns are listed with what they are taken for.
     """,
     examples="""
     sameas inspect zh_en
@@ -58,6 +60,10 @@ def inspect(inputs: tuple[str, ...], *, reading: Reading) -> dict[str, Any]:
         ["left", "right"] if len(inputs) < len(graphs) == 2 else [Path(n).name for n in graphs]
     )
     print_table(_rows(list(graphs.values())), header=("", *headings))
+    for heading, graph in zip(headings, graphs.values(), strict=True):
+        if graph.columns:
+            say(f"{heading}: columns")
+        print_table((tuple(c.values()) for c in graph.columns), header=COLUMNS)
     for place, count in gold.items():
         say(f"{place}: {count:,} gold links")
     for warning in warnings:

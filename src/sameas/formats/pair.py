@@ -13,11 +13,18 @@ import polars as pl
 
 from sameas.errors import InputError, OptionError, shortened
 from sameas.formats.benchmark import MARKS, TRANSLATED, Side, read_benchmark, read_benchmark_gold
-from sameas.formats.files import STANDARD_INPUT, StrPath, limited
+from sameas.formats.files import STANDARD_INPUT, StrPath, address_of, kind_of, limited
 from sameas.formats.links import read_gold_links
 from sameas.formats.names import read_names
 from sameas.formats.property_graph import read_property_graphs
-from sameas.formats.sources import Place, files_of, read_files
+from sameas.formats.sources import (
+    GRAPH_SUFFIXES,
+    RECORD_SUFFIXES,
+    SUFFIXES,
+    Place,
+    files_of,
+    read_files,
+)
 from sameas.formats.sparql import endpoint_of, read_endpoint
 from sameas.formats.tabular import graph_of_tables
 from sameas.graph.graph import Graph, GraphPair
@@ -38,8 +45,8 @@ def read_pair(
 ) -> MatchedPair:
     """The pair of graphs in one benchmark folder, or in two places, as it is matched.
 
-    A place is a table of triples, an RDF file, a folder of RDF files or several of them, "-" for
-    standard input, or a SPARQL endpoint (``sparql+http://...``); ``reading`` says how RDF is read.
+    A place is a table of records or triples, an RDF file, a folder or several of them, "-" for
+    standard input, or a SPARQL endpoint (``sparql+http://...``); ``reading`` says how it is read.
     ``names`` is a names file for both sides, two files (left, right), or "uri" to make all names
     from the URIs. Without it, names are those the input brings, else made from the URIs.
     """
@@ -114,6 +121,7 @@ def _side(place: Place, reading: Reading, number: int) -> Side:
     single = places[0] if len(places) == 1 else ""
     if single and is_pair(single):
         raise InputError(file, "is a folder of two graphs; give it alone, or two files of triples")
+    _refuse_web_pages(places)
     tally = Counter[str]()
     if endpoint := endpoint_of(single):
         query = reading.query[min(number, len(reading.query) - 1)] if reading.query else None
@@ -131,6 +139,16 @@ def _side(place: Place, reading: Reading, number: int) -> Side:
     if tally["quoted"]:
         log.warning("%s: statements about statements were left out: %d", file, tally["quoted"])
     return Side(graph=graph, file=file)
+
+
+def _refuse_web_pages(places: Sequence[StrPath]) -> None:
+    """Refuse addresses of the web that do not name a file: most are endpoints."""
+    for place in places:
+        address = address_of(place) or ""
+        known = (*SUFFIXES, *RECORD_SUFFIXES, *GRAPH_SUFFIXES)
+        if address.startswith(("http:", "https:")) and kind_of(address) not in known:
+            remedy = f"write sparql+{address} for a SPARQL endpoint, or download the file first"
+            raise InputError(address, f"is an address of the web; {remedy}")
 
 
 def _refuse_empty(side: Side) -> None:

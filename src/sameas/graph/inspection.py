@@ -12,8 +12,9 @@ import numpy as np
 import polars as pl
 
 from sameas.graph.graph import Graph, GraphPair
+from sameas.graph.iri import TYPE
 from sameas.graph.kind import Kind
-from sameas.graph.matched import MatchedGraph, MatchedPair
+from sameas.graph.matched import MatchedGraph, MatchedPair, count_things
 from sameas.graph.semantics.understanding import understand, understand_alone
 
 SHOWN = 10
@@ -50,6 +51,8 @@ class GraphInspection:
     """Share of the letters of all names by script, largest first."""
     namespaces: dict[str, int]
     """Entities by the beginning of their URI, most frequent first."""
+    columns: tuple[dict[str, Any], ...]
+    """Of records, each column: column, filled, distinct, role (id, name, relation, attribute)."""
     reading: dict[str, int]
     """Counters collected while reading RDF; empty for other input."""
     warnings: tuple[str, ...] = ()
@@ -114,9 +117,31 @@ def inspect_graph(graph: Graph | MatchedGraph) -> GraphInspection:
         mean_degree=float(degrees.mean()) if size else 0.0,
         scripts={name: count / letters.total() for name, count in letters.most_common(5)},
         namespaces=dict(namespaces.sort(-pl.col("count").cast(int), "begin").head(5).iter_rows()),
+        columns=tuple(_columns(graph)),
         reading=graph.reading_counts,
     )
     return replace(counts, warnings=tuple(_warnings(counts)))
+
+
+def _columns(graph: MatchedGraph) -> Iterator[dict[str, Any]]:
+    """The columns of records, with what each is taken for; of other graphs none."""
+    source = graph.source
+    if source.shape != "records" or source.reading is None:
+        return
+    for id in source.reading.id:
+        size = count_things(graph)
+        yield {"column": id, "filled": size, "distinct": size, "role": "id"}
+    cells = source.attributes.group_by("attribute", maintain_order=True).agg(
+        filled=pl.col("entity").n_unique(), distinct=pl.col("value").n_unique()
+    )
+    for column, filled, distinct in cells.iter_rows():
+        role = "name" if column in graph.name_paths else "attribute"
+        yield {"column": column, "filled": filled, "distinct": distinct, "role": role}
+    for number, relation in enumerate(source.relations):
+        if relation != TYPE:
+            edges = source.triples[source.triples[:, 1] == number]
+            filled, distinct = (len(np.unique(edges[:, end])) for end in (0, 2))
+            yield {"column": relation, "filled": filled, "distinct": distinct, "role": "relation"}
 
 
 def _warnings(counts: GraphInspection) -> Iterator[str]:
@@ -130,7 +155,8 @@ def _warnings(counts: GraphInspection) -> Iterator[str]:
         (counts.names_without_letters, 0.05, "have a name without letters or digits"),
         (counts.shared_names, 0.3, "share their name with another entity"),
     ):
-        if count > share * size:
+        of_records = counts.columns and count == counts.isolated_entities  # their columns tell, too
+        if count > share * size and not of_records:
             yield f"{count:,} of {size:,} entities {text}"
     if counts.duplicate_triples:
         yield f"{counts.duplicate_triples:,} triples stand twice; each counts once"

@@ -182,8 +182,8 @@ def _as_graphs(
         if is_table:
             graphs.append(graph_of_frame(source, SIDES[number], **chosen))
         elif _is_place(source):
-            given = {key: (column,) for key, column in chosen.items() if column is not None}
-            graphs.append(read_graph(source, reading=Reading(**given)))
+            given = [() if column is None else (column,) for column in chosen.values()]
+            graphs.append(read_graph(source, reading=Reading(id=given[0], name=given[1])))
         else:
             graphs.append(source)
     return graphs[0], graphs[1]

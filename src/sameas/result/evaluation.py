@@ -11,6 +11,7 @@ import polars as pl
 
 from sameas.errors import OptionError, shortened
 from sameas.graph.matched import MatchedPair
+from sameas.graph.records import words_of
 from sameas.graph.tables import Table, as_links
 from sameas.result.alignment import Alignment
 
@@ -121,6 +122,30 @@ def evaluate(
         links_correct=right,
         warnings=warnings,
     )
+
+
+def without_header(gold: pl.DataFrame, found: Alignment | pl.DataFrame, place: str) -> pl.DataFrame:
+    """Gold links without a first row that is a header; that is logged.
+
+    A run knows all entities: a header names none of them, unlike the other rows. Where only links
+    are known, a header must also be called ids or sides.
+    """
+    if len(gold) < 2:
+        return gold
+    if isinstance(found, Alignment):
+        known = [found.pair.left.entities, found.pair.right.entities]
+    else:
+        known = [found["left"], found["right"]]
+    names = [gold[side].is_in(one.implode()) for side, one in zip(PAIR, known, strict=True)]
+    is_known = names[0] & names[1]
+    if names[0][0] or names[1][0] or not is_known[1:].any():
+        return gold
+    cells = [str(gold[side][0]) for side in PAIR]
+    if not isinstance(found, Alignment) and not all(HEADER & set(words_of(c)) for c in cells):
+        return gold
+    text = '%s: the first row was read as a header, since it names no entities: "%s", "%s"'
+    log.warning(text, place, *map(shortened, cells))
+    return gold[1:]
 
 
 @dataclass(frozen=True)
