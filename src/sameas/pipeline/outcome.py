@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -12,9 +13,12 @@ from sameas.graph.graph import positions_of
 from sameas.graph.kind import Kind
 from sameas.graph.matched import MatchedGraph, count_things
 from sameas.graph.task import Task
+from sameas.pipeline.no_links import why_no_links
 from sameas.pipeline.phases import Phases
 from sameas.result.alignment import SCHEMAS, Alignment, Diagnostics
 from sameas.result.audit.record import Audit
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -60,13 +64,25 @@ def make_alignment(task: Task, outcome: Outcome, phases: Phases) -> Alignment:
             "taught": outcome.dictionary_anchors,
         }
     vectors = task.inputs.word_vectors
+    same_iri, no_links = len(kept) - len(telling), None
+    if not len(telling):
+        no_links = why_no_links(
+            task,
+            links,
+            _best_first(task, outcome),
+            level=level,
+            same_iri=same_iri,
+            languages=outcome.diagnostics.languages,
+        )
+        log.warning("%s", no_links)
     diagnostics = replace(
         outcome.diagnostics,
         left_entities=count_things(task.pair.left),
         right_entities=count_things(task.pair.right),
         left_candidates=len(task.sides[0]),
         right_candidates=len(task.sides[1]),
-        same_iri=len(kept) - len(telling) or None,
+        same_iri=same_iri or None,
+        no_links=no_links,
         kinds_meet=task.pair.kinds_meet or None,
         long_names=task.long_names or None,
         word_vectors=None if vectors is None else vectors.description,
@@ -124,6 +140,12 @@ def _descriptions(graph: MatchedGraph, iris: pl.Series) -> pl.DataFrame:
         .select("entity", attribute=pl.lit("name"), value="name"),
     ]
     return pl.concat(tables).filter(pl.col("entity").is_in(iris.implode())).unique()
+
+
+def _best_first(task: Task, outcome: Outcome) -> pl.DataFrame:
+    """The candidates by score, the best first."""
+    pairs = outcome.ranked if outcome.nearest is None else outcome.nearest
+    return _named(task, pairs.sort("score", descending=True, maintain_order=True).head(1))
 
 
 def _named(task: Task, pairs: pl.DataFrame) -> pl.DataFrame:
