@@ -78,7 +78,7 @@ def _kinds_that_clash(task: Task) -> str:
     sides = [
         kinds[positions] for kinds, positions in zip(task.known.kinds, task.sides, strict=True)
     ]
-    if len(np.intersect1d(*sides)) or task.known.puns is not None:
+    if len(np.intersect1d(sides[0], sides[1])) or task.known.puns is not None:
         return ""
     left, right = (" and ".join(_kind_name(kind) for kind in np.unique(side)) for side in sides)
     return (
