@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib
+import ipaddress
 import os
 import resource
 import shutil
@@ -213,7 +214,7 @@ def _watch(command: str) -> Callable[[str, tuple[object, ...]], None]:
         if event == "socket.connect" and isinstance(arguments[1], tuple):
             host, port = arguments[1][:2]
             said = "" if f"{host}:{port}" in command else f"a request to {host}:{port}"
-        elif event == "socket.getaddrinfo" and str(arguments[0]) not in command:
+        elif event == "socket.getaddrinfo" and not _is_known(arguments[0], command):
             said = f"a request to {arguments[0]}"
         elif event == "open" and CANARY in str(arguments[0]):
             said = f"opened {arguments[0]}"
@@ -221,6 +222,13 @@ def _watch(command: str) -> Callable[[str, tuple[object, ...]], None]:
             os.write(2, f"{UNASKED}{said}\n".encode())
 
     return hook
+
+
+def _is_known(host: object, command: str) -> bool:
+    """Whether a host is an address, for which nobody is asked, or is named by the command."""
+    with contextlib.suppress(ValueError):
+        return bool(ipaddress.ip_address(str(host)))
+    return str(host) in command
 
 
 def waited(process: Process, seconds: float) -> tuple[int, resource.struct_rusage]:

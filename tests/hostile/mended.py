@@ -8,6 +8,12 @@ MENDED: dict[str, tuple[str, ...]] = {
         "the same as links, converted",
         "the same as links, evaluated",
     ),
+    "encodings": ("XML in UTF-32 as an alignment was an internal fault",),
+    "options": ("columns that stand twice in a table of records were an internal fault",),
+    "mutated records": (
+        "a column that stands twice was an internal fault",
+        "lines that end with CR alone were an internal fault",
+    ),
     "shapes": (
         "a sexagesimal number of 20,000 parts in the header of SSSOM was computed",
         "RDF/XML with 100,000 attributes or namespaces on one element took quadratic time",

@@ -46,7 +46,19 @@ class Refusal:
 
 def refusals() -> Iterator[Refusal]:
     """All rows."""
-    for rows in (paths, columns, encodings, sizes, names, vectors, arrays, links, options, outputs):
+    for rows in (
+        paths,
+        columns,
+        tables,
+        encodings,
+        sizes,
+        names,
+        vectors,
+        arrays,
+        links,
+        options,
+        outputs,
+    ):
         yield from rows()
 
 
@@ -135,6 +147,15 @@ def columns() -> Iterator[Refusal]:
         said = ("pair", "holds no triples")
         name = f"a folder whose right graph is empty: {', '.join(kept)}"
         yield Refusal(name, ("align", "pair", *OUT), said, files)
+
+
+def tables() -> Iterator[Refusal]:
+    """Tables of records whose first row is not one of names of columns."""
+    command = ("inspect", "x.csv", "--table", "records")
+    said = ("x.csv: the column name stands twice in its first row; give",)
+    yield Refusal("a column twice", command, said, {"x.csv": b"id,name,name\na,b,c\n"})
+    said = ("x.csv: found ", " cells below 2 names of columns; every row needs as many")
+    yield Refusal("lines that end with CR", command, said, {"x.csv": b"id,name\ra,b\rc,d\r"})
 
 
 def encodings() -> Iterator[Refusal]:

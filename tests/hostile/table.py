@@ -408,9 +408,8 @@ def inputs(folder: Path) -> Iterator[Attempt]:
             yield Attempt("inputs", f"{how}: {path}", (*command(path), *LIMIT), "refused",
                           prepare=prepare, inside=_impatient, seconds=40)  # fmt: skip
         secret = lambda path=path: (Path(path).write_bytes(b"x"), Path(path).chmod(0))  # noqa: E731
-        words = command(path)
-        yield Attempt("inputs", f"may not be read: {path}", words, "refused",
-                      prepare=secret, inside=_ordinary_user, says=_denied(words))  # fmt: skip
+        yield Attempt("inputs", f"may not be read: {path}", command(path), "refused",
+                      prepare=secret, inside=_ordinary_user, says=("is not readable",))  # fmt: skip
         closed = lambda: (Path("d").mkdir(), Path("d/x.nt").write_bytes(b""), Path("d").chmod(0))  # noqa: E731
         yield Attempt("inputs", f"in a closed folder: {path}", command(f"d/{path}"), "refused",
                       prepare=closed, inside=_ordinary_user)  # fmt: skip
@@ -423,7 +422,7 @@ def inputs(folder: Path) -> Iterator[Attempt]:
         ("evaluate", "d", "../good/few.tsv"),
     ):
         yield Attempt("inputs", "a folder that may not be read", command, "refused",
-                      prepare=locked, inside=_ordinary_user, says=_denied(command))  # fmt: skip
+                      prepare=locked, inside=_ordinary_user, says=("is not readable",))  # fmt: skip
     for command in (("inspect", "d"), ("align", "d", "../good/r.tsv", "-o", "out/k.tsv")):
         unread = lambda: (  # noqa: E731
             Path("d").mkdir(),
@@ -432,11 +431,6 @@ def inputs(folder: Path) -> Iterator[Attempt]:
         )
         yield Attempt("inputs", "files of a folder may not be read", command, "refused",
                       prepare=unread, inside=_ordinary_user)  # fmt: skip
-
-
-def _denied(command: tuple[str, ...]) -> tuple[str, ...]:
-    """What is said about a file that may not be read: by us, or by click about an argument."""
-    return ("Permission denied",) if command[0] in ("inspect", "align") else ("is not readable",)
 
 
 def environments(folder: Path) -> Iterator[Attempt]:

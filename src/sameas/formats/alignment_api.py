@@ -68,7 +68,8 @@ def _elements(path: Path) -> Iterator[tuple[str, Element]]:
         while piece := source.read():
             with refusing(path, "not well-formed XML", LOST):
                 parser.feed(piece)
-            yield from parser.read_events()  # type: ignore[misc]
+                events = list(parser.read_events())  # which raise what is not well-formed
+            yield from events  # type: ignore[misc]
 
 
 def _value(element: Element) -> str:

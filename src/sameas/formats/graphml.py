@@ -103,10 +103,11 @@ def _parts(guarded: Guarded, document: _Document) -> Iterator[Node | Edge]:
     while line := guarded.read():
         try:
             parser.feed(line)
+            events = list(_events(parser))
         except ParseError as error:  # what expat alone does not mind, such as an unknown entity
             problem = f"not well-formed XML ({shortened(str(error))}); mend it"
             raise InputError(document.place, problem, line=guarded.line) from None
-        for event, element in _events(parser):
+        for event, element in events:
             tag = _local(element)
             if event == "start":
                 _begin(tag, element, [_local(one) for one in inside], document, guarded.line)

@@ -67,6 +67,9 @@ class RawTable:
         with errors_of(self.path, header=1):
             refuse_repeated(self.header, self.header)
         rows = self._below_header.drop("line")
+        if len(rows.columns) != len(self.header):
+            found = f"found {len(rows.columns)} cells below {len(self.header)} names of columns"
+            raise InputError(self.path, f"{found}; every row needs as many cells as the first")
         return rows.rename(dict(zip(rows.columns, self.header, strict=True)))
 
     @property
