@@ -2,10 +2,13 @@
 
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import sameas
 from sameas.cli.main import main
 
 ROOT = Path(__file__).parents[2]
@@ -29,11 +32,19 @@ def sameas_commands():
 
 
 def test_the_first_two_commands_set_everything_up():
-    demo, tests = (block.strip() for block in blocks(README, "sh")[:2])
+    demo, _, tests = (block.strip() for block in blocks(README, "sh")[:3])
     assert demo.endswith("pip install . && .venv/bin/sameas demo")
     assert tests.endswith('pip install -e ".[dev]" && .venv/bin/python -m pytest')
     assert '"$bin"/python -m pytest' in (ROOT / ".ci" / "run").read_text(encoding="utf8")
     assert tests in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf8")
+
+
+def test_the_example_of_two_tables_gives_the_links_that_are_told(tmp_path):
+    called = f'sameas() {{ "{sys.executable}" -m sameas "$@"; }}'
+    script = f"{called}\n{blocks(README, 'sh')[1]}"
+    subprocess.run(["bash", "-ec", script], cwd=tmp_path, check=True, capture_output=True)
+    links = sameas.read_links(tmp_path / "links.csv")
+    assert sorted(links.select("left", "right").rows()) == [("r1", "c"), ("r2", "b"), ("r3", "a")]
 
 
 def test_the_python_example_runs(tmp_path, monkeypatch, capsys):

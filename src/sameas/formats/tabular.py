@@ -19,6 +19,7 @@ from sameas.formats.raw_tables import RawTable, read_raw
 from sameas.formats.table_kind import TRIPLE, kind_of_header
 from sameas.graph.graph import Graph, positions_of
 from sameas.graph.rdf.reading import Reading
+from sameas.graph.record_graph import called_keys
 from sameas.graph.record_values import record_rows, text_columns
 from sameas.graph.records import find_id, make_records
 from sameas.graph.tables import Table, TableError
@@ -69,7 +70,10 @@ def graph_of_records(tables: Sequence[RawTable], reading: Reading) -> Graph:
         called = name if names.count(name) == 1 else str(table.path)
         try:
             rows = text_columns(table.rows)
-            one = make_records(rows, table=called, id=reading.id, name=reading.name)
+            keys = called_keys(rows.columns, [other for other in names if other != name])
+            one = make_records(
+                rows, table=called, id=reading.id, name=reading.name, keys=keys
+            )
         except TableError as error:
             raise table.refusal(error) from None
         log.info("%s: %s", table.path, one.said())

@@ -96,6 +96,22 @@ def find_keys(
     return keys
 
 
+def called_keys(columns: Sequence[str], tables: Sequence[str]) -> list[str]:
+    """The columns that are called ids of other tables; none unless rows relate two of these.
+
+    >>> called_keys(["order_id", "product_id", "amount"], ["orders", "products"])
+    ['order_id', 'product_id']
+    """
+    keys = [
+        column
+        for column in columns
+        if len(words_of(column)) > 1
+        and words_of(column)[-1] in PLAIN_IDS
+        and any(_is_name_of(words_of(column)[:-1], table) for table in tables)
+    ]
+    return keys if len(keys) > 1 else []
+
+
 def _values(column: pl.Series) -> pl.Series:
     """The distinct values of a column."""
     flat = column if column.dtype == pl.String else column.explode()

@@ -64,13 +64,15 @@ def make_records(
     table: str = "",
     id: Sequence[str] = (),
     name: Sequence[str] = (),
+    keys: Sequence[str] = (),
     tuning: RecordTuning = TUNING.records,
 ) -> Records:
     """The table with the columns of ids and names that were asked for, else with those found.
 
-    Of several columns of ids, the first counts that the table has. What is wrong is a TableError.
+    Of several columns of ids, the first counts that the table has. ``keys`` are columns that are
+    called ids of other tables, which are not found as ids. What is wrong is a TableError.
     """
-    id_column = _asked_id(rows, id) if id else find_id(rows, tuning=tuning)
+    id_column = _asked_id(rows, id) if id else find_id(rows.drop(keys), tuning=tuning)
     if name:
         _require_columns(rows, name)
         names = tuple(name)
