@@ -1,5 +1,6 @@
 """What the README promises: its commands, its example and its links hold."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -42,7 +43,8 @@ def test_the_first_two_commands_set_everything_up():
 def test_the_example_of_two_tables_gives_the_links_that_are_told(tmp_path):
     called = f'sameas() {{ "{sys.executable}" -m sameas "$@"; }}'
     script = f"{called}\n{blocks(README, 'sh')[1]}"
-    subprocess.run(["bash", "-ec", script], cwd=tmp_path, check=True, capture_output=True)
+    here = {**os.environ, "PYTHONPATH": str(Path(sameas.__file__).parents[1])}
+    subprocess.run(["bash", "-ec", script], cwd=tmp_path, env=here, check=True, capture_output=True)
     links = sameas.read_links(tmp_path / "links.csv")
     assert sorted(links.select("left", "right").rows()) == [("r1", "c"), ("r2", "b"), ("r3", "a")]
 

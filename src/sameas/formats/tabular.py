@@ -71,9 +71,7 @@ def graph_of_records(tables: Sequence[RawTable], reading: Reading) -> Graph:
         try:
             rows = text_columns(table.rows)
             keys = called_keys(rows.columns, [other for other in names if other != name])
-            one = make_records(
-                rows, table=called, id=reading.id, name=reading.name, keys=keys
-            )
+            one = make_records(rows, table=called, id=reading.id, name=reading.name, keys=keys)
         except TableError as error:
             raise table.refusal(error) from None
         log.info("%s: %s", table.path, one.said())

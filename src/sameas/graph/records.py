@@ -70,9 +70,11 @@ def make_records(
     """The table with the columns of ids and names that were asked for, else with those found.
 
     Of several columns of ids, the first counts that the table has. ``keys`` are columns that are
-    called ids of other tables, which are not found as ids. What is wrong is a TableError.
+    called ids of other tables: beside them, only what is called an id can be one. What is wrong is a TableError.
     """
-    id_column = _asked_id(rows, id) if id else find_id(rows.drop(keys), tuning=tuning)
+    beside = [column for column in rows.columns if is_called_id(column) and column not in keys]
+    candidates = rows.select(beside) if keys else rows
+    id_column = _asked_id(rows, id) if id else find_id(candidates, tuning=tuning)
     if name:
         _require_columns(rows, name)
         names = tuple(name)
