@@ -70,7 +70,8 @@ def make_records(
     """The table with the columns of ids and names that were asked for, else with those found.
 
     Of several columns of ids, the first counts that the table has. ``keys`` are columns that are
-    called ids of other tables: beside them, only what is called an id can be one. What is wrong is a TableError.
+    called ids of other tables: beside them, only what is called an id can be one. What is
+    wrong is a TableError.
     """
     beside = [column for column in rows.columns if is_called_id(column) and column not in keys]
     candidates = rows.select(beside) if keys else rows
