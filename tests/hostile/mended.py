@@ -14,6 +14,10 @@ MENDED: dict[str, tuple[str, ...]] = {
         "a column that stands twice was an internal fault",
         "lines that end with CR alone were an internal fault",
     ),
+    "mutated property graphs": (
+        "GraphRAG's ids, titles, types and ends as lists or bytes were internal faults",
+        "a header of neo4j with :ID and :END_ID was an internal fault",
+    ),
     "shapes": (
         "a sexagesimal number of 20,000 parts in the header of SSSOM was computed",
         "RDF/XML with 100,000 attributes or namespaces on one element took quadratic time",

@@ -154,6 +154,9 @@ def tables() -> Iterator[Refusal]:
     command = ("inspect", "x.csv", "--table", "records")
     said = ("x.csv:1: columns 2 and 3 are the same", "leave one out")
     yield Refusal("a column twice", command, said, {"x.csv": b"id,name,name\na,b,c\n"})
+    files = {"x.csv": b":ID,name,:END_ID\na,b,c\n"}
+    said = ("x.csv:1: the header has :ID, of nodes, and :END_ID, of relationships; make",)
+    yield Refusal("nodes that are relationships", ("inspect", "x.csv"), said, files)
     said = ("x.csv: found ", " cells below 2 names of columns; every row needs as many")
     yield Refusal("lines that end with CR", command, said, {"x.csv": b"id,name\ra,b\rc,d\r"})
 

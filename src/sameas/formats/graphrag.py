@@ -10,6 +10,7 @@ import polars as pl
 
 from sameas.errors import InputError, shortened
 from sameas.formats.raw_tables import RawTable
+from sameas.formats.tables import errors_of
 from sameas.graph.graph import Graph
 from sameas.graph.property_graph import (
     PropertyGraph,
@@ -94,17 +95,18 @@ def read_graphrag(tables: Sequence[RawTable]) -> PropertyTables:
 def _nodes(table: RawTable) -> tuple[PropertyTables, pl.DataFrame]:
     """The entities of a table, and the title of each (columns title, id)."""
     title = next(name for name in TITLES if name in table.header)
-    ids, titles = table.rows["id"].cast(pl.String), table.rows[title].cast(pl.String)
+    ids, titles = _text_column(table, "id"), _text_column(table, title)
     for name, column in (("id", ids), (title, titles)):
         if (column.fill_null("") == "").any():
             row = int((column.fill_null("") == "").arg_max() or 0) + 1
             raise InputError(table.path, f'column "{name}" is empty; fill it', row=row)
     nodes = pl.DataFrame([ids.rename("entity"), table.lines.rename("line")])
     nodes = nodes.with_columns(file=pl.lit(str(table.path)))
-    labels = pl.DataFrame({"entity": ids, "type": table.rows["type"].cast(pl.String)})
+    labels = pl.DataFrame({"entity": ids, "type": _text_column(table, "type")})
     labels = labels.filter(pl.col("type").str.strip_chars().fill_null("") != "")
     rest = table.rows.drop("id", "type")
-    properties, counts = column_properties(ids.rename("entity"), rest)
+    with errors_of(table.path):
+        properties, counts = column_properties(ids.rename("entity"), rest)
     keys = PropertyKeys(types="type", is_directed=False, not_compared=NOTES)
     part = PropertyTables(
         nodes=nodes.select(*NODES),
@@ -117,11 +119,21 @@ def _nodes(table: RawTable) -> tuple[PropertyTables, pl.DataFrame]:
     return part, pl.DataFrame([titles.rename("title"), ids.rename("id")])
 
 
+def _text_column(table: RawTable, name: str) -> pl.Series:
+    """A column as text; one of lists or bytes is an InputError."""
+    column = table.rows[name]
+    if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
+        problem = f'text expected in column "{name}", found {column.dtype}'
+        raise InputError(table.path, f"{problem}; write it as text")
+    texts: pl.Series = column.cast(pl.String)
+    return texts
+
+
 def _edges(table: RawTable, titles: pl.DataFrame) -> PropertyTables:
     """The relationships of a table; they have no direction."""
     ends = []
     for side in ("source", "target"):
-        column = table.rows[side].cast(pl.String).fill_null("")
+        column = _text_column(table, side).fill_null("")
         ids = _looked_up(column, titles["title"], titles["id"])
         ends.append(column.zip_with(ids.is_null(), ids))  # unknown ones are told of later
     edges = pl.DataFrame({"head": ends[0], "tail": ends[1]}).with_columns(
@@ -131,7 +143,8 @@ def _edges(table: RawTable, titles: pl.DataFrame) -> PropertyTables:
         line=table.lines,
     )
     rows = pl.int_range(len(edges), dtype=pl.Int64, eager=True).rename("triple")
-    properties, counts = column_properties(rows, table.rows.drop("source", "target"))
+    with errors_of(table.path):
+        properties, counts = column_properties(rows, table.rows.drop("source", "target"))
     return PropertyTables(edges=edges.select(*EDGES), edge_properties=properties, counts=counts)
 
 

@@ -124,6 +124,10 @@ def _with_columns(table: RawTable) -> _File:
     if not wanted <= set(roles):
         missing = ", ".join(f":{role}" for role in sorted(wanted - set(roles)))
         raise InputError(path, f"the header has no column {missing}; add it", line=1)
+    ends = [role for role in roles if role in ("START_ID", "END_ID")]
+    if "ID" in roles and ends:
+        problem = f"the header has :ID, of nodes, and :{ends[0]}, of relationships"
+        raise InputError(path, f"{problem}; make two files of it", line=1)
     for role in roles:
         if roles.count(role) > 1:
             raise InputError(path, f"the header has two columns :{role}; leave one out", line=1)

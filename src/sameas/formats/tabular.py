@@ -17,6 +17,7 @@ from sameas.formats.json_kind import JSON_SUFFIXES
 from sameas.formats.property_graph import read_node_tables
 from sameas.formats.raw_tables import RawTable, read_raw
 from sameas.formats.table_kind import TRIPLE, kind_of_header
+from sameas.formats.tables import errors_of
 from sameas.graph.graph import Graph, positions_of
 from sameas.graph.rdf.reading import Reading
 from sameas.graph.record_graph import called_keys
@@ -134,7 +135,8 @@ def _with_kind(table: RawTable, reading: Reading) -> RawTable:
 
 def _has_id(table: RawTable) -> bool:
     """Whether a table has a column of ids below its header."""
-    return find_id(text_columns(table.rows)) is not None
+    with errors_of(table.path):
+        return find_id(text_columns(table.rows)) is not None
 
 
 def _has_names(table: RawTable) -> bool:
