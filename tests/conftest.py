@@ -52,7 +52,7 @@ def small(demo):
     return best_connected(demo)
 
 
-def best_connected(demo, counterparts=250, others=50):
+def best_connected(demo, counterparts=180, others=40):
     """The entities with the most triples, and others that have no counterpart."""
     degrees = np.bincount(demo.right.triples[:, [0, 2]].ravel(), minlength=len(demo.right.entities))
     order = np.argsort(-degrees[demo.right.positions(demo.gold["right"])], kind="stable")

@@ -203,8 +203,13 @@ def test_the_links_that_the_demo_shows_do_not_depend_on_the_last_digits(align_de
     assert set(shown["verdict"]) == {"yes", "no"}
 
 
-def test_the_demo_shows_scores_and_what_it_says_to_try_next_works(tmp_path, monkeypatch):
+def test_the_demo_shows_scores_and_what_it_says_to_try_next_works(
+    tmp_path, monkeypatch, align_demo
+):
     monkeypatch.chdir(tmp_path)
+    known = {"best": align_demo(), "paper": align_demo(preset="paper")}
+    alignments = {sameas.PRESETS[preset]: alignment for preset, alignment in known.items()}
+    monkeypatch.setattr(sameas, "align", lambda pair, options, **_: alignments[options])
     text = run("demo").stdout
     for words in ("1,162 entities", "precision", "Hits@1"):
         assert words in text
@@ -455,10 +460,13 @@ def test_an_entity_without_an_embedding_is_remarked_on_standard_error(small, tmp
     assert result.stderr == "note: 10 of 12 entities have no row in rows.parquet\n"
 
 
-def test_the_same_input_gives_the_same_bytes(part, tmp_path, part_run):
-    again = tmp_path / "run"
-    assert process("align", part, "-o", again, env={**os.environ, "PYTHONHASHSEED": "7"}).stdout
+def test_in_another_process_the_same_input_gives_the_same_bytes(part, tmp_path, part_run):
+    again, other = tmp_path / "run", {**os.environ, "PYTHONHASHSEED": "7"}
+    result = process("align", part, "-o", again, "--json", env=other)
     assert contents(again) == contents(part_run)
+    # Nothing of other libraries is printed either.
+    assert isinstance(json.loads(result.stdout), dict)
+    assert result.stderr == ""
 
 
 @pytest.mark.parametrize("suffix", [".tsv", ".csv", ".parquet"])
@@ -490,26 +498,22 @@ def test_an_empty_folder_may_become_a_run(small, tmp_path):
 # Interruption
 
 
-@pytest.mark.parametrize(
-    ("preset", "module", "name"),
-    [("best", "best", "refine"), ("paper", "paper", "solve")],
-)
-def test_control_c_leaves_an_earlier_run_as_it_was(small, tmp_path, preset, module, name):
+def test_control_c_leaves_an_earlier_run_as_it_was(small, tmp_path):
     out, earlier = tmp_path / "run", tmp_path / "earlier"
     run("align", small, "-o", earlier)
     shutil.copytree(earlier, out)
     code = (
-        f"import sys, sameas.pipeline.{module} as module; from sameas.cli import main\n"
-        f"solve = module.{name}\n"
+        "import sys, sameas.pipeline.best as module; from sameas.cli import main\n"
+        "refine = module.refine\n"
         "def announced(*rest, **more):\n"
-        "    print('solving', file=sys.stderr, flush=True)\n"
+        "    print('refining', file=sys.stderr, flush=True)\n"
         "    while True:\n"
-        "        solve(*rest, **more)\n"
-        f"module.{name} = announced; main()"
+        "        refine(*rest, **more)\n"
+        "module.refine = announced; main()"
     )
-    command = [sys.executable, "-c", code, "align", str(small), "--preset", preset, "-o", str(out)]
+    command = [sys.executable, "-c", code, "align", str(small), "-o", str(out)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
-        assert running.stderr.readline() == "solving\n"
+        assert running.stderr.readline() == "refining\n"
         running.send_signal(signal.SIGINT)
         _, messages = running.communicate(timeout=600)
     assert running.returncode == 130
@@ -657,20 +661,13 @@ def test_inspect_reads_what_align_reads(tmp_path):
         ("inspect", "PAIR"),
         ("evaluate", "RUN", "PAIR"),
         ("convert", "RUN", "links.csv"),
-        ("align", "PAIR", "-o", "other"),
     ],
     ids=lambda arguments: arguments[0],
 )
 def test_json_is_all_that_is_printed(part, part_run, tmp_path, monkeypatch, arguments):
-    places = {"RUN": part_run, "PAIR": part}
-    words = [str(places.get(argument, argument)) for argument in arguments]
-    if (
-        arguments[0] == "align"
-    ):  # a process of its own: nothing of other libraries is printed either
-        result = process(*words, "--json", cwd=tmp_path)
-    else:
-        monkeypatch.chdir(tmp_path)
-        result = run(*words, "--json")
+    paths = {"RUN": part_run, "PAIR": part}
+    monkeypatch.chdir(tmp_path)
+    result = run(*(paths.get(argument, argument) for argument in arguments), "--json")
     assert isinstance(json.loads(result.stdout), dict)
     assert result.stderr == ""
 

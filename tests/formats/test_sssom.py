@@ -57,8 +57,8 @@ def table(*rows):
 
 
 @pytest.fixture(scope="module")
-def alignment():
-    return sameas.align(sameas.read_pair(sameas.DEMO))
+def alignment(align_demo):
+    return align_demo()
 
 
 @pytest.fixture(scope="module")

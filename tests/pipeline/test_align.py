@@ -25,6 +25,8 @@ from strategies import pairs, paper
 ADJACENCIES = ("relational", "plain", "random-walk", "laplacian")
 SOLVERS = ("sinkhorn", "hungarian")
 BOTH = pytest.mark.parametrize("preset", ["best", "paper"])
+QUICK = {"best": {"no_audit": True}, "paper": {}}
+"""The audit takes half of the time and is tested elsewhere."""
 TABLES = ("links", "candidates", "unmatched", "gold_ranks", "relations", "anchors", "prices")
 
 
@@ -311,7 +313,8 @@ def shuffled(graph, rng):
 @BOTH
 def test_exact_is_at_least_as_good_as_soft_and_within_its_gap(align_small, preset):
     soft, exact = (
-        align_small(preset=preset, solver=solver, among="gold").diagnostics for solver in SOLVERS
+        align_small(preset=preset, solver=solver, among="gold", **QUICK[preset]).diagnostics
+        for solver in SOLVERS
     )
     assert exact.optimality_gap == 0
     assert soft.objective <= exact.objective + 1e-3
@@ -321,7 +324,7 @@ def test_exact_is_at_least_as_good_as_soft_and_within_its_gap(align_small, prese
 @BOTH
 def test_equal_graphs_are_aligned_to_themselves(small, preset):
     twin = matched_pair(left=small.right, right=small.right)
-    alignment = align(twin, preset=preset)
+    alignment = align(twin, preset=preset, **QUICK[preset])
     assert len(alignment.links) > 0.99 * len(small.right.entities)
     assert (alignment.links["left"] == alignment.links["right"]).mean() > 0.99
 
@@ -373,7 +376,8 @@ def test_embeddings_take_the_place_of_names(tmp_path, preset):
 def test_word_features_say_how_many_words_are_unknown(small, tmp_path, preset):
     path = tmp_path / "vectors.txt"
     path.write_text("latin 1 0\nbengali 0 1\n")
-    alignment = align(small, preset=preset, features="hybrid", word_vectors=path, among="gold")
+    given = {"features": "hybrid", "word_vectors": path, "among": "gold", **QUICK[preset]}
+    alignment = align(small, preset=preset, **given)
     found = alignment.diagnostics
     assert found.word_vectors == "vectors.txt, 2 dimensions"
     assert 0 < found.words_without_vector < found.words
@@ -388,8 +392,9 @@ def test_work_beyond_the_ceiling_is_refused_before_it_starts(small, preset):
 @BOTH
 def test_the_ceiling_that_is_recommended_suffices(small, preset):
     with pytest.raises(MemoryCeilingError) as caught:
-        align(small, preset=preset, memory=1000, solver="hungarian")
-    align(small, preset=preset, memory=str(caught.value).rsplit(" ", 1)[1], solver="hungarian")
+        align(small, preset=preset, memory=1000, solver="hungarian", **QUICK[preset])
+    ceiling = str(caught.value).rsplit(" ", 1)[1]
+    align(small, preset=preset, memory=ceiling, solver="hungarian", **QUICK[preset])
 
 
 PHASES = {
@@ -447,7 +452,7 @@ def test_unmatched_entities_have_a_reason_and_their_best_candidate(demo, align_d
 
 @BOTH
 def test_the_proof_of_an_exact_alignment_can_be_checked(align_small, preset):
-    alignment = align_small(preset=preset, solver="hungarian")
+    alignment = align_small(preset=preset, solver="hungarian", **QUICK[preset])
     proof = sameas.verify(alignment)
     assert proof.gap <= 1e-6
     assert proof.objective == alignment.diagnostics.objective

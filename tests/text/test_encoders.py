@@ -149,11 +149,11 @@ def test_a_broken_model_is_refused(model):
         find_encoder(model)
 
 
-def test_an_encoder_that_is_given_is_used(model, small, tmp_path, monkeypatch):
+def test_an_encoder_that_is_given_is_used(model, tiny, tmp_path, monkeypatch):
     monkeypatch.setenv("SAMEAS_CACHE", str(tmp_path / "cache"))
-    same = replace(small, left=small.right)
+    same = replace(tiny, left=tiny.right)
     assert choose_support(same, sameas.Options(encoder=model), Inputs()).encoder
-    found = sameas.align(small, encoder=model)
+    found = sameas.align(tiny, encoder=model, no_audit=True)
     assert found.diagnostics.languages.encoder
     assert found.diagnostics.weights.keys() >= {"names", "embedding"}
     sameas.write(found, tmp_path / "run")
@@ -169,9 +169,9 @@ def test_an_encoder_that_is_given_is_used(model, small, tmp_path, monkeypatch):
     assert str(sameas.read_run(tmp_path / "copy").explain(left)) == expected
 
 
-def test_a_run_that_names_an_encoder_does_not_load_it(model, small, tmp_path, monkeypatch):
+def test_a_run_that_names_an_encoder_does_not_load_it(model, tiny, tmp_path, monkeypatch):
     monkeypatch.setenv("SAMEAS_CACHE", str(tmp_path / "cache"))
-    found = sameas.align(small, encoder=model)
+    found = sameas.align(tiny, encoder=model, no_audit=True)
     sameas.write(found, tmp_path / "run")
     (tmp_path / "run" / "encoded_names.parquet").unlink()  # as the version before wrote it
     loaded = []
@@ -189,9 +189,9 @@ def test_a_run_that_names_an_encoder_does_not_load_it(model, small, tmp_path, mo
 
 
 @pytest.mark.parametrize("vectors", [[[1.0], [1.0, 2.0]], [[1.0], [float("nan")]], [[], []]])
-def test_damaged_vectors_of_a_run_are_refused(model, small, tmp_path, monkeypatch, vectors):
+def test_damaged_vectors_of_a_run_are_refused(model, tiny, tmp_path, monkeypatch, vectors):
     monkeypatch.setenv("SAMEAS_CACHE", str(tmp_path / "cache"))
-    found = sameas.align(small, encoder=model)
+    found = sameas.align(tiny, encoder=model, no_audit=True)
     sameas.write(found, tmp_path / "run")
     table = pl.DataFrame({"name": ["a", "b"], "vector": vectors})
     table = table.cast({"vector": pl.List(pl.Float32)})
