@@ -18,6 +18,7 @@ MENDED: dict[str, tuple[str, ...]] = {
         "GraphRAG's ids, titles, types and ends as lists or bytes were internal faults",
         "a header of neo4j with :ID and :END_ID was an internal fault",
     ),
+    "endpoints": ("a port above 65,535 was taken modulo 65,536",),
     "shapes": (
         "a sexagesimal number of 20,000 parts in the header of SSSOM was computed",
         "RDF/XML with 100,000 attributes or namespaces on one element took quadratic time",

@@ -120,6 +120,9 @@ def _fetch(address: str, query: str, most: int, sizes: list[int]) -> tuple[str, 
         return found
 
     try:
+        # One out of range is a ValueError; a socket would take it modulo 65,536.
+        if urllib.parse.urlsplit(address).port == 0:
+            raise ValueError("Port out of range 1-65535")
         request = urllib.request.Request(
             address,
             data=urllib.parse.urlencode({"query": query}).encode(),
