@@ -93,11 +93,11 @@ def test_parquet_that_was_cut_short(tmp_path):
 
 def test_parquet_with_other_columns(tmp_path):
     _, right = two_tables(tmp_path)
-    left = table(tmp_path / "left.parquet", [*LEFT, *LEFT], header=("x", "y", "z"))
+    left = table(tmp_path / "left.parquet", LEFT, header=("x", "y", "z"))
     refused(
         tmp_path,
         ["align", left, right, "-o", tmp_path / "links.tsv"],
-        f"{left}:1: has the columns x, y, z, and none of distinct ids; say what a row is: ",
+        f"{left}: has the columns x, y, z, and none of distinct ids; say what a row is",
     )
 
 

@@ -49,7 +49,8 @@ def graph_of_tables(paths: Sequence[Path], reading: Reading) -> Graph:
         if table.kind is None:
             header = shortened(", ".join(table.header), 200)
             problem = f"has the columns {header}, and none of distinct ids"
-            raise InputError(table.path, f"{problem}; {WAYS}", line=1)
+            line = None if table.frame is not None else 1
+            raise InputError(table.path, f"{problem}; {WAYS}", line=line)
     kinds = {table.kind for table in tables}
     if kinds == {"triples"}:
         return Graph.from_triples(pl.concat([table.triples() for table in tables]))

@@ -135,7 +135,7 @@ def find_id(rows: pl.DataFrame, *, tuning: RecordTuning = TUNING.records) -> str
 def _look_like_ids(values: pl.Series, tuning: RecordTuning) -> bool:
     """Whether distinct values are like ids: no spaces, and a digit in nearly all, or IRIs."""
     bare = ~values.str.contains(r"\s")
-    coded = values.str.contains(r"\d") | values.str.contains(r"^[a-z][a-z0-9+.-]*:")
+    coded = values.str.contains(r"\d") | values.str.contains(r"^\w+://")
     decimal = values.str.contains(r"^[+-]?\d+[.,]\d+$|^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}")
     return share_of(bare & coded & ~decimal) >= tuning.id_like
 
