@@ -10,13 +10,12 @@ import shutil
 # One process a core: threads of BLAS that wait for each other would take longer than the work.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import numpy as np
 import pytest
 from hypothesis import settings
 
 import sameas
 from folders import LABEL, named_triples, names_of, openea
-from pairs import matched_pair
+from pairs import best_connected
 
 # No test depends on how fast the machine is.
 settings.register_profile("local", deadline=None, max_examples=30)
@@ -50,19 +49,6 @@ def demo():
 def small(demo):
     """The best connected part of the demo; some entities have no counterpart."""
     return best_connected(demo)
-
-
-def best_connected(demo, counterparts=180, others=40):
-    """The entities with the most triples, and others that have no counterpart."""
-    degrees = np.bincount(demo.right.triples[:, [0, 2]].ravel(), minlength=len(demo.right.entities))
-    order = np.argsort(-degrees[demo.right.positions(demo.gold["right"])], kind="stable")
-    gold = demo.gold[order[:counterparts]]
-    sides = []
-    for side, graph in (("left", demo.left), ("right", demo.right)):
-        alone = graph.entities.filter(~graph.entities.is_in(demo.gold[side].implode()))
-        kept = [*gold[side], *alone.head(others)]
-        sides.append(graph.without(graph.entities.filter(~graph.entities.is_in(kept))))
-    return matched_pair(left=sides[0], right=sides[1], gold=gold)
 
 
 @pytest.fixture(scope="session")

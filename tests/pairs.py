@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
 from sameas import Graph, GraphPair, MatchedGraph, MatchedPair
@@ -17,3 +18,17 @@ def matched_pair(
     left = left if isinstance(left, MatchedGraph) else understand_alone(left)
     right = right if isinstance(right, MatchedGraph) else understand_alone(right)
     return MatchedPair(left=left, right=right, gold=gold)
+
+
+def best_connected(demo: GraphPair, counterparts: int = 180, others: int = 40) -> MatchedPair:
+    """The entities with the most triples, and others that have no counterpart."""
+    assert demo.gold is not None
+    degrees = np.bincount(demo.right.triples[:, [0, 2]].ravel(), minlength=len(demo.right.entities))
+    order = np.argsort(-degrees[demo.right.positions(demo.gold["right"])], kind="stable")
+    gold = demo.gold[order[:counterparts]]
+    sides = []
+    for side, graph in (("left", demo.left), ("right", demo.right)):
+        alone = graph.entities.filter(~graph.entities.is_in(demo.gold[side].implode()))
+        kept = [*gold[side], *alone.head(others)]
+        sides.append(graph.without(graph.entities.filter(~graph.entities.is_in(kept))))
+    return matched_pair(left=sides[0], right=sides[1], gold=gold)

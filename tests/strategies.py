@@ -4,6 +4,7 @@ small matrices; awkward ones on purpose."""
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import polars as pl
@@ -43,6 +44,7 @@ AWKWARD_NAMES = [
 ]
 
 
+@cache
 def names(max_size=12):
     """Names in any script, with or without letters, often such as cause trouble."""
     letters = st.characters(exclude_categories=["Cs", "Cn"])

@@ -292,7 +292,7 @@ def test_embeddings_count_by_their_size(demo):
 
 def test_long_texts_are_worked_on_in_blocks(monkeypatch):
     """The same rows and texts in any blocks, none of them larger than a text and a block."""
-    names = pl.Series(["Ann " * 50, "", None, "Öl 2nd", "x" * 300, "Ann", " ", "Москва"] * 3)
+    names = pl.Series(["Ann " * 50, "", None, "Öl 2nd", "x" * 300, "Ann", " ", "Москва"] * 13)
     rows, plain = ngram_rows(names, n=3, boundaries=True, rarity=True), folded(names)
     for size in (1, 7, 250):
         monkeypatch.setattr(folding, "BLOCK", size)

@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 import reference
 import sameas
 from explanation_checks import assert_explains
+from pairs import best_connected
 from sameas.errors import OptionError
 from sameas.graph.task import Inputs
 from sameas.options.tuning import TUNING
@@ -39,9 +40,10 @@ def respelled(names, signs):
 
 
 @pytest.fixture(scope="module")
-def foreign(small):
+def foreign(demo):
     """A part of the demo with the left names in another script."""
-    return replace(small, left=replace(small.left, names=respelled(small.left.names, CYRILLIC)))
+    pair = best_connected(demo, 250, 50)
+    return replace(pair, left=replace(pair.left, names=respelled(pair.left.names, CYRILLIC)))
 
 
 # --- weights ------------------------------------------------------------------------------------
