@@ -33,7 +33,7 @@ from sameas.similarity.features import name_features, neighbourhood_rows
 from sameas.similarity.matrix import make_profit
 from strategies import pairs, paper
 
-SIZE = 2000
+SIZE = 1000
 
 
 def ignore(share):

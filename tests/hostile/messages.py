@@ -93,9 +93,9 @@ def paths() -> Iterator[Refusal]:
     yield Refusal("three inputs", three, ("LEFT and RIGHT expected, got 3 paths instead",))
     both = ("pair: is a folder", "two files of triples")
     yield Refusal("two folders", ("align", "pair", "pair", *OUT), both, _folder(OPENEA))
-    suffix = ('left.xlsx: suffix ".xlsx" is not known', ".tsv, .csv, .parquet")
-    files = {**TWO, "left.xlsx": LEFT}
-    yield Refusal("an unknown suffix", ("align", "left.xlsx", "right.tsv", *OUT), suffix, files)
+    suffix = ('left.odt: suffix ".odt" is not known', ".tsv, .csv, .parquet")
+    files = {**TWO, "left.odt": LEFT}
+    yield Refusal("an unknown suffix", ("align", "left.odt", "right.tsv", *OUT), suffix, files)
     no_run = ("pair: is not a run folder",)
     for command in (("evaluate", "pair", "pair"), ("convert", "pair", "out/links.tsv")):
         yield Refusal(f"{command[0]} of no run", command, no_run, _folder(OPENEA))

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 def test_a_sample_of_all_attempts_is_held():
     # Not forked from here: Polars has threads by now.
     result = subprocess.run(
-        [sys.executable, "-m", "tests.hostile", "--sample", "0.005"],
+        [sys.executable, "-m", "tests.hostile", "--sample", "0.002"],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(Path(sameas.__file__).parents[1])},
         capture_output=True,
