@@ -17,7 +17,9 @@ def assert_adds_up(comparison):
 
 def assert_explains(alignment, most=None, every=1):
     """Every n-th listed score is found anew, its parts add up to it; details of ``most`` pairs."""
-    table = pl.concat([alignment.candidates.drop("rank"), alignment.links.drop("confidence")])
+    table = pl.concat(
+        [alignment.candidates.drop("rank", "mean_rank"), alignment.links.drop("confidence")]
+    )
     table = table.unique(["left", "right"], maintain_order=True).gather_every(every)
     left, right = (
         graph.positions(table[side]).tolist()

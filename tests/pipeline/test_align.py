@@ -105,6 +105,10 @@ def test_every_pair_gives_a_sound_alignment(pair, chosen):
     assert len(alignment.candidates) == k * len(pair.left.entities)
     assert alignment.candidates.select("left", "right").is_unique().all()
     assert alignment.candidates["rank"].is_between(1, len(pair.right.entities)).all()
+    ranks = alignment.candidates.group_by("left", maintain_order=True).agg("rank", "mean_rank")
+    assert alignment.candidates.schema["rank"] == pl.Int64
+    assert all(row == list(range(1, len(row) + 1)) for row in ranks["rank"].to_list())
+    assert ranks["mean_rank"].list.eval(pl.element().diff().min() >= 0).list.all().all()
     if chosen.min_confidence == 0:
         assert len(alignment.links) == min(len(pair.left.entities), len(pair.right.entities))
 
@@ -244,7 +248,7 @@ def in_reach(table):
 
 def order_free(table):
     """Sorted by what it is about; ranks may differ between pairs that are all but equal."""
-    return table.drop("rank", strict=False).sort(
+    return table.drop("rank", "mean_rank", strict=False).sort(
         [name for name, kind in table.schema.items() if kind == pl.String]
     )
 

@@ -274,3 +274,22 @@ def test_the_command_says_what_it_wrote(tmp_path):
     result = CliRunner().invoke(main, list(map(str, taken)))
     assert result.exit_code == 2
     assert "is an input" in result.stderr
+
+
+def test_equal_iris_are_one_and_equal_numbers_are_not(tmp_path):
+    iri = "http://a.org/x"
+    left = made([iri, "1"], attributes=[(iri, "name", "A"), ("1", "name", "B")])
+    right = made([iri, "1"], attributes=[(iri, "name", "A"), ("1", "name", "C")])
+    merged = sameas.merge(aligned(left, right), tmp_path / "merged.json")
+    assert merged.counts == {"nodes": 3, "edges": 0}
+    nodes = json.loads((tmp_path / "merged.json").read_text())["nodes"]
+    assert {node["id"]: node["name"] for node in nodes} == {iri: "A", "1": "B", "right:1": "C"}
+    linked = sameas.merge(aligned(left, right, ("1", "1")), tmp_path / "linked.json")
+    assert linked.counts["nodes"] == 2
+    sameas.merge(aligned(left, right), tmp_path / "merged.csv", as_="records")
+    rows = pl.read_csv(tmp_path / "merged.csv", infer_schema=False)
+    assert list(rows.select(rows.columns[:2]).iter_rows()) == [
+        (iri, iri),
+        ("1", None),
+        (None, "1"),
+    ]

@@ -559,3 +559,14 @@ def test_a_figure_of_another_type_is_damage(tmp_path, align_small, name, value):
     file.write_text(json.dumps(record))
     with pytest.raises(InputError, match=r"run\.json: is damaged"):
         sameas.read_run(tmp_path / "run")
+
+
+def test_candidates_of_a_version_with_mean_ranks_alone_are_read(tmp_path, alignment):
+    write(alignment, tmp_path / "run")
+    file = tmp_path / "run" / "candidates.parquet"
+    earlier = pl.read_parquet(file).drop("rank").rename({"mean_rank": "rank"})
+    earlier.select("left", "right", "rank", "score").write_parquet(file)
+    run = read_run(tmp_path / "run")
+    columns = list(SCHEMAS["candidates"])
+    assert_frame_equal(run.candidates.select(columns), alignment.candidates.select(columns))
+    assert_frame_equal(run.ranked, alignment.ranked)

@@ -28,7 +28,8 @@ class Outcome:
     links: pl.DataFrame
     """left, right, score, confidence."""
     ranked: pl.DataFrame
-    """left, right, rank, score: the best candidates of each left entity."""
+    """left, right, rank, score: the best candidates of each left entity; equals share their mean
+    rank."""
     nearest: pl.DataFrame | None = None
     """left, right, score, confidence: all pairs among which the most confident of an unmatched
     entity is its best candidate. None: it is the one of the ranked pairs with the best score."""
@@ -54,7 +55,7 @@ def make_alignment(task: Task, outcome: Outcome, phases: Phases) -> Alignment:
         telling = kept.filter(~same)
         tables = {
             "links": _as_listed("links", telling),
-            "candidates": _as_listed("candidates", _named(task, outcome.ranked)),
+            "candidates": _as_listed("candidates", _named(task, counted_ranks(outcome.ranked))),
             "unmatched": _unmatched(task, outcome, links, kept),
             "gold_ranks": _gold_ranks(task, outcome),
             "prices": _prices(task, outcome),
@@ -152,6 +153,12 @@ def _named(task: Task, pairs: pl.DataFrame) -> pl.DataFrame:
     """The pairs with URIs instead of positions."""
     left, right = task.entities
     return pairs.with_columns(left=left.gather(pairs["left"]), right=right.gather(pairs["right"]))
+
+
+def counted_ranks(ranked: pl.DataFrame) -> pl.DataFrame:
+    """Candidates with ``rank`` from 1 for each left entity, and the rank they had as mean_rank."""
+    listed = ranked.sort("left", "rank", maintain_order=True).rename({"rank": "mean_rank"})
+    return listed.with_columns(rank=pl.int_range(1, pl.len() + 1).over("left"))
 
 
 def _as_listed(name: str, table: pl.DataFrame) -> pl.DataFrame:

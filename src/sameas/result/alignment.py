@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 _PAIR = {"left": pl.String, "right": pl.String}
 SCHEMAS = {
     "links": pl.Schema({**_PAIR, "score": pl.Float64, "confidence": pl.Float64}),
-    "candidates": pl.Schema({**_PAIR, "rank": pl.Float64, "score": pl.Float64}),
+    "candidates": pl.Schema(
+        {**_PAIR, "rank": pl.Int64, "score": pl.Float64, "mean_rank": pl.Float64}
+    ),
     "unmatched": pl.Schema(
         {
             **dict.fromkeys(("side", "entity", "reason", "candidate"), pl.String),
@@ -125,8 +127,10 @@ class Alignment:
     """left, right, score, confidence. The score is the profit; after refinement, the log-odds of
     the pair above the threshold."""
     candidates: pl.DataFrame = field(init=False)
-    """left, right, rank, score: the best right entities of each left one. The best has rank one;
-    equals share their mean rank."""
+    """left, right, rank, score, mean_rank: the best right entities of each left one. ``rank``
+    counts them from 1: the partner first, if there is one, then by the score less the price of
+    the right entity, which is high where other left entities want it too. So scores need not
+    fall. Candidates that are worth the same share the mean of their ranks, ``mean_rank``."""
     unmatched: pl.DataFrame = field(init=False)
     """side, entity, reason (a ``Reason``), and the best candidate with its score, if any."""
     relations: pl.DataFrame | None = field(init=False)
@@ -157,9 +161,10 @@ class Alignment:
 
     @property
     def ranked(self) -> pl.DataFrame:
-        """left, right, rank of every pair whose rank is known: candidates and gold links."""
-        tables = [self.candidates, self.gold_ranks]
-        known = [table.select("left", "right", "rank") for table in tables if table is not None]
+        """left, right, rank (equals share their mean) of every pair whose rank is known: candidates and gold links."""
+        known = [self.candidates.select("left", "right", rank="mean_rank")]
+        if self.gold_ranks is not None:
+            known.append(self.gold_ranks.select("left", "right", "rank"))
         return pl.concat(known).unique(["left", "right"], keep="first", maintain_order=True)
 
     def explain(

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from sameas.graph.graph import positions_of
+from sameas.graph.iri import are_iris
 from sameas.graph.property_graph import PropertyGraph
 from sameas.options.options import Side
 from sameas.result.identity import kept_entities
@@ -76,17 +77,26 @@ def unify(
     return Unified(graph=graph, conflicts=conflicts, renamed=renamed)
 
 
-def known_links(left: pl.Series, right: pl.Series, links: pl.DataFrame) -> pl.DataFrame:
-    """The links between nodes of two graphs."""
+def identities(left: pl.Series, right: pl.Series, links: pl.DataFrame) -> pl.DataFrame:
+    """left, right, score: the links between nodes of two graphs, and the nodes of equal IRIs.
+
+    An IRI means the same everywhere. Other ids, such as row numbers, do not: nodes that have the
+    same one are different things unless a link says otherwise.
+    """
     known = (positions_of(links["left"], left) >= 0) & (positions_of(links["right"], right) >= 0)
-    return links.filter(pl.Series(known))
+    known_links = links.filter(pl.Series(known)).select("left", "right", "score")
+    equal = left.filter(pl.Series(positions_of(left, right) >= 0))
+    iris = equal.filter(are_iris(equal))
+    same = pl.DataFrame({"left": iris, "right": iris}).with_columns(score=pl.lit(None, pl.Float64))
+    pair = ["left", "right"]
+    return pl.concat([known_links, same.join(known_links, on=pair, how="anti")])
 
 
 def new_ids(
     left: pl.Series, right: pl.Series, links: pl.DataFrame, *, keep: Side
 ) -> tuple[tuple[pl.DataFrame, pl.DataFrame], int]:
     """old, new: the id of each node of a side in the merged graph; how many are neither's."""
-    links, shift = known_links(left, right, links), len(left)
+    links, shift = identities(left, right, links), len(left)
     ends = np.stack(
         [positions_of(links["left"], left), positions_of(links["right"], right)], axis=1
     )

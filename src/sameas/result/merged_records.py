@@ -15,7 +15,7 @@ from sameas.result.merged_graph import (
     SEVERAL,
     SIDES,
     canonical,
-    known_links,
+    identities,
     new_ids,
     with_ids,
 )
@@ -37,7 +37,7 @@ def merge_records(
     keep, or else that of the other one. Where they disagree, the latter is in a second column,
     called ``_right`` (or ``_left``) behind the name of the first.
     """
-    rows = _rows(left.nodes, right.nodes, known_links(left.nodes, right.nodes, links))
+    rows = _rows(left.nodes, right.nodes, identities(left.nodes, right.nodes, links))
     renames = same_keys if keep == "left" else {ours: theirs for theirs, ours in same_keys.items()}
     ids, _ = new_ids(left.nodes, right.nodes, links, keep=keep)
     cells = {

@@ -80,6 +80,8 @@ FITS: dict[str, Callable[[Any], bool]] = {
     ),
 }
 """Whether a value that JSON held is of a type, by the annotation of its field."""
+LATER = ("mean_rank",)
+"""Columns that folders of earlier versions do not have."""
 REQUIRED = ("links", "candidates", "unmatched")
 KINDS = pl.Series("kind", [kind.name.lower() for kind in Kind])
 AGAIN = "run sameas align again"
@@ -218,7 +220,10 @@ def read_run(path: str | PathLike[str]) -> Alignment:
             return read_decisions(path)
         if name != "inputs":
             required = name in REQUIRED or (name == "anchors" and diagnostics.anchors is not None)
-            return (_read_table if required else _read_if_there)(path / f"{name}.parquet")
+            table = (_read_table if required else _read_if_there)(path / f"{name}.parquet")
+            if name == "candidates" and table is not None:
+                return _with_counted_ranks(table)
+            return table
         named = record["options"].get("encoder") is not None
         return _read_inputs(path, diagnostics, encoder_named=named)
 
@@ -383,15 +388,24 @@ def _read_if_there(path: Path) -> pl.DataFrame | None:
     return _read_table(path) if path.exists() else None
 
 
+def _with_counted_ranks(candidates: pl.DataFrame) -> pl.DataFrame:
+    """The candidates of a run, also of a version in which equals shared their mean rank."""
+    if "mean_rank" in candidates.columns:
+        return candidates
+    counted = pl.int_range(1, pl.len() + 1).over("left")
+    return candidates.with_columns(rank=counted, mean_rank="rank")
+
+
 def _read_table(path: Path) -> pl.DataFrame:
     """A table with its columns checked."""
     schema = COLUMNS[path.stem]
     try:
         table = read_parquet(path)
-        columns = table.select(list(schema))
+        columns = table.select(name for name in schema if name not in LATER or name in table)
     except (InputError, pl.exceptions.PolarsError):
         raise InputError(path, DAMAGED) from None
-    for column, (name, kind) in zip(columns, schema.items(), strict=True):
+    for name, column in columns.to_dict().items():
+        kind = schema[name]
         fits = column.dtype == kind
         if kind.is_numeric():
             fits = column.dtype.is_numeric() or column.dtype == pl.Null
