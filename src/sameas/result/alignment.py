@@ -161,7 +161,10 @@ class Alignment:
 
     @property
     def ranked(self) -> pl.DataFrame:
-        """left, right, rank (equals share their mean) of every pair whose rank is known: candidates and gold links."""
+        """left, right, rank of every pair whose rank is known: candidates and gold links.
+
+        Pairs that are worth the same share the mean of their ranks.
+        """
         known = [self.candidates.select("left", "right", rank="mean_rank")]
         if self.gold_ranks is not None:
             known.append(self.gold_ranks.select("left", "right", "rank"))

@@ -9,7 +9,7 @@ import polars as pl
 
 from sameas.compute.arrays import Positions
 from sameas.errors import OptionError
-from sameas.graph.iri import are_blank
+from sameas.graph.iri import are_iris
 from sameas.graph.matched import MatchedPair
 from sameas.graph.task import Constraints, Inputs, Task
 from sameas.options.options import Options
@@ -50,16 +50,24 @@ def make_task(
         puns if puns[0].any() or puns[1].any() else None,
     )
     _check_seeds(known)
-    if all(graph.source.shape == "rdf" for graph in pair.graphs):
-        # What both graphs call by the same IRI is the same; ids of records are of their table.
-        theirs = pair.right.positions(pair.left.entities)
-        ours = np.flatnonzero((theirs >= 0) & ~are_blank(pair.left.entities).to_numpy())
-        same = np.stack([ours, theirs[ours]], axis=1)
+    if pair.both_rdf:
+        same = same_iris(pair)
         types = types_of(pair, tuning=tuning.types)
         excluded = types.exclusions.contradict(*same.T)
         same = same[known.allows(*same.T) & ~excluded]
         known = replace(known, seeds=np.unique(np.concatenate([seeds, same]), axis=0))
     return Task(pair, options, inputs, (left, right), known, cut[0][1] + cut[1][1], tuning)
+
+
+def same_iris(pair: MatchedPair) -> Positions:
+    """Pairs that both graphs call by the same IRI, which are the same; shape (k, 2).
+
+    Other ids, such as row numbers, mean something else in each graph.
+    """
+    theirs = pair.right.positions(pair.left.entities)
+    ours = np.flatnonzero(theirs >= 0)
+    ours = ours[are_iris(pair.left.entities.gather(ours)).to_numpy()]
+    return np.stack([ours, theirs[ours]], axis=1)
 
 
 def _check_seeds(known: Constraints) -> None:
