@@ -184,8 +184,8 @@ def writing(target: Target, conflicts: Path | None) -> Iterator[tuple[list[Path]
 
 
 @contextmanager
-def opened(draft: Path) -> Iterator[IO[bytes]]:
-    """The file to write to, which compresses what is written as its suffix says."""
+def opened(draft: Path, file: Path) -> Iterator[IO[bytes]]:
+    """The draft of a file to write to, which compresses what is written as its suffix says."""
     compressed = COMPRESSORS.get(draft.suffix.lower(), nullcontext)
-    with writing_to(draft.name), draft.open("wb") as raw, compressed(raw) as file:
-        yield file
+    with writing_to(file), draft.open("wb") as raw, compressed(raw) as stream:
+        yield stream

@@ -97,7 +97,8 @@ def merge(
     content = _content(alignment, target.form, kind_of(target.files[0]), keep, table is not None)
     with writing(target, table) as (drafts, table_draft):
         with ExitStack() as stack:
-            files = [stack.enter_context(opened(draft)) for draft in drafts]
+            pairs = zip(drafts, target.files, strict=True)
+            files = [stack.enter_context(opened(*pair)) for pair in pairs]
             lost = content.write(*files)
         if table is not None and table_draft is not None and content.conflicts is not None:
             TABLES[table.suffix.lower()](content.conflicts, table_draft)
