@@ -329,7 +329,7 @@ def found_in(left, right, links, *, kinds=(None, None)):
     parts = {
         "pair": matched_pair(left=graphs[0], right=graphs[1]),
         "links": table(links).with_columns(score=1.0, confidence=0.75),
-        "candidates": table(links).with_columns(rank=1.0, score=1.0),
+        "candidates": table(links).with_columns(rank=1, score=1.0, mean_rank=1.0),
     }
     figures = Diagnostics(solver="exact", objective=1.0)
     return Alignment(options=Options(), diagnostics=figures, load=parts.get)
