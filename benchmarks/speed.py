@@ -94,8 +94,9 @@ def _yardstick(pair: Path, yardstick: Path | None, solver: str) -> dict[str, Any
 def _summary(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The median time of some runs of a program; scores are the same in all of them."""
     taken = [run["total_seconds"] for run in runs]
+    last = {name: value for name, value in runs[-1].items() if name != "output"}
     return {
-        **runs[-1],
+        **last,
         "seconds": taken,
         "median_seconds": statistics.median(taken),
         "peak_memory_bytes": max(run["peak_memory_bytes"] for run in runs),
