@@ -35,8 +35,8 @@ from sameas.compute.arrays import Matrix
 from sameas.options.options import make_options
 from sameas.pipeline.inputs import Given, collect_inputs
 from sameas.similarity.features import name_features, neighbourhood_rows
+from sameas.similarity.make_task import make_task
 from sameas.similarity.matrix import DenseMatrix, RowProduct, make_profit
-from sameas.similarity.task import make_task
 
 OPTIONS = make_options("paper")
 TITLE = "The exact solver against SciPy and lapx"

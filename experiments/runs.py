@@ -32,7 +32,7 @@ from sameas.pipeline.stages import Prepared, prepare
 from sameas.result.alignment import Alignment, Diagnostics
 from sameas.result.evaluation import Metrics, evaluate
 from sameas.similarity.crosslingual import choose_support, embedded
-from sameas.similarity.task import make_task
+from sameas.similarity.make_task import make_task
 from sameas.text.encoders import find_encoder
 
 IN_REFINEMENT = ("votes", "lacking", "relations", "weights")

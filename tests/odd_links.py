@@ -6,7 +6,7 @@ import polars as pl
 from hypothesis import strategies as st
 
 from sameas.graph.iri import from_iris
-from sameas.graph.links import LINK_SCHEMA
+from sameas.graph.link_set import LINK_SCHEMA
 
 IDS = [
     "http://a.org/x",

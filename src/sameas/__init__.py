@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from sameas.result.alignment import Alignment, Diagnostics
     from sameas.result.audit.record import Audit
     from sameas.result.evaluation import Calibration, Metrics, calibration, evaluate, hide_half
-    from sameas.result.explanation.words import Explanation
+    from sameas.result.explanation.sentences import Explanation
     from sameas.result.export import write, write_links
     from sameas.result.merging import merge
-    from sameas.result.names import write_names
+    from sameas.result.name_export import write_names
     from sameas.result.run_folder import read_run
     from sameas.text.languages.service import translate
 

@@ -19,7 +19,7 @@ import sameas
 from sameas import InputError, Reading
 from sameas.formats import files
 from sameas.formats.files import open_stream, read_bytes
-from sameas.formats.names import read_names
+from sameas.formats.name_files import read_names
 from sameas.formats.vectors import read_word_vectors
 
 PACK = {".gz": gzip.compress, ".bz2": bz2.compress, ".zst": zstandard.compress}

@@ -33,7 +33,7 @@ from sameas import (
 )
 from sameas.formats.links import read_link_set
 from sameas.graph.iri import are_iris, from_iris, is_iri, to_iris, to_property_iris
-from sameas.graph.links import (
+from sameas.graph.link_set import (
     LINK_COLUMNS,
     LINK_SCHEMA,
     PREDICATES,

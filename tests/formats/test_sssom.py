@@ -19,7 +19,7 @@ from odd_links import IDS, LABELS, links
 from sameas import InputError, OptionError
 from sameas.cli.main import main
 from sameas.formats.links import read_link_set
-from sameas.graph.links import LINK_SCHEMA, PREDICATES, LinkSet
+from sameas.graph.link_set import LINK_SCHEMA, PREDICATES, LinkSet
 from sameas.result.export import write_links
 
 FOREIGN = """\

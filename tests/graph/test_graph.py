@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 import sameas
 from folders import put
 from sameas import Graph, OptionError, Reading
+from sameas.graph.given_tables import as_links
 from sameas.graph.graph import positions_of
 from sameas.graph.iri import XSD
 from sameas.graph.semantics.understanding import understand
-from sameas.graph.tables import as_links
 
 ROWS = [("Paris", "capital of", "France"), ("Lyon", "in", "France")]
 COLUMNS = ["head", "relation", "tail"]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import sameas
 from folders import LABEL, dbp15k, openea, put, table
 from sameas import Graph, InputError
-from sameas.formats.names import read_names
+from sameas.formats.name_files import read_names
 from sameas.graph.labels import LABELS, look_up_names, names_from_attributes, names_from_uris
 
 

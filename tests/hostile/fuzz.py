@@ -119,7 +119,7 @@ def read_embeddings(path: Path, reading: Reading) -> object:
 
 def read_dictionary(path: Path, reading: Reading) -> object:
     """A dictionary: text and gloss."""
-    from sameas.formats.names import read_dictionary
+    from sameas.formats.name_files import read_dictionary
 
     return read_dictionary(path)
 

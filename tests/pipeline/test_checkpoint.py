@@ -39,9 +39,9 @@ from sameas.pipeline.phases import Phases
 from sameas.pipeline.stages import prepare
 from sameas.result.alignment import Diagnostics
 from sameas.similarity.features import TextRows
+from sameas.similarity.make_task import make_task
 from sameas.similarity.matrix import DenseMatrix, make_profit
 from sameas.similarity.sketch import Sketch, SketchedRows
-from sameas.similarity.task import make_task
 from sameas.text.languages.support import NO_SUPPORT, LanguageSupport
 from sameas.text.words import words_of
 from strategies import paper

@@ -29,9 +29,9 @@ from sameas.similarity import matrix as profit
 from sameas.similarity.adjacency import adjacency_matrices
 from sameas.similarity.crosslingual import choose_support
 from sameas.similarity.features import name_features, neighbourhood_rows
+from sameas.similarity.make_task import make_task
 from sameas.similarity.matrix import DenseMatrix, RowProduct
 from sameas.similarity.propagation import hop
-from sameas.similarity.task import make_task
 from sameas.text import folding
 from sameas.text.folding import folded
 from sameas.text.ngrams import ngram_rows

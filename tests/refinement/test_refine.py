@@ -26,7 +26,7 @@ from sameas.refinement.evidence import Anchors
 from sameas.refinement.refine import refine
 from sameas.result.alignment import Diagnostics
 from sameas.similarity.edges import edges_of
-from sameas.similarity.task import make_task
+from sameas.similarity.make_task import make_task
 from sameas.text.folding import folded, sounded
 from sameas.text.languages.support import NO_SUPPORT
 from strategies import kindred, with_attributes

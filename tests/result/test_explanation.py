@@ -24,8 +24,8 @@ from sameas.cli.main import main
 from sameas.options.tuning import TUNING
 from sameas.result.explanation.explainer import explain
 from sameas.result.explanation.lookup import find_entity
+from sameas.result.explanation.sentences import REASONS
 from sameas.result.explanation.terms import Decomposition
-from sameas.result.explanation.words import REASONS
 from sameas.text.ngrams import ngram_rows, ngrams_of
 from strategies import matrices, names, pairs
 

@@ -19,7 +19,7 @@ from pairs import matched_pair
 from sameas import Alignment, Graph, Options, OutputError
 from sameas.cli.main import main
 from sameas.graph.iri import to_iris, to_property_iris
-from sameas.graph.links import LINK_SCHEMA, SAME_AS
+from sameas.graph.link_set import LINK_SCHEMA, SAME_AS
 from sameas.result.alignment import Diagnostics
 from sameas.result.export import predicates_of
 from strategies import names

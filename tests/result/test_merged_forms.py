@@ -16,7 +16,7 @@ from neo4j_rules import imported
 from pairs import matched_pair
 from sameas import Alignment, Graph, Options, OutputError, Reading
 from sameas.cli.main import main
-from sameas.graph.links import LINK_SCHEMA
+from sameas.graph.link_set import LINK_SCHEMA
 from sameas.result.alignment import Diagnostics
 
 

@@ -19,7 +19,7 @@ from pairs import best_connected
 from sameas.errors import OptionError
 from sameas.graph.task import Inputs
 from sameas.options.tuning import TUNING
-from sameas.refinement.weights import learn_weights
+from sameas.refinement.learned_weights import learn_weights
 from sameas.similarity.crosslingual import choose_support, look_up, with_meanings
 from sameas.text import encoders
 from sameas.text.encoders import Encoder, find_encoder

@@ -20,7 +20,7 @@ from sameas.similarity.attributes import read_attributes
 from sameas.similarity.cache import PairCache
 from sameas.similarity.hops import HopMean
 from sameas.similarity.matrix import make_profit
-from sameas.similarity.names import MaxOverNames, name_table
+from sameas.similarity.several_names import MaxOverNames, name_table
 from sameas.similarity.spelling import DIFFERENT, NEITHER, ONE, SAME, UNALIKE, read_spelling
 from sameas.similarity.types import Types
 from sameas.similarity.values import (

@@ -12,8 +12,8 @@ from scipy.sparse import csr_array
 from sameas.compute.rows import as_rows, unit
 from sameas.similarity.hops import ExactHops, HopMean
 from sameas.similarity.matrix import DenseMatrix, RowProduct
-from sameas.similarity.names import MaxOverNames
 from sameas.similarity.propagation import propagate
+from sameas.similarity.several_names import MaxOverNames
 from sameas.similarity.sketch import Sketch, make_sketch
 
 DEPTH = 2

@@ -23,7 +23,7 @@ from pairs import matched_pair
 from sameas.cli.align import InputFiles, changed_links
 from sameas.cli.main import main
 from sameas.graph.iri import TYPE
-from sameas.graph.links import SAME_AS
+from sameas.graph.link_set import SAME_AS
 from sameas.result.alignment import SCHEMAS
 from sameas.result.decisions import Claim, decide, decisions_of
 

@@ -20,8 +20,8 @@ from sameas.options.tuning import TUNING, SearchTuning
 from sameas.similarity.hops import HopMean
 from sameas.similarity.matrix import RowProduct
 from sameas.similarity.model import Model
-from sameas.similarity.names import MaxOverNames
 from sameas.similarity.protocol import Searchable, Similarity
+from sameas.similarity.several_names import MaxOverNames
 from sameas.text.languages.support import LanguageSupport
 
 

@@ -50,7 +50,7 @@ def convert(
 ) -> dict[str, Any]:
     """Write the links in the other format; how many, and what was left out."""
     from sameas.formats.links import read_link_set
-    from sameas.graph.links import predicate_iri
+    from sameas.graph.link_set import predicate_iri
     from sameas.result.curated import curated
     from sameas.result.export import prepare
     from sameas.result.overwriting import refuse_inputs

@@ -35,7 +35,7 @@ def names(
 ) -> dict[str, Any]:
     """Write the names; how many there are, and their languages."""
     from sameas.formats.pair import read_pair
-    from sameas.result.names import write_names
+    from sameas.result.name_export import write_names
     from sameas.result.overwriting import refuse_inputs
     from sameas.text.languages.detection import detect
 

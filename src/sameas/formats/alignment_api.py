@@ -14,9 +14,9 @@ from sameas.errors import InputError, refusing, shortened
 from sameas.formats.files import open_stream
 from sameas.formats.guards import LOST, Guarded
 from sameas.formats.tables import errors_of
+from sameas.graph.given_tables import as_numbers
 from sameas.graph.iri import RDF, XML, XSD, is_iri
-from sameas.graph.links import LINK_COLUMNS, LinkSet, between_ids, left_out
-from sameas.graph.tables import as_numbers
+from sameas.graph.link_set import LINK_COLUMNS, LinkSet, between_ids, left_out
 
 ALIGN = "http://knowledgeweb.semanticweb.org/heterogeneity/alignment"
 """The format's namespace; some files leave out the ``#`` that follows it."""

@@ -13,13 +13,13 @@ import polars as pl
 from sameas.errors import InputError, shortened
 from sameas.formats.alignment_api import ALIGN, read_alignment_api
 from sameas.formats.files import StrPath, kind_of, limited, open_stream, read_text, require_file
-from sameas.formats.names import SURROGATES
+from sameas.formats.name_files import SURROGATES
 from sameas.formats.rdf_syntax import head_text, looks_like_rdf
 from sameas.formats.same_as import read_same_as
 from sameas.formats.sssom import read_sssom
 from sameas.formats.tables import TABLE_SUFFIXES, read_table
-from sameas.graph.links import LINK_COLUMNS, LINK_SCHEMA, LinkSet, with_numbers
-from sameas.graph.tables import NUMBERS
+from sameas.graph.given_tables import NUMBERS
+from sameas.graph.link_set import LINK_COLUMNS, LINK_SCHEMA, LinkSet, with_numbers
 
 log = logging.getLogger(__name__)
 

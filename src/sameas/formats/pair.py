@@ -15,9 +15,9 @@ from sameas.errors import InputError, OptionError, shortened
 from sameas.formats.benchmark import MARKS, TRANSLATED, Side, read_benchmark, read_benchmark_gold
 from sameas.formats.files import STANDARD_INPUT, StrPath, address_of, kind_of, limited
 from sameas.formats.links import read_gold_links
-from sameas.formats.names import read_names
+from sameas.formats.name_files import read_names
 from sameas.formats.property_graph import read_property_graphs
-from sameas.formats.sources import (
+from sameas.formats.side_files import (
     GRAPH_SUFFIXES,
     RECORD_SUFFIXES,
     SUFFIXES,

@@ -28,8 +28,8 @@ from sameas.formats.tables import (
     text_rows,
     unreadable,
 )
+from sameas.graph.given_tables import TableError, refuse_repeated, wanted_columns
 from sameas.graph.record_values import rows_of_objects
-from sameas.graph.tables import TableError, refuse_repeated, wanted_columns
 
 HEADER_BYTES = 2**16
 """Where a header is looked for first; a longer one is found, too."""

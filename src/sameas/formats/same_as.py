@@ -10,9 +10,9 @@ import polars as pl
 from sameas.errors import InputError
 from sameas.formats.files import kind_of, open_stream
 from sameas.formats.rdf import read_stream
-from sameas.formats.sources import SUFFIXES
+from sameas.formats.side_files import SUFFIXES
 from sameas.graph.iri import BLANK, OWL, SKOS, bracketed
-from sameas.graph.links import IDENTITY, SAME_AS, LinkSet, between_ids, left_out
+from sameas.graph.link_set import IDENTITY, SAME_AS, LinkSet, between_ids, left_out
 from sameas.graph.rdf.reading import Reading
 from sameas.graph.rdf.statements import STATEMENTS
 
@@ -20,7 +20,7 @@ from sameas.graph.rdf.statements import STATEMENTS
 def read_same_as(path: Path, predicate: str | None = None) -> LinkSet:
     """The links of an RDF file: its triples with a predicate of identity.
 
-    Those are the ones of ``sameas.graph.links.IDENTITY`` and the given one. Triples with another
+    Those are the ones of ``sameas.graph.link_set.IDENTITY`` and the given one. Triples with another
     predicate, or with a blank node or a literal at an end, are counted and left out.
     """
     is_link = pl.col("relation").is_in([*IDENTITY, predicate or SAME_AS])

@@ -26,9 +26,9 @@ import yaml
 from sameas.errors import InputError, OptionError, refusing
 from sameas.formats.files import read_text
 from sameas.formats.tables import POLARS_ERRORS, errors_of, quoted_rows, unreadable
+from sameas.graph.given_tables import NUMBERS, as_numbers, refuse_repeated
 from sameas.graph.iri import OWL, RDF, RDFS, SKOS, XSD, is_iri
-from sameas.graph.links import IDENTITY, SAME_AS, LinkSet, between_ids, left_out
-from sameas.graph.tables import NUMBERS, as_numbers, refuse_repeated
+from sameas.graph.link_set import IDENTITY, SAME_AS, LinkSet, between_ids, left_out
 
 BUILT_IN = {
     "owl": OWL,

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
+from sameas.graph.given_tables import column_names
 from sameas.graph.records import is_called_id
-from sameas.graph.tables import column_names
 
 TableKind = Literal["triples", "records", "edges", "nodes"]
 """A row is a statement, an entity, an edge, or a node by a header as neo4j-admin import has it."""

@@ -17,7 +17,7 @@ import polars as pl
 
 from sameas.errors import InputError, first_line, refusing, shortened
 from sameas.formats.files import decoded, kind_of, max_bytes, read_bytes, too_large
-from sameas.graph.tables import TableError, column_names, wanted_columns
+from sameas.graph.given_tables import TableError, column_names, wanted_columns
 
 TABLE_SUFFIXES = (".tsv", ".csv", ".parquet")
 SEPARATED = {"\t": "tab-separated", ",": "comma-separated", ";": "semicolon-separated"}

@@ -18,12 +18,12 @@ from sameas.formats.property_graph import read_node_tables
 from sameas.formats.raw_tables import RawTable, read_raw
 from sameas.formats.table_kind import TRIPLE, kind_of_header
 from sameas.formats.tables import errors_of
+from sameas.graph.given_tables import Table, TableError
 from sameas.graph.graph import Graph, positions_of
 from sameas.graph.rdf.reading import Reading
 from sameas.graph.record_graph import called_keys
 from sameas.graph.record_values import record_rows, text_columns
 from sameas.graph.records import find_id, make_records
-from sameas.graph.tables import Table, TableError
 from sameas.options.tuning import TUNING
 
 log = logging.getLogger(__name__)

@@ -15,6 +15,7 @@ import pyoxigraph as ox
 from sameas.compute.arrays import Positions
 from sameas.errors import OptionError, shortened
 from sameas.graph.convert import parts_of_networkx, statements_of_rdflib
+from sameas.graph.given_tables import Table, TableError, as_series, as_table
 from sameas.graph.iri import TYPE
 from sameas.graph.labels import look_up_names, names_from_attributes, names_from_uris
 from sameas.graph.property_tables import (
@@ -30,7 +31,6 @@ from sameas.graph.rdf.statements import statements_of
 from sameas.graph.record_graph import name_attribute, record_tables
 from sameas.graph.record_values import record_rows
 from sameas.graph.records import Records, make_records
-from sameas.graph.tables import Table, TableError, as_series, as_table
 
 ATTRIBUTE_SCHEMA = pl.Schema({"entity": pl.String, "attribute": pl.String, "value": pl.String})
 ALTERNATIVE_SCHEMA = pl.Schema({"entity": pl.String, "name": pl.String})

@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from sameas.errors import shortened
-from sameas.graph.tables import TableError
+from sameas.graph.given_tables import TableError
 
 SEVERAL = pl.List(pl.String)
 """The type of a column of which a cell may hold several values."""

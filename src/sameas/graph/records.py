@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from sameas.errors import shortened
-from sameas.graph.tables import TableError
+from sameas.graph.given_tables import TableError
 from sameas.options.tuning import TUNING, RecordTuning
 
 PLAIN_IDS = ("id", "ids", "identifier", "uri", "iri", "key", "uuid", "guid", "rowid", "pk")

@@ -34,7 +34,7 @@ from sameas.pipeline.paris import align_by_paris
 from sameas.pipeline.phases import PhaseProgress, Phases
 from sameas.result.alignment import Alignment
 from sameas.result.audit.record import Audit
-from sameas.similarity.task import make_task
+from sameas.similarity.make_task import make_task
 
 __all__ = ["align", "audit_alignment", "verify"]
 

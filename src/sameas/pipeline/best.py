@@ -32,8 +32,8 @@ from sameas.result.audit.estimate import audit_links
 from sameas.result.audit.record import Audit
 from sameas.similarity.crosslingual import choose_support
 from sameas.similarity.edges import attributes_of
+from sameas.similarity.make_task import make_task
 from sameas.similarity.model import Model, make_model
-from sameas.similarity.task import make_task
 from sameas.similarity.weights import LEARNED
 from sameas.text.languages.support import LanguageSupport
 

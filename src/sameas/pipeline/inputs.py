@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from sameas.compute.arrays import Progress
 from sameas.errors import OptionError
-from sameas.formats.names import read_dictionary
+from sameas.formats.name_files import read_dictionary
 from sameas.formats.pair import read_gold
 from sameas.formats.vectors import load_word_vectors, read_embeddings
+from sameas.graph.given_tables import Table, as_links, as_table
 from sameas.graph.labels import beginnings
 from sameas.graph.matched import MatchedPair
-from sameas.graph.tables import Table, as_links, as_table
 from sameas.graph.task import Inputs
 from sameas.options.options import Options, refuse_unused
 from sameas.result.decisions import decided_links

@@ -15,7 +15,7 @@ from sameas.result.alignment import Diagnostics
 from sameas.similarity.features import TextRows, name_features, spread, text_rows
 from sameas.similarity.hops import HopMean
 from sameas.similarity.model import PROFIT, Model, make_model, with_text
-from sameas.similarity.names import ComparedNames, compared_names
+from sameas.similarity.several_names import ComparedNames, compared_names
 from sameas.text.languages.support import LanguageSupport
 
 Prepared = tuple[Model, Candidates | None, Diagnostics]

@@ -23,7 +23,7 @@ from sameas.compute.arrays import Matrix, Positions, Progress, Vector
 from sameas.options.tuning import Weights
 from sameas.refinement.anchors import anchor_thresholds, anchors_of, anchors_of_profits
 from sameas.refinement.evidence import Anchors, Relations, gather_evidence, match_relations
-from sameas.refinement.weights import learn_weights
+from sameas.refinement.learned_weights import learn_weights
 from sameas.similarity.model import PROFIT, Model
 from sameas.similarity.weights import evidence_terms
 

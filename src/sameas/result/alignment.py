@@ -15,7 +15,7 @@ from sameas.graph.task import Inputs
 from sameas.options.options import Options, Side
 from sameas.options.tuning import TUNING, Tuning
 from sameas.result.audit.record import Audit
-from sameas.result.explanation.words import Explanation
+from sameas.result.explanation.sentences import Explanation
 from sameas.text.languages.support import NO_SUPPORT, LanguageSupport
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 from sameas.errors import OptionError, shortened
+from sameas.graph.given_tables import Table, as_links
 from sameas.graph.matched import MatchedPair
 from sameas.graph.records import words_of
-from sameas.graph.tables import Table, as_links
 from sameas.result.alignment import Alignment
 
 log = logging.getLogger(__name__)

@@ -18,10 +18,11 @@ from sameas.formats.alignment_api import SOURCES, write_alignment_api
 from sameas.formats.files import address_of, elsewhere, kind_of
 from sameas.formats.same_as import write_same_as
 from sameas.formats.sssom import check_meta, write_sssom
+from sameas.graph.given_tables import NUMBERS, Table, as_links
 from sameas.graph.graph import Graph
 from sameas.graph.iri import SKOS, are_blank, are_iris, is_iri, to_iris
 from sameas.graph.kind import Kind
-from sameas.graph.links import (
+from sameas.graph.link_set import (
     LINK_COLUMNS,
     PREDICATES,
     SAME_AS,
@@ -31,7 +32,6 @@ from sameas.graph.links import (
     with_numbers,
 )
 from sameas.graph.matched import MatchedGraph
-from sameas.graph.tables import NUMBERS, Table, as_links
 from sameas.result.alignment import Alignment
 from sameas.result.curated import curated, manual_columns
 from sameas.result.run_folder import is_run, write_run

@@ -11,7 +11,7 @@ from pathlib import Path
 from sameas.errors import InputError, OutputError
 from sameas.formats.files import STANDARD_INPUT, StrPath, address_of, elsewhere, kind_of
 from sameas.formats.pair import is_pair
-from sameas.formats.sources import GRAPH_SUFFIXES, RECORD_SUFFIXES, SUFFIXES, expanded
+from sameas.formats.side_files import GRAPH_SUFFIXES, RECORD_SUFFIXES, SUFFIXES, expanded
 from sameas.result.run_folder import is_run
 
 RUN_SUFFIXES = (".json", ".npy", ".parquet", ".sqlite")

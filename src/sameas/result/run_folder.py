@@ -126,7 +126,9 @@ def _encoded_names(alignment: Alignment) -> EncodedNames | None:
         return alignment.inputs.encoded_names
     if folder is None or languages is None or not languages.encoder:
         return None
-    from sameas.similarity.names import compared_names  # with Numba, which others do not need
+    from sameas.similarity.several_names import (
+        compared_names,  # with Numba, which others do not need
+    )
 
     encoder = find_encoder(folder)
     assert encoder is not None

@@ -25,8 +25,8 @@ from sameas.similarity.crosslingual import (
     with_meanings,
 )
 from sameas.similarity.matrix import RowProduct, make_profit
-from sameas.similarity.names import ComparedNames, compared_names, mean_rows
 from sameas.similarity.propagation import propagate
+from sameas.similarity.several_names import ComparedNames, compared_names, mean_rows
 from sameas.similarity.sketch import Sketch, make_sketch
 from sameas.text.folding import folded, sounded
 from sameas.text.languages.support import NO_SUPPORT, LanguageSupport

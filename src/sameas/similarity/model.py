@@ -15,8 +15,8 @@ from sameas.similarity.edges import Edges, edges_of
 from sameas.similarity.features import TextRows
 from sameas.similarity.hops import HopMean
 from sameas.similarity.matrix import make_profit
-from sameas.similarity.names import ComparedNames
 from sameas.similarity.protocol import Similarity
+from sameas.similarity.several_names import ComparedNames
 from sameas.similarity.traits import Traits, make_traits
 from sameas.similarity.weights import evidence_worth, weights_of
 from sameas.text.learned_dictionary import dictionary_rows

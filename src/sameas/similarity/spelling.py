@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sameas.compute.arrays import Numbers, Positions, Vector
 from sameas.options.tuning import TUNING, SpellingTuning, Tuning
 from sameas.similarity.cache import PairCache, Terms
-from sameas.similarity.names import MaxOverNames
+from sameas.similarity.several_names import MaxOverNames
 from sameas.similarity.values import spelled_alike
 from sameas.text.folding import folded, in_blocks
 

@@ -16,8 +16,8 @@ from sameas.graph.matched import MatchedPair
 from sameas.options.tuning import TUNING, Tuning
 from sameas.similarity.attributes import Attributes, read_attributes
 from sameas.similarity.cache import AT_ONCE, Terms
-from sameas.similarity.names import ComparedNames, MaxOverNames
 from sameas.similarity.protocol import Similarity
+from sameas.similarity.several_names import ComparedNames, MaxOverNames
 from sameas.similarity.spelling import Spelling, read_spelling
 from sameas.similarity.types import Types, types_of
 

@@ -14,7 +14,7 @@ import polars as pl
 from sameas.compute.arrays import Mask, Positions
 from sameas.graph.kind import Kind
 from sameas.graph.semantics.kinds import View
-from sameas.graph.semantics.names import Naming
+from sameas.graph.semantics.naming import Naming
 from sameas.text.folding import folded
 from sameas.text.ngrams import ngram_rows
 

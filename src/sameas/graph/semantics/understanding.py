@@ -19,7 +19,7 @@ from sameas.graph.matched import MatchedGraph, MatchedPair
 from sameas.graph.rdf.reading import Reading
 from sameas.graph.semantics.aliases import find_aliases
 from sameas.graph.semantics.kinds import LINKED, View, view_of
-from sameas.graph.semantics.names import Naming, find_names
+from sameas.graph.semantics.naming import Naming, find_names
 from sameas.graph.semantics.paths import SEPARATOR, literal_paths
 from sameas.options.tuning import TUNING, Tuning
 

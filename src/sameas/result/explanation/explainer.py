@@ -14,9 +14,9 @@ from sameas.options.options import Side
 from sameas.result.explanation import result
 from sameas.result.explanation.lookup import find_entity
 from sameas.result.explanation.result import SIDES, Comparison, Considered, Neighbours
+from sameas.result.explanation.sentences import Explanation
 from sameas.result.explanation.tables import RunTables
 from sameas.result.explanation.terms import Decomposition, Pair
-from sameas.result.explanation.words import Explanation
 
 MOST = 10
 """Other candidates, and rivals, that are listed."""

@@ -24,10 +24,10 @@ from sameas.similarity.attributes import Attributes
 from sameas.similarity.edges import Edges, attributes_of, common_values, literal_values
 from sameas.similarity.features import NameFeatures, name_features, spellings, text_rows
 from sameas.similarity.hops import ExactHops
+from sameas.similarity.make_task import make_task
 from sameas.similarity.matrix import RowProduct
 from sameas.similarity.model import Model, make_model, with_text
-from sameas.similarity.names import MaxOverNames
-from sameas.similarity.task import make_task
+from sameas.similarity.several_names import MaxOverNames
 from sameas.similarity.traits import Worths
 from sameas.similarity.weights import evidence_worth, weights_of
 from sameas.text.folding import folded

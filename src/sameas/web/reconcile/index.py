@@ -19,7 +19,7 @@ from sameas.compute.kernels.topk import Best, best_owners
 from sameas.compute.rows import arrays_of
 from sameas.graph.matched import MatchedGraph
 from sameas.options.tuning import TUNING, SearchTuning
-from sameas.similarity.names import name_table
+from sameas.similarity.several_names import name_table
 from sameas.text.folding import few_texts, fold_text, folded, sound_text, sounded
 from sameas.text.ngrams import Trigrams, trigrams_of_all
 

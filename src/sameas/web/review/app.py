@@ -23,7 +23,7 @@ from sameas import __version__
 from sameas.errors import OptionError, SameasError
 from sameas.options.declare import Option
 from sameas.result.decisions import STATES, VERDICTS
-from sameas.result.explanation.words import REASONS
+from sameas.result.explanation.sentences import REASONS
 from sameas.result.export import FORMATS, write
 from sameas.result.run_folder import read_run
 from sameas.web.guard import Guard, Workers, read_body

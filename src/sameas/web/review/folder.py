@@ -12,7 +12,7 @@ from sameas.errors import SameasError
 from sameas.options.options import Side
 from sameas.result.alignment import Alignment
 from sameas.result.decisions import copy_decisions, decisions_of, require_own_file
-from sameas.result.explanation.words import Explanation
+from sameas.result.explanation.sentences import Explanation
 from sameas.result.run_folder import read_run
 from sameas.web.review.index import FILE, ensure_index, stamp
 from sameas.web.review.queue import Queue, filter_of, open_queue

@@ -12,7 +12,7 @@ from sameas.errors import OptionError
 from sameas.graph.matched import MatchedGraph
 from sameas.options.options import Side
 from sameas.result.explanation.result import Comparison, Considered, Detail, Entity, Part
-from sameas.result.explanation.words import (
+from sameas.result.explanation.sentences import (
     REASONS,
     Explanation,
     label,

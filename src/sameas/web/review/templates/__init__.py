@@ -13,7 +13,7 @@ from jinja2 import Environment
 
 from sameas.graph.iri import last_part
 from sameas.result.explanation.result import Relation
-from sameas.result.explanation.words import REASONS, environment_of, printable, relation_text
+from sameas.result.explanation.sentences import REASONS, environment_of, printable, relation_text
 
 STATIC = {"style.css": "text/css", "review.js": "text/javascript", "icon.svg": "image/svg+xml"}
 """The files that pages may ask for, with their media types."""
