@@ -57,10 +57,10 @@ _PUBLIC = {
     "result.alignment": "Alignment Diagnostics",
     "result.audit.record": "Audit",
     "result.evaluation": "Calibration Metrics calibration evaluate hide_half",
-    "result.explanation.words": "Explanation",
+    "result.explanation.sentences": "Explanation",
     "result.export": "write write_links",
     "result.merging": "merge",
-    "result.names": "write_names",
+    "result.name_export": "write_names",
     "result.run_folder": "read_run",
     "text.languages.service": "translate",
 }
