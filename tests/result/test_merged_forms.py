@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 
 import networkx as nx
 import pandas as pd
 import polars as pl
+import pyoxigraph as ox
 import pytest
 from click.testing import CliRunner
 
@@ -104,7 +106,7 @@ def test_graphml_keeps_both_values_under_two_names(tmp_path):
     }
     assert graph.nodes["P2"]["name"] == "Chang"
     assert graph.nodes["P2"]["name_right"] == "CHANG"
-    assert conflicts(tmp_path / "m.conflicts.csv") == CONFLICTS
+    assert conflicts(tmp_path / "m.graphml.conflicts.csv") == CONFLICTS
     assert merged.conflicts == 2
     assert any("1 ids that both graphs have" in text for text in merged.not_held)
 
@@ -117,7 +119,7 @@ def test_keep_right_calls_nodes_and_properties_as_on_the_right(tmp_path):
     assert graph.nodes["nP2"] == {"labels": "Product", "name": ["CHANG", "Chang"], "price": "19.50"}
     assert graph.number_of_edges("nP2", "nC1") == 2
     assert (tmp_path / "c.tsv").exists()
-    assert not (tmp_path / "m.conflicts.csv").exists()
+    assert not (tmp_path / "m.json.conflicts.csv").exists()
 
 
 def test_neo4j_imports_a_folder_and_two_files(tmp_path):
@@ -161,7 +163,7 @@ def test_records_are_a_left_join(tmp_path):
     assert found["stock"].iloc[0] == "39"
     assert list(found["PART_OF"])[:3] == ["C1", "C1 | C1", "C1"]
     assert "PART_OF_right" not in found
-    assert conflicts(tmp_path / "m.conflicts.csv") == CONFLICTS
+    assert conflicts(tmp_path / "m.csv.conflicts.csv") == CONFLICTS
 
 
 @pytest.mark.parametrize("name", ["m.tsv", "m.parquet", "m.jsonl", "m.csv.zst"])
@@ -193,7 +195,7 @@ def test_a_graph_with_itself_comes_out_as_it_was(tmp_path):
     graph = nx.node_link_graph(json.loads((tmp_path / "m.json").read_text()), edges="edges")
     assert list(graph.nodes) == nodes
     assert graph.number_of_edges() == 3
-    assert conflicts(tmp_path / "m.conflicts.csv") == []
+    assert conflicts(tmp_path / "m.json.conflicts.csv") == []
 
 
 def test_rdf_as_a_property_graph_says_what_is_lost(tmp_path):
@@ -262,7 +264,7 @@ def test_the_command_says_what_it_wrote(tmp_path):
     ]
     sameas.write(sameas.align(*graphs), tmp_path / "run")
     out, listed = tmp_path / "m.csv", tmp_path / "c.csv"
-    arguments = ["merge", tmp_path / "run", "-o", out, "--conflicts", listed, "--as", "records"]
+    arguments = ["merge", tmp_path / "run", "-o", out, "--conflicts", listed]
     result = CliRunner().invoke(main, [*map(str, arguments), "--json"])
     assert result.exit_code == 0, result.output
     said = json.loads(result.stdout)
@@ -274,6 +276,71 @@ def test_the_command_says_what_it_wrote(tmp_path):
     result = CliRunner().invoke(main, list(map(str, taken)))
     assert result.exit_code == 2
     assert "is an input" in result.stderr
+    (tmp_path / "n.csv.conflicts.csv").symlink_to(tmp_path / "run" / "links.parquet")
+    result = CliRunner().invoke(main, ["merge", f"{tmp_path}/run", "-o", f"{tmp_path}/n.csv"])
+    assert result.exit_code == 2
+    assert "is an input" in result.stderr
+
+
+def people(ids, *, direction):
+    """A property graph of persons who know each other since a year, in an order of its own."""
+    graph = nx.DiGraph() if direction else nx.Graph()
+    for one in ids:
+        graph.add_node(one, name=f"{NAMES[int(one[1:])]} {one[1:]}", labels="Person")
+    for head, tail in itertools.pairwise(ids):
+        graph.add_edge(head, tail, type="KNOWS", since=2000 + int(head[1:]))
+    return Graph.from_networkx(graph)
+
+
+NAMES = ["amber", "birch", "cedar", "delta", "ember", "flint", "grove", "hazel", "iris"]
+
+
+def test_a_run_keeps_the_shape_the_order_and_the_properties_of_edges(tmp_path):
+    ids = [f"a{n}" for n in (3, 1, 8, 0, 5, 7, 2, 6, 4)]
+    left, right = (
+        people(ids, direction=True),
+        people([f"b{one[1:]}" for one in ids], direction=True),
+    )
+    alignment = sameas.align(left, right, no_audit=True)
+    sameas.write(alignment, tmp_path / "run")
+    again = sameas.read_run(tmp_path / "run")
+    for one in (alignment, again):
+        source = one.pair.left.source
+        assert source.shape == "property graph"
+        assert source.keys == left.keys
+        assert source.reading == left.reading
+        assert source.entities.to_list() == left.entities.to_list()
+        assert source.given_names is None
+    sameas.merge(alignment, tmp_path / "before")
+    sameas.merge(again, tmp_path / "after")
+    for name in ("nodes.csv", "relationships.csv"):
+        assert (tmp_path / "after" / name).read_bytes() == (tmp_path / "before" / name).read_bytes()
+    by_id, edges = imported(
+        *((tmp_path / "after" / name).read_bytes() for name in ("nodes.csv", "relationships.csv"))
+    )
+    assert list(by_id) == ids
+    assert [edge["properties"]["since"] for edge in edges] == [
+        2000 + int(one[1:]) for one in ids[:-1]
+    ]
+
+
+def test_merged_records_keep_the_order_of_the_tables(tmp_path):
+    order = (3, 1, 8, 0, 5, 7, 2, 6, 4)
+    for side in "ab":
+        rows = "".join(f"{side}{n},{NAMES[n]} {n}\n" for n in order)
+        (tmp_path / f"{side}.csv").write_text(f"nr,name\n{rows}")
+    alignment = sameas.align(tmp_path / "a.csv", tmp_path / "b.csv", no_audit=True)
+    sameas.write(alignment, tmp_path / "run")
+    sameas.merge(sameas.read_run(tmp_path / "run"), tmp_path / "m.csv")
+    table = pl.read_csv(tmp_path / "m.csv")
+    assert table["nr"].to_list() == [f"a{n}" for n in order]
+    assert table["right_nr"].to_list() == [f"b{n}" for n in order]
+
+
+def test_records_as_rdf_have_whole_iris(tmp_path):
+    sameas.merge(shop("records"), tmp_path / "m.nt")
+    lines = (tmp_path / "m.nt").read_text().splitlines()
+    assert len(list(ox.parse(path=tmp_path / "m.nt"))) == len(lines) > 10
 
 
 def test_equal_iris_are_one_and_equal_numbers_are_not(tmp_path):

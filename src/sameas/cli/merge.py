@@ -62,12 +62,17 @@ def merge(
 ) -> dict[str, Any]:
     """Write the merged graph; how much came from where."""
     import sameas
+    from sameas.result.merge_target import choose_target
     from sameas.result.overwriting import refuse_inputs
 
     parts = [Path(part) for part in str(out).split(",") if part] or [out]
     for path in (*parts, *([] if conflicts is None else [conflicts])):
         refuse_inputs(path, [run])
-    merged = sameas.merge(sameas.read_run(run), out, keep=keep, as_=as_, conflicts=conflicts)
+    alignment = sameas.read_run(run)
+    target = choose_target(out, [graph.source for graph in alignment.pair.graphs], as_)
+    for path in (*target.files, target.conflicts):
+        refuse_inputs(path, [run])
+    merged = sameas.merge(alignment, out, keep=keep, as_=as_, conflicts=conflicts)
     note_not_held(out, merged.not_held)
     result: dict[str, Any] = {"form": merged.form, **merged.counts}
     if merged.form == "rdf":

@@ -91,8 +91,16 @@ class MatchedGraph(GraphTables):
 
         Entities and relations are sorted by URI, triples and attributes by what they say.
         """
-        new = tables_in_order(self)
-        return self._rearranged(new, self.source.in_order() if self.is_rdf else None)
+        return self._rearranged(tables_in_order(self), self._source_in_order())
+
+    def _source_in_order(self) -> Graph | None:
+        """The source, in order if it is RDF, which has none of its own; None for triples.
+
+        Records and nodes stay in the order in which people have them, and get them back.
+        """
+        if self.source.shape in ("records", "property graph"):
+            return self.source
+        return self.source.in_order() if self.is_rdf else None
 
     def without(self, entities: pl.Series) -> MatchedGraph:
         """The graph without these entities and all that is said of them; the others renumbered."""

@@ -11,6 +11,8 @@ from sameas.formats.same_as import write_statements
 from sameas.graph.graph import Graph
 from sameas.graph.iri import MINTED, are_blank, are_iris, bracketed, to_iris, to_property_iris
 from sameas.graph.labels import LABELS, names_from_uris
+from sameas.graph.property_graph import LIST
+from sameas.graph.property_view import ID_NAME
 from sameas.options.options import Side
 from sameas.result.alignment import Alignment
 from sameas.result.export import predicates_of
@@ -60,7 +62,7 @@ def write_merged_rdf(
     )
     for table in parts.values():
         write_statements(table, file)
-    tables = [graph for graph in graphs.values() if not graph.is_rdf]
+    tables = [graph for graph in graphs.values() if graph.shape != "rdf"]
     ids = [ids for graph in tables for ids in (graph.entities, graph.relations)]
     if words := sum(int((~are_iris(column) & ~are_blank(column)).sum()) for column in ids):
         not_held.append(
@@ -79,7 +81,7 @@ def _identities(
     """
     shift = len(graphs["left"].entities)
     written = pl.concat(
-        _terms(graph.entities, side, rdf=graph.is_rdf) for side, graph in graphs.items()
+        _terms(graph.entities, side, rdf=graph.shape == "rdf") for side, graph in graphs.items()
     )
     ends = np.stack([graph.positions(links[side]) for side, graph in graphs.items()], axis=1)
     known = np.flatnonzero(ends.min(axis=1) >= 0)
@@ -116,7 +118,7 @@ def _terms(ids: pl.Series, side: Side, *, rdf: bool) -> pl.Series:
 
 def _statements(graph: Graph, terms: pl.Series, side: Side) -> pl.DataFrame:
     """All triples of a graph as text: subject, predicate, object, graph ("" where it has none)."""
-    rdf = graph.is_rdf
+    rdf = graph.shape == "rdf"
 
     def predicates(ids: pl.Series) -> pl.Series:
         """How predicates are written: like the entities that they are, in RDF."""
@@ -135,12 +137,7 @@ def _statements(graph: Graph, terms: pl.Series, side: Side) -> pl.DataFrame:
             "object": terms.gather(tail),
         }
     ).with_columns(graph=pl.lit("") if graph.triple_graphs is None else graph.triple_graphs)
-    literals = graph.attributes
-    if not rdf:
-        literals = pl.concat([literals.select("entity", "attribute", "value"), _labels(graph)])
-        literals = literals.with_columns(
-            pl.lit("").alias(name) for name in ("language", "datatype", "graph")
-        )
+    literals = graph.attributes if rdf else _literals(graph)
     properties = literals["attribute"].unique(maintain_order=True)
     tag = pl.when(pl.col("language") != "").then("@" + pl.col("language"))
     datatype = pl.when(pl.col("datatype") != "").then("^^<" + pl.col("datatype") + ">")
@@ -156,6 +153,16 @@ def _statements(graph: Graph, terms: pl.Series, side: Side) -> pl.DataFrame:
     ids = graphs.str.strip_prefix("<").str.strip_suffix(">")
     written = _terms(ids, side, rdf=True).set(graphs == "", "")
     return statements.with_columns(pl.col("graph").replace(graphs, written))
+
+
+def _literals(graph: Graph) -> pl.DataFrame:
+    """What tables, records and property graphs say of entities, and their names as labels."""
+    empty = {name: pl.lit("") for name in ("language", "datatype", "graph")}
+    said = graph.attributes.filter(pl.col("attribute") != ID_NAME)
+    lacking = {name: text for name, text in empty.items() if name not in said.columns}
+    said = said.with_columns(**lacking).with_columns(pl.col("datatype").str.strip_suffix(LIST))
+    labels = _labels(graph).with_columns(**empty)
+    return pl.concat([said.select(labels.columns), labels])
 
 
 def _labels(graph: Graph) -> pl.DataFrame:

@@ -58,8 +58,7 @@ class Target:
     def conflicts(self) -> Path:
         """Where conflicts are listed unless another place is given: beside the first file."""
         first = self.folder or self.files[0]
-        name = first.name if self.folder else first.name.split(kind_of(first))[0]
-        return first.with_name(f"{name}.conflicts.csv")
+        return first.with_name(f"{first.name}.conflicts.csv")
 
 
 def choose_target(

@@ -133,7 +133,11 @@ def _rdf(alignment: Alignment, kind: str, keep: Side, compared: bool) -> _Conten
         graphs, _ = _property_graphs(alignment)
         same = _same_keys(alignment, graphs)
         conflicts = unify(*graphs, alignment.links, keep=keep, same_keys=same).conflicts
-    return _Content(write=write, conflicts=conflicts, merged=Merged(form="rdf", triples=triples))
+    sources = [graph.source.edge_properties for graph in alignment.pair.graphs]
+    count = sum(len(table) for table in sources if table is not None)
+    lost = (f"{count} properties of edges",) if count else ()
+    merged = Merged(form="rdf", triples=triples, not_held=lost)
+    return _Content(write=write, conflicts=conflicts, merged=merged)
 
 
 def _records(alignment: Alignment, kind: str, keep: Side) -> _Content:

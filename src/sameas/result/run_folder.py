@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, get_args
@@ -26,9 +26,10 @@ from sameas.errors import InputError, refusing
 from sameas.formats.files import read_bytes
 from sameas.formats.tables import read_parquet
 from sameas.formats.vectors import read_array
-from sameas.graph.graph import Graph
+from sameas.graph.graph import Graph, Shape
 from sameas.graph.kind import Kind
 from sameas.graph.matched import NAMING_SCHEMA, MatchedGraph, MatchedPair
+from sameas.graph.property_tables import EDGE_PROPERTIES, PropertyKeys
 from sameas.graph.rdf.reading import Reading
 from sameas.graph.task import Inputs
 from sameas.options.options import Options, recorded_options
@@ -63,6 +64,7 @@ COLUMNS: dict[str, pl.Schema] = {
     "word_vectors": pl.Schema([("word", pl.String), ("vector", pl.List(pl.Float32))]),
     "encoded_names": pl.Schema([("name", pl.String), ("vector", pl.List(pl.Float32))]),
     "naming": NAMING_SCHEMA,
+    "edge_properties": EDGE_PROPERTIES,
 }
 """The columns that each table must have."""
 FITS: dict[str, Callable[[Any], bool]] = {
@@ -83,6 +85,8 @@ FITS: dict[str, Callable[[Any], bool]] = {
 LATER = ("mean_rank",)
 """Columns that folders of earlier versions do not have."""
 REQUIRED = ("links", "candidates", "unmatched")
+RULES = ("id", "name", "label", "language", "include", "exclude", "blank_nodes", "link")
+"""The options of reading by which a graph is understood, and written again in its shape."""
 KINDS = pl.Series("kind", [kind.name.lower() for kind in Kind])
 AGAIN = "run sameas align again"
 DAMAGED = f"is missing or damaged; {AGAIN}"
@@ -173,8 +177,19 @@ def _write_source(graph: Graph, folder: Path) -> None:
         tables["triples"] = tables["triples"].with_columns(graph=graph.triple_graphs)
     if graph.linkable is not None:
         tables["linkable"] = graph.entities.gather(graph.linkable).to_frame("entity")
+    if graph.edge_properties is not None:
+        tables["edge_properties"] = graph.edge_properties
+    reading = graph.reading or Reading()
+    origin = {
+        "shape": graph.shape,
+        "names_given": graph.given_names is not None,
+        "reading": {name: getattr(reading, name) for name in RULES},
+        "keys": None if graph.keys is None else asdict(graph.keys),
+    }
     folder.mkdir()
     _write_tables(tables, folder)
+    text = json.dumps(origin, indent=2, ensure_ascii=False)
+    (folder / "origin.json").write_text(text + "\n", encoding="utf8")
 
 
 def _tables_of(graph: Graph | MatchedGraph) -> dict[str, pl.DataFrame]:
@@ -263,7 +278,7 @@ def _read_record(path: Path) -> tuple[dict[str, Any], Options, Diagnostics]:
         return record, options, diagnostics
 
 
-def _check_types(record: Diagnostics | LanguageSupport) -> None:
+def _check_types(record: Diagnostics | LanguageSupport | PropertyKeys) -> None:
     """Raise an error if a field that was read from JSON holds a value of another type."""
     for field in fields(record):
         value = getattr(record, field.name)
@@ -337,11 +352,40 @@ def _read_graph(folder: Path) -> MatchedGraph:
 
 
 def _read_source(folder: Path) -> Graph:
-    """A graph as it was read from RDF; the rules by which it was understood are not kept."""
-    tables = _read_tables(folder)
-    triples = tables["triples"]
+    """A graph as it was read, in the shape that it had."""
+    tables, file = _read_tables(folder), folder / "origin.json"
+    triples, of_edges = tables["triples"], tables["edge_properties"]
     graphs = triples["graph"] if "graph" in triples.columns else None
-    return replace(_graph_of(tables, folder), reading=Reading(), triple_graphs=graphs)
+    graph = replace(_graph_of(tables, folder), reading=Reading(), triple_graphs=graphs)
+    if not file.exists():  # of a version that kept nothing about the shape
+        return replace(graph, shape="rdf")
+    if of_edges is not None and not of_edges["triple"].is_between(0, len(triples) - 1).all():
+        raise InputError(folder / "edge_properties.parquet", DAMAGED)
+    with refusing(file, "is damaged", AGAIN):
+        origin = json.loads(read_bytes(file))
+        shape, keys = origin["shape"], origin["keys"]
+        if shape not in get_args(Shape):
+            raise ValueError("no shape")
+        rules = {name: _frozen(origin["reading"][name]) for name in RULES}
+        return replace(
+            graph,
+            shape=shape,
+            reading=Reading(**rules),
+            given_names=graph.given_names if origin["names_given"] else None,
+            edge_properties=of_edges,
+            keys=None if keys is None else _property_keys(keys),
+        )
+
+
+def _property_keys(record: Mapping[str, Any]) -> PropertyKeys:
+    keys = PropertyKeys(**{name: _frozen(value) for name, value in record.items()})
+    _check_types(keys)
+    return keys
+
+
+def _frozen(value: Any) -> Any:
+    """A value that JSON held, a tuple in place of a list."""
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _read_tables(folder: Path) -> dict[str, Any]:
@@ -352,7 +396,7 @@ def _read_tables(folder: Path) -> dict[str, Any]:
     }
     optional = {
         name: _read_if_there(folder / f"{name}.parquet")
-        for name in ("alternatives", "linkable", "name_paths", "naming")
+        for name in ("alternatives", "linkable", "name_paths", "naming", "edge_properties")
     }
     return {**required, **optional}
 
