@@ -3,7 +3,7 @@
 BIN = .venv/bin
 DATA = data
 
-.PHONY: help setup format check test coverage ci slow hostile fuzz kills determinism lowest supply demo \
+.PHONY: help setup format check test site coverage ci slow hostile fuzz kills determinism lowest supply demo \
 	experiments figures longer clean
 
 help:  ## list the chores
@@ -25,6 +25,9 @@ check:  ## linter, formatter, types, layers
 
 test:  ## the tests
 	$(BIN)/python -m pytest
+
+site:  ## the documentation, in build/site: every notebook executed, every link checked
+	$(BIN)/python scripts/build_site.py
 
 coverage:  ## the tests, and the share of the code that they reach: at least 90% (twice the time)
 	$(BIN)/python -m pytest --cov=sameas --cov-report=term:skip-covered --cov-fail-under=90
