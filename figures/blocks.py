@@ -211,6 +211,20 @@ def real_means(results: Results) -> str:
     return f"{table(['', *METHODS.values()], rows)}\n\n{results.origin('real', 'large')}"
 
 
+def records(results: Results) -> str:
+    """Links between tables: strict precision, recall and F1."""
+    rows = [
+        [
+            name,
+            count(values["gold"]),
+            *(score(values[key]) for key in ("precision", "recall", "f1")),
+        ]
+        for name, values in sorted(results["records"].items())
+    ]
+    header = ["tables", "gold links", "precision", "recall", "**F1**"]
+    return f"{table(header, rows)}\n\n{results.origin('records')}"
+
+
 # Speed and scale
 
 YARDSTICKS = {"best": "yardstick", "paper": "yardstick", "exact": "yardstick, exact"}
@@ -522,6 +536,7 @@ BLOCKS: Mapping[str, Block] = {
     "calibration": calibration,
     "real": real,
     "real-means": real_means,
+    "records": records,
     "speed-sentence": speed_sentence,
     "scale-sentence": scale_sentence,
     "speed": of_benchmark("speed", speed, "dbp15k/zh_en"),

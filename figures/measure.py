@@ -179,6 +179,29 @@ def large(places: Places) -> Iterator[Case]:
             yield key, partial(measure, places.datasets[key])
 
 
+# Records
+
+
+def records(places: Places) -> Iterator[Case]:
+    """Tables in which a row is an entity, files as they are: DATA/records/NAME.
+
+    Gold is complete, so that every other link is wrong.
+    """
+
+    def linked(folder: Path) -> Values:
+        gold = read_gold(folder / "gold.csv")
+        alignment = sameas.align(str(folder / "left.csv"), str(folder / "right.csv"), no_audit=True)
+        links = set(alignment.links.select("left", "right").rows())
+        correct = len(links & set(gold.select("left", "right").rows()))
+        precision, recall = correct / max(len(links), 1), correct / len(gold)
+        f1 = 2 * precision * recall / max(precision + recall, 1e-9)
+        return {"gold": len(gold), "f1": f1, "precision": precision, "recall": recall}
+
+    for folder in sorted(places.data.glob("records/*")):
+        if (folder / "left.csv").is_file():
+            yield folder.name, partial(linked, folder)
+
+
 # Text that commands print
 
 
@@ -343,6 +366,7 @@ PARTS = (
     Part("raw", of_datasets(raw_names, BEST), 9),
     Part("both", both_names, 0.5),
     Part("real", real, 4),
+    Part("records", records, 0.5),
     Part("territories", territories, 2),
     Part("speed", of_one("speed"), 5, code=BENCHMARKED),
     Part("solver", of_one("solver"), 3, code=BENCHMARKED),
