@@ -229,7 +229,7 @@ def test_the_flags_of_align_are_the_fields_of_options_inputs_and_reading():
     every = [field for one in classes for field in fields(one)]
     expected = {f"--{field.name.replace('_', '-')}" for field in every}
     expected.remove("--encoded-names")  # which only a run folder has
-    others = {"inputs", "-o", "--out", "--predicate", "--preset", "--names", "--json"}
+    others = {"inputs", "-o", "--out", "--predicate", "--preset", "--names", "--json", "--with"}
     assert flags == expected | others
 
 

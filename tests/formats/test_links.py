@@ -33,6 +33,7 @@ from sameas import (
 )
 from sameas.formats.links import read_link_set
 from sameas.graph.iri import are_iris, from_iris, is_iri, to_iris, to_property_iris
+from sameas.graph.kind import Kind
 from sameas.graph.link_set import (
     LINK_COLUMNS,
     LINK_SCHEMA,
@@ -414,7 +415,7 @@ BY_KIND = {
 }
 
 
-def of_every_kind(*, kinds=True):
+def of_every_kind(*, kinds="both"):
     """An alignment whose left entities are of all kinds, with links in another order."""
     entities = [*BY_KIND, f"{SKOS}Concept"]
     triples = [
@@ -427,10 +428,12 @@ def of_every_kind(*, kinds=True):
     left = Graph.from_triples(triples, entities=entities, attributes=names)
     right = Graph.from_triples([], entities=[f"r{entity}" for entity in BY_KIND])
     pair = matched_pair(left=left, right=right)
-    if kinds:
+    if kinds != "none":
         codes = {"Class": 1, "property": 2, "other": 3}
         numbers = np.array([codes.get(entity, 0) for entity in entities], np.int8)
-        pair = replace(pair, left=replace(pair.left, kinds=numbers))
+        of_right = np.array([codes.get(entity, 0) for entity in BY_KIND], np.int8)
+        right = replace(pair.right, kinds=of_right if kinds == "both" else pair.right.kinds)
+        pair = replace(pair, left=replace(pair.left, kinds=numbers), right=right)
     pairs = table(*((entity, f"r{entity}", 1.0, 0.5) for entity in reversed(BY_KIND)))
     parts = {"pair": pair, "links": pairs}
     figures = Diagnostics(solver="exact", objective=1.0)
@@ -442,11 +445,44 @@ def predicates_in(path):
     return dict(zip(found.links["left"], found.predicates, strict=True))
 
 
-def test_each_link_has_the_predicate_that_fits_its_left_entity():
-    found = of_every_kind()
-    assert dict(zip(found.links["left"], predicates_of(found), strict=True)) == BY_KIND
-    without = dict(zip(found.links["left"], predicates_of(of_every_kind(kinds=False)), strict=True))
-    assert without == BY_KIND | {"Class": PREDICATES["exactMatch"], "property": SAME_AS}
+def test_each_link_has_the_predicate_that_fits_its_entities():
+    def predicates(kinds):
+        found = of_every_kind(kinds=kinds)
+        return dict(zip(found.links["left"], predicates_of(found), strict=True))
+
+    unlike = dict.fromkeys(("Class", "property"), PREDICATES["exactMatch"])
+    assert predicates("both") == BY_KIND
+    assert predicates("left") == BY_KIND | unlike
+    assert predicates("none") == BY_KIND | unlike | {"property": SAME_AS}
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "name"),
+    [
+        (Kind.CLASS, Kind.INDIVIDUAL, "exactMatch"),
+        (Kind.INDIVIDUAL, Kind.CLASS, "exactMatch"),
+        (Kind.PUN, Kind.CLASS, "equivalentClass"),
+        (Kind.PROPERTY, Kind.PUN, "equivalentProperty"),
+        (Kind.PUN, Kind.PUN, "equivalentClass"),
+        (Kind.INDIVIDUAL, Kind.INDIVIDUAL, "sameAs"),
+        (Kind.CLASS, None, "equivalentClass"),
+    ],
+)
+def test_the_predicate_of_two_kinds(left, right, name):
+    pair = matched_pair(
+        left=Graph.from_triples([], entities=["a"]), right=Graph.from_triples([], entities=["b"])
+    )
+    kinds = [np.array([kind or 0], np.int8) for kind in (left, right)]
+    pair = replace(
+        pair,
+        left=replace(pair.left, kinds=kinds[0]),
+        right=replace(pair.right, kinds=kinds[1]),
+    )
+    links = table(("a", "unknown" if right is None else "b", 1.0, 0.5))
+    figures = Diagnostics(solver="exact", objective=1.0)
+    parts = {"pair": pair, "links": links}
+    found = Alignment(options=Options(), diagnostics=figures, load=parts.get)
+    assert predicates_of(found).to_list() == [PREDICATES[name]]
 
 
 @pytest.mark.parametrize("suffix", [".nt", ".ttl", ".sssom.tsv"])
@@ -478,7 +514,7 @@ def test_concepts_of_an_rdf_file_are_known_from_their_types(tmp_path):
     parts = {"pair": matched_pair(left=graph, right=graph), "links": pairs}
     figures = Diagnostics(solver="exact", objective=1.0)
     found = Alignment(options=Options(), diagnostics=figures, load=parts.get)
-    assert predicates_of(found).to_list() == [SAME_AS, PREDICATES["exactMatch"]]
+    assert set(predicates_of(found)) == {PREDICATES["exactMatch"]}
 
 
 def test_formats_without_predicates_do_not_miss_them(tmp_path):

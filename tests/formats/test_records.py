@@ -282,3 +282,21 @@ def test_inspect_lists_the_columns(tmp_path):
     assert columns[0] == {"column": "id", "filled": 3, "distinct": 3, "role": "id"}
     assert {one["column"]: one["role"] for one in columns}["name"] == "name"
     assert {one["column"]: one["filled"] for one in columns}["stars"] == 2
+
+
+def test_a_header_that_says_nothing_is_shown_where_a_cell_is_empty(tmp_path):
+    (tmp_path / "t.csv").write_text("foo,bar,baz\nx,,z\ny,b,x\n")
+    with pytest.raises(
+        InputError, match=r"has the columns foo, bar, baz, .*`table` triples .*edges"
+    ):
+        sameas.read_graph(tmp_path / "t.csv")
+
+
+def test_a_first_row_that_stands_again_is_no_header(tmp_path):
+    (tmp_path / "t.tsv").write_text("a\tr\tb\nc\tr\td\na\tr\tb\n")
+    graph = sameas.read_graph(tmp_path / "t.tsv")
+    assert graph.entities.to_list() == ["a", "b", "c", "d"]
+    assert (len(graph.triples), len(graph.distinct_triples)) == (3, 2)
+    (tmp_path / "u.tsv").write_text("a\tr\tb\nc\tr\td\nc\tr\td\n")
+    with pytest.raises(InputError, match="has the columns a, r, b"):
+        sameas.read_graph(tmp_path / "u.tsv")

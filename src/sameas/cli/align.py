@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib import import_module
@@ -44,6 +44,63 @@ MANY, FEW, NEARLY = 0.1, 10, 5.0
 many, and score nearly as much as the partner."""
 MATCHES_SHOWN = 5
 """Relation matches in the summary; all are in the run folder."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """Where the links go, and what is written of them."""
+
+    out: Annotated[
+        Path,
+        Option(
+            "Where the links go: .tsv, .csv, .parquet, .jsonl, .sssom.tsv, .nt, .ttl or .rdf; no "
+            "suffix for a run folder; - for standard output (TSV).",
+            metavar="OUT",
+        ),
+    ]
+    predicate: Annotated[
+        str | None,
+        Option(
+            "What RDF and SSSOM say of a link: sameAs, exactMatch, schema:sameAs or an IRI; else "
+            "what fits its entities.",
+            metavar="NAME|IRI",
+        ),
+    ] = None
+    with_: Annotated[
+        tuple[str, ...],
+        Option(
+            "Columns of the inputs that a table of links carries for its readers, as in "
+            "name,city; where the sides differ, left=city,right=town.",
+            metavar="COLUMN,...",
+        ),
+    ] = ()
+
+    @property
+    def is_printed(self) -> bool:
+        """Whether links go to standard output."""
+        return str(self.out) == STANDARD_OUTPUT
+
+    def writer(self) -> Callable[[Alignment], tuple[str, ...]]:
+        """What writes the links, checked before the work; it returns what the format lacks."""
+        from sameas.result.export import prepare
+
+        if not self.is_printed:
+            return prepare(self.out, predicate=self.predicate, folder=True, with_=self.with_)
+        if is_json():
+            raise OptionError(
+                "-o - prints links on standard output, where --json prints its object; give a file"
+            )
+        return self._print_links
+
+    def _print_links(self, alignment: Alignment) -> tuple[str, ...]:
+        """Print the links as TSV on standard output; returns what that cannot hold."""
+        from sameas.result.export import prepare
+
+        with TemporaryDirectory(prefix="sameas-") as folder:
+            file = Path(folder) / "links.tsv"
+            not_held = prepare(file, with_=self.with_)(alignment)
+            say(file.read_text(encoding="utf-8").removesuffix("\n"))
+        return not_held
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +166,7 @@ class InputFiles:
     layout.
     """,
     examples=r"""
-    sameas align left.csv right.csv -o links.csv
+    sameas align left.csv right.csv -o links.csv --with name,city
     sameas align left.csv right.csv --id left=nr,right=key --name title -o -
     sameas align zh_en -o links.tsv
     sameas align left.tsv right.parquet --names names.tsv -o run
@@ -122,22 +179,6 @@ class InputFiles:
 def align(
     inputs: tuple[str, ...],
     *,
-    out: Annotated[
-        Path,
-        Option(
-            "Where the links go: .tsv, .csv, .parquet, .jsonl, .sssom.tsv, .nt, .ttl or .rdf; no "
-            "suffix for a run folder; - for standard output (TSV).",
-            metavar="OUT",
-        ),
-    ],
-    predicate: Annotated[
-        str | None,
-        Option(
-            "What RDF and SSSOM say of a link: sameAs, exactMatch, schema:sameAs or an IRI; else "
-            "what fits its left entity.",
-            metavar="NAME|IRI",
-        ),
-    ] = None,
     preset: Annotated[
         Preset, Option("The best we know, or the method exactly as published.")
     ] = "best",
@@ -148,6 +189,7 @@ def align(
             metavar="FILE|uri",
         ),
     ] = (),
+    output: Output,
     input_files: InputFiles,
     choices: Annotated[dict[str, Any], Options],
     reading: Reading,
@@ -155,18 +197,13 @@ def align(
 ) -> dict[str, Any]:
     """Read, align and write; the summary of the run."""
     from sameas.pipeline.cluster import working
-    from sameas.result.export import prepare
+    from sameas.result.carried import check_carried
     from sameas.result.overwriting import refuse_inputs
 
-    files = input_files.given()
+    files, out = input_files.given(), output.out
     options = make_options(preset, **choices)
     refuse_unused(options, [*choices, *files], embeddings="embeddings" in files)
-    is_printed = str(out) == STANDARD_OUTPUT
-    if is_printed and is_json():
-        raise OptionError(
-            "-o - prints links on standard output, where --json prints its object; give a file"
-        )
-    write_out = _print_links if is_printed else prepare(out, predicate=predicate, folder=True)
+    write_out = output.writer()
     learned_from = [files.pop(name, None) for name in ("seeds", "reject")]
     read = (*inputs, *names, *files.values(), *reading.query, options.encoder)
     refuse_inputs(out, read, learned_from=learned_from)
@@ -174,6 +211,7 @@ def align(
     with working(options, where), progress_display() as progress:
         with _timed("reading", seconds, progress):
             pair = _read(inputs, names, reading)
+            check_carried(pair, output.with_)
         alignment = _aligned(pair, options, input_files, out, progress)
         changed = changed_links(input_files, alignment)  # before that run may be replaced
         seconds.update(alignment.seconds)
@@ -182,7 +220,7 @@ def align(
         shutil.rmtree(_finished_phases(out), ignore_errors=True)
     values = _values(alignment, seconds, out, not_held, changed)
     note_not_held(out, not_held)
-    if is_printed:
+    if output.is_printed:
         return values
     _show(alignment, values)
     next_step = ""
@@ -255,17 +293,6 @@ def _values(
         "not_held": list(not_held),
         **({"changed": changed} if changed else {}),
     }
-
-
-def _print_links(alignment: Alignment) -> tuple[str, ...]:
-    """Print the links as TSV on standard output; returns what that cannot hold."""
-    from sameas.result.export import prepare
-
-    with TemporaryDirectory(prefix="sameas-") as folder:
-        file = Path(folder) / "links.tsv"
-        not_held = prepare(file)(alignment)
-        say(file.read_text(encoding="utf-8").removesuffix("\n"))
-    return not_held
 
 
 def _show(alignment: Alignment, values: dict[str, Any]) -> None:
@@ -351,7 +378,9 @@ def _described(graph: MatchedGraph, count: int) -> str:
     """What a graph holds; of records, which columns were taken for ids and names."""
     reading = graph.source.reading
     if graph.source.shape != "records" or reading is None:
-        return f"{count:,} entities, {len(graph.triples):,} triples"
+        repeated = len(graph.triples) - len(graph.distinct_triples)
+        again = f" ({repeated:,} repeated; each counts once)" if repeated else ""
+        return f"{count:,} entities, {len(graph.triples):,} triples{again}"
     ids = ", ".join(f'"{column}"' for column in reading.id)
     id = f"id column {ids}" if ids else "row numbers are ids"
     names = ", ".join(f'"{column}"' for column in graph.name_paths)

@@ -21,6 +21,7 @@ from sameas.options.declare import Option
     """,
     examples="""
     sameas convert run links.tsv
+    sameas convert run links.csv --with name,city
     sameas convert run links.sssom.tsv --meta license=https://example.org/cc0
     sameas convert links.parquet links.nt --predicate exactMatch
     sameas convert oaei.rdf links.jsonl
@@ -36,7 +37,7 @@ def convert(
         str | None,
         Option(
             "What RDF and SSSOM say of a link: sameAs, exactMatch, schema:sameAs or an IRI; else "
-            "what IN says; of a run, what fits the left entity.",
+            "what IN says; of a run, what fits the entities.",
             metavar="NAME|IRI",
         ),
     ] = None,
@@ -45,6 +46,14 @@ def convert(
         Option(
             "Metadata of SSSOM: license, mapping_set_id, subject_source, mapping_date, ...",
             metavar="NAME=VALUE",
+        ),
+    ] = (),
+    with_: Annotated[
+        tuple[str, ...],
+        Option(
+            "Of a run, columns of its graphs to carry in a table, as in name,city; where the sides "
+            "differ, left=city,right=town.",
+            metavar="COLUMN,...",
         ),
     ] = (),
 ) -> dict[str, Any]:
@@ -57,7 +66,7 @@ def convert(
     from sameas.result.run_folder import read_run
 
     statements = {name: value for name, _, value in (text.partition("=") for text in meta)}
-    write_out = prepare(target, predicate=predicate, meta=statements)
+    write_out = prepare(target, predicate=predicate, meta=statements, with_=with_)
     refuse_inputs(target, [source])
     iri = None if predicate is None else predicate_iri(predicate)
     skipped: list[str] = []

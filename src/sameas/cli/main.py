@@ -68,8 +68,7 @@ class Program(Command):
             with to_standard_output():
                 sys.stdout.flush()
         except SameasError as error:
-            quoting = isinstance(error, InputError)  # it may quote a file, which is left as it is
-            _fail(str(error) if quoting else as_flags(str(error)), 2)
+            _fail(_with_flags(error), 2)
         except click.exceptions.NoArgsIsHelpError as error:
             say(error.format_message(), err=True, always=True)
             sys.exit(2)
@@ -122,6 +121,17 @@ def _checked(args: Sequence[str]) -> Sequence[str]:
                 f"({sys.getfilesystemencoding()}); rename the file, or set PYTHONUTF8=1"
             ) from None
     return args
+
+
+def _with_flags(error: SameasError) -> str:
+    """The message of an error with flags in place of arguments' names.
+
+    That of an InputError may quote a file, which is left as it is: only the remedy behind the
+    last semicolon has flags.
+    """
+    problem, semicolon, remedy = str(error).rpartition("; ")
+    quoted = f"{problem}{semicolon}" if isinstance(error, InputError) else ""
+    return quoted + as_flags(remedy if quoted else str(error))
 
 
 def _message(error: BaseException) -> str | None:

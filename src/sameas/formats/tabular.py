@@ -34,7 +34,7 @@ NO_COLUMN = re.compile(r"^[\W\d_]*$|^\w+://")
 """What no column is called: nothing, a number, an address."""
 WAYS = (
     "say what a row is: `table` triples (a statement: head, relation, tail), `table` records "
-    "(an entity; `id` names the column of ids) or `table` edges (of a property graph)"
+    "(an entity, whose column of ids `id` names) or `table` edges (of a property graph)"
 )
 
 
@@ -146,15 +146,20 @@ def _has_names(table: RawTable) -> bool:
 
 
 def _are_triples(table: RawTable) -> bool:
-    """Whether three columns without a header are triples: IRIs, or tails are heads, too."""
+    """Whether three columns without a header are triples.
+
+    They are if they hold IRIs, if the first row stands again below (so that it is no header), or
+    if tails are heads, too. With an empty cell, nothing tells.
+    """
     if IRI.fullmatch(table.header[0]) and IRI.fullmatch(table.header[2]):
         return True
-    return _tails_meet_heads(table)
-
-
-def _tails_meet_heads(table: RawTable) -> bool:
-    """Whether a table of three columns without a header looks like triples."""
-    triples = table.triples()
-    tails = triples["tail"].unique()
-    met = positions_of(tails, triples["head"].unique()) >= 0
-    return len(tails) > 0 and bool(met.mean() >= TUNING.records.tails_met)
+    cells = table.cells
+    if cells.width != len(TRIPLE) or any(cells.null_count().row(0)):
+        return False
+    first = pl.DataFrame([table.header], schema=cells.schema, orient="row")
+    if len(cells.join(first, on=cells.columns, how="semi")):
+        return True
+    every = pl.concat([first, cells])
+    tails = every["2"].unique()
+    met = positions_of(tails, every["0"].unique()) >= 0
+    return bool(met.mean() >= TUNING.records.tails_met)

@@ -46,6 +46,8 @@ class LinkSet:
     """Abbreviations of IRIs that metadata and further columns use."""
     skipped: tuple[str, ...] = ()
     """What a reader left out, in sentences."""
+    carried: tuple[pl.Series, ...] = ()
+    """Columns of the graphs for people to read, in the order of the links; for tables alone."""
 
     @property
     def predicates(self) -> pl.Series:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +12,9 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import polars as pl
 
+from sameas.compute.arrays import Positions
 from sameas.compute.atomic import replacing_file
-from sameas.errors import OutputError, writing_to
+from sameas.errors import OptionError, OutputError, writing_to
 from sameas.formats.alignment_api import SOURCES, write_alignment_api
 from sameas.formats.files import address_of, elsewhere, kind_of
 from sameas.formats.same_as import write_same_as
@@ -33,6 +34,7 @@ from sameas.graph.link_set import (
 )
 from sameas.graph.matched import MatchedGraph
 from sameas.result.alignment import Alignment
+from sameas.result.carried import carried_columns, check_carried
 from sameas.result.curated import curated, manual_columns
 from sameas.result.run_folder import is_run, write_run
 
@@ -57,16 +59,20 @@ def write(
     *,
     predicate: str | None = None,
     meta: Mapping[str, str] | None = None,
+    with_: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """Write an alignment: its links as the suffix says, or a run folder if there is none.
 
     ``predicate`` (sameAs, exactMatch, schema:sameAs, equivalentClass, equivalentProperty or an
-    IRI) is what RDF and SSSOM say of a link, by default what fits its left entity: equivalentClass
-    for a class, equivalentProperty for a property, exactMatch for a SKOS concept, else sameAs.
-    ``meta`` holds statements about all links for SSSOM, such as a license. Returns what the
-    format cannot hold, in words; a run folder holds everything.
+    IRI) is what RDF and SSSOM say of a link, by default what fits its entities: equivalentClass
+    for two classes, equivalentProperty for two properties, exactMatch for SKOS concepts and for
+    entities of different kinds, else sameAs.
+    ``meta`` holds statements about all links for SSSOM, such as a license. ``with_`` are columns of
+    the graphs that a table of links carries for its readers: attributes or relations of that name,
+    and "name"; "left=city" and "right=town" are columns of one side. Returns what the format
+    cannot hold, in words; a run folder holds everything.
     """
-    return prepare(path, predicate=predicate, meta=meta, folder=True)(alignment)
+    return prepare(path, predicate=predicate, meta=meta, folder=True, with_=with_)(alignment)
 
 
 def write_links(
@@ -91,11 +97,12 @@ def prepare(
     predicate: str | None = None,
     meta: Mapping[str, str] | None = None,
     folder: bool = False,
+    with_: Sequence[str] = (),
 ) -> Callable[[Alignment | LinkSet | Table], tuple[str, ...]]:
     """The function that writes links or an alignment there; call this before long work.
 
-    Raises an OutputError if nothing could be written there, or an OptionError if ``predicate`` or
-    ``meta`` cannot be used. ``folder`` allows a path without suffix, for a run folder.
+    Raises an OutputError if nothing could be written there, or an OptionError if ``predicate``,
+    ``meta`` or ``with_`` cannot be used. ``folder`` allows a path without suffix, for a run folder.
     """
     path = Path(path)
     suffix = kind_of(path) if path.suffix.lower() == ".tsv" else path.suffix.lower()
@@ -105,6 +112,7 @@ def prepare(
     check_place(path, suffix, {**FORMATS, "": None} if folder else FORMATS, remedy=remedy)
     iri = None if predicate is None else predicate_iri(predicate)
     metadata = check_meta(meta or {})
+    columns = _carried(with_, path, suffix)
 
     def write_there(content: Alignment | LinkSet | Table) -> tuple[str, ...]:
         if isinstance(content, Alignment) and not suffix:
@@ -114,8 +122,16 @@ def prepare(
         if isinstance(content, Alignment):
             content = curated(content)
             links = described(content) if suffix == ".sssom.tsv" else _link_set(content.links)
+            if columns:
+                check_carried(content.pair, columns)
+                carried = carried_columns(content.pair, links.links, columns)
+                links = replace(links, carried=tuple(carried))
             if iri is None and "predicate" in holds:
-                links = saying(links, predicates_of(content, links.links["left"]))
+                links = saying(links, predicates_of(content, links.links))
+        elif columns:
+            raise OptionError(
+                "`with_` needs a run folder or an alignment, got links without graphs"
+            )
         else:
             links = content if isinstance(content, LinkSet) else _link_set(content)
         links = replace(links, metadata={**links.metadata, **metadata})
@@ -129,6 +145,17 @@ def prepare(
         return (*lost, *_not_held(links, holds))
 
     return write_there
+
+
+def _carried(columns: Sequence[str], path: Path, suffix: str) -> tuple[str, ...]:
+    """The columns to carry, refused where links do not go to a table."""
+    columns = (columns,) if isinstance(columns, str) else tuple(columns)
+    if columns and suffix not in (*TABLES, ".jsonl"):
+        remedy = "convert the run with it afterwards" if not suffix else "leave it out"
+        raise OptionError(
+            f"`with_` is for tables of links (.csv, .tsv, .parquet, .jsonl), got {path}; {remedy}"
+        )
+    return columns
 
 
 @contextmanager
@@ -177,10 +204,15 @@ def check_place(path: Path, suffix: str, known: Collection[str], *, remedy: str)
 def write_table(links: LinkSet, path: Path) -> None:
     """Write left, right, score and confidence: .tsv (without quotes), .csv, .parquet or .jsonl.
 
-    An id with a tab or line break in it is an error in .tsv; numbers that are not finite become
-    null in JSON Lines.
+    An id with a tab or line break in it is an error in .tsv, and in a column for readers a space;
+    numbers that are not finite become null in JSON Lines.
     """
     table, suffix = links.links.select(LINK_COLUMNS), path.suffix.lower()
+    carried = [
+        texts.str.replace_all(r"[\t\r\n]+", " ") if suffix == ".tsv" else texts
+        for texts in links.carried
+    ]
+    table = table.with_columns(carried)
     if suffix == ".jsonl":
         numbers = pl.col(NUMBERS)
         table.with_columns(pl.when(numbers.is_finite()).then(numbers)).write_ndjson(path)
@@ -207,17 +239,31 @@ FORMATS: dict[str, tuple[Callable[[LinkSet, Path], None], set[str]]] = {
 """How each format is written, and what it holds besides pairs of IRIs."""
 
 
-def predicates_of(alignment: Alignment, left: pl.Series | None = None) -> pl.Series:
-    """The IRI of each link's predicate, in the order of the links, or of these left entities."""
-    graph = alignment.pair.left
-    concepts = _concepts(graph.source)
-    codes = np.where(graph.entities.is_in(concepts.implode()), CONCEPT, 0)
-    codes = np.where(np.isin(graph.kinds, (Kind.CLASS, Kind.PROPERTY)), graph.kinds, codes)
-    left = alignment.links["left"] if left is None else left
-    predicates: pl.Series = left.replace_strict(
-        graph.entities, BY_KIND.gather(codes), default=SAME_AS, return_dtype=pl.String
+def predicates_of(alignment: Alignment, links: pl.DataFrame | None = None) -> pl.Series:
+    """The IRI of each link's predicate, in the order of the links, or of these (left, right).
+
+    It is what fits both entities; skos:exactMatch where one is a class and the other is not.
+    """
+    links = alignment.links if links is None else links
+    left, right = (
+        _codes(graph, links[side])
+        for side, graph in zip(("left", "right"), alignment.pair.graphs, strict=True)
     )
-    return predicates.rename("predicate")
+    left, right = np.where(left < 0, right, left), np.where(right < 0, left, right)
+    left, right = np.where(left == Kind.PUN, right, left), np.where(right == Kind.PUN, left, right)
+    codes = np.where(left == right, left, CONCEPT)
+    return BY_KIND.gather(np.where(codes == Kind.PUN, Kind.CLASS, np.maximum(codes, 0))).rename(
+        "predicate"
+    )
+
+
+def _codes(graph: MatchedGraph, entities: pl.Series) -> Positions:
+    """What each of these entities is: a place in ``BY_KIND``, a pun, or -1 if it is not there."""
+    told = np.isin(graph.kinds, (Kind.CLASS, Kind.PROPERTY, Kind.PUN))
+    concepts = graph.entities.is_in(_concepts(graph.source).implode()).to_numpy()
+    codes = np.where(told, graph.kinds, np.where(concepts, CONCEPT, 0))
+    positions = graph.positions(entities)
+    return np.where(positions < 0, -1, codes[positions]).astype(np.int64)
 
 
 def _concepts(graph: Graph) -> pl.Series:

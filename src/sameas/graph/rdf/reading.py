@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -116,10 +117,11 @@ class Reading:
         >>> Reading(id=("left=nr", "right=key"), name=("title",)).for_side(1).id
         ('key',)
         """
-        return replace(self, id=_of_side(self.id, number), name=_of_side(self.name, number))
+        id, name = (columns_of_side(columns, number) for columns in (self.id, self.name))
+        return replace(self, id=id, name=name)
 
 
-def _of_side(columns: tuple[str, ...], number: int) -> tuple[str, ...]:
+def columns_of_side(columns: Sequence[str], number: int) -> tuple[str, ...]:
     """The columns for one side, without the words that say for which side each is."""
     parts = [column.partition("=") for column in columns]
     return tuple(
