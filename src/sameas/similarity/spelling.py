@@ -21,11 +21,15 @@ from sameas.similarity.several_names import MaxOverNames
 from sameas.similarity.values import spelled_alike
 from sameas.text.folding import folded, in_blocks
 
-MARK = r"^(?:[a-z]?\d+[a-z]?|[a-z])$"
-"""Words that are a number, or a letter that stands alone."""
+MARK = r"\d+|\b[a-z]\b"
+"""Numbers, wherever they stand in a word, and letters that stand alone."""
 
-NEITHER, SAME, DIFFERENT, ONE, UNALIKE = range(5)
-"""Neither name has a mark, both the same, both different ones, one of them has; or no matter."""
+NUMERALS = {"i": "1", "v": "5"}
+"""Letters that stand alone and are numbers: type I is type 1."""
+
+NEITHER, SAME, PART, OVERLAP, DIFFERENT, ONE, UNALIKE = range(7)
+"""Neither name has a mark, both the same, one of them more, each some that the other has not,
+none in common, only one of them has any; or names that are not alike anyway."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +38,8 @@ class Spelling:
 
     names: MaxOverNames
     marks: NDArray[np.int64]
-    """The number of each name's set of marks, 0 for none; left before right."""
+    """The number of each name's set of marks in ``sets``; left before right."""
+    sets: list[frozenset[str]]
     letters: pl.Series
     """The letters of each name, without spaces."""
     rivals: Positions
@@ -55,9 +60,8 @@ class Spelling:
         near = np.flatnonzero(cosine >= self.tuning.alike)
         a, b = a[near], b[near] + self.names.products.shape[0]
         ours, theirs = self.marks[a], self.marks[b]
-        both = np.where((ours == 0) | (theirs == 0), ONE, DIFFERENT)
         levels = np.full(len(left), UNALIKE)
-        levels[near] = np.where(ours == theirs, np.where(ours == 0, NEITHER, SAME), both)
+        levels[near] = self._levels(ours, theirs)
         first, second = self.letters.gather(a), self.letters.gather(b)
         lengths = np.stack([first.str.len_chars().to_numpy(), second.str.len_chars().to_numpy()])
         shortest, longest = lengths.min(axis=0), lengths.max(axis=0)
@@ -67,6 +71,14 @@ class Spelling:
         close = np.zeros(len(left), dtype=np.bool_)
         close[near[tried]] = likeness >= self.tuning.close
         return levels, close
+
+    def _levels(self, ours: Numbers, theirs: Numbers) -> NDArray[np.int64]:
+        """How pairs of sets of marks, by number, compare."""
+        size = np.int64(len(self.sets))
+        distinct, numbers = np.unique(ours * size + theirs, return_inverse=True)
+        sets = (([self.sets[i] for i in side]) for side in np.divmod(distinct, size))
+        each = [compare_marks(one, other) for one, other in zip(*sets, strict=True)]
+        return np.array(each, dtype=np.int64)[numbers]
 
     def learn(self, left: Positions, right: Positions, trust: Vector) -> Terms:
         """What the anchors (left, right, trust), held against their rivals, tell about pairs.
@@ -79,9 +91,9 @@ class Spelling:
         one, other = np.divmod(self.rivals, max(self.names.shape[1], 1))
         rival = (partner[one] >= 0) & (partner[one] != other)
         spellings, against = self.compare(left, right), self.compare(one[rival], other[rival])
-        hits = np.bincount(spellings[0], trust, minlength=5)[:4]
-        misses = np.bincount(against[0], minlength=5)[:4]
-        chance = (misses + 1) / (misses.sum() + 4)
+        hits = np.bincount(spellings[0], trust, minlength=UNALIKE + 1)[:UNALIKE]
+        misses = np.bincount(against[0], minlength=UNALIKE + 1)[:UNALIKE]
+        chance = (misses + 1) / (misses.sum() + UNALIKE)
         likely = (hits + prior * chance) / (hits.sum() + prior)
         often = (trust[spellings[1]].sum() + prior * tuning.misspelled) / (trust.sum() + prior)
         seldom = (against[1].sum() + 0.5) / (len(against[1]) + 1)
@@ -105,14 +117,26 @@ def read_spelling(
 ) -> Spelling:
     """The spelling of the names (``texts``) that ``names`` compares."""
     plain = folded(pl.concat(texts))
-    marks = in_blocks(_marks, plain).fill_null("")
-    numbers = marks.rank("dense").cast(pl.Int64).to_numpy().copy()
-    numbers[(marks == "").to_numpy()] = 0
+    marks = in_blocks(_marks, plain)
+    distinct = marks.unique().sort()
+    numbers = distinct.search_sorted(marks).cast(pl.Int64).to_numpy()
+    sets = [frozenset(text.split()) for text in distinct]
     letters = plain.str.replace_all(" ", "", literal=True)
-    return Spelling(names, numbers, letters, rivals, tuning.spelling, tuning.values.long)
+    return Spelling(names, numbers, sets, letters, rivals, tuning.spelling, tuning.values.long)
 
 
 def _marks(texts: pl.Series) -> pl.Series:
     """The distinct marks of each text, in order."""
-    words = pl.element().filter(pl.element().str.contains(MARK)).unique().sort()
-    return texts.str.split(" ").list.eval(words).list.join(" ")
+    numeral = pl.element().str.strip_chars_start("0").replace({"": "0", **NUMERALS})
+    return texts.str.extract_all(MARK).list.eval(numeral.unique().sort()).list.join(" ")
+
+
+def compare_marks(ours: frozenset[str], theirs: frozenset[str]) -> int:
+    """How two sets of marks compare."""
+    if ours == theirs:
+        return SAME if ours else NEITHER
+    if not ours or not theirs:
+        return ONE
+    if ours < theirs or theirs < ours:
+        return PART
+    return OVERLAP if ours & theirs else DIFFERENT
