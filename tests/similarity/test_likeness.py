@@ -21,7 +21,22 @@ from sameas.similarity.cache import PairCache
 from sameas.similarity.hops import HopMean
 from sameas.similarity.matrix import make_profit
 from sameas.similarity.several_names import MaxOverNames, name_table
-from sameas.similarity.spelling import DIFFERENT, NEITHER, ONE, SAME, UNALIKE, read_spelling
+from sameas.similarity.spelling import (
+    DIFFERENT,
+    MAIN,
+    NEITHER,
+    ONE,
+    OVERLAP,
+    PART,
+    SAME,
+    SYNONYM,
+    SYNONYMS,
+    UNALIKE,
+    UNEQUAL,
+    compare_marks,
+    marks_of,
+    read_spelling,
+)
 from sameas.similarity.types import Types
 from sameas.similarity.values import (
     CLOSE,
@@ -32,6 +47,7 @@ from sameas.similarity.values import (
     Values,
     canonical,
 )
+from sameas.text.folding import folded
 from sameas.text.ngrams import ngram_rows
 
 few = settings(deadline=None, max_examples=40)
@@ -610,7 +626,7 @@ def test_marks_are_numbers_and_letters_that_stand_alone():
     names = ["Cervical vertebra 3", "Cervical vertebra", "Vitamin C", "Zanzibar"]
     others = ["cervical vertebra 3", "cervical vertebra 4", "cervical vertebra", "vitamin c"]
     spelling = spelling_of(names, others)
-    levels, close = spelling.compare(*every_pair(4, 4))
+    levels, close, _ = spelling.compare(*every_pair(4, 4))
     assert levels.reshape(4, 4).tolist() == [
         [SAME, DIFFERENT, ONE, UNALIKE],
         [ONE, ONE, NEITHER, UNALIKE],
@@ -636,3 +652,51 @@ def test_numbers_that_differ_speak_against_a_pair_once_links_show_it():
     same, different = terms(np.array([1, 1]), np.array([1, 2]))[:, 0]
     assert different < -1.5
     assert 0 < same <= 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "level"),
+    [
+        ("BS 5080-1", "BS 5080-2", OVERLAP),
+        ("150MM long ties", "350mm long ties", DIFFERENT),
+        ("rhombomere 08", "Rhombomere 8", SAME),
+        ("1st arch", "arch 1", SAME),
+        ("cli8m", "cli-8m", SAME),
+        ("SD4100", "sd-4100", SAME),
+        ("type I", "type 1", SAME),
+        ("Henry VIII", "Henry 8", SAME),
+        ("photo 7 2005", "photo 7", PART),
+        ("photo 7", "photo", ONE),
+        ("photo", "photos", NEITHER),
+    ],
+)
+def test_numbers_in_names_compare_as_numbers(one, other, level):
+    ours, theirs = (frozenset(text.split()) for text in marks_of(folded(pl.Series([one, other]))))
+    assert compare_marks(ours, theirs) == compare_marks(theirs, ours) == level
+
+
+def test_an_equal_main_name_is_told_from_an_equal_synonym_and_learned_to_be_worth_more():
+    words = ["apple", "berry", "cherry", "damson", "elder", "fig", "grape", "hazel"]
+    size = len(words)
+    ours = [name for word in words for name in (word, f"{word} one")]
+    theirs = [*words, *(f"the {word}" for word in words)]
+    theirs = [
+        name
+        for pair in zip(theirs, [*(f"{word} tree" for word in words), *words], strict=True)
+        for name in pair
+    ]
+    texts = pl.Series(ours), pl.Series(theirs)
+    rows = ngram_rows(pl.concat(texts), n=3, boundaries=True)
+    sides = rows.take(np.arange(2 * size)), rows.take(np.arange(2 * size, len(rows)))
+    starts = 2 * np.arange(size + 1), 2 * np.arange(2 * size + 1)
+    names = MaxOverNames(make_profit(*sides), *starts)
+    spelling = read_spelling(texts, names, names.alike(4))
+    some = np.arange(size)
+    assert spelling.compare(some, some)[2].tolist() == [MAIN] * size
+    assert spelling.compare(some, some + size)[2].tolist() == [SYNONYM] * size
+    assert spelling.compare(some[:1], some[1:2])[2].tolist() == [UNEQUAL]
+    terms = spelling.learn(some, some, np.ones(size))
+    main, synonym = (terms(some, other)[:, 2] for other in (some, some + size))
+    assert main.min() > 0.3
+    assert synonym.max() < -0.3
+    assert SYNONYMS not in spelling.compare(*every_pair(size, 2 * size))[2]

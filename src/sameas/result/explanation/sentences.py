@@ -56,7 +56,7 @@ TITLES = {
     "right lacks": "what the right one lacks",
     "types": "types",
     "attributes": "attributes",
-    "spelling": "numbers and misspellings in names",
+    "spelling": "numbers, misspellings, main names",
     "known": "given as a known link",
     "sketch": "rounding",
     "threshold": "threshold",

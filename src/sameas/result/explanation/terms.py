@@ -28,6 +28,7 @@ from sameas.similarity.make_task import make_task
 from sameas.similarity.matrix import RowProduct
 from sameas.similarity.model import Model, make_model, with_text
 from sameas.similarity.several_names import MaxOverNames
+from sameas.similarity.spelling import Spelling
 from sameas.similarity.traits import Worths
 from sameas.similarity.weights import evidence_worth, weights_of
 from sameas.text.folding import folded
@@ -434,9 +435,20 @@ class Decomposition:
             described = said["attributes"], partial(_attribute, attributes, pair)
             amount = said["attributes"].sum()
             parts.append(_part("attributes", 1.0, amount, described if details else None))
-        if "spelling" in said:
-            parts.append(Part(kind="spelling", score=float(said["spelling"][0])))
+        if (spelling := self.worths.traits.spelling) is not None:
+            parts.append(self._spelling_part(pair, spelling, said["spelling"], details))
         return parts
+
+    def _spelling_part(self, pair: Pair, spelling: Spelling, said: Vector, details: bool) -> Part:
+        """What numbers, misspellings and main names say, and which names these are of."""
+        terms = None
+        if details:
+            texts = spelling.shown(*pair)
+            terms = said, lambda place: {"text": texts[place]}
+        part, best = _part("spelling", 1.0, said.sum(), terms), self._best_names(pair)
+        if best is None:
+            return part
+        return replace(part, names=(self._names[0][best[0]], self._names[1][best[1]]))
 
     # --- what is missing ---
 
