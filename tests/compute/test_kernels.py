@@ -1,13 +1,18 @@
-"""Numba kernels where compiled code cannot be kept."""
+"""Numba kernels: compiled by two processes, and where compiled code cannot be kept."""
 
 import importlib.util
+import inspect
 import logging
+import os
+import subprocess
+import sys
 
 import numba
 import pytest
 
 from folders import put
 from sameas.compute.kernels import cache as kernels
+from sameas.compute.kernels import ready
 
 
 @pytest.fixture
@@ -61,3 +66,66 @@ def test_a_cache_that_can_no_longer_be_written_is_no_fault(tmp_path, double):
     (tmp_path / "__pycache__").rmdir()
     put(tmp_path / "__pycache__", "")
     assert compiled(2) == 4
+
+
+@pytest.fixture
+def compiled(monkeypatch):
+    """What is compiled here, one after the other; nothing is in the cache."""
+    names = []
+    monkeypatch.setattr(ready, "is_cached", lambda each: False)
+    monkeypatch.setattr(ready, "compile_kernel", lambda each: names.append(each.py_func.__name__))
+    ready._make_ready_once.cache_clear()
+    yield names
+    ready._make_ready_once.cache_clear()
+
+
+def test_kernels_are_compiled_by_two_processes_and_people_are_told(compiled, monkeypatch, caplog):
+    started = []
+
+    class Helper:
+        def __init__(self, command, **streams):
+            started.append(command)
+
+        def wait(self):
+            started.append("ended")
+
+    monkeypatch.setattr(subprocess, "Popen", Helper)
+    ready.make_ready()
+    ready.make_ready()
+    assert compiled == [each.py_func.__name__ for each in ready.KERNELS]
+    assert started == [[sys.executable, "-m", "sameas.compute.kernels.ready"], "ended"]
+    assert [record.message.startswith("compiling") for record in caplog.records] == [True]
+
+
+def test_where_no_process_can_be_started_all_is_compiled_here(compiled, monkeypatch):
+    def refuse(*_, **__):
+        raise BlockingIOError("no more processes")
+
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    ready.make_ready()
+    assert len(compiled) == len(ready.KERNELS)
+
+
+def test_nothing_is_compiled_ahead_if_kernels_are_cached(compiled, monkeypatch, caplog):
+    monkeypatch.setattr(ready, "is_cached", lambda each: True)
+    ready.make_ready()
+    assert compiled == []
+    assert not caplog.records
+
+
+def test_kernels_are_compiled_for_the_arrays_that_they_are_called_with(tmp_path):
+    """Else each would be compiled twice: one version for its annotations, one that is used."""
+    code = """
+import sameas
+from sameas.compute.kernels import ready
+for each in ready.KERNELS:
+    ready.compile_kernel(each)
+pair = sameas.read_pair(sameas.DEMO)
+for solver in ("sinkhorn", "hungarian"):
+    sameas.align(pair, preset="paper", solver=solver)
+    sameas.align(pair, solver=solver)
+print([each.py_func.__name__ for each in ready.KERNELS if len(each.signatures) != 1])
+"""
+    command = [sys.executable, "-c", inspect.cleandoc(code)]
+    result = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ))
+    assert (result.stdout, result.stderr) == ("[]\n", "")

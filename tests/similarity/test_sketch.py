@@ -127,12 +127,13 @@ def test_zeros_that_are_stored_meet_nobody():
     zeros.data[:] = 0
     for found in top_products(zeros, zeros, 2, 2):
         assert not found.nnz
-    products, size = np.array([0.0, 1.0, 0.0, -1.0, 0.0], dtype=np.float32), 1
-    one = np.array([0, 5]), np.zeros(5, dtype=np.int64), products
+    values = np.array([0.0, 1.0, 0.0, -1.0, 0.0], dtype=np.float32)
+    one = kernels.SparseRows(np.array([0, 5]), np.zeros(5, dtype=np.int64), values)
     best = [_no_best(1, 1), _no_best(1, 1)]
-    turned = np.array([0, 1]), np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.float32)
+    turned = kernels.SparseRows(np.array([0, 1]), np.zeros(1, dtype=np.int64), np.ones(1))
+    room = np.zeros(1, dtype=np.float32), np.empty(2, dtype=np.int32)
     compiled: Any = kernels.best_meetings
-    compiled.py_func(one, turned, 0, size, *best)  # which checks every index
+    compiled.py_func(one, turned, 0, *best, *room)  # which checks every index
     assert best[0].partners.tolist() == [[-1]]
 
 

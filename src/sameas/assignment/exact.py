@@ -22,8 +22,8 @@ from sameas.assignment.gap import relative_gap
 from sameas.assignment.sinkhorn import sinkhorn
 from sameas.candidates.pairs import Candidates, every_pair, from_pairs
 from sameas.compute.arrays import Matrix, Positions, Progress, Vector
-from sameas.compute.kernels.assignment import Offers, augment
-from sameas.compute.kernels.topk import Near, told_apart
+from sameas.compute.kernels.assignment import Offers, Prices, Search, augment
+from sameas.compute.kernels.topk import Near, Wanted, told_apart
 from sameas.compute.parallel import WORKERS, in_parallel
 from sameas.compute.topk import distinct, merge_tiles, scan_tiles, shares_of
 from sameas.options.tuning import TUNING, AssignmentTuning
@@ -189,16 +189,17 @@ class _Market:
     def settle(self) -> None:
         """Solve the problem on the candidates, from the prices at hand."""
         self._lower_left()
-        prices, mates = (self.left_price, self.right_price), (self.mate, self.other_mate)
         free = np.flatnonzero(self.mate < 0)
         offers = Offers(self.candidates.starts, self.candidates.right, self.profit)
-        augment(free, offers, self.left_alone, *prices, *mates)
+        prices = Prices(self.left_price, self.left_alone, self.right_price)
+        augment(free, offers, prices, self.mate, self.other_mate, _search(len(self.right_price)))
         # Right entities without a partner must not have a price: the same from their side.
         idle = np.flatnonzero((self.other_mate < 0) & (self.right_price > self.right_alone))
         if len(idle):
             starts, order = self.candidates.by_right
             offers = Offers(starts, self.candidates.left[order], self.profit[order])
-            augment(idle, offers, self.right_alone, *prices[::-1], *mates[::-1])
+            prices = Prices(self.right_price, self.right_alone, self.left_price)
+            augment(idle, offers, prices, self.other_mate, self.mate, _search(len(self.left_price)))
 
     def _lower_left(self) -> None:
         """Left prices as low as the candidates allow; unmatch rows whose partner is not optimal."""
@@ -275,6 +276,12 @@ class _Market:
         if not self.forced[1]:
             total += float(self.right_alone[self.other_mate < 0].sum() / self.scale)
         return total
+
+
+def _search(partners: int) -> Search:
+    """Room for the search of augmenting paths among so many partners."""
+    rooms = [np.full(partners, -1, dtype=np.int64) for _ in Search._fields]
+    return Search(*rooms)
 
 
 @dataclass(frozen=True, eq=False)
@@ -354,7 +361,7 @@ def _best_both_ways(matrix: Matrix, tuning: AssignmentTuning) -> Positions:
     rng = np.random.default_rng(0)
     noise = rng.random(2**16 + tile[1], dtype=np.float32) * np.float32(tuning.noise * span)
     shifts = rng.integers(0, 2**16, size=(n,))
-    wanted = (min(tuning.first, m), 1, span), (min(tuning.first, n), 1, span)
+    wanted = Wanted(min(tuning.first, m), 1, span), Wanted(min(tuning.first, n), 1, span)
     limits = [np.full(size, -np.inf, dtype=np.float32) for size in (n, m)]
 
     def look(share: slice) -> tuple[Near, Near]:

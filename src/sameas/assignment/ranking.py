@@ -12,12 +12,14 @@ from sameas.candidates.pairs import Candidates, Pairs, PairsByRow, line_sums, li
 from sameas.compute.arrays import Matrix, Positions, Vector
 from sameas.compute.kernels.assignment import (
     BestOfEach,
-    EachSide,
+    Side,
     best_of_lines,
     best_places,
     count_ranks,
 )
 from sameas.compute.parallel import in_parallel, slices
+
+NO_PARTNERS = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +53,7 @@ def best_few(
     ends = np.append(0, np.cumsum(np.minimum(np.diff(lines.starts), k)))
     places, ranks = np.empty(ends[-1], dtype=np.int64), np.empty(ends[-1])
     single, out = prices.astype(np.float32), BestOfEach(ends, places, ranks)
+    partner = NO_PARTNERS if partner is None else partner
 
     def part(rows: slice) -> None:
         best_of_lines(*lines, single, partner, rows.start, rows.stop, out)
@@ -74,6 +77,7 @@ def ranks_of(
     else:
         indices = left * pairs.shape[1] + right
     single = prices.astype(np.float32)
+    partner = NO_PARTNERS if partner is None else partner
 
     def part(queries: slice) -> None:
         count_ranks(*lines, single, partner, left[queries], indices[queries], ranks[queries])
@@ -94,13 +98,18 @@ def mutual(
     matrix is left * width + right.
     """
     lines, (n, m) = lines_of_rows(pairs), pairs.shape
-    open_left = np.ones(n, dtype=np.bool_) if open_left is None else open_left
-    open_right = np.ones(m, dtype=np.bool_) if open_right is None else open_right
-    by_row, by_column = np.empty(n, dtype=np.int64), np.empty(m, dtype=np.int64)
-    potentials, is_open = EachSide(plan.left, plan.right), EachSide(open_left, open_right)
-    best_places(*lines, potentials, is_open, EachSide(by_row, by_column))
-    indices = by_row[by_row >= 0]
-    chosen: Positions = indices[by_column[lines.positions(indices)[1]] == indices]
+    left, right = (
+        Side(
+            potentials,
+            np.ones(size, dtype=np.bool_) if is_open is None else is_open,
+            np.full(size, -1, dtype=np.int64),
+            np.full(size, -np.inf),
+        )
+        for potentials, is_open, size in ((plan.left, open_left, n), (plan.right, open_right, m))
+    )
+    best_places(*lines, left, right)
+    indices = left.places[left.places >= 0]
+    chosen: Positions = indices[right.places[lines.positions(indices)[1]] == indices]
     return chosen
 
 

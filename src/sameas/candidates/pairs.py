@@ -141,10 +141,10 @@ PART = 400_000
 
 
 class PairsByRow(NamedTuple):
-    """Pairs by row or by column, as the kernels take them; ``others`` is None for a matrix."""
+    """Pairs by row or by column, as the kernels take them; a matrix has no ``others``."""
 
     starts: Positions
-    others: Indices | None
+    others: Indices
     values: Matrix
 
     def parts(self) -> Iterator[slice]:
@@ -154,7 +154,7 @@ class PairsByRow(NamedTuple):
     def positions(self, places: Positions) -> tuple[Positions, Positions]:
         """The line of each place, and its position on the other side."""
         lines = np.searchsorted(self.starts, places, side="right") - 1
-        if self.others is None:
+        if not len(self.others):
             return lines, places - self.starts[lines]
         return lines, self.others[places].astype(np.int64)
 
@@ -164,7 +164,7 @@ def lines_of_rows(pairs: Pairs) -> PairsByRow:
     if isinstance(pairs, Candidates):
         return PairsByRow(pairs.starts, pairs.right, pairs.values)
     starts = np.arange(len(pairs) + 1, dtype=np.int64) * pairs.shape[1]
-    return PairsByRow(starts, None, np.ascontiguousarray(pairs).reshape(-1))
+    return PairsByRow(starts, np.empty(0, dtype=np.int32), np.ascontiguousarray(pairs).reshape(-1))
 
 
 def lines_of_columns(pairs: Candidates) -> PairsByRow:

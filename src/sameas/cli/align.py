@@ -8,10 +8,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Thread
 from typing import TYPE_CHECKING, Annotated, Any
 
 from sameas.cli.audit import audit_lines
@@ -19,6 +17,7 @@ from sameas.cli.command import (
     START,
     command,
     is_json,
+    load_libraries,
     note,
     pair_argument,
     print_table,
@@ -245,7 +244,7 @@ def _read(inputs: tuple[str, ...], names: tuple[str, ...], reading: Reading) -> 
     """The pair of graphs; meanwhile, the libraries of the stages that follow are loaded."""
     from sameas.formats.pair import read_pair
 
-    Thread(target=_load_libraries, daemon=True).start()
+    load_libraries()
     names_given = names[0] if len(names) == 1 else names or None
     return read_pair(*inputs, names=names_given, reading=reading)
 
@@ -308,11 +307,6 @@ def _show(alignment: Alignment, values: dict[str, Any]) -> None:
     used = alignment.diagnostics.languages
     for sentence in (*(used.notes if used else ()), *_doubles(alignment)):
         note(sentence, always=False)
-
-
-def _load_libraries() -> None:
-    import_module("sameas.pipeline.align")
-    import_module("sameas.compute.kernels.topk").make_ready()
 
 
 def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str, Any]]:

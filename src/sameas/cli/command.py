@@ -16,7 +16,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, is_dataclass
 from functools import wraps
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 import click
@@ -202,6 +204,16 @@ def flag_of(name: str) -> str:
     ('--time-limit', '--as')
     """
     return f"--{name.rstrip('_').replace('_', '-')}"
+
+
+def load_libraries() -> None:
+    """Load the libraries of an alignment, and have kernels ready, while files are read."""
+
+    def load() -> None:
+        import_module("sameas.compute.kernels.ready").make_ready()
+        import_module("sameas.pipeline.align")
+
+    Thread(target=load, daemon=True).start()
 
 
 # --- printing

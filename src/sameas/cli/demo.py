@@ -6,7 +6,7 @@ import shlex
 import time
 from typing import TYPE_CHECKING, Any
 
-from sameas.cli.command import command, print_table, progress_display, say
+from sameas.cli.command import command, load_libraries, print_table, progress_display, say
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,6 +30,7 @@ def demo() -> dict[str, Any]:
     import sameas
 
     begin = time.perf_counter()
+    load_libraries()
     with progress_display() as progress:
         pair = sameas.read_pair(sameas.DEMO)
         assert pair.gold is not None

@@ -17,12 +17,12 @@ from sameas.compute.arrays import Matrix, Positions, Progress, Sparse
 from sameas.compute.kernels.topk import (
     Best,
     Near,
+    SparseRows,
+    Wanted,
     best_meetings,
     best_of_tile,
     cut_lines,
-    listed,
     merge_best,
-    merge_near,
 )
 from sameas.compute.parallel import in_parallel, map_blocks, one_blas_thread, slices, width
 from sameas.compute.projection import compress
@@ -108,7 +108,7 @@ def _largest(
     n, m, (k, first), slack = len(left), len(right), counts, tuning.slack
     if not n or not m:
         return [np.empty(0, dtype=np.int64)]
-    ours, theirs = (min(k, m), min(first, m), slack), (min(k, n), min(first, n), slack)
+    ours, theirs = (Wanted(min(k, size), min(first, size), slack) for size in (m, n))
     row_limits = _limits(left, right, ours, tuning)
     column_limits = _limits(right, left, theirs, tuning)
     looked = map_blocks(
@@ -123,8 +123,6 @@ def _largest(
     return merge_tiles((n, m), looked, row_limits, (ours, theirs), progress)
 
 
-Wanted = tuple[int, int, float]
-"""How many partners are kept, how many however far they are, and how far from the best is far."""
 Fill = Callable[[slice], Callable[[slice, Matrix], object]]
 """Given some columns, what writes their entries of some rows."""
 
@@ -146,19 +144,20 @@ def scan_tiles(
     The limits are what wanted entries surely exceed; ``size`` is that of a tile.
     """
     rows, columns = (
-        _none_near(limits, most)
-        for limits, (most, *_) in zip((row_limits, column_limits), wanted, strict=True)
+        _none_near(limits, each.k)
+        for limits, each in zip((row_limits, column_limits), wanted, strict=True)
     )
     # What is nearly too far is kept: the final cut may see the same entry rounded otherwise.
-    loose = tuple((k, first, 1.001 * slack) for k, first, slack in wanted)
+    ours, theirs = (each._replace(slack=1.001 * each.slack) for each in wanted)
     room = np.empty(size[0] * size[1], np.float32)
+    line = np.empty(max(rows.kept.shape[1], columns.kept.shape[1]), dtype=np.float32)
     for tile in slices(len(column_limits), size[1]):
         fill_rows = fill(tile)
         for part in slices(len(row_limits), size[0]):
             shape = part.stop - part.start, tile.stop - tile.start
             entries = room[: shape[0] * shape[1]].reshape(shape)
             fill_rows(part, entries)
-            best_of_tile(entries, part.start, tile.start, rows, columns, *loose)
+            best_of_tile(entries, part.start, tile.start, rows, columns, ours, theirs, line)
     return rows, columns
 
 
@@ -171,9 +170,9 @@ def merge_tiles(
 ) -> list[Positions]:
     """The wanted pairs of all rows, then of the columns of each share that was looked through."""
     m, numbers = shape[1], []
-    rows = _none_near(row_limits, wanted[0][0])
+    rows = _none_near(row_limits, wanted[0].k)
     for share, (near, columns) in looked:
-        merge_near(rows, near, share.start, wanted[0])
+        rows = _merged(rows, near, share.start, wanted[0])
         line, partner = _wanted(columns, wanted[1])
         numbers.append(partner * m + line + share.start)
         progress(share.stop / m)
@@ -206,9 +205,26 @@ def _moved(best: Best, start: int) -> Best:
 
 def _wanted(near: Near, wanted: Wanted) -> tuple[Positions, Positions]:
     """The lines and partners near the best of their line, or among the first few."""
-    cut_lines(near, wanted)
+    _cut(near, wanted)
     lines = np.repeat(np.arange(len(near.counts)), near.counts)
-    return lines, listed(near, len(lines))
+    filled = np.arange(near.kept.shape[1]) < near.counts[:, None]
+    return lines, near.kept[:, :, 1][filled].astype(np.int64)
+
+
+def _merged(near: Near, others: Near, begin: int, wanted: Wanted) -> Near:
+    """The wanted partners of the same lines of both; the others are numbered from ``begin``."""
+    for each in (near, others):  # at most half of each line stays filled
+        _cut(each, wanted)
+    counts, places = near.counts + others.counts, np.arange(near.kept.shape[1])
+    moved = others.kept[places < others.counts[:, None]]
+    moved[:, 1] += begin
+    near.kept[(places >= near.counts[:, None]) & (places < counts[:, None])] = moved
+    return Near(np.maximum(near.least, others.least), counts, near.kept)
+
+
+def _cut(near: Near, wanted: Wanted) -> None:
+    """Drop all partners that are not wanted."""
+    cut_lines(near, wanted, np.empty(near.kept.shape[1], dtype=np.float32))
 
 
 def _no_best(lines: int, k: int) -> Best:
@@ -298,7 +314,11 @@ def _meet(block: tuple[Sparse, Sparse], sizes: tuple[int, int]) -> tuple[Best, B
     for tile in slices(right.shape[0], TILE_ROWS):
         turned = rows_of(right, tile).tocsc()
         size = tile.stop - tile.start
-        best_meetings(arrays_of(left), arrays_of(turned), tile.start, size, rows, columns)
+        best_meetings(
+            *(SparseRows(*arrays_of(left)), SparseRows(*arrays_of(turned)), tile.start),
+            *(rows, columns),
+            *(np.zeros(size, dtype=np.float32), np.empty(size + 1, dtype=np.int32)),
+        )
     return rows, columns
 
 

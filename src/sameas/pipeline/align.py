@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sameas.assignment.exact import Certificate
+from sameas.compute.kernels.ready import make_ready
 from sameas.compute.parallel import one_blas_thread
 from sameas.errors import OptionError
 from sameas.formats.pair import read_graph, read_pair
@@ -107,6 +108,7 @@ def align(
         word_vectors=word_vectors,
         dictionary=dictionary,
     )
+    make_ready()
     with working(options, engine):
         return align_pair(
             _pair(*_as_graphs(left, right, id, name), tuning),

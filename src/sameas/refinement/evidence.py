@@ -27,8 +27,12 @@ from sameas.compute.kernels.votes import (
     LeftEdges,
     Limits,
     Matches,
+    NewPairs,
     PairIndex,
     RightEdges,
+    Shares,
+    Sums,
+    Votes,
     gather_votes,
 )
 from sameas.compute.parallel import even_slices, map_blocks
@@ -173,9 +177,27 @@ def _votes(
     limits: Limits,
 ) -> tuple[Matrix, Indices, Matrix]:
     """The sums of the known pairs of some left entities; other pairs, and theirs."""
-    left, pairs = block
-    met = np.zeros((3, len(pairs.right)), dtype=np.float32)
-    return met, *gather_votes(left, right, matches, anchored, pairs, limits, met)
+    (left, pairs), size = block, limits.right_entities
+    votes = Votes(
+        np.zeros((3, len(pairs.right)), dtype=np.float32),
+        # There is room for all new pairs of any one entity.
+        NewPairs(np.empty((size, 2), dtype=np.int32), np.empty((size, 3), dtype=np.float32)),
+        Shares(
+            np.empty(size, dtype=np.int64),
+            *(np.empty(size), np.empty(size)),
+            np.empty(size, dtype=np.int64),
+        ),
+        Sums(
+            np.full(size, -1, dtype=np.int64), np.empty((size, 3)), np.empty(size, dtype=np.int64)
+        ),
+    )
+    entity, new_pairs, sums = 0, [votes.new.pairs[:0]], [votes.new.sums[:0]]
+    while entity < len(left.starts) - 1:
+        votes.shares.group.fill(-1)
+        entity, count = gather_votes(left, right, matches, anchored, pairs, limits, entity, votes)
+        new_pairs.append(votes.new.pairs[:count].copy())
+        sums.append(votes.new.sums[:count].copy())
+    return votes.known, np.concatenate(new_pairs), np.concatenate(sums)
 
 
 def _worth(edges: Edges, cover: Vector, trust: Vector, hubs: Positions) -> tuple[Vector, Vector]:

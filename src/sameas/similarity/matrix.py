@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sameas.compute.arrays import Matrix, Numbers, Positions, Progress, Vector
-from sameas.compute.kernels.products import RowArrays, add_products, pair_products
+from sameas.compute.kernels.products import Products, RowArrays, add_products, pair_products
 from sameas.compute.kernels.topk import places_above
 from sameas.compute.pairwise import Block, NamedRows, values_of_partners
 from sameas.compute.parallel import in_turn, one_blas_thread, slices
@@ -30,6 +30,8 @@ BOUND_COLUMNS = 384
 """Principal columns that bound a profit: on DBP15K, all but one pair in a hundred is out."""
 ROUNDING = 4e-6
 """More than the error of a sum of float32 products of unit rows."""
+FEW_ABOVE = 2**14
+"""Entries above their limits in one block for which there is room; for more, it is read again."""
 
 Exceeding = Iterator[tuple[slice, Positions, Positions]]
 """Blocks of rows, and the left and right positions of the pairs found in each."""
@@ -79,7 +81,7 @@ class DenseMatrix:
 
         def excess(rows: slice) -> tuple[slice, Positions, Positions]:
             limits = (left[rows] - slack).astype(np.float32)
-            over = places_above(self.matrix[rows], limits, right_prices)
+            over = _places_above(self.matrix[rows], limits, right_prices)
             above, columns = np.divmod(over, max(self.shape[1], 1))
             return rows, above + rows.start, columns
 
@@ -211,8 +213,8 @@ def products(
         *(starts, partners.astype(np.int32, copy=False)),
         *(_arrays(left.rows), left.starts[entities.start : entities.stop + 1]),
         *(_arrays(right.rows), right.starts),
-        values,
-        np.empty((2, 0), dtype=np.int64) if places is None else places,
+        np.zeros(left.rows.sparse.shape[1], dtype=np.float32),
+        Products(values, np.empty((2, 0), dtype=np.int64) if places is None else places),
     )
     return values
 
@@ -236,7 +238,15 @@ def _slack(ceiling: float, left: Vector, right: Vector) -> float:
 
 
 def _arrays(rows: Rows) -> RowArrays:
-    return RowArrays(rows.dense, *arrays_of(rows.sparse), rows.sparse.shape[1])
+    return RowArrays(rows.dense, *arrays_of(rows.sparse))
+
+
+def _places_above(matrix: Matrix, left: Matrix, right: Matrix) -> Positions:
+    """The places, row * width + column, of entries above the sum of both limits."""
+    places = np.empty(FEW_ABOVE, dtype=np.int64)
+    while (count := places_above(matrix, left, right, places)) > len(places):
+        places = np.empty(count, dtype=np.int64)
+    return places[:count]
 
 
 def _split(left: Rows, right: Rows) -> tuple[Rows, Rows]:

@@ -7,41 +7,57 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sameas.compute.kernels.cache import Array, kernel
+from sameas.compute.kernels.cache import (
+    Float32Rows,
+    Float32s,
+    Float64s,
+    Int8Cube,
+    Int32s,
+    Int64Rows,
+    Int64s,
+    kernel,
+)
 
 
 class RowArrays(NamedTuple):
     """Feature rows: dense columns and sparse ones (CSR)."""
 
-    dense: Array
-    starts: Array
-    columns: Array
-    values: Array
-    width: int
-    """The number of sparse columns."""
+    dense: Float32Rows
+    starts: Int32s
+    columns: Int32s
+    values: Float32s
+
+
+class Products(NamedTuple):
+    """The largest product of each pair, and the two rows that have it, (2, pairs) or (2, 0)."""
+
+    values: Float32s
+    rows: Int64Rows
 
 
 @partial(kernel, summing=True)
 def pair_products(
-    starts: Array,
-    partners: Array,
+    starts: Int64s,
+    partners: Int32s,
     left: RowArrays,
-    left_starts: Array,
+    left_starts: Int64s,
     right: RowArrays,
-    right_starts: Array,
-    out: Array,
-    places: Array,
+    right_starts: Int64s,
+    spread: Float32s,
+    out: Products,
 ) -> None:
     """The largest product of left entity i with each of partners[starts[i]:starts[i + 1]].
 
     The rows of left entity i are left_starts[i]:left_starts[i + 1], likewise on the right; 0 where
-    one has none. A left row is spread out once for all partners. Dense columns are summed in
-    single precision. The two rows are written to ``places``, shape (2, pairs), if it has columns.
+    one has none. A left row is ``spread`` out once for all partners; before and after, all of that
+    is zero. Dense columns are summed in single precision. The two rows are written if there is
+    room for them.
     """
-    spread = np.zeros(left.width, dtype=np.float32)
-    told = places.shape[1] > 0
+    values, rows = out.values, out.rows
+    told = rows.shape[1] > 0
     for i in range(len(starts) - 1):
-        out[starts[i] : starts[i + 1]] = -np.inf
+        for pair in range(starts[i], starts[i + 1]):
+            values[pair] = -np.inf
         for a in range(left_starts[i], left_starts[i + 1]):
             for e in range(left.starts[a], left.starts[a + 1]):
                 spread[left.columns[e]] = left.values[e]
@@ -54,26 +70,26 @@ def pair_products(
                     for c in range(left.dense.shape[1]):
                         dense += left.dense[a, c] * right.dense[b, c]
                     value = np.float32(total + dense)
-                    if value > out[pair]:
-                        out[pair] = value
+                    if value > values[pair]:
+                        values[pair] = value
                         if told:
-                            places[0, pair], places[1, pair] = a, b
+                            rows[0, pair], rows[1, pair] = a, b
             for e in range(left.starts[a], left.starts[a + 1]):
                 spread[left.columns[e]] = 0.0
         for pair in range(starts[i], starts[i + 1]):
-            if out[pair] == -np.inf:
-                out[pair] = 0
+            if values[pair] == -np.inf:
+                values[pair] = 0
 
 
 @kernel
 def sketch_products(
-    starts: Array,
-    partners: Array,
-    left: Array,
-    left_scales: Array,
-    right: Array,
-    right_scales: Array,
-    out: Array,
+    starts: Int64s,
+    partners: Int32s,
+    left: Int8Cube,
+    left_scales: Float32Rows,
+    right: Int8Cube,
+    right_scales: Float32Rows,
+    out: Float32s,
 ) -> None:
     """Sums over hops of products of sketched rows with those of their partners."""
     for i in range(len(starts) - 1):
@@ -90,13 +106,13 @@ def sketch_products(
 
 @kernel
 def weighted_sums(
-    starts: Array,
-    others: Array,
-    values: Array,
-    factors: Array,
+    starts: Int64s,
+    others: Int32s,
+    values: Float32s,
+    factors: Float64s,
     first: int,
     last: int,
-    out: Array,
+    out: Float64s,
 ) -> None:
     """The sum of values times the factors of the others, for lines first..last."""
     for i in range(first, last):
@@ -108,18 +124,17 @@ def weighted_sums(
 
 @kernel
 def add_products(
-    starts: Array,
-    columns: Array,
-    values: Array,
-    other_starts: Array,
-    others: Array,
-    other_values: Array,
-    out: Array,
+    starts: Int32s,
+    columns: Int32s,
+    values: Float32s,
+    other_starts: Int32s,
+    others: Int32s,
+    other_values: Float32s,
+    out: Float32Rows,
 ) -> None:
     """Add the product of two sparse matrices (CSR) to a dense one."""
     for i in range(len(starts) - 1):
-        row = out[i]
         for e in range(starts[i], starts[i + 1]):
             c, value = columns[e], values[e]
             for k in range(other_starts[c], other_starts[c + 1]):
-                row[others[k]] += value * other_values[k]
+                out[i, others[k]] += value * other_values[k]

@@ -2,53 +2,62 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from sameas.compute.kernels.cache import Array, kernel
+from sameas.compute.kernels.cache import (
+    Float32Rows,
+    Float64Rows,
+    Float64s,
+    Int32Rows,
+    Int32s,
+    Int64s,
+    kernel,
+    part_of_kernel,
+)
 
 
 class LeftEdges(NamedTuple):
     """Edges by entity, then far node; ``worth`` is that of sharing the far node."""
 
-    starts: Array
-    far: Array
-    relation: Array
-    fans: Array
-    worth: Array
+    starts: Int64s
+    far: Int32s
+    relation: Int32s
+    fans: Int32s
+    worth: Float64s
 
 
 class RightEdges(NamedTuple):
     """Edges by far node, then relation."""
 
-    starts: Array
-    relation: Array
-    entity: Array
-    fans: Array
-    worth: Array
+    starts: Int64s
+    relation: Int32s
+    entity: Int32s
+    fans: Int32s
+    worth: Float64s
 
 
 class Matches(NamedTuple):
     """The right relations that match each left relation, and how well."""
 
-    starts: Array
-    right: Array
-    match: Array
+    starts: Int64s
+    right: Int32s
+    match: Float64s
 
 
 class Anchored(NamedTuple):
     """For each left far node the right one that it is, or -1, and how sure that is."""
 
-    partner: Array
-    trust: Array
+    partner: Int64s
+    trust: Float64s
 
 
 class PairIndex(NamedTuple):
     """The right entities of the known pairs of each left entity."""
 
-    starts: Array
-    right: Array
+    starts: Int64s
+    right: Int32s
 
 
 class Limits(NamedTuple):
@@ -62,40 +71,55 @@ class Limits(NamedTuple):
 class Shares(NamedTuple):
     """What one neighbour votes with, by right entity; ``group`` tells which neighbour that was."""
 
-    group: Array
-    share: Array
-    worth: Array
-    voted: Array
+    group: Int64s
+    """-1 before the first vote."""
+    share: Float64s
+    worth: Float64s
+    voted: Int64s
     """The right entities that got a vote, in the order in which they were met."""
 
 
-@kernel
-def first_edge(relation: Array, low: int, high: int, wanted: int) -> Any:
-    """The first of the edges low..high whose relation is not below the wanted one."""
-    while low < high:
-        middle = (low + high) // 2
-        if relation[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+class Sums(NamedTuple):
+    """The sums of one left entity, by right entity; ``row`` tells which left entity that was."""
+
+    row: Int64s
+    """-1 before the first, and for pairs that are known."""
+    total: Float64Rows
+    met: Int64s
+    """The right entities with a sum, in the order in which they were met."""
 
 
-@kernel
+class NewPairs(NamedTuple):
+    """Room for pairs that are not known, (size, 2), and for their sums, (size, 3)."""
+
+    pairs: Int32Rows
+    sums: Float32Rows
+
+
+class Votes(NamedTuple):
+    """What is gathered: sums of known pairs, (3, pairs), and new pairs, besides the room for it."""
+
+    known: Float32Rows
+    new: NewPairs
+    shares: Shares
+    sums: Sums
+
+
+@part_of_kernel
 def shares_of_neighbour(
     left: LeftEdges,
     right: RightEdges,
     matches: Matches,
     anchored: Anchored,
     cap: float,
-    edges: tuple[int, int],
+    begin: int,
+    end: int,
     out: Shares,
-) -> Any:
-    """How many right entities a neighbour votes for; ``edges`` are those that lead to it.
+) -> int:
+    """How many right entities a neighbour votes for; the edges begin..end lead to it.
 
     Through several relations, the best matching one counts. Written to ``out``.
     """
-    begin, end = edges
     count = 0
     far = left.far[begin]
     partner = anchored.partner[far]
@@ -106,10 +130,17 @@ def shares_of_neighbour(
         r = left.relation[e]
         for k in range(matches.starts[r], matches.starts[r + 1]):
             wanted = matches.right[k]
-            f = first_edge(right.relation, right.starts[partner], last, wanted)
+            f, after = right.starts[partner], last
+            while f < after:  # the first edge whose relation is not below the wanted one
+                middle = (f + after) // 2
+                if right.relation[middle] < wanted:
+                    f = middle + 1
+                else:
+                    after = middle
             while f < last and right.relation[f] == wanted:
                 fans = left.fans[e] * np.float64(right.fans[f])
-                share = min(matches.match[k] / np.sqrt(fans), cap) * anchored.trust[far]
+                share = matches.match[k] / np.sqrt(fans)
+                share = (share if share < cap else cap) * anchored.trust[far]
                 j = right.entity[f]
                 if out.group[j] != begin:
                     out.group[j] = begin
@@ -131,28 +162,26 @@ def gather_votes(
     anchored: Anchored,
     pairs: PairIndex,
     limits: Limits,
-    out: Array,
-) -> Any:
-    """The votes of anchored neighbours for the pairs of left entities.
+    first: int,
+    out: Votes,
+) -> tuple[int, int]:
+    """The votes of anchored neighbours for the pairs of left entities, from ``first`` on.
 
     A neighbour votes once for a pair, through its best matching relations, with at most ``cap``.
-    Known pairs get three sums in ``out``: votes, left worth shared, right worth shared. Pairs
-    that are not known, with votes of at least ``enter``, are returned with the same sums.
+    Known pairs get three sums in ``known``: votes, left worth shared, right worth shared. Pairs
+    that are not known, with votes of at least ``enter``, are written to ``new`` with the same
+    sums. Returned are the left entity to go on with, before which there was no more room, and how
+    many new pairs there are.
     """
-    others = limits.right_entities
-    shares = Shares(
-        np.full(others, -1, dtype=np.int64),
-        np.empty(others),
-        np.empty(others),
-        np.empty(others, dtype=np.int64),
+    new, shares, row_of, total, met = (
+        out.new,
+        out.shares,
+        out.sums.row,
+        out.sums.total,
+        out.sums.met,
     )
-    row_of = np.full(others, -1, dtype=np.int64)
-    total = np.empty((others, 3))
-    met = np.empty(others, dtype=np.int64)
-    new_pairs = np.empty((1024, 2), dtype=np.int32)
-    new_values = np.empty((1024, 3), dtype=np.float32)
     count = 0
-    for i in range(len(left.starts) - 1):
+    for i in range(first, len(left.starts) - 1):
         met_count = 0
         end = left.starts[i]
         while end < left.starts[i + 1]:
@@ -160,9 +189,10 @@ def gather_votes(
             while end < left.starts[i + 1] and left.far[end] == far:
                 end += 1
             voted = shares_of_neighbour(
-                left, right, matches, anchored, limits.cap, (begin, end), shares
+                left, right, matches, anchored, limits.cap, begin, end, shares
             )
-            for j in shares.voted[:voted]:
+            for place in range(voted):
+                j = shares.voted[place]
                 if row_of[j] != i:
                     row_of[j] = i
                     total[j, 0] = total[j, 1] = total[j, 2] = 0.0
@@ -171,19 +201,21 @@ def gather_votes(
                 total[j, 0] -= np.log1p(-shares.share[j])
                 total[j, 1] += left.worth[begin] * anchored.trust[far]
                 total[j, 2] += shares.worth[j] * anchored.trust[far]
+        if count + met_count > len(new.pairs):
+            for place in range(met_count):
+                row_of[met[place]] = -1
+            return i, count
         for p in range(pairs.starts[i], pairs.starts[i + 1]):
             j = pairs.right[p]
             if row_of[j] == i:
-                out[0, p], out[1, p], out[2, p] = total[j, 0], total[j, 1], total[j, 2]
+                for c in range(3):
+                    out.known[c, p] = total[j, c]
                 row_of[j] = -1
-        for j in met[:met_count]:
-            if row_of[j] != i or total[j, 0] < limits.enter:
-                continue
-            if count == len(new_pairs):
-                new_pairs = np.concatenate((new_pairs, np.empty_like(new_pairs)))
-                new_values = np.concatenate((new_values, np.empty_like(new_values)))
-            new_pairs[count, 0], new_pairs[count, 1] = i, j
-            for c in range(3):
-                new_values[count, c] = total[j, c]
-            count += 1
-    return new_pairs[:count], new_values[:count]
+        for place in range(met_count):
+            j = met[place]
+            if row_of[j] == i and total[j, 0] >= limits.enter:
+                new.pairs[count, 0], new.pairs[count, 1] = i, j
+                for c in range(3):
+                    new.sums[count, c] = total[j, c]
+                count += 1
+    return len(left.starts) - 1, count

@@ -7,7 +7,6 @@ sound; rare trigrams weigh more. The best name counts.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
 from sameas.compute.arrays import Mask, Matrix, Positions, Sparse
-from sameas.compute.kernels.topk import Best, best_owners
+from sameas.compute.kernels.topk import Best, Owners, SparseRows, best_owners
 from sameas.compute.rows import arrays_of
 from sameas.graph.matched import MatchedGraph
 from sameas.options.tuning import TUNING, SearchTuning
@@ -38,7 +37,7 @@ class NameIndex:
     entities: int
     trigrams: tuple[Trigrams, Trigrams]
     """Of names as spelled, and as they sound."""
-    postings: tuple[Any, Any, Any]
+    postings: SparseRows
     """For each trigram the names that have it, as the arrays of a CSC matrix."""
     ordered: pl.Series
     """The names in the order of their spelling."""
@@ -67,7 +66,14 @@ class NameIndex:
             np.zeros((lines, k), dtype=np.float32),
             np.full((lines, k), -1, dtype=np.int32),
         )
-        best_owners(arrays_of(rows), self.postings, self.owners, allowed, best)
+        owners = Owners(
+            *(self.owners, allowed),
+            np.zeros(len(self.owners), dtype=np.float32),
+            np.empty(len(self.owners), dtype=np.int32),
+            np.zeros(self.entities, dtype=np.float32),
+            np.empty(self.entities, dtype=np.int32),
+        )
+        best_owners(SparseRows(*arrays_of(rows)), self.postings, owners, best)
         order = np.lexsort((best.partners, -best.worth))
         cosines, entities = (np.take_along_axis(each, order, axis=1) for each in best[1:])
         return np.minimum(cosines, 1), entities.astype(np.int64)
@@ -96,7 +102,7 @@ def index_names(graph: MatchedGraph, *, tuning: SearchTuning = TUNING.search) ->
         owners,
         len(graph.entities),
         trigrams,
-        arrays_of(columns),
+        SparseRows(*arrays_of(columns)),
         spelled.gather(order),
         order.to_numpy().astype(np.int64),
     )
