@@ -18,6 +18,7 @@ import reference
 from sameas.errors import InputError, OptionError, OutputError
 from sameas.result.decisions import (
     FILE,
+    TABLES,
     Claim,
     copy_decisions,
     decide,
@@ -305,3 +306,26 @@ TestReviewing = Reviewing.TestCase
 TestReviewingSeveralPartners = ReviewingSeveralPartners.TestCase
 TestReviewing.settings = settings(max_examples=15, stateful_step_count=30)
 TestReviewingSeveralPartners.settings = TestReviewing.settings
+
+
+def test_comments_and_predicates_are_kept_also_in_a_database_of_version_0_1(run):
+    with closing(sqlite3.connect(run / FILE)) as connection:
+        connection.executescript(TABLES)
+        connection.execute(
+            "INSERT INTO decisions (request, part, left, right, verdict, reviewer, time) "
+            "VALUES ('0', 0, 'a', 'x', 'accept', 'Ada', '2030-01-01')"
+        )
+        connection.execute("INSERT INTO states VALUES ('a', 'x', 'accept', 1)")
+        connection.commit()
+    assert read_decisions(run)["predicate", "comment"].rows() == [("exact", "")]
+    with decisions_of(run) as connection:
+        for reviewer, comment in (("Ada", "part of it"), ("Bo", "")):
+            claim = Claim("b", "y", "reject", "broad", comment)
+            decide(connection, [claim], reviewer=reviewer, request=reviewer)
+        with pytest.raises(OptionError, match="the verdict must be reject"):
+            decide(connection, [Claim("c", "z", "accept", "narrow")], reviewer="Ada", request="3")
+    found = read_decisions(run).select("left", "state", "predicate", "comment", "reviewer").rows()
+    assert found == [
+        ("a", "accept", "exact", "", "Ada"),
+        ("b", "reject", "broad", "part of it", "Ada,Bo"),
+    ]

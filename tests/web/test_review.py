@@ -31,9 +31,19 @@ pytest.importorskip("starlette")
 testclient = pytest.importorskip("starlette.testclient", reason="needs httpx")
 
 from sameas.web.review.access import Access, Limit  # noqa: E402
+from sameas.web.review.again import aligned_again, check  # noqa: E402
 from sameas.web.review.app import MOST_BYTES, PAGES, make_app  # noqa: E402
+from sameas.web.review.differences import marked, property_table  # noqa: E402
+from sameas.web.review.facts import facts_of, types_of  # noqa: E402
 from sameas.web.review.folder import Review  # noqa: E402
-from sameas.web.review.index import FILE, disagreement, edges_of, write_index  # noqa: E402
+from sameas.web.review.index import (  # noqa: E402
+    FILE,
+    disagreement,
+    edges_of,
+    linked_neighbours,
+    teaching,
+    write_index,
+)
 from sameas.web.review.pages import histogram  # noqa: E402
 from sameas.web.review.pair import waterfall  # noqa: E402
 from sameas.web.review.queue import SORTS, filter_of, open_queue  # noqa: E402
@@ -164,9 +174,95 @@ def test_disagreement_is_the_distance_of_names_from_neighbours():
     right = sameas.Graph.from_triples([("one", "r", "two"), ("six", "r", "one")])
     links = pl.DataFrame({"id": [1, 2, 3], "left": [0, 1, 2], "right": [4, 5, 6]})
     names = left.names.head(3), right.names
-    found = disagreement(links, edges_of(matched_pair(left=left, right=right)), names)
+    met = linked_neighbours(links, edges_of(matched_pair(left=left, right=right)))
+    found = disagreement(links, met, names)
     # Of the linked neighbours, "one" shares one of one and two, "two" all, "six" none.
     assert found.to_list() == pytest.approx([1 - 2 / 3, 0.0, 1.0])
+
+
+def test_a_decision_teaches_by_its_own_doubt_and_that_of_the_links_that_lean_on_it():
+    links = pl.DataFrame({"id": [1, 2, 3], "confidence": [0.5, 0.5, 1.0]})
+    shared = pl.DataFrame({"link": [1, 2, 2, 3], "other": [2, 1, 3, 2]})
+    # The first leans on the second alone, which leans on two; the third is certain.
+    assert teaching(links, shared).to_list() == pytest.approx([1.5, 2.0, 0.0], abs=1e-3)
+
+
+def test_rows_say_what_tells_namesakes_apart(tmp_path):
+    triples = [("a", TYPE, "Language"), ("b", TYPE, "Currency"), ("n", "money", "b")]
+    graph = sameas.Graph.from_triples(
+        [*triples, ("n", "speaks", "a")], names={"a": "Norse", "b": "Norse", "n": "Norway"}
+    )
+    matched = matched_pair(left=graph, right=graph).left
+    types, facts = (
+        dict(zip(matched.entities, f(matched), strict=True)) for f in (types_of, facts_of)
+    )
+    assert (types["a"], types["b"]) == ("Language", "Currency")
+    assert (facts["a"], facts["b"]) == ("speaks of: Norway", "money of: Norway")
+    assert facts["n"] in ("speaks: Norse", "money: Norse")
+    uris = pl.Series([f"http://x.org/{kind}/{n}" for kind in ("city", "person") for n in range(3)])
+    plain = sameas.Graph.from_triples([(uris[0], "r", uri) for uri in uris[1:]])
+    matched = matched_pair(left=plain, right=plain).left
+    assert types_of(matched).to_list() == [uri.split("/")[3] for uri in matched.entities]
+
+
+def test_letters_that_differ_are_marked_and_equal_values_share_a_row():
+    assert str(marked("<Kabyle>", "<kabiye>")) == "&lt;Kaby<mark>l</mark>e&gt;"
+    assert str(marked("Paris", "Mumbai")) == "Paris"
+    left = [
+        {"attribute": "http://a/population", "value": "7.0"},
+        {"attribute": "http://a/founded", "value": "1800"},
+        {"attribute": "http://a/motto", "value": "Ave"},
+    ]
+    right = [
+        {"attribute": "http://b/founded", "value": "1801"},
+        {"attribute": "http://b/inhabitants", "value": "7"},
+    ]
+    rows = property_table(left, right)
+    assert [row["equal"] for row in rows] == [True, False, False]
+    assert [(row["left"] or {}).get("value") for row in rows] == ["7.0", "1800", "Ave"]
+    assert [(row["right"] or {}).get("value") for row in rows] == ["7", "1801", None]
+
+
+def test_progress_is_what_counting_gives(client, run):
+    def expected():
+        links, states = links_of_all(run), {}
+        for row in client.get("/links.json?status=all").json()["links"]:
+            states[row["left"], row["right"]] = row["state"]
+        kept = [one for one in links if one["state"] != "reject"]
+        values = [1.0 if one["state"] == "accept" else one["confidence"] for one in kept]
+        return sum(values) / len(values), sum(one["state"] != "open" for one in links)
+
+    rows = links_of(run)
+    for number, verdict in enumerate(("accept", "reject", "unsure", "reject")):
+        say(client, (rows[number]["left"], rows[number]["right"], verdict), request=verdict + "1")
+        found = client.get("/links.json").json()
+        precision, decided = expected()
+        assert found["progress"]["precision"] == pytest.approx(precision)
+        assert found["progress"]["decided"] == decided == number + 1 - (number == 3)
+        assert found["count"] == found["progress"]["links"] - decided
+    goal, more = found["progress"]["goal"], found["progress"]["more"]
+    undecided = [one["confidence"] for one in links_of_all(run) if one["state"] == "open"]
+    links, correct = found["progress"]["links"] - 1, precision * (found["progress"]["links"] - 1)
+    reached = [
+        correct / (links - sum(1 - each for each in undecided[:count])) >= goal
+        for count in (more - 1, more)
+    ]
+    assert reached == [False, True]
+
+
+def links_of_all(run):
+    with open_queue(run, run / FILE) as queue:
+        return queue.page_of_links(filter_of({"status": "all"}), limit=10**6)
+
+
+def test_shares_part_the_queue_and_counts_are_true(client):
+    every = client.get("/links.json?status=all").json()["count"]
+    counts = [
+        client.get(f"/links.json?status=all&share={part}/3").json()["count"] for part in (1, 2, 3)
+    ]
+    assert sum(counts) == every
+    assert max(counts) - min(counts) <= 1
+    assert client.get("/links.json?share=4/3").status_code == 400
 
 
 def test_links_are_filtered_by_the_types_of_either_entity(tmp_path):
@@ -420,6 +516,77 @@ def test_one_decision_settles_all_links_with_the_same_two_names(tmp_path):
     client.post("/repeat", json={"request": "6", "of": "5"})
     assert client.get("/overview.json").json()["states"]["no-match"] == 2
     assert client.post("/repeat", json={"request": "7", "of": "4"}).status_code == 400  # undone
+
+
+def test_a_whole_filter_is_decided_as_one_if_its_count_is_confirmed(client, run):
+    chosen = {"verdict": "reject", "low": 0.0, "high": 0.9}
+    count = client.get("/links.json", params={"high": 0.9}).json()["to_decide"]
+    wrong = client.post("/decide-all", json={**chosen, "count": count + 1, "request": "1"})
+    assert wrong.status_code == 400
+    assert f"has {count} links to decide about now" in wrong.json()["error"]
+    done = client.post("/decide-all", json={**chosen, "count": count, "request": "1"}).json()
+    assert len(done["states"]) == count
+    assert client.get("/overview.json").json()["states"] == {"reject": count}
+    client.post("/undo", json={"request": "1"})
+    assert client.get("/overview.json").json()["states"] == {}
+
+
+def test_a_second_review_is_blind_and_agreement_is_counted(client, run):
+    rows = links_of(run)[:4]
+    pairs = [(one["left"], one["right"]) for one in rows]
+    for number, pair in enumerate(pairs):
+        say(client, (*pair, "accept" if number < 3 else "reject"), request=f"a{number}")
+    bo = browser(run, reviewer="Bo")
+    seen = bo.get("/links.json?status=second").json()
+    assert [one["state"] for one in seen["links"]] == ["open"] * 4
+    shown = {"left": pairs[3][0], "right": pairs[3][1], "status": "second"}
+    found = bo.get("/pair.json", params=shown).json()
+    assert (found["state"], found["history"], found["blind"]) == ("open", [], True)
+    for number, pair in enumerate(pairs[:3]):
+        say(bo, (*pair, "reject" if number == 2 else "accept"), request=f"b{number}")
+    say(bo, (*pairs[3], "reject"), request="b3")
+    (found,) = bo.get("/decisions.json").json()["agreement"]
+    assert (found["pairs"], found["alike"]) == (4, 3)
+    assert found["kappa"] == pytest.approx(0.5)
+    assert bo.get("/links.json?status=second").json()["count"] == 0
+    assert bo.get("/pair.json", params=shown).json()["state"] == "reject"
+
+
+def test_forms_decide_without_scripts_and_lead_back_to_pages_of_this_server(run):
+    guest = browser(run, headers=None)
+    guest.get("/", params={"token": TOKEN})
+    guest.headers["Origin"] = HOST
+    link = links_of(run)[0]
+    form = {"left": link["left"], "right": link["right"], "request": "1", "comment": "so, so"}
+    for back, there in (
+        ("/links?sort=name", "/links?sort=name"),
+        ("//evil.example", "/evil.example"),
+    ):
+        answer = guest.post("/decide", data={**form, "similar": "broad", "back": back})
+        assert (answer.status_code, answer.headers["location"]) == (303, there)
+    (row,) = guest.get("/decisions.json").json()["decisions"]
+    assert (row["verdict"], row["predicate"], row["comment"]) == ("reject", "broad", "so, so")
+    refused = guest.post("/decide", data={**form, "verdict": "perhaps"})
+    assert refused.status_code == 400
+    assert "<main" in refused.text
+    guest.headers["Origin"] = "http://evil.example"
+    assert guest.post("/decide", data={**form, "verdict": "accept"}).status_code == 403
+
+
+def test_a_run_is_aligned_again_with_what_was_decided(run):
+    with pytest.raises(sameas.OptionError, match="nothing is accepted or rejected yet"):
+        check(sameas.read_run(run))
+    client, rows = browser(run), links_of(run)
+    say(client, (rows[0]["left"], rows[0]["right"], "reject"), request="1")
+    say(client, (rows[1]["left"], rows[1]["right"], "accept"), request="2")
+    result = aligned_again(run, run.with_name("draft"))
+    again = {*sameas.read_run(run.with_name("draft")).links.select("left", "right").iter_rows()}
+    assert (rows[0]["left"], rows[0]["right"]) not in again
+    assert (rows[1]["left"], rows[1]["right"]) in again
+    assert result["decided"] == 2
+    before = {(one["left"], one["right"]) for one in links_of_all(run)}
+    changed = (before ^ again) - {(rows[0]["left"], rows[0]["right"])}
+    assert result["changed"] == len({left for left, _ in changed})
 
 
 def test_two_who_disagree_are_both_shown(client, run):

@@ -27,6 +27,9 @@ PREDICATES = {
 }
 """The predicates of links, by the names that ``predicate`` takes."""
 
+SIMILAR = {name: f"{SKOS}{name}Match" for name in ("broad", "narrow", "related")}
+"""Predicates of pairs that have to do with each other and are not the same."""
+
 IDENTITY = (*PREDICATES.values(), "https://schema.org/sameAs")
 """Predicates that say of two things that they are the same."""
 
@@ -84,8 +87,15 @@ def predicate_iri(text: str) -> str:
 
 
 def saying(links: LinkSet, predicate: str | pl.Series) -> LinkSet:
-    """The links with this predicate (an IRI) for all of them, or with one for each."""
-    return replace(links, links=links.links.with_columns(predicate=pl.lit(predicate)))
+    """The links with this predicate (an IRI) for all of them, or with one for each.
+
+    What is stated to be broader, narrower or related stays so.
+    """
+    said = pl.lit(predicate)
+    if "predicate" in links.links.columns:
+        stays = pl.col("predicate").is_in(list(SIMILAR.values()))
+        said = pl.when(stays).then("predicate").otherwise(said)
+    return replace(links, links=links.links.with_columns(predicate=said))
 
 
 def with_numbers(links: pl.DataFrame) -> pl.DataFrame:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import polars as pl
 
 from sameas.formats.sssom import NO_TERM
+from sameas.graph.link_set import SIMILAR
 from sameas.result.alignment import SCHEMAS, Alignment
 
 MANUAL = "semapv:ManualMappingCuration"
@@ -50,22 +51,29 @@ def _decided_links(alignment: Alignment) -> pl.DataFrame:
 def manual_columns(alignment: Alignment, links: pl.DataFrame) -> pl.DataFrame:
     """Links with what SSSOM says of decisions, and with rows for what is not the same.
 
-    Accepted links name reviewer and date. Rejected ones have the modifier "Not", and an entity
-    without a counterpart has sssom:NoTermFound in place of one.
+    Accepted links name reviewer and date. Rejected ones have the modifier "Not", or say that the
+    right entity is broader, narrower or related; an entity without a counterpart has
+    sssom:NoTermFound in place of one.
     """
     decisions = alignment.decisions
     if decisions is None:
         return links
+    predicate = pl.col("predicate").replace_strict(SIMILAR, default=None, return_dtype=pl.String)
+    denied = (pl.col("state") == "reject") & (pl.col("predicate") == "exact")
     said = decisions.select(
         pl.col("left", "right").replace("", NO_TERM),
         "state",
+        predicate=predicate,
         reviewer_label="reviewer",
         mapping_date=pl.col("time").str.slice(0, 10),
         mapping_justification=pl.lit(MANUAL),
-        predicate_modifier=pl.when(pl.col("state") == "reject").then(pl.lit("Not")),
+        predicate_modifier=pl.when(denied).then(pl.lit("Not")),
+        comment=pl.when(pl.col("comment") != "").then("comment"),
     ).filter(pl.col("state").is_in(["accept", "reject", "no-match"]))
+    if said["comment"].null_count() == len(said):
+        said = said.drop("comment")
     accepted = said.filter(pl.col("state") == "accept")
-    manual = accepted.select("left", "right", "reviewer_label", "mapping_date")
+    manual = accepted.drop("state", "predicate", "mapping_justification", "predicate_modifier")
     links = links.join(manual, on=["left", "right"], how="left", maintain_order="left")
     by_hand = pl.when(pl.col("mapping_date").is_not_null()).then(pl.lit(MANUAL))
     links = links.with_columns(mapping_justification=pl.coalesce(by_hand, "mapping_justification"))

@@ -32,6 +32,11 @@ Verdict = Literal["accept", "reject", "unsure", "no-match", "open"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 FIRM = ("accept", "no-match")
 """Verdicts that can exclude others about the same entity."""
+Predicate = Literal["exact", "broad", "narrow", "related"]
+"""What the right entity is to the left one: the same, something broader, something narrower, or
+something else that has to do with it. All but "exact" go with the verdict "reject": the two are
+not the same."""
+PREDICATES: tuple[Predicate, ...] = get_args(Predicate)
 STATES = ("open", "accept", "reject", "unsure", "no-match", "conflict")
 TABLES = """
 CREATE TABLE IF NOT EXISTS decisions (
@@ -56,6 +61,13 @@ CREATE TABLE IF NOT EXISTS states (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS by_version ON states (version);
 """
+REMARKS = """
+CREATE TABLE IF NOT EXISTS remarks (  -- only of decisions that have one
+  request TEXT NOT NULL, part INTEGER NOT NULL, predicate TEXT NOT NULL, comment TEXT NOT NULL,
+  PRIMARY KEY (request, part)
+) WITHOUT ROWID;
+"""
+"""What version 0.1 did not keep."""
 
 
 class Claim(NamedTuple):
@@ -64,6 +76,8 @@ class Claim(NamedTuple):
     left: str
     right: str
     verdict: Verdict
+    predicate: Predicate = "exact"
+    comment: str = ""
 
 
 Pair = tuple[str, str]
@@ -106,7 +120,7 @@ def _require_tables(connection: sqlite3.Connection, path: Path) -> None:
 
     Views and triggers of a stranger could compute without end.
     """
-    if schema_of(connection) != schema_made_by(TABLES):
+    if schema_of(connection) != schema_made_by(TABLES + REMARKS):
         raise InputError(path, NO_DECISIONS)
 
 
@@ -122,8 +136,8 @@ def decisions_of(run: Path) -> Iterator[sqlite3.Connection]:
     with closing(connection):
         try:
             connection.row_factory = sqlite3.Row
-            if not schema_of(connection):
-                connection.executescript(f"BEGIN IMMEDIATE; {TABLES} COMMIT;")
+            if schema_of(connection) in ((), schema_made_by(TABLES)):  # new, or of version 0.1
+                connection.executescript(f"BEGIN IMMEDIATE; {TABLES} {REMARKS} COMMIT;")
             _require_tables(connection, path)
             # A commit is on disk before it is confirmed, whatever becomes of the process.
             connection.execute("PRAGMA journal_mode = WAL")
@@ -164,7 +178,18 @@ def decide(
             connection.executemany(
                 "INSERT INTO decisions (request, part, left, right, verdict, reviewer, time) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [(request, part, *claim, reviewer, _now()) for part, claim in enumerate(claims)],
+                [
+                    (request, part, *claim[:3], reviewer, _now())
+                    for part, claim in enumerate(claims)
+                ],
+            )
+            connection.executemany(
+                "INSERT INTO remarks (request, part, predicate, comment) VALUES (?, ?, ?, ?)",
+                [
+                    (request, part, claim.predicate, claim.comment)
+                    for part, claim in enumerate(claims)
+                    if claim.predicate != "exact" or claim.comment
+                ],
             )
             pairs = [claim[:2] for claim in claims]
         return _refresh(connection, pairs, single)
@@ -175,6 +200,12 @@ def _require_coherent(claims: Sequence[Claim], single: tuple[bool, bool]) -> Non
     pairs = {claim[:2] for claim in claims}
     if len(pairs) < len(claims):
         raise OptionError("a request must have one claim about a pair at most")
+    for claim in claims:
+        if claim.predicate != "exact" and claim.verdict != "reject":
+            raise OptionError(
+                f"predicate {claim.predicate} says that the two are not the same: the verdict "
+                "must be reject"
+            )
     for side, alone in enumerate(single):
         partners: dict[str, list[str]] = {}
         for claim in claims:
@@ -325,28 +356,43 @@ def copy_decisions(run: Path, to: Path) -> None:
 
 
 def read_decisions(run: Path) -> pl.DataFrame | None:
-    """left, right, state, reviewer, time of every pair that was decided; None without a database.
+    """What was decided about every pair that was; None without a database.
 
-    The reviewer and time are those of the last decision about the pair; several reviewers who
-    agree are named together.
+    Columns: left, right, state, reviewer, time, predicate, comment. The reviewer and time are
+    those of the last decision about the pair; several reviewers who agree are named together, and
+    so are their comments.
     """
     path = run / FILE
     if not path.is_file():
         return None
     query = """
         SELECT CAST(s.left AS TEXT), CAST(s.right AS TEXT), CAST(s.state AS TEXT),
-               group_concat(DISTINCT d.reviewer), CAST(max(d.time) AS TEXT)
+               group_concat(DISTINCT d.reviewer), CAST(max(d.time) AS TEXT), {}
         FROM states s LEFT JOIN decisions d
           ON d.left = s.left AND d.right = s.right AND d.verdict = s.state AND d.undone_by IS NULL
+          {}
         WHERE s.state != 'open' GROUP BY s.left, s.right ORDER BY s.left, s.right
     """
-    schema = dict.fromkeys(("left", "right", "state", "reviewer", "time"), pl.String)
+    names = ("left", "right", "state", "reviewer", "time", "predicate", "comment")
     try:
         with closing(_open_to_read(path)) as connection:
-            rows = connection.execute(query).fetchall() if schema_of(connection) else []
+            schema = schema_of(connection)
+            remarks = (
+                REMARKED if schema == schema_made_by(TABLES + REMARKS) else ("'exact', ''", "")
+            )
+            rows = connection.execute(query.format(*remarks)).fetchall() if schema else []
     except sqlite3.Error as error:
         raise _unreadable(path, error) from None
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
+
+
+REMARKED = (
+    # The predicate that most of those who agree name; "exact" only if nobody names another.
+    "coalesce(max(nullif(r.predicate, 'exact')), 'exact'), "
+    "coalesce(replace(group_concat(DISTINCT nullif(r.comment, '')), ',', ', '), '')",
+    "LEFT JOIN remarks r ON r.request = d.request AND r.part = d.part",
+)
+"""Columns and join that add remarks to decisions."""
 
 
 def _open_to_read(path: Path) -> sqlite3.Connection:
@@ -362,7 +408,8 @@ def _open_to_read(path: Path) -> sqlite3.Connection:
             connection.close()
             problem = error
             continue
-        if schema not in ((), schema_made_by(TABLES)):  # none yet, or ours
+        # none yet, of version 0.1, or ours
+        if schema not in ((), schema_made_by(TABLES), schema_made_by(TABLES + REMARKS)):
             connection.close()
             raise InputError(path, NO_DECISIONS)
         return connection

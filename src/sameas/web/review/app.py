@@ -11,18 +11,18 @@ from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import parse_qsl, quote, unquote
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from sameas import __version__
 from sameas.errors import OptionError, SameasError
 from sameas.options.declare import Option
-from sameas.result.decisions import STATES, VERDICTS
+from sameas.result.decisions import PREDICATES, STATES, VERDICTS
 from sameas.result.explanation.sentences import REASONS
 from sameas.result.export import FORMATS, write
 from sameas.result.run_folder import read_run
@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 REVIEWER = "sameas-reviewer"
 """The cookie that keeps the name of a reviewer."""
 YEAR = 365 * 24 * 3600
-MOST_BYTES = 64 * 1024
+MOST_BYTES = 256 * 1024
 """The size of a request's body."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -50,14 +50,26 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
+    "referrer-policy": "same-origin",  # else forms would not tell where they come from
 }
+FORM = "application/x-www-form-urlencoded"
 
 SIDE = Option("the graph", name="side", choices=("left", "right"), default="left")
 ENTITIES = (
     Option("the URI of a left entity", name="left", default=""),
     Option("the URI of a right entity", name="right", default=""),
 )
-CLAIM = (*ENTITIES, Option("what it is", name="verdict", choices=VERDICTS))
+CLAIM = (
+    *ENTITIES,
+    Option("what it is", name="verdict", choices=VERDICTS),
+    Option(
+        "what the right entity is to the left one; all but exact go with the verdict reject",
+        name="predicate",
+        choices=PREDICATES,
+        default="exact",
+    ),
+    Option("why", name="comment", default=""),
+)
 REQUEST = Option(
     "a text that no other request has; one that is sent again is stored once", name="request"
 )
@@ -146,7 +158,7 @@ CLAIMS = Option(
     name="claims",
     type=dict,
     several=True,
-    most_items=20,
+    most_items=200,
     items=CLAIM,
 )
 OF = Option("the request to be repeated", name="of")
@@ -162,6 +174,24 @@ ACTIONS = (
         "Decide about all open links with the same two names as about one; undone as one.",
         pages.repeat_decision,
         (REQUEST, NAME, OF),
+    ),
+    Endpoint(
+        "/decide-all",
+        "Decide about all links that a filter shows; undone as one.",
+        pages.decide_about_all,
+        (
+            REQUEST,
+            NAME,
+            Option("what they are", name="verdict", choices=("accept", "reject", "unsure")),
+            _number("count", "how many there are, as the page says"),
+            *FILTER,
+        ),
+    ),
+    Endpoint(
+        "/again",
+        "Align again in the background, with what was decided as known links and non-links.",
+        pages.align_again,
+        (NAME,),
     ),
     Endpoint("/undo", "Undo what a reviewer decided.", pages.take_back, (REQUEST, NAME)),
 )
@@ -195,7 +225,8 @@ async def _answer(
     review: Review, workers: Workers, endpoint: Endpoint, request: Request, *, html: bool = False
 ) -> Response:
     is_action = request.method == "POST"
-    given = await _object(request) if is_action else request.query_params
+    given = await _given(request) if is_action else request.query_params
+    back = given.get("back") if is_action else None  # of a form: the page that it is on
     values = request_values(endpoint.parameters, given)
     kept = unquote(request.cookies.get(REVIEWER, ""))
     reviewer = values.get("reviewer") or kept or review.reviewer
@@ -203,8 +234,10 @@ async def _answer(
         raise OptionError("reviewer is missing: give your name first")
 
     def work() -> Response:
-        with review.queue() as queue:
+        with review.queue(reviewer) as queue:
             shown = endpoint.work(review, queue, {**values, "reviewer": reviewer})
+        if isinstance(back, str):
+            return _to_page(back)
         if html:
             page = endpoint.path.removeprefix("/")
             text = render(f"{page}.html.jinja", **shown, page=page, reviewer=reviewer)
@@ -215,9 +248,24 @@ async def _answer(
     return await workers.run(work)
 
 
-async def _object(request: Request) -> Record:
-    """The JSON object that a request sends."""
-    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+def _to_page(back: str) -> Response:
+    """Lead to a page of this server, and nowhere else."""
+    return RedirectResponse("/" + back.lstrip("/\\"), status_code=303)
+
+
+async def _given(request: Request) -> Record:
+    """What a request sends: a JSON object, or the form of a page without scripts."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip()
+    if kind == FORM:
+        body = await read_body(request, MOST_BYTES)
+        fields: Record = dict(parse_qsl(body.decode("utf8", "replace"), max_num_fields=100))
+        if "similar" in fields:  # a button can send one value alone
+            fields |= {"verdict": "reject", "predicate": fields["similar"]}
+        claim = {one.name: fields[one.name] for one in CLAIM if one.name in fields}
+        claims = {"claims": [claim]} if {"left", "right"} & claim.keys() else {}
+        numbers = {"count": int(fields["count"])} if fields.get("count", "").isdigit() else {}
+        return {"back": "/", **fields, **claims, **numbers}
+    if kind != "application/json":
         raise HTTPException(415, "JSON is expected (Content-Type: application/json)")
     try:
         value = json.loads(await read_body(request, MOST_BYTES))
@@ -229,9 +277,12 @@ async def _object(request: Request) -> Record:
 
 
 async def _set_reviewer(request: Request) -> Response:
-    given = request_values([Option("your name", name="reviewer")], await _object(request))
+    sent = await _given(request)
+    given = request_values([Option("your name", name="reviewer")], sent)
     reviewer = " ".join(given["reviewer"].split())[:200]
-    response = JSONResponse({"reviewer": reviewer})
+    response: Response = JSONResponse({"reviewer": reviewer})
+    if "back" in sent:
+        response = _to_page(sent["back"])
     response.set_cookie(REVIEWER, quote(reviewer), max_age=YEAR, httponly=True, samesite="lax")
     return response
 
@@ -261,7 +312,8 @@ def _refused(request: Request, error: Exception) -> Response:
     """One sentence about what cannot be done, as HTML or JSON."""
     status = getattr(error, "status_code", 400)
     text, headers = getattr(error, "detail", str(error)), getattr(error, "headers", None)
-    if request.method != "GET" or request.url.path.endswith(".json"):
+    is_form = request.headers.get("content-type", "").startswith(FORM)
+    if (request.method != "GET" and not is_form) or request.url.path.endswith(".json"):
         return JSONResponse({"error": text}, status_code=status, headers=headers)
     title = HTTPStatus(status).phrase
     content = render("error.html.jinja", title=title, text=text, page="", reviewer="")

@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock, Thread
+from time import monotonic
 
 from sameas.errors import SameasError
 from sameas.options.options import Side
@@ -14,9 +15,12 @@ from sameas.result.alignment import Alignment
 from sameas.result.decisions import copy_decisions, decisions_of, require_own_file
 from sameas.result.explanation.sentences import Explanation
 from sameas.result.run_folder import read_run
+from sameas.web.review.again import Again
 from sameas.web.review.index import FILE, ensure_index, stamp
 from sameas.web.review.queue import Queue, filter_of, open_queue
 
+PRESENT = 15.0
+"""Seconds since the last question of a page from which on its reviewer is taken to be away."""
 FEW = 200_000
 """Entities up to which explanations are made ready before the first link is opened, and up to
 which a page waits for them."""
@@ -45,6 +49,11 @@ class Review:
     loaded: Loaded | None = None
     loading: Lock = field(default_factory=Lock)
     explaining: Lock = field(default_factory=Lock)
+    writing: Lock = field(default_factory=Lock)
+    """Held while decisions are written, and while another run takes the place of this one."""
+    again: Again = field(default_factory=Again)
+    seen: dict[str, float] = field(default_factory=dict)
+    """When each reviewer last asked for something."""
 
     def check(self) -> None:
         """Raise an error if decisions cannot be kept in the run folder."""
@@ -70,10 +79,17 @@ class Review:
         return self.load().alignment
 
     @contextmanager
-    def queue(self) -> Iterator[Queue]:
-        """The queue of the run as it is now."""
-        with open_queue(self.scratch or self.run, self.load().index) as queue:
+    def queue(self, reviewer: str = "") -> Iterator[Queue]:
+        """The queue of the run as it is now, for a reviewer."""
+        with open_queue(self.scratch or self.run, self.load().index, reviewer) as queue:
             yield queue
+
+    def here(self, reviewer: str = "") -> list[str]:
+        """Who has a page open, this reviewer included."""
+        now = monotonic()
+        if reviewer:
+            self.seen[reviewer] = now
+        return sorted(name for name, time in [*self.seen.items()] if now - time < PRESENT)
 
     def explain(self, uri: str, other: str | None, side: Side) -> Explanation | None:
         """The explanation of a pair or an entity; None for methods that have none."""

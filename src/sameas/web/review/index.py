@@ -26,9 +26,10 @@ from sameas.result.alignment import Alignment
 from sameas.result.decisions import require_own_file, schema_made_by, schema_of
 from sameas.result.run_folder import read_run
 from sameas.text.folding import folded
+from sameas.web.review.facts import facts_of, types_of
 
 FILE = "queue.sqlite"
-FORMAT = 3
+FORMAT = 4
 LARGE = 2**22
 """Bytes of the table of links from which on the index is made by another process."""
 BINS = 20
@@ -37,10 +38,12 @@ RELATIONS = 30
 """Relation matches that the overview lists."""
 TABLES = """
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT);
-CREATE TABLE entities (id INTEGER PRIMARY KEY, side TEXT, uri TEXT, name TEXT, degree INTEGER);
+CREATE TABLE entities (
+  id INTEGER PRIMARY KEY, side TEXT, uri TEXT, name TEXT, degree INTEGER, type TEXT, fact TEXT
+);
 CREATE TABLE links (
   id INTEGER PRIMARY KEY, left INTEGER, right INTEGER, score REAL, confidence REAL,
-  name_order INTEGER, degree INTEGER, disagreement REAL
+  name_order INTEGER, degree INTEGER, disagreement REAL, teaching REAL
 );
 CREATE TABLE unmatched (
   id INTEGER PRIMARY KEY, side TEXT, entity INTEGER, reason TEXT, candidate INTEGER, score REAL
@@ -64,6 +67,7 @@ CREATE INDEX links_by_confidence ON links (confidence);
 CREATE INDEX links_by_name ON links (name_order);
 CREATE INDEX links_by_degree ON links (degree);
 CREATE INDEX links_by_disagreement ON links (disagreement);
+CREATE INDEX links_by_teaching ON links (teaching);
 CREATE INDEX unmatched_by_side ON unmatched (side, id);
 CREATE INDEX unmatched_by_entity ON unmatched (entity);
 """
@@ -146,13 +150,15 @@ def _tables(alignment: Alignment, stamp: str) -> Iterator[tuple[str, pl.DataFram
     links = alignment.links.sort("confidence", "score", "left", "right")
     links = links.with_columns(ids(side, links[side]) for side in far).with_row_index("id", 1)
     left, right = (entities[links[side]] for side in far)
+    met = linked_neighbours(links, edges)
     yield "link_names", links.select(rowid="id", name=left["text"] + " " + right["text"])
     yield (
         "links",
         links.with_columns(
             name_order=left["name"].str.to_lowercase().rank("ordinal"),
             degree=left["degree"] + right["degree"],
-            disagreement=disagreement(links, edges, (left["name"], right["name"])),
+            disagreement=disagreement(links, met, (left["name"], right["name"])),
+            teaching=teaching(links, met[0]),
         ),
     )
     yield from _facets(pair, links, edges, entities["uri"])
@@ -163,11 +169,11 @@ def edges_of(pair: MatchedPair) -> pl.DataFrame:
     """head, relation, tail of both graphs; the numbers of the right one follow the left ones."""
     shift = np.array([len(pair.left.entities), len(pair.left.relations), len(pair.left.entities)])
     triples = np.concatenate([pair.left.triples, pair.right.triples + shift])
-    return pl.DataFrame(triples, schema=["head", "relation", "tail"])
+    return pl.DataFrame(triples, schema=["head", "relation", "tail"], orient="row")
 
 
 def _entities(pair: MatchedPair, edges: pl.DataFrame) -> pl.DataFrame:
-    """id, side, uri, name and degree of all entities, and the text that finds them."""
+    """What is shown of all entities, and the text that finds them."""
     tables = [
         pl.DataFrame({"uri": graph.entities, "name": graph.names}).with_columns(side=pl.lit(side))
         for side, graph in (("left", pair.left), ("right", pair.right))
@@ -178,33 +184,56 @@ def _entities(pair: MatchedPair, edges: pl.DataFrame) -> pl.DataFrame:
     return table.with_columns(
         id=pl.Series(np.arange(len(table))),
         degree=pl.Series(np.bincount(ends, minlength=len(table))),
+        type=pl.concat(map(types_of, (pair.left, pair.right))),
+        fact=pl.concat(map(facts_of, (pair.left, pair.right))),
         text=names.zip_with(plain == names.str.to_lowercase(), names + " " + plain),
     )
 
 
-def disagreement(
-    links: pl.DataFrame, edges: pl.DataFrame, names: tuple[pl.Series, pl.Series]
-) -> pl.Series:
-    """How far apart the likeness of the names and that of the linked neighbours are, 0 to 1.
+Met = tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]
+"""link, other: the links whose entities are neighbours on both sides, on the left, on the right."""
 
-    The latter is the share of linked neighbours that are linked with each other; names count
-    alone where there are none, and agree with themselves. Links are numbered from 1 on.
-    """
-    texts = [folded(series).to_list() for series in names]
-    alike = process.cpdist(*texts, scorer=fuzz.token_sort_ratio) if len(links) else np.zeros(0)
-    likeness = np.asarray(alike / 100.0, dtype=np.float64)
+
+def linked_neighbours(links: pl.DataFrame, edges: pl.DataFrame) -> Met:
+    """Which links are neighbours of each link; links are numbered from 1 on."""
     ends = []
     for side in ("left", "right"):
         heads, tails = links.select(head=side, link="id"), links.select(tail=side, other="id")
         there = edges.join(heads, on="head").join(tails, on="tail").select("link", "other")
         back = there.select(link="other", other="link")
         ends.append(pl.concat([there, back]).unique())
+    return ends[0].join(ends[1], on=["link", "other"]), ends[0], ends[1]
+
+
+def disagreement(links: pl.DataFrame, met: Met, names: tuple[pl.Series, pl.Series]) -> pl.Series:
+    """How far apart the likeness of the names and that of the linked neighbours are, 0 to 1.
+
+    The latter is the share of linked neighbours that are linked with each other; names count
+    alone where there are none, and agree with themselves.
+    """
+    texts = [folded(series).to_list() for series in names]
+    alike = process.cpdist(*texts, scorer=fuzz.token_sort_ratio) if len(links) else np.zeros(0)
+    likeness = np.asarray(alike / 100.0, dtype=np.float64)
     shared, left, right = (
-        np.bincount(table["link"].to_numpy(), minlength=len(links) + 1)[1:]
-        for table in (ends[0].join(ends[1], on=["link", "other"]), *ends)
+        np.bincount(table["link"].to_numpy(), minlength=len(links) + 1)[1:] for table in met
     )
     share = 2.0 * shared / np.maximum(left + right, 1)
     return pl.Series(np.where(left + right > 0, np.abs(likeness - share), 0.0))
+
+
+def teaching(links: pl.DataFrame, shared: pl.DataFrame) -> pl.Series:
+    """How much a decision about each link would teach, in bits: its own doubt, and that of others.
+
+    The doubt of a link is the entropy of its confidence. What is decided about it carries over to
+    the links that lean on it: those whose entities are neighbours on both sides, each by the share
+    that this neighbour has among all that it leans on.
+    """
+    confidence = np.clip(links["confidence"].fill_null(0.5).to_numpy(), 1e-6, 1 - 1e-6)
+    doubt = -confidence * np.log2(confidence) - (1 - confidence) * np.log2(1 - confidence)
+    link, other = (shared[name].to_numpy() - 1 for name in ("link", "other"))
+    leans_on = np.bincount(link, minlength=len(links))
+    carried = np.bincount(link, doubt[other] / leans_on[other], minlength=len(links))
+    return pl.Series(doubt * (1.0 + carried))
 
 
 def _facets(
@@ -215,7 +244,8 @@ def _facets(
     ends = pl.concat(links.select(entity=side, link="id") for side in ("left", "right"))
     ways = [edges.select(entity=end, code="relation").unique() for end in ("head", "tail")]
     shifted = pair.right.types + len(pair.left.entities)
-    types = pl.DataFrame(np.concatenate([pair.left.types, shifted]), schema=["entity", "code"])
+    held = np.concatenate([pair.left.types, shifted])
+    types = pl.DataFrame(held, schema=["entity", "code"], orient="row")
     first = 1
     for kind, codes, uris in (("relation", pl.concat(ways), relations), ("type", types, entities)):
         distinct = uris.unique(maintain_order=True)
@@ -239,6 +269,7 @@ def _about(alignment: Alignment, stamp: str) -> pl.DataFrame:
         matches = order.head(RELATIONS).to_dicts()
     values = {
         "links": len(alignment.links),
+        "correct": float(confidence.sum()),
         "histogram": np.histogram(confidence, bins=BINS, range=(0.0, 1.0))[0].tolist(),
         "unmatched": unmatched.to_dicts(),
         "relations": matches,

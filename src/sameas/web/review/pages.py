@@ -9,10 +9,23 @@ from sameas.errors import OptionError
 from sameas.result.decisions import Claim, decide, decisions_of, undo
 from sameas.web.review.folder import Review
 from sameas.web.review.parameters import Record
-from sameas.web.review.queue import COUNTED, NAMES, PAGE, Queue, filter_of, full_text, ids_named
+from sameas.web.review.progress import agreement, progress
+from sameas.web.review.queue import (
+    AT_ONCE,
+    NAMES,
+    PAGE,
+    SECOND,
+    Queue,
+    filter_of,
+    full_text,
+    ids_named,
+)
 
+LONGEST_COMMENT = 1000
+"""Characters of a comment."""
 UNMATCHED = """
-SELECT u.id, u.side, e.uri, e.name, u.reason, f.uri AS candidate, f.name AS candidate_name,
+SELECT u.id, u.side, e.uri, e.name, e.type, e.fact, u.reason, f.uri AS candidate,
+       f.name AS candidate_name, f.type AS candidate_type, f.fact AS candidate_fact,
        u.score, coalesce(s.state, 'open') AS state
 FROM unmatched u JOIN entities e ON e.id = u.entity LEFT JOIN entities f ON f.id = u.candidate
 LEFT JOIN states s
@@ -48,6 +61,7 @@ def overview(review: Review, queue: Queue, values: Record) -> Record:
         "histogram": histogram(about["histogram"]),
         "relations": about["relations"],
         "states": about["states"],
+        "progress": progress(queue),
         "audit": None if audit is None else asdict(audit),
         "diagnostics": figures,
         "options": {name: value for name, value in options.items() if value not in (None, ())},
@@ -81,17 +95,21 @@ def links(review: Review, queue: Queue, values: Record) -> Record:
     rows = queue.page_of_links(chosen, after=after, before=before, limit=PAGE + 1)
     more, backwards = len(rows) > PAGE, before is not None
     rows = rows[-PAGE:] if backwards else rows[:PAGE]
-    count = queue.count_links(chosen)
+    count, all_states = queue.count_links(chosen), chosen["status"] == "all"
+    if chosen["status"] == SECOND:  # what others said is not shown before
+        rows = [{**row, "state": "open"} for row in rows]
     return {
         "links": rows,
         "filter": chosen,
-        "count": min(count, COUNTED),
-        "more_than_counted": count > COUNTED,
+        "count": count,
+        "to_decide": queue.count_links({**chosen, "status": "open"}) if all_states else count,
         "next": rows[-1]["id"] if rows and (more or backwards) else None,
         "previous": rows[0]["id"] if rows and (after or (before and more)) else None,
         "relations": queue.facets("relation"),
         "types": queue.facets("type"),
         "states": queue.about()["states"],
+        "progress": progress(queue),
+        "here": review.here(values["reviewer"]),
         "version": queue.version(),
     }
 
@@ -116,7 +134,7 @@ def search(review: Review, queue: Queue, values: Record) -> Record:
     """Entities by words of their names, to link one by hand."""
     # Those without much besides the words come first, then the well-connected ones.
     query = f"""
-        SELECT uri, name, degree FROM entities WHERE id IN ({ids_named(values["text"])})
+        SELECT uri, name, degree, type, fact FROM entities WHERE id IN ({ids_named(values["text"])})
         AND side = :side ORDER BY length(name) > length(:text), degree DESC, id LIMIT 20
     """
     return {"entities": queue.rows(query, **values, words=full_text(values["text"]))}
@@ -128,6 +146,9 @@ def decisions(review: Review, queue: Queue, values: Record) -> Record:
     return {
         "decisions": rows,
         "conflicts": queue.rows(CONFLICTS),
+        "agreement": agreement(queue, review.alignment.options.single),
+        "progress": progress(queue),
+        "again": review.again.state(),
         "states": queue.about()["states"],
         "next": rows[-1]["id"] if len(rows) == PAGE else None,
         "version": queue.version(),
@@ -138,7 +159,12 @@ def changes(review: Review, queue: Queue, values: Record) -> Record:
     """States that changed after a version."""
     query = "SELECT left, right, state, version FROM states WHERE version > :since"
     rows = queue.rows(f"{query} ORDER BY version LIMIT 1000", **values)
-    return {"version": rows[-1]["version"] if rows else values["since"], "states": rows}
+    return {
+        "version": rows[-1]["version"] if rows else values["since"],
+        "states": rows,
+        "here": review.here(values["reviewer"]),
+        "again": review.again.state(),
+    }
 
 
 # --- what changes something ---
@@ -152,6 +178,24 @@ def take_decision(review: Review, queue: Queue, values: Record) -> Record:
     answer = _stored(review, queue, values, claims)
     same = queue.alike(claims[0]) if len(claims) == 1 else []
     return {**answer, "alike": len(same)}
+
+
+def decide_about_all(review: Review, queue: Queue, values: Record) -> Record:
+    """Decide about all links that a filter shows; undone as one."""
+    pairs, counted = queue.open_links(filter_of(values)), values["count"]
+    if len(pairs) > AT_ONCE:
+        raise OptionError(f"at most {AT_ONCE:,} links can be decided about at once; filter more")
+    if len(pairs) != counted:
+        raise OptionError(
+            f"the filter has {len(pairs):,} links to decide about now, not {counted:,}; look again"
+        )
+    claims = [Claim(*pair, values["verdict"]) for pair in pairs]
+    return _stored(review, queue, values, claims)
+
+
+def align_again(review: Review, queue: Queue, values: Record) -> Record:
+    """Align again in the background, with what was decided as known links and non-links."""
+    return review.again.start(review.run, review.writing)
 
 
 def repeat_decision(review: Review, queue: Queue, values: Record) -> Record:
@@ -172,7 +216,7 @@ def _stored(review: Review, queue: Queue, values: Record, claims: list[Claim] | 
     """Store claims, or undo a request; the states that follow."""
     request, reviewer = values["request"], values["reviewer"]
     single = review.alignment.options.single
-    with decisions_of(review.run) as connection:
+    with review.writing, decisions_of(review.run) as connection:
         if claims is None:
             undone = undo(connection, request, reviewer=reviewer, single=single)
         else:
@@ -180,12 +224,14 @@ def _stored(review: Review, queue: Queue, values: Record, claims: list[Claim] | 
     rows = [
         {"left": left, "right": right, "state": state} for (left, right), state in undone.items()
     ]
-    return {"states": rows, "version": queue.version()}
+    return {"states": rows, "version": queue.version(), "progress": progress(queue)}
 
 
 def _check(queue: Queue, claim: Claim) -> None:
     """Raise an OptionError unless a claim is about entities of the two graphs."""
     given = {side: uri for side, uri in (("left", claim.left), ("right", claim.right)) if uri}
+    if len(claim.comment) > LONGEST_COMMENT:
+        raise OptionError(f"comment must have at most {LONGEST_COMMENT:,} characters")
     if len(given) != (1 if claim.verdict == "no-match" else 2) and claim.verdict != "open":
         raise OptionError(
             "left and right must both be given, and one of them alone for the verdict no-match"

@@ -11,7 +11,14 @@ import polars as pl
 from sameas.errors import OptionError
 from sameas.graph.matched import MatchedGraph
 from sameas.options.options import Side
-from sameas.result.explanation.result import Comparison, Considered, Detail, Entity, Part
+from sameas.result.explanation.result import (
+    SIDES,
+    Comparison,
+    Considered,
+    Detail,
+    Entity,
+    Part,
+)
 from sameas.result.explanation.sentences import (
     REASONS,
     Explanation,
@@ -22,9 +29,11 @@ from sameas.result.explanation.sentences import (
     part_measure,
     part_title,
 )
+from sameas.web.review.differences import property_table
 from sameas.web.review.folder import Review
 from sameas.web.review.parameters import Record
-from sameas.web.review.queue import LINK, Queue, filter_of
+from sameas.web.review.progress import progress
+from sameas.web.review.queue import LINK, SECOND, Queue, filter_of
 
 SHOWN = 40
 """Attributes of an entity that are shown."""
@@ -63,8 +72,13 @@ def pair(review: Review, queue: Queue, values: Record) -> Record:
         for side, uri in uris.items()
         for row in queue.rows(f"SELECT left, right, state FROM states WHERE {side} = :uri", uri=uri)
     ]
+    history = queue.history(left=pair[0], right=pair[1]) if both else []
+    mine = any(row["reviewer"] == queue.reviewer and not row["undone_by"] for row in history)
+    if blind := chosen["status"] == SECOND and not mine:  # what others said is not shown before
+        about, history = [], []
     states = {(row["left"], row["right"]): row["state"] for row in about}
     decided = [row for row in about if row["state"] != "open"]
+    values_of = [entities[side]["attributes"] if side in entities else [] for side in SIDES]
     return {
         "entities": {"left": None, "right": None} | entities,
         "ready": ready,
@@ -73,7 +87,11 @@ def pair(review: Review, queue: Queue, values: Record) -> Record:
         "state": states.get(pair, "open"),
         "no_match": {side: states.get(one, "open") for side, one in alone.items()},
         "decided": [row for row in decided if (row["left"], row["right"]) != pair],
-        "history": queue.history(left=pair[0], right=pair[1]) if both else [],
+        "history": history,
+        "blind": blind,
+        "properties": property_table(*values_of) if both else [],
+        "progress": progress(queue),
+        "left_in_filter": queue.count_links(chosen),
         "version": queue.version(),
         "filter": chosen,
         "next": _ends_of(following),
@@ -89,8 +107,10 @@ def _ends_of(rows: list[Record]) -> Record | None:
 
 def _entity(review: Review, queue: Queue, side: str, uri: str, ready: bool) -> Record:
     """An entity with its names and attributes; of a run that is not ready, its name alone."""
-    name = (queue.find_entity(side, uri) or {}).get("name") or ""
+    found = queue.find_entity(side, uri) or {}
+    name = found.get("name") or ""
     page: Record = {"uri": uri, "name": name, "label": label(Entity(uri, name))}
+    page |= {"type": found.get("type") or "", "fact": found.get("fact") or ""}
     if not ready:
         return page | {"other_names": [], "attributes": [], "more_attributes": 0}
     graph: MatchedGraph = getattr(review.alignment.pair, side)

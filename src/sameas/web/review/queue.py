@@ -21,28 +21,48 @@ from sameas.web.review.parameters import Record, request_values
 
 SORTS = {
     "certainty": ("l.id", False),
+    "teaching": ("l.teaching", True),
     "score": ("l.score", False),
     "name": ("l.name_order", False),
     "degree": ("l.degree", True),
     "disagreement": ("l.disagreement", True),
 }
 """The orders of the queue: a column, and whether the largest come first."""
+MOST_SHARES = 10
+SHARES = tuple(f"{part}/{of}" for of in range(2, MOST_SHARES + 1) for part in range(1, of + 1))
+"""Parts of the queue that reviewers can divide among them: "2/3" is the second third."""
+SECOND = "second"
+"""The status of links that others have decided about and the reviewer has not."""
 FILTER = (
     Option("the order", name="sort", choices=tuple(SORTS), default="certainty"),
-    Option("the state of links", name="status", choices=("all", *decisions.STATES), default="open"),
+    Option(
+        "the state of links; second for those that others decided about and you did not",
+        name="status",
+        choices=("all", *decisions.STATES, SECOND),
+        default="open",
+    ),
     Option("beginnings of words in either name, or a URI", name="text", default=""),
     Option("a relation that either entity has", name="relation", default=""),
     Option("a type that either entity has", name="type", default=""),
     Option("the least confidence", name="low", type=float, default=0.0, least=0, most=1),
     Option("the largest confidence", name="high", type=float, default=1.0, least=0, most=1),
+    Option(
+        "a part of the links: 2/3 is the second third",
+        name="share",
+        choices=("", *SHARES),
+        default="",
+    ),
 )
 """Which links the queue shows, and in which order."""
 PAGE = 50
-COUNTED = 1000
-"""Rows that fit a filter are counted up to this number."""
+ALIKE_AT_ONCE = 1000
+"""Links with the same two names that are decided about at once."""
+AT_ONCE = 10_000
+"""Links of a filter that are decided about at once."""
 LINK = """
 SELECT l.id, e.uri AS left, f.uri AS right, e.name AS left_name, f.name AS right_name, l.score,
-       l.confidence, l.degree, l.disagreement, coalesce(s.state, 'open') AS state
+       l.confidence, l.degree, l.disagreement, l.teaching, coalesce(s.state, 'open') AS state,
+       e.type AS left_type, f.type AS right_type, e.fact AS left_fact, f.fact AS right_fact
 FROM links l JOIN entities e ON e.id = l.left JOIN entities f ON f.id = l.right
 LEFT JOIN states s ON s.left = e.uri AND s.right = f.uri
 """
@@ -51,11 +71,20 @@ DECIDED = """
 SELECT 1 FROM entities e CROSS JOIN entities f ON f.id = l.right
 CROSS JOIN states s ON s.left = e.uri AND s.right = f.uri AND s.state != 'open'
 """
-OF_STATE = """
-SELECT k.id FROM states t CROSS JOIN entities g ON g.uri = t.left AND g.side = 'left'
+OF_PAIRS = """
+SELECT k.id, k.confidence, t.* FROM {} t CROSS JOIN entities g ON g.uri = t.left AND g.side = 'left'
 CROSS JOIN links k ON k.left = g.id CROSS JOIN entities h ON h.id = k.right AND h.uri = t.right
-WHERE t.state = :status
 """
+OF_STATES = f"{OF_PAIRS.format('states')} WHERE t.state != 'open'"
+"""Links about which something is decided, with their states."""
+OF_OTHERS = f"""
+{OF_PAIRS.format("decisions")} WHERE t.undone_by IS NULL AND t.verdict != 'open'
+AND t.reviewer != :reviewer AND NOT EXISTS (
+  SELECT 1 FROM decisions o WHERE o.left = t.left AND o.right = t.right
+  AND o.reviewer = :reviewer AND o.undone_by IS NULL AND o.verdict != 'open'
+)
+"""
+"""Links that others have decided about and the reviewer has not."""
 ALIKE = """
 SELECT e.uri AS left, f.uri AS right
 FROM entities a CROSS JOIN entities b ON b.uri = :right AND b.side = 'right'
@@ -86,12 +115,12 @@ def filter_of(values: Record) -> Record:
 
 
 @contextmanager
-def open_queue(folder: Path, index: Path) -> Iterator[Queue]:
-    """The queue of an index, with the decisions in a folder."""
+def open_queue(folder: Path, index: Path, reviewer: str = "") -> Iterator[Queue]:
+    """The queue of an index for a reviewer, with the decisions in a folder."""
     with decisions.decisions_of(folder) as connection:
         connection.execute("ATTACH ? AS indexed", [str(index)])
         connection.execute("PRAGMA query_only = ON")
-        yield Queue(connection)
+        yield Queue(connection, reviewer)
 
 
 @dataclass(frozen=True)
@@ -99,6 +128,7 @@ class Queue:
     """The index of a run folder and the decisions about it, to be read."""
 
     connection: sqlite3.Connection
+    reviewer: str = ""
 
     def about(self) -> Record:
         """What the index says about the run, and how many pairs are in each state."""
@@ -131,29 +161,60 @@ class Queue:
         order = f"ORDER BY {column} {direction}, l.id {direction}"
         ids = f"SELECT l.id FROM links l WHERE {where} {order} LIMIT :limit"
         query = f"{LINK} WHERE l.id IN ({ids}) {order}"
-        rows = self.rows(query, **_given(chosen), place=place, limit=limit)
+        rows = self.rows(query, **self._given(chosen), place=place, limit=limit)
         return rows[::-1] if backwards else rows
 
     def count_links(self, chosen: Record) -> int:
-        """How many links fit a filter; at most ``COUNTED`` and one."""
-        rows = f"SELECT 1 FROM links l WHERE {_conditions(chosen)} LIMIT {COUNTED + 1}"
-        (row,) = self.rows(f"SELECT count(*) AS links FROM ({rows})", **_given(chosen))
-        return int(row["links"])
+        """How many links fit a filter."""
+        if chosen["status"] == "open":  # few are decided: so that not every link is looked up
+            every = {**chosen, "status": "all"}
+            where = f"{_conditions(every)} AND l.id IN (SELECT id FROM ({OF_STATES}))"
+            return self.count_links(every) - self._count(where, chosen)
+        if chosen == filter_of({"status": "all", "sort": chosen["sort"]}):
+            return int(self.about()["links"])
+        return self._count(_conditions(chosen), chosen)
+
+    def _count(self, where: str, chosen: Record) -> int:
+        query = f"SELECT count(*) AS links FROM links l WHERE {where}"
+        return int(self.rows(query, **self._given(chosen))[0]["links"])
+
+    def _given(self, chosen: Record) -> Record:
+        """The values of the conditions of a filter."""
+        return {**chosen, "words": full_text(chosen["text"]), "reviewer": self.reviewer}
+
+    def open_links(self, chosen: Record) -> list[decisions.Pair]:
+        """left, right of the links that a filter shows and that are still to be decided about.
+
+        Of all states, these are the open ones; at most ``AT_ONCE`` and one.
+        """
+        if chosen["status"] == "all":
+            chosen = {**chosen, "status": "open"}
+        rows = self.page_of_links(chosen, limit=AT_ONCE + 1)
+        return [(row["left"], row["right"]) for row in rows]
+
+    def decided(self) -> list[Record]:
+        """id, confidence, state of every link of the run about which something is decided."""
+        return self.rows(f"SELECT id, confidence, state FROM ({OF_STATES})")
+
+    def least_certain(self, limit: int) -> list[Record]:
+        """id, confidence of the least certain links."""
+        query = "SELECT id, coalesce(confidence, 0.0) AS confidence FROM links ORDER BY id"
+        return self.rows(f"{query} LIMIT :limit", limit=limit)
 
     def find_entity(self, side: str, uri: str) -> Record | None:
-        """id, uri, name, degree of an entity; None if the graph has no such entity."""
-        query = "SELECT id, uri, name, degree FROM entities WHERE uri = :uri AND side = :side"
+        """What is shown of an entity; None if the graph has no such entity."""
+        query = "SELECT * FROM entities WHERE uri = :uri AND side = :side"
         return next(iter(self.rows(query, uri=uri, side=side)), None)
 
     def alike(self, claim: decisions.Claim) -> list[decisions.Claim]:
-        """The same claim about every open link with the same two names; at most ``COUNTED``.
+        """The same claim about every open link with the same two names; not more than a limit.
 
         Of an entity without a match, about every open unmatched entity of its name.
         """
         if claim.verdict == "open":
             return []
         query = ALIKE_ALONE if claim.verdict == "no-match" else ALIKE
-        query += f" AND coalesce(s.state, 'open') = 'open' ORDER BY e.id LIMIT {COUNTED}"
+        query += f" AND coalesce(s.state, 'open') = 'open' ORDER BY e.id LIMIT {ALIKE_AT_ONCE}"
         pairs = self.rows(query, left=claim.left, right=claim.right)
         return [other for pair in pairs if (other := claim._replace(**pair)) != claim]
 
@@ -168,8 +229,10 @@ class Queue:
         """Decisions, the latest first, undone ones included; of one pair, or of all."""
         of_pair = "AND d.left = :left AND d.right = :right" if left or right else ""
         query = f"""
-            SELECT d.*, e.name AS left_name, f.name AS right_name, s.state
+            SELECT d.*, e.name AS left_name, f.name AS right_name, s.state,
+                   coalesce(r.predicate, 'exact') AS predicate, coalesce(r.comment, '') AS comment
             FROM decisions d CROSS JOIN states s ON s.left = d.left AND s.right = d.right {NAMES}
+            LEFT JOIN remarks r ON r.request = d.request AND r.part = d.part
             WHERE (:before IS NULL OR d.id < :before) {of_pair} ORDER BY d.id DESC LIMIT {PAGE}
         """
         return self.rows(query, left=left, right=right, before=before)
@@ -184,8 +247,13 @@ def _conditions(chosen: Record) -> str:
     where = ["true"]
     if chosen["status"] == "open":
         where.append(f"NOT EXISTS ({DECIDED} WHERE e.id = l.left)")
+    elif chosen["status"] == SECOND:
+        where.append(f"l.id IN (SELECT id FROM ({OF_OTHERS}))")
     elif chosen["status"] != "all":
-        where.append(f"l.id IN ({OF_STATE})")
+        where.append(f"l.id IN (SELECT id FROM ({OF_STATES}) WHERE state = :status)")
+    if chosen["share"]:
+        part, of = map(int, chosen["share"].split("/"))
+        where.append(f"l.id % {of} = {part - 1}")
     if chosen["text"] and ids_named(chosen["text"]) == BY_URI:
         where.append(f"(l.left IN ({BY_URI}) OR l.right IN ({BY_URI}))")
     elif chosen["text"]:
@@ -203,10 +271,6 @@ def _conditions(chosen: Record) -> str:
             end = f"SELECT id FROM links WHERE confidence {sign} :{bound}"
             where.append(f"{number} {sign} ({end} ORDER BY confidence {order}, id {order} LIMIT 1)")
     return " AND ".join(where)
-
-
-def _given(chosen: Record) -> Record:
-    return {**chosen, "words": full_text(chosen["text"])}
 
 
 def ids_named(text: str) -> str:

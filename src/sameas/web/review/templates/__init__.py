@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Callable
 from functools import cache
 from importlib import resources
@@ -14,6 +15,7 @@ from jinja2 import Environment
 from sameas.graph.iri import last_part
 from sameas.result.explanation.result import Relation
 from sameas.result.explanation.sentences import REASONS, environment_of, printable, relation_text
+from sameas.web.review.differences import marked
 
 STATIC = {"style.css": "text/css", "review.js": "text/javascript", "icon.svg": "image/svg+xml"}
 """The files that pages may ask for, with their media types."""
@@ -26,6 +28,8 @@ STATES = {
     "conflict": "conflict",
 }
 """What the states of decisions are called."""
+RELATED = {"broad": "broader", "narrow": "narrower", "related": "related"}
+"""What the right entity is to the left one where the two are not the same."""
 
 
 def render(template: str, **values: Any) -> str:
@@ -67,8 +71,10 @@ def _environment() -> Environment:
         "relations": lambda rows: relation_text([Relation(**row) for row in rows]),
         "moment": lambda time: time[:19].replace("T", " "),
         "web_page": web_page,
+        "marked": lambda text, other: marked(printable(text), printable(other)),
     }
     environment.filters |= filters
     reasons = {**REASONS, "unsure": "not confident enough"}
     environment.globals |= {"address": address, "REASONS": reasons, "STATES": STATES}
+    environment.globals |= {"RELATED": RELATED, "new_request": lambda: secrets.token_hex(16)}
     return environment
