@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from sameas.graph.rdf.reading import Reading
     from sameas.options.options import PRESETS, Options, Where
     from sameas.pipeline.align import align, audit_alignment, verify
+    from sameas.pipeline.dedupe import dedupe
     from sameas.result.alignment import Alignment, Diagnostics
     from sameas.result.audit.record import Audit
+    from sameas.result.clusters import Clusters
     from sameas.result.evaluation import Calibration, Metrics, calibration, evaluate, hide_half
     from sameas.result.explanation.sentences import Explanation
     from sameas.result.export import write, write_links
@@ -54,8 +56,10 @@ _PUBLIC = {
     "graph.rdf.reading": "Reading",
     "options.options": "Options PRESETS Where",
     "pipeline.align": "align audit_alignment verify",
+    "pipeline.dedupe": "dedupe",
     "result.alignment": "Alignment Diagnostics",
     "result.audit.record": "Audit",
+    "result.clusters": "Clusters",
     "result.evaluation": "Calibration Metrics calibration evaluate hide_half",
     "result.explanation.sentences": "Explanation",
     "result.export": "write write_links",
@@ -74,6 +78,7 @@ __all__ += [
     "Audit",
     "Calibration",
     "ClusterError",
+    "Clusters",
     "Diagnostics",
     "Explanation",
     "Graph",
@@ -92,6 +97,7 @@ __all__ += [
     "align",
     "audit_alignment",
     "calibration",
+    "dedupe",
     "evaluate",
     "hide_half",
     "inspect",

@@ -208,15 +208,15 @@ def align(
     refuse_inputs(out, read, learned_from=learned_from)
     seconds: dict[str, float] = {}
     with working(options, where), progress_display() as progress:
-        with _timed("reading", seconds, progress):
+        with timed("reading", seconds, progress):
             pair = _read(inputs, names, reading)
             check_carried(pair, output.with_)
         alignment = _aligned(pair, options, input_files, out, progress)
         changed = changed_links(input_files, alignment)  # before that run may be replaced
         seconds.update(alignment.seconds)
-        with _timed("writing", seconds, progress):
+        with timed("writing", seconds, progress):
             not_held = write_out(alignment)
-        shutil.rmtree(_finished_phases(out), ignore_errors=True)
+        shutil.rmtree(finished_phases(out), ignore_errors=True)
     values = _values(alignment, seconds, out, not_held, changed)
     note_not_held(out, not_held)
     if output.is_printed:
@@ -231,7 +231,7 @@ def align(
 
 
 @contextmanager
-def _timed(phase: str, seconds: dict[str, float], progress: PhaseProgress) -> Iterator[None]:
+def timed(phase: str, seconds: dict[str, float], progress: PhaseProgress) -> Iterator[None]:
     """Show a phase as it begins and ends, and write down how long it took."""
     begin = time.perf_counter()
     progress(phase, 0.0)
@@ -257,10 +257,10 @@ def _aligned(
     from sameas.pipeline.inputs import Given
 
     given = Given(**input_files.given())
-    return align_pair(pair, options, given, progress=progress, checkpoint=_finished_phases(out))
+    return align_pair(pair, options, given, progress=progress, checkpoint=finished_phases(out))
 
 
-def _finished_phases(out: Path) -> Path:
+def finished_phases(out: Path) -> Path:
     """The folder of finished phases: beside the output, or in the working folder for addresses."""
     from sameas.compute.atomic import hidden_beside
 
@@ -316,7 +316,7 @@ def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str
     figures = alignment.diagnostics
     graphs = {"left": alignment.pair.left, "right": alignment.pair.right}
     for side, graph in graphs.items():
-        yield f"{side} graph", _described(graph, values[f"{side}_entities"])
+        yield f"{side} graph", described(graph, values[f"{side}_entities"])
     yield "links", values["links"]
     if changed := values.get("changed"):
         text = "{links:,} links because of {decisions:,} decisions: {new:,} new, {gone:,} gone"
@@ -368,7 +368,7 @@ def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str
         yield "peak memory", f"{values['peak_memory_bytes'] / 2**30:.2f} GiB"
 
 
-def _described(graph: MatchedGraph, count: int) -> str:
+def described(graph: MatchedGraph, count: int) -> str:
     """What a graph holds; of records, which columns were taken for ids and names."""
     reading = graph.source.reading
     if graph.source.shape != "records" or reading is None:

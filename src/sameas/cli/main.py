@@ -16,6 +16,7 @@ from sameas.cli.align import align
 from sameas.cli.audit import audit
 from sameas.cli.command import Command, OutputClosedError, as_flags, say, to_standard_output
 from sameas.cli.convert import convert
+from sameas.cli.dedupe import dedupe
 from sameas.cli.demo import demo
 from sameas.cli.evaluate import evaluate
 from sameas.cli.explain import explain
@@ -48,6 +49,7 @@ Examples:
   sameas audit run
   sameas evaluate run zh_en
   sameas explain run Londres
+  sameas dedupe people.csv -o clusters.csv
   sameas align left.tsv right.csv.gz --names names.tsv -o links.tsv
 """
 
@@ -161,7 +163,7 @@ def _fail(message: str, code: int) -> NoReturn:
 @click.group(
     cls=Commands,
     commands=[
-        *(align, audit, convert, demo, evaluate, explain, inspect, merge, names),
+        *(align, audit, convert, dedupe, demo, evaluate, explain, inspect, merge, names),
         *(report, review, serve),
     ],
     help=HELP,

@@ -156,6 +156,11 @@ class MatchedPair:
         return self.left, self.right
 
     @property
+    def is_one_graph(self) -> bool:
+        """Whether both sides are the same graph, in which duplicates are looked for."""
+        return self.left is self.right
+
+    @property
     def both_rdf(self) -> bool:
         """Whether both graphs were made of RDF statements.
 

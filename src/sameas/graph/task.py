@@ -50,7 +50,8 @@ class Constraints:
     entities that may be linked with each other; the others may be linked among themselves, as
     support for those. Pairs are of one kind, where ``kinds`` are known; otherwise these are zero.
     ``puns`` are masks of entities that are class and property at once, and go with either.
-    ``single`` says whether a left, and whether a right entity has one partner at most.
+    ``single`` says whether a left, and whether a right entity has one partner at most. In
+    ``one_graph``, both sides are the same, and no entity goes with itself.
     """
 
     seeds: Positions
@@ -59,6 +60,7 @@ class Constraints:
     kinds: tuple[NDArray[np.int8], NDArray[np.int8]]
     single: tuple[bool, bool] = (True, True)
     puns: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None = None
+    one_graph: bool = False
 
     @cached_property
     def crowd(self) -> Vector:
@@ -71,6 +73,8 @@ class Constraints:
         """Which pairs are of one kind, not rejected, not at odds with seeds, not half inside."""
         allowed: NDArray[np.bool_] = self.inside[0][left] == self.inside[1][right]
         allowed &= self._of_one_kind(left, right)
+        if self.one_graph:
+            allowed &= left != right
         width = len(self.inside[1])
         if len(self.rejected):
             numbers = self.rejected[:, 0] * width + self.rejected[:, 1]

@@ -22,6 +22,7 @@ BY_HAND = "set by hand, not varied; tried on the five benchmark datasets alone"
 BY_HAND_GRAPHS = "set by hand, not varied; tried on a shop and two graphs of language models"
 CLUES = "zh-en by clues: Hits@1 .9713, .9677 before; which values were compared: not recorded"
 SETTINGS = "zh-en: about ten settings of columns and partners compared"
+DUPLICATES = "two tables, two graphs of language models, DBP15K with duplicates; set by hand"
 VARIED = "not recorded; the sensitivity experiment halves and doubles it"
 LOGIT = "five benchmark datasets: coefficients of conditional logit models, which agree"
 EAGER = (
@@ -264,6 +265,31 @@ class SpellingTuning:
 
 
 @dataclass(frozen=True, kw_only=True)
+class WordingTuning:
+    """Words that only one of two names of a graph has, which tell things apart."""
+
+    alike: float = chosen(0.3, "cosine", DUPLICATES)
+    """The cosine of two names from which their words are compared."""
+    spelled: float = chosen(0.75, "likeness", DUPLICATES)
+    """The likeness (1 - edits / length) from which two words are spellings of one."""
+    shortest: int = chosen(4, "letters", DUPLICATES)
+    """Letters below which another letter makes another word."""
+    little: float = chosen(0.3, "share of rarity", DUPLICATES)
+    """The share of a name's rarity up to which further words are little."""
+    linked: tuple[float, ...] = chosen(
+        (0.5, 0.2, 0.03, 0.12, 0.08, 0.05, 0.01, 0.01), "probabilities", DUPLICATES
+    )
+    """How often the words of duplicates are the same, spelled otherwise, alike but known, little
+    more, much more, strange, others, or other numbers, before anything is learned."""
+    prior: float = chosen(100.0, "anchors", DUPLICATES)
+    """The pseudo-count of that."""
+    most_against: float = chosen(6.0, "log-odds", DUPLICATES)
+    """The most that words say against a pair."""
+    most_for: float = chosen(3.0, "log-odds", DUPLICATES)
+    """The most that words say for a pair."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class TypeTuning:
     """Types as evidence: which types meet, and which have counterparts at all."""
 
@@ -458,6 +484,33 @@ class OpenTuning:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DuplicateTuning:
+    """Duplicates within one graph: their threshold, their candidates and their clusters."""
+
+    share: float = chosen(0.05, "share of entities", DUPLICATES)
+    """The share of entities with a duplicate from which the search for the threshold starts."""
+    least: float = theory(0.5, "pairs", "fewer than one pair is none")
+    """The fewest duplicates that are expected."""
+    steps: int = measured(200, "steps", "bounds the search for the threshold")
+    """The most steps in which the number of duplicates is found."""
+    tolerance: float = measured(1e-4, "log-odds", "steps grow with its logarithm")
+    """The change of the threshold below which it is found."""
+    floor: float = chosen(1.0, "log-odds", "as that of links between two graphs")
+    """The threshold is never below this: two entities are not the same for lack of others."""
+    absent: float = chosen(-10.0, "log-odds", DUPLICATES)
+    """What a pair that is no candidate counts between two clusters."""
+    grown: int = measured(200, "partners", "time and memory grow with it")
+    """Partners up to which the candidates of an entity grow while they score above the
+    threshold."""
+    growths: int = measured(4, "rounds", "bounds the time")
+    """Rounds in which candidates grow."""
+    names: float = chosen(10.5, "log-odds", DUPLICATES)
+    """What equal names are worth in one graph, where neighbours in common tell siblings, too."""
+    shared: float = chosen(1.0, "log-odds", DUPLICATES)
+    """What duplicates among neighbours are worth, as the weight of that name."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class AnchorTuning:
     """Anchors: links that are certain enough to learn from."""
 
@@ -638,11 +691,13 @@ class Tuning:
     values: ValueTuning = ValueTuning()
     attributes: AttributeTuning = AttributeTuning()
     spelling: SpellingTuning = SpellingTuning()
+    wording: WordingTuning = WordingTuning()
     types: TypeTuning = TypeTuning()
     sketch: SketchTuning = SketchTuning()
     search: SearchTuning = SearchTuning()
     assignment: AssignmentTuning = AssignmentTuning()
     open: OpenTuning = OpenTuning()
+    duplicates: DuplicateTuning = DuplicateTuning()
     anchors: AnchorTuning = AnchorTuning()
     evidence: EvidenceTuning = EvidenceTuning()
     refinement: RefinementTuning = RefinementTuning()

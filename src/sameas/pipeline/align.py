@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
-import polars as pl
 from numpy.typing import NDArray
 
 from sameas.assignment.exact import Certificate
@@ -33,15 +32,13 @@ from sameas.pipeline.outcome import Outcome, make_alignment
 from sameas.pipeline.paper import align_published, verify_published
 from sameas.pipeline.paris import align_by_paris
 from sameas.pipeline.phases import PhaseProgress, Phases
+from sameas.pipeline.sources import GRAPHS, Source, is_place, is_table
 from sameas.result.alignment import Alignment
 from sameas.result.audit.record import Audit
 from sameas.similarity.make_task import make_task
 
 __all__ = ["align", "audit_alignment", "verify"]
 
-Source: TypeAlias = Any
-"""A graph, a pair of graphs, a table of records or triples, or what ``read_pair`` takes."""
-GRAPHS = (Graph, MatchedGraph, GraphPair, MatchedPair)
 Columns = str | tuple[str, str]
 """A column of both tables, or one of the left and one of the right table."""
 
@@ -168,9 +165,9 @@ def _as_graphs(
 ) -> tuple[Source, Source | None]:
     """What was given, with graphs in place of tables, and of files beside columns or tables."""
     sources = [left] if right is None else [left, right]
-    are_tables = [_is_table(source) for source in sources]
+    are_tables = [is_table(source) for source in sources]
     for source, side in zip(sources, SIDES, strict=False):
-        if not (_is_table(source) or _is_place(source) or isinstance(source, GRAPHS)):
+        if not (is_table(source) or is_place(source) or isinstance(source, GRAPHS)):
             found = type(source).__name__
             raise OptionError(f"`{side}` must be a graph, a table or a file, got {found} instead")
     if not any(are_tables) and id is None and name is None:
@@ -179,11 +176,11 @@ def _as_graphs(
         raise OptionError("`right` must be given beside a table, got one side alone")
     columns = [_columns_of("id", id), _columns_of("name", name)]
     graphs = []
-    for number, (source, is_table) in enumerate(zip(sources, are_tables, strict=True)):
+    for number, (source, tabular) in enumerate(zip(sources, are_tables, strict=True)):
         chosen = {"id": columns[0][number], "name": columns[1][number]}
-        if is_table:
+        if tabular:
             graphs.append(graph_of_frame(source, SIDES[number], **chosen))
-        elif _is_place(source):
+        elif is_place(source):
             given = [() if column is None else (column,) for column in chosen.values()]
             graphs.append(read_graph(source, reading=Reading(id=given[0], name=given[1])))
         else:
@@ -198,22 +195,6 @@ def _columns_of(option: str, given: Columns | None) -> tuple[str | None, str | N
     if not isinstance(given, tuple | list) or [type(one) for one in given] != [str, str]:
         raise wrong(option, "a column, or one for each side", given)
     return given[0], given[1]
-
-
-def _is_place(source: Source) -> bool:
-    """Whether something is a path, or several."""
-    several = isinstance(source, list | tuple) and len(source) > 0
-    return isinstance(source, str | PathLike) or (
-        several and all(isinstance(one, str | PathLike) for one in source)
-    )
-
-
-def _is_table(source: Source) -> bool:
-    """Whether something is a table of whatever library, or a list of rows."""
-    is_frame = isinstance(source, Mapping | pl.DataFrame | pl.LazyFrame)
-    is_frame |= hasattr(source, "itertuples") or hasattr(source, "__arrow_c_stream__")
-    is_rows = isinstance(source, list | tuple) and not _is_place(source)
-    return (is_frame or is_rows) and not isinstance(source, GRAPHS)
 
 
 def _matched(

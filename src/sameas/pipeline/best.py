@@ -42,11 +42,15 @@ log = logging.getLogger(__name__)
 
 def align_refined(task: Task, phases: Phases) -> Outcome:
     """Links that are likelier than not."""
+    return _outcome(task, *refined(task, phases), phases)
+
+
+def refined(task: Task, phases: Phases) -> tuple[Model, Refinement, Diagnostics]:
+    """The model of a task without similarities, its refined scores, and figures about them."""
     support = choose_support(task.pair, task.options, task.inputs, tuning=task.tuning.languages)
     planned = plan_memory(task, task.everything, support)
     model = make_model(task)
-    refinement, figures = _refined(task, model, support, planned, phases)
-    return _outcome(task, model, refinement, figures, phases)
+    return model, *_refined(task, model, support, planned, phases)
 
 
 def align_prepared(
@@ -221,10 +225,10 @@ def _outcome(
         audit=audit,
         level=level,
         relations=relation_table(task.pair, refinement.relations),
-        anchors=_anchor_table(task.pair, refinement.anchors),
-        dictionary_anchors=None if dictionary is None else _anchor_table(task.pair, dictionary),
+        anchors=anchor_table(task.pair, refinement.anchors),
+        dictionary_anchors=None if dictionary is None else anchor_table(task.pair, dictionary),
         diagnostics=replace(
-            _figures(task, refinement, plan, figures), objective=objective, optimality_gap=gap
+            figures_of(task, refinement, figures, plan), objective=objective, optimality_gap=gap
         ),
     )
 
@@ -259,17 +263,17 @@ def _confidence(probability: Vector, audit: Audit | None, options: Options) -> t
     return probability, max(options.min_confidence, level_for(probability, options.max_error))
 
 
-def _figures(
-    task: Task, refinement: Refinement, plan: OpenPlan, figures: Diagnostics
+def figures_of(
+    task: Task, refinement: Refinement, figures: Diagnostics, plan: OpenPlan | None = None
 ) -> Diagnostics:
-    """The figures so far, with those of refinement and plan."""
-    threshold, thresholds = _thresholds(task, refinement, plan)
+    """The figures so far, with those of refinement and of the plan, if links are made by one."""
+    threshold, thresholds = _thresholds(task, refinement, 0.0 if plan is None else plan.threshold)
     return replace(
         figures,
         threshold=threshold,
         thresholds=thresholds,
-        plan_sweeps=plan.sweeps,
-        plan_deviation=plan.deviation,
+        plan_sweeps=None if plan is None else plan.sweeps,
+        plan_deviation=None if plan is None else plan.deviation,
         refinement_rounds=len(refinement.changes),
         anchors=len(refinement.anchors.left),
         weights={name: getattr(refinement.weights, name) for name in LEARNED},
@@ -313,19 +317,20 @@ def _audit(
 
 
 def _thresholds(
-    task: Task, refinement: Refinement, plan: OpenPlan
+    task: Task, refinement: Refinement, further: float
 ) -> tuple[float, dict[str, float] | None]:
-    """The threshold, and that of each kind where kinds are known."""
+    """The threshold, and that of each kind where kinds are known; ``further`` is the plan's."""
     if refinement.thresholds is None:
-        return plan.threshold, None
+        return further, None
     kinds = task.known.kinds[0][task.sides[0]]
-    values = refinement.thresholds + plan.threshold
+    values = refinement.thresholds + further
     most = int(np.bincount(kinds).argmax()) if len(kinds) else 0
     by_kind = {Kind(k).name.lower(): float(values[k]) for k in np.unique(kinds)}
     return float(values[most]), by_kind if task.pair.both_rdf else None
 
 
-def _anchor_table(pair: MatchedPair, anchors: Anchors) -> pl.DataFrame:
+def anchor_table(pair: MatchedPair, anchors: Anchors) -> pl.DataFrame:
+    """left, right, trust: the anchors by name."""
     left, right = pair.left.entities, pair.right.entities
     return pl.DataFrame(
         {

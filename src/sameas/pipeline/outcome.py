@@ -54,8 +54,8 @@ def make_alignment(task: Task, outcome: Outcome, phases: Phases) -> Alignment:
         same = (pl.col("left") == pl.col("right")) & pl.col("left").is_in(_same_iri(task).implode())
         telling = kept.filter(~same)
         tables = {
-            "links": _as_listed("links", telling),
-            "candidates": _as_listed("candidates", _named(task, counted_ranks(outcome.ranked))),
+            "links": as_listed("links", telling),
+            "candidates": as_listed("candidates", _named(task, counted_ranks(outcome.ranked))),
             "unmatched": _unmatched(task, outcome, links, kept),
             "gold_ranks": _gold_ranks(task, outcome),
             "prices": _prices(task, outcome),
@@ -161,7 +161,7 @@ def counted_ranks(ranked: pl.DataFrame) -> pl.DataFrame:
     return listed.with_columns(rank=pl.int_range(1, pl.len() + 1).over("left"))
 
 
-def _as_listed(name: str, table: pl.DataFrame) -> pl.DataFrame:
+def as_listed(name: str, table: pl.DataFrame) -> pl.DataFrame:
     """The table with the columns and types of its schema."""
     return table.select(list(SCHEMAS[name])).cast(SCHEMAS[name])
 
@@ -201,7 +201,7 @@ def _unmatched(
                 pl.lit(side).alias("side"), "entity", reason.alias("reason"), "candidate", "score"
             )
         )
-    return _as_listed("unmatched", pl.concat(tables))
+    return as_listed("unmatched", pl.concat(tables))
 
 
 def _gold_ranks(task: Task, outcome: Outcome) -> pl.DataFrame | None:
@@ -231,7 +231,7 @@ def _prices(task: Task, outcome: Outcome) -> pl.DataFrame | None:
         pl.DataFrame({"entity": entities, "price": prices}).with_columns(side=pl.lit(side))
         for side, entities, prices in sides
     ]
-    return _as_listed("prices", pl.concat(tables))
+    return as_listed("prices", pl.concat(tables))
 
 
 def prices_of(alignment: Alignment) -> tuple[Vector, Vector]:

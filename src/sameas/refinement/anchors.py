@@ -57,6 +57,16 @@ def anchors_of_profits(candidates: Candidates, plan: Plan, *, tuning: Tuning = T
     return Anchors(left[sure].astype(np.int64), right[sure].astype(np.int64), trust[sure])
 
 
+def anchors_of_duplicates(surplus: Candidates, *, tuning: Tuning = TUNING) -> Anchors:
+    """In one graph, the pairs that are each other's best and sure, both ways round."""
+    n, m = surplus.shape
+    indices = mutual(surplus, Plan(np.zeros(n), np.zeros(m), 1.0, 0, 0.0))
+    trust = 1 / (1 + np.exp(-np.clip(surplus.values[indices].astype(np.float64), -60, 60)))
+    sure = trust > tuning.open.sure
+    left, right = (side[indices[sure]].astype(np.int64) for side in (surplus.left, surplus.right))
+    return Anchors(left, right, trust[sure])
+
+
 def _unrivalled(
     candidates: Candidates, plan: Plan, indices: Positions, tie: float
 ) -> NDArray[np.bool_]:

@@ -13,15 +13,23 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
+from sameas.assignment.duplicates import duplicate_thresholds
 from sameas.assignment.open import OpenPlan, open_plan
 from sameas.assignment.ranking import best_few
 from sameas.assignment.sinkhorn import sinkhorn
 from sameas.assignment.thresholds import learn_thresholds
 from sameas.candidates.pairs import Candidates, line_sums, lines_of_columns, lines_of_rows
 from sameas.compute.arrays import Matrix, Positions, Progress, Vector
+from sameas.compute.topk import pair_numbers
 from sameas.options.tuning import Weights
-from sameas.refinement.anchors import anchor_thresholds, anchors_of, anchors_of_profits
+from sameas.refinement.anchors import (
+    anchor_thresholds,
+    anchors_of,
+    anchors_of_duplicates,
+    anchors_of_profits,
+)
 from sameas.refinement.evidence import Anchors, Relations, gather_evidence, match_relations
 from sameas.refinement.learned_weights import learn_weights
 from sameas.similarity.model import PROFIT, Model
@@ -95,6 +103,8 @@ def refine(
     known, defaults, tuning = model.constraints, model.weights, model.tuning
     numbers = tuning.refinement
     pairs = _first_pairs(candidates, model)
+    if known.one_graph:
+        return _refine_duplicates(pairs, model, rounds=rounds, progress=progress)
     anchors = start or _first_anchors(pairs, model, temperature, iterations)
     changes: list[int] = []
     thresholds: Vector | None = None
@@ -135,6 +145,63 @@ def refine(
             model = replace(model, weights=_learned_weights(pairs, new, model, defaults))
         anchors = new
     return Refinement(pairs, anchors, relations, tuple(changes), thresholds, model.weights)
+
+
+def _refine_duplicates(
+    pairs: Pairs, model: Model, *, rounds: int, progress: Progress | None
+) -> Refinement:
+    """The candidates of one graph and those that grow from them, scored by all evidence.
+
+    Learning is careful, since most entities of a graph may have no duplicate: anchors are sure,
+    and weights stay as they are.
+    """
+    kinds, tuning = model.constraints.kinds[0], model.tuning
+    nobody = np.zeros(0, dtype=np.int64)
+    anchors, changes = Anchors(nobody, nobody, np.zeros(0)), list[int]()
+    for turn in range(max(rounds, 1)):
+        relations = match_relations(*model.edges, anchors, tuning=tuning)
+        pairs = _with_evidence(pairs, anchors, relations, model)
+        thresholds = duplicate_thresholds(pairs.candidates, kinds, tuning=tuning.duplicates)
+        surplus = subtract_threshold(pairs.candidates, thresholds, kinds)
+        new = anchors_of_duplicates(surplus, tuning=tuning)
+        before, now = (each.left * len(kinds) + each.right for each in (anchors, new))
+        changes.append(len(np.setxor1d(before, now)))
+        if progress:
+            progress((turn + 1) / max(rounds, 1))
+        if changes[-1] <= tuning.refinement.settled * len(now):
+            break
+        anchors = new
+    for _ in range(tuning.duplicates.growths):
+        grown = _grown(pairs, surplus, model)
+        if len(grown.candidates) == len(pairs.candidates):
+            break
+        pairs = _with_evidence(grown, anchors, relations, model)
+        thresholds = duplicate_thresholds(pairs.candidates, kinds, tuning=tuning.duplicates)
+        surplus = subtract_threshold(pairs.candidates, thresholds, kinds)
+    return Refinement(pairs, anchors, relations, tuple(changes), thresholds, model.weights)
+
+
+def _grown(pairs: Pairs, surplus: Candidates, model: Model) -> Pairs:
+    """The pairs and those of two entities that both are likely duplicates of a third; unscored.
+
+    Entities that have very many partners already get no more.
+    """
+    n = surplus.shape[0]
+    counts = np.diff(surplus.starts)
+    likely = surplus.values > 0
+    open_ends = counts < model.tuning.duplicates.grown
+    likely &= open_ends[surplus.left] | open_ends[surplus.right]
+    ends = surplus.left[likely], surplus.right[likely]
+    graph = csr_array((np.ones(len(ends[0]), dtype=np.float32), ends), shape=(n, n))
+    numbers = pair_numbers(csr_array(graph @ graph))
+    left, right = np.divmod(np.setdiff1d(numbers, pairs.candidates.keys), n)
+    chosen = (open_ends[left] & open_ends[right]) & model.allows(left, right)
+    left, right = left[chosen], right[chosen]
+    text = np.stack(
+        [model.profit.of(left, right), *(b.of(left, right) for b in model.names.values())]
+    )
+    nothing = np.zeros((4, len(left)), dtype=np.float32)
+    return _merged(pairs, np.stack([left, right]), text, nothing[:3], nothing[3])
 
 
 def _first_anchors(pairs: Pairs, model: Model, temperature: float, iterations: int) -> Anchors:

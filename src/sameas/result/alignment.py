@@ -15,6 +15,7 @@ from sameas.graph.task import Inputs
 from sameas.options.options import Options, Side
 from sameas.options.tuning import TUNING, Tuning
 from sameas.result.audit.record import Audit
+from sameas.result.clusters import Clusters
 from sameas.result.explanation.sentences import Explanation
 from sameas.text.languages.support import NO_SUPPORT, LanguageSupport
 
@@ -87,6 +88,10 @@ class Diagnostics:
     """The log-odds a pair must exceed to be likelier than no link, after refinement."""
     thresholds: dict[str, float] | None = None
     """The same by kind of entity, where kinds are known."""
+    clusters: int | None = None
+    """Where duplicates were looked for: how many clusters of two or more there are."""
+    clustered_entities: int | None = None
+    """How many entities these have."""
     plan_sweeps: int | None = None
     plan_deviation: float | None = None
     solver_rounds: int | None = None
@@ -148,6 +153,8 @@ class Alignment:
     audit: Audit | None = field(init=False)
     """How good the links are, by decoys; None without refinement, with ``no_audit``, and where
     there are too few links to tell."""
+    clusters: Clusters | None = field(init=False)
+    """Which entities are the same thing, where duplicates were looked for; None for two graphs."""
     decisions: pl.DataFrame | None = field(init=False)
     """left, right, state, reviewer, time: what reviewers of the run folder decided, if any did."""
 

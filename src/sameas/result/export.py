@@ -35,6 +35,7 @@ from sameas.graph.link_set import (
 from sameas.graph.matched import MatchedGraph
 from sameas.result.alignment import Alignment
 from sameas.result.carried import carried_columns, check_carried
+from sameas.result.clusters import Clusters
 from sameas.result.curated import curated, manual_columns
 from sameas.result.run_folder import is_run, write_run
 
@@ -119,7 +120,17 @@ def prepare(
             write_run(content, path)
             return ()
         write_format, holds = FORMATS[suffix]
-        if isinstance(content, Alignment):
+        if isinstance(content, Alignment) and content.clusters is not None:
+            if suffix in CLUSTER_TABLES:
+                with sent_to(address) if address else replacing_file(path) as draft:
+                    write_members(content.clusters, draft)
+                return ()
+            links = cluster_links(content, described="columns" in holds)
+            if iri is None and "predicate" in holds:
+                links = saying(links, predicates_of(content, links.links))
+            if "any id" not in holds:
+                links = _as_iris_of_one_graph(links)
+        elif isinstance(content, Alignment):
             content = curated(content)
             links = described(content) if suffix == ".sssom.tsv" else _link_set(content.links)
             if columns:
@@ -217,14 +228,18 @@ def write_table(links: LinkSet, path: Path) -> None:
         numbers = pl.col(NUMBERS)
         table.with_columns(pl.when(numbers.is_finite()).then(numbers)).write_ndjson(path)
         return
-    ids = pl.concat([table["left"], table["right"]])
+    refuse_breaks(pl.concat([table["left"], table["right"]]), path)
+    TABLES[suffix](table, path)
+
+
+def refuse_breaks(ids: pl.Series, path: Path) -> None:
+    """Raise an OutputError if an id cannot be written to .tsv."""
     wrong = ids.filter(ids.str.contains(r"[\t\r\n]"))
-    if suffix == ".tsv" and len(wrong):
+    if path.suffix.lower() == ".tsv" and len(wrong):
         raise OutputError(
             f"{path.name}: the entity {wrong[0]!r} has a tab or line break in it, which .tsv "
             "cannot hold; write .parquet or .csv"
         )
-    TABLES[suffix](table, path)
 
 
 ANY = {"any id", *NUMBERS, "infinity"}
@@ -237,6 +252,48 @@ FORMATS: dict[str, tuple[Callable[[LinkSet, Path], None], set[str]]] = {
     ".rdf": (write_alignment_api, {*NUMBERS, "infinity", *SOURCES.values()}),
 }
 """How each format is written, and what it holds besides pairs of IRIs."""
+
+
+CLUSTER_TABLES = (*TABLES, ".jsonl")
+"""Formats in which clusters are written as a table of their members."""
+
+
+def write_members(clusters: Clusters, path: Path) -> None:
+    """Write entity, graph, cluster and confidence of all members."""
+    if path.suffix.lower() == ".jsonl":
+        clusters.table.write_ndjson(path)
+        return
+    refuse_breaks(clusters.table["entity"], path)
+    TABLES[path.suffix.lower()](clusters.table, path)
+
+
+def cluster_links(alignment: Alignment, *, described: bool) -> LinkSet:
+    """Each member of a cluster with the canonical one; ``described``, with the names of both."""
+    assert alignment.clusters is not None
+    graph = alignment.pair.left
+
+    def label(side: str) -> pl.Expr:
+        name = pl.col(side).replace_strict(graph.entities, graph.names, default=None)
+        return pl.when(name != "").then(name)
+
+    pairs = alignment.clusters.canonical_links.with_columns(score=pl.lit(None, dtype=pl.Float64))
+    if not described:
+        return LinkSet(links=pairs.select(LINK_COLUMNS))
+    table = pairs.select(
+        *LINK_COLUMNS,
+        subject_label=label("left"),
+        object_label=label("right"),
+        mapping_justification=pl.lit("semapv:CompositeMatching"),
+    )
+    tool = {"mapping_tool": "sameas", "mapping_tool_version": alignment.version}
+    return LinkSet(links=table, metadata=tool)
+
+
+def _as_iris_of_one_graph(links: LinkSet) -> LinkSet:
+    """The links with IRIs for the entities of one graph."""
+    both = (to_iris(links.links[side], side="left") for side in ("left", "right"))
+    left, right = both
+    return replace(links, links=links.links.with_columns(left=left, right=right))
 
 
 def predicates_of(alignment: Alignment, links: pl.DataFrame | None = None) -> pl.Series:

@@ -35,6 +35,7 @@ from sameas.graph.task import Inputs
 from sameas.options.options import Options, recorded_options
 from sameas.result.alignment import SCHEMAS, Alignment, Diagnostics
 from sameas.result.audit.record import recorded_audit
+from sameas.result.clusters import CLUSTER_SCHEMAS, Clusters
 from sameas.result.decisions import copy_decisions, read_decisions
 from sameas.result.explanation.result import Reason
 from sameas.text.encoders import EncodedNames, encode_each_once, find_encoder
@@ -57,6 +58,7 @@ TEXT_COLUMNS = {
 TABLE_INPUTS = ("seeds", "reject", "among", "dictionary")
 COLUMNS: dict[str, pl.Schema] = {
     **SCHEMAS,
+    **CLUSTER_SCHEMAS,
     **{
         name: pl.Schema(dict.fromkeys(columns.split(), pl.String))
         for name, columns in TEXT_COLUMNS.items()
@@ -82,6 +84,8 @@ FITS: dict[str, Callable[[Any], bool]] = {
     ),
 }
 """Whether a value that JSON held is of a type, by the annotation of its field."""
+MISSING = ("candidate", "weakest_left", "weakest_right", "split")
+"""Columns of text in which cells may be empty."""
 LATER = ("mean_rank",)
 """Columns that folders of earlier versions do not have."""
 REQUIRED = ("links", "candidates", "unmatched")
@@ -107,6 +111,8 @@ def write_run(alignment: Alignment, path: Path) -> None:
     tables = {name: getattr(alignment, name) for name in SCHEMAS}
     tables |= {name: getattr(inputs, name) for name in TABLE_INPUTS}
     tables["gold"] = pair.gold
+    if (clusters := alignment.clusters) is not None:
+        tables |= clusters.tables
     if inputs.word_vectors is not None:
         words, vectors = inputs.word_vectors.words, inputs.word_vectors.vectors
         tables["word_vectors"] = _vector_table(words.rename("word"), vectors)
@@ -116,7 +122,8 @@ def write_run(alignment: Alignment, path: Path) -> None:
         copy_decisions(path, folder)
         _write_tables(tables, folder)
         for side, graph in (("left", pair.left), ("right", pair.right)):
-            _write_graph(graph, folder / side)
+            if side == "left" or not pair.is_one_graph:
+                _write_graph(graph, folder / side)
         if inputs.embeddings is not None:
             np.save(folder / "embeddings.npy", inputs.embeddings.dense)
         text = json.dumps(record, indent=2, ensure_ascii=False)
@@ -228,13 +235,16 @@ def read_run(path: str | PathLike[str]) -> Alignment:
 
     def load(name: str) -> Any:
         if name == "pair":
-            left, right = _read_graph(path / "left"), _read_graph(path / "right")
+            left = _read_graph(path / "left")
+            right = left if diagnostics.clusters is not None else _read_graph(path / "right")
             return MatchedPair(left=left, right=right, gold=_read_if_there(path / "gold.parquet"))
         if name == "audit":
             with refusing(path / "run.json", "is damaged", AGAIN):
                 return recorded_audit(record.get("audit"))
         if name == "decisions":
             return read_decisions(path)
+        if name == "clusters":
+            return None if diagnostics.clusters is None else _read_clusters(path)
         if name != "inputs":
             required = name in REQUIRED or (name == "anchors" and diagnostics.anchors is not None)
             table = (_read_table if required else _read_if_there)(path / f"{name}.parquet")
@@ -246,6 +256,11 @@ def read_run(path: str | PathLike[str]) -> Alignment:
 
     version = str(record.get("sameas", __version__))
     return Alignment(options=options, diagnostics=diagnostics, load=load, version=version)
+
+
+def _read_clusters(path: Path) -> Clusters:
+    """The clusters of a run in which duplicates were looked for."""
+    return Clusters(*(_read_table(path / f"{name}.parquet") for name in CLUSTER_SCHEMAS))
 
 
 def _read_record(path: Path) -> tuple[dict[str, Any], Options, Diagnostics]:
@@ -455,7 +470,7 @@ def _read_table(path: Path) -> pl.DataFrame:
         fits = column.dtype == kind
         if kind.is_numeric():
             fits = column.dtype.is_numeric() or column.dtype == pl.Null
-        elif name != "candidate":  # which not every unmatched entity has
+        elif name not in MISSING:
             fits = fits and not column.has_nulls()
         if not fits:
             raise InputError(path, f'is damaged (column "{name}"); {AGAIN}')

@@ -42,6 +42,8 @@ class Attributes:
     pairs: list[tuple[str, str]]
     """Corresponding attributes, the more telling first."""
     tuning: AttributeTuning = TUNING.attributes
+    one_graph: bool = False
+    """Whether both sides are one graph, so that attributes are known to correspond."""
 
     def alike(self, k: int) -> Positions:
         """Pairs of entities whose values, taken as one text, are most alike, ascending."""
@@ -135,7 +137,8 @@ class Attributes:
         unlikely = misses + prior * np.array(tuning.unlinked)
         unlikely /= misses.sum(axis=1, keepdims=True) + prior
         # An attribute tells nothing until anchors show it; to find the first ones, it is trusted.
-        guess, prior = unlikely if len(left) else np.array(tuning.linked), tuning.linked_prior
+        trusted = self.one_graph or not len(left)
+        guess, prior = np.array(tuning.linked) if trusted else unlikely, tuning.linked_prior
         likely = (hits + prior * guess) / (hits.sum(axis=1, keepdims=True) + prior)
         weights = np.zeros((len(self.pairs), 5))  # of a value that one lacks: nothing
         weights[:, :4] = np.log(likely / unlikely)
@@ -160,9 +163,10 @@ def read_attributes(pair: MatchedPair, *, tuning: Tuning = TUNING) -> Attributes
     short = 2 * tuning.values.long  # longer values tell little in a search
     texts = _texts(left, sizes[0], short), _texts(right, sizes[1], short)
     pairs = _corresponding(*tables, tuning)
-    return (
-        Attributes(tables, texts, Values(every, tuning.values), pairs, numbers) if pairs else None
-    )
+    if not pairs:
+        return None
+    values = Values(every, tuning.values)
+    return Attributes(tables, texts, values, pairs, numbers, pair.is_one_graph)
 
 
 def _canonical_values(graph: MatchedGraph, longest: int) -> pl.DataFrame:

@@ -29,8 +29,9 @@ def make_task(
         orders = [graph.entities.arg_sort().to_numpy() for graph in (pair.left, pair.right)]
         rows = np.concatenate([orders[0], len(orders[0]) + orders[1]], dtype=np.int64)
         inputs = replace(inputs, embeddings=inputs.embeddings.take(rows))
-    cut = [graph.in_order().with_short_names() for graph in pair.graphs]
-    pair = replace(pair, left=cut[0][0], right=cut[1][0])
+    one_graph = pair.is_one_graph
+    cut = [graph.in_order().with_short_names() for graph in pair.graphs[: 1 if one_graph else 2]]
+    pair = replace(pair, left=cut[0][0], right=cut[-1][0])
     graphs = pair.left, pair.right
     if inputs.among is None:
         left, right = (graph.linkable for graph in graphs)
@@ -38,6 +39,8 @@ def make_task(
         left, right = (np.unique(column) for column in _positions(pair, inputs.among, "among").T)
     seeds = _positions(pair, inputs.seeds, "seeds")
     rejected = _positions(pair, inputs.reject, "reject")
+    if one_graph:
+        seeds, rejected = _both_ways(seeds, "seeds"), _both_ways(rejected, "reject")
     inside = [np.zeros(len(graph.entities), dtype=np.bool_) for graph in graphs]
     inside[0][left], inside[1][right] = True, True
     masks, puns = (inside[0], inside[1]), pair.puns
@@ -46,17 +49,18 @@ def make_task(
         rejected,
         masks,
         pair.compared_kinds,
-        options.single,
+        (False, False) if one_graph else options.single,
         puns if puns[0].any() or puns[1].any() else None,
+        one_graph,
     )
     _check_seeds(known)
-    if pair.both_rdf:
+    if pair.both_rdf and not one_graph:
         same = same_iris(pair)
         types = types_of(pair, tuning=tuning.types)
         excluded = types.exclusions.contradict(*same.T)
         same = same[known.allows(*same.T) & ~excluded]
         known = replace(known, seeds=np.unique(np.concatenate([seeds, same]), axis=0))
-    return Task(pair, options, inputs, (left, right), known, cut[0][1] + cut[1][1], tuning)
+    return Task(pair, options, inputs, (left, right), known, sum(count for _, count in cut), tuning)
 
 
 def same_iris(pair: MatchedPair) -> Positions:
@@ -68,6 +72,13 @@ def same_iris(pair: MatchedPair) -> Positions:
     ours = np.flatnonzero(theirs >= 0)
     ours = ours[are_iris(pair.left.entities.gather(ours)).to_numpy()]
     return np.stack([ours, theirs[ours]], axis=1)
+
+
+def _both_ways(pairs: Positions, name: str) -> Positions:
+    """Pairs of one graph, each both ways round."""
+    if (pairs[:, 0] == pairs[:, 1]).any():
+        raise OptionError(f"`{name}` must name two entities in each pair, got one twice")
+    return np.unique(np.concatenate([pairs, pairs[:, ::-1]]), axis=0)
 
 
 def _check_seeds(known: Constraints) -> None:

@@ -109,6 +109,9 @@ def make_model(task: Task, *, weights: Weights | None = None) -> Model:
     """
     options, pair, tuning = task.options, task.pair, task.tuning
     weights = weights or weights_of(options, tuning=tuning.weights)
+    if pair.is_one_graph:
+        own = tuning.duplicates
+        weights = replace(weights, names=own.names, shared=own.shared, profit=0.0, lacking=0.0)
     if options.rounds:
         relations = "relations" not in options.without
         edges = edges_of(pair, hub=tuning.evidence.hub, relations=relations)

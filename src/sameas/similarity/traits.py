@@ -20,6 +20,7 @@ from sameas.similarity.protocol import Similarity
 from sameas.similarity.several_names import ComparedNames, MaxOverNames
 from sameas.similarity.spelling import Spelling, read_spelling
 from sameas.similarity.types import Types, types_of
+from sameas.similarity.wording import Wording, read_wording
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +30,7 @@ class Traits:
     types: Types
     attributes: Attributes | None = None
     spelling: Spelling | None = None
+    wording: Wording | None = None
 
     def learn(self, left: Positions, right: Positions, trust: Vector) -> Worths:
         """What the anchors (left, right, trust) tell about the worth of each likeness."""
@@ -42,6 +44,8 @@ class Traits:
             self.attributes.remember(left, right)
         if self.spelling is not None:
             self.spelling.compare.remember(left, right)
+        if self.wording is not None:
+            self.wording.compare.remember(left, right)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,12 +74,15 @@ def make_traits(
     ``cosines`` are those of the ``names``; marks and misspellings are looked for where these may
     be several.
     """
-    if not pair.both_rdf:
+    if not pair.both_rdf and not pair.is_one_graph:
         return None
-    spelling = None
+    spelling = wording = None
     most = tuning.search.compare_all_up_to
     if isinstance(cosines, MaxOverNames) and max(cosines.shape) <= most:
         texts, rivals = (names.left, names.right), cosines.alike(tuning.search.partners)
+        if pair.is_one_graph:  # no entity is its own rival
+            rivals = rivals[rivals % (cosines.shape[1] + 1) != 0]
+            wording = read_wording(names.left, cosines, rivals, tuning=tuning)
         spelling = read_spelling(texts, cosines, rivals, tuning=tuning)
     attributes = read_attributes(pair, tuning=tuning)
-    return Traits(types_of(pair, tuning=tuning.types), attributes, spelling)
+    return Traits(types_of(pair, tuning=tuning.types), attributes, spelling, wording)

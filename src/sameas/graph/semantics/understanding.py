@@ -51,6 +51,11 @@ def understand_alone(graph: Graph) -> MatchedGraph:
     return understand(GraphPair(left=graph, right=Graph.from_triples([]))).left
 
 
+def understand_one(graph: Graph, *, tuning: Tuning = TUNING) -> MatchedGraph:
+    """The graph as it is matched with itself, to find duplicates."""
+    return understand(GraphPair(left=graph, right=graph), tuning=tuning).left
+
+
 def _as_given(graph: Graph) -> MatchedGraph:
     """A graph of tables as it is matched: all is as it was given."""
     size = len(graph.entities)

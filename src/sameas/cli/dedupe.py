@@ -1,0 +1,214 @@
+"""``sameas dedupe``: what stands in one graph several times."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import click
+
+from sameas.cli.align import Output, described, finished_phases, timed
+from sameas.cli.command import (
+    INPUT,
+    START,
+    command,
+    load_libraries,
+    print_table,
+    progress_display,
+    say,
+)
+from sameas.cli.convert import note_not_held
+from sameas.formats.files import address_of
+from sameas.graph.rdf.reading import Reading
+from sameas.options.declare import Option
+from sameas.options.options import Options, Where, make_options, refuse_unused
+
+if TYPE_CHECKING:
+    from sameas.result.alignment import Alignment
+    from sameas.result.clusters import Clusters
+
+SHOWN = 5
+"""Clusters in each table of the summary; all are in the output."""
+TEXT = 40
+"""Letters of a name in these tables."""
+
+
+@command(
+    """Find the entities of one graph that are the same thing.
+
+    GRAPH is a table of records (a row is an entity), RDF, a property graph (GraphML, JSON of
+    networkx, a Neo4j export, the tables of GraphRAG), or a table of triples: whatever LEFT of
+    `sameas align` may be. Tables hold all members of clusters of two or more (entity, graph,
+    cluster, confidence); RDF and SSSOM hold each member with the canonical one of its cluster,
+    of which most is said.
+    """,
+    examples="""
+    sameas dedupe people.csv -o clusters.csv
+    sameas dedupe graph.graphml -o run
+    sameas dedupe graph.nt -o same.ttl
+    sameas dedupe people.csv --reject run -o run
+    """,
+)
+@click.argument("graph", type=INPUT)
+def dedupe(
+    graph: str,
+    *,
+    out: Annotated[
+        Path,
+        Option(
+            "Where the clusters go: .tsv, .csv, .parquet, .jsonl, .sssom.tsv, .nt, .ttl or .rdf; "
+            "no suffix for a run folder; - for standard output (TSV).",
+            metavar="OUT",
+        ),
+    ],
+    names: Annotated[
+        str | None, Option("Names of entities: a file, or from the URIs.", metavar="FILE|uri")
+    ] = None,
+    seeds: Annotated[
+        str | None,
+        Option(
+            "Pairs that are known to be the same: two columns (left, right), or a run folder, for "
+            "those accepted in it.",
+            metavar="FILE|RUN",
+        ),
+    ] = None,
+    reject: Annotated[
+        str | None,
+        Option(
+            "Pairs that are known to differ: two columns, or a run folder, for those rejected in "
+            "it.",
+            metavar="FILE|RUN",
+        ),
+    ] = None,
+    choices: Annotated[dict[str, Any], Options],
+    reading: Reading,
+    where: Where,
+) -> dict[str, Any]:
+    """Read, find clusters and write; the summary of the run."""
+    from sameas.pipeline.cluster import working
+    from sameas.result.overwriting import refuse_inputs
+
+    options = make_options("best", **choices)
+    refuse_unused(options, choices)
+    output = Output(out=out)
+    write_out = output.writer()
+    read = [place for place in (graph, names, *reading.query) if place is not None]
+    refuse_inputs(out, read, learned_from=[seeds, reject])
+    seconds: dict[str, float] = {}
+    with working(options, where), progress_display() as progress:
+        with timed("reading", seconds, progress):
+            found = _read(graph, names, reading)
+        from sameas.pipeline.dedupe import dedupe_graph
+        from sameas.pipeline.inputs import Given
+
+        alignment = dedupe_graph(
+            found,
+            options,
+            Given(seeds=seeds, reject=reject),
+            called=Path(graph).name or graph,
+            progress=progress,
+            checkpoint=finished_phases(out),
+        )
+        seconds.update(alignment.seconds)
+        with timed("writing", seconds, progress):
+            not_held = write_out(alignment)
+        shutil.rmtree(finished_phases(out), ignore_errors=True)
+    values = _values(alignment, seconds, out, not_held)
+    note_not_held(out, not_held)
+    if output.is_printed:
+        return values
+    _show(alignment, values)
+    following = shlex.join(["sameas", "explain", str(out), "ENTITY"])
+    next_step = "" if out.suffix else f" Why a cluster: {following}"
+    say(f"Written to {values['output']}.{next_step}", err=True)
+    return values
+
+
+def _read(graph: str, names: str | None, reading: Reading) -> Any:
+    """The graph as it is matched; meanwhile, the libraries of the next stages are loaded."""
+    from sameas.formats.pair import read_understood
+
+    load_libraries()
+    return read_understood(graph, names=names, reading=reading)
+
+
+def _values(
+    alignment: Alignment, seconds: dict[str, float], out: Path, not_held: tuple[str, ...]
+) -> dict[str, Any]:
+    """The summary of the run, as --json prints it."""
+    from sameas.pipeline.memory import peak_memory  # which loads nearly everything
+
+    summary = alignment.summary()
+    clusters = alignment.clusters
+    assert clusters is not None
+    sizes = clusters.summary["size"]
+    return {
+        "clusters": len(clusters),
+        "clustered_entities": len(clusters.members),
+        "duplicate_pairs": int((sizes * (sizes - 1) // 2).sum()),
+        "largest_cluster": sizes.max() or 0,
+        "entities": summary.pop("left_entities"),
+        "unmatched": summary.pop("unmatched_left"),
+        **{
+            name: value
+            for name, value in summary.items()
+            if not name.startswith(("right_", "unmatched_", "links", "clusters", "clustered"))
+        },
+        "seconds": {phase: round(value, 3) for phase, value in seconds.items()},
+        "total_seconds": round(time.perf_counter() - START, 3),
+        "peak_memory_bytes": peak_memory(),
+        "resumed": list(alignment.resumed),
+        "reading": alignment.pair.left.reading_counts,
+        "output": address_of(out) or str(out),
+        "not_held": list(not_held),
+    }
+
+
+def _show(alignment: Alignment, values: dict[str, Any]) -> None:
+    """Print what came out, for people."""
+    print_table(_summary(alignment, values))
+    clusters = alignment.clusters
+    assert clusters is not None
+    header = ("members", "confidence", "canonical", "weakest link")
+    order = clusters.summary.sort("confidence", "cluster", descending=[True, False])
+    if len(order):
+        say("The surest:")
+        print_table(_rows(alignment, clusters, order.head(SHOWN)), header=header)
+    if len(order) > SHOWN:
+        say("The most doubtful:")
+        print_table(_rows(alignment, clusters, order.tail(SHOWN)), header=header)
+
+
+def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """What came out and what it took."""
+    figures = alignment.diagnostics
+    yield "graph", described(alignment.pair.left, values["entities"])
+    yield "clusters", f"{values['clusters']:,} of {values['clustered_entities']:,} entities"
+    yield "largest", f"{values['largest_cluster']:,} members"
+    yield "without duplicate", f"{values['unmatched']:,} of {figures.left_candidates:,}"
+    if figures.refinement_rounds is not None:
+        yield "learning", f"{figures.refinement_rounds} rounds, {figures.anchors:,} anchors"
+    if figures.candidate_pairs is not None:
+        yield "candidates", f"{figures.candidate_pairs:,} pairs"
+    phases = ", ".join(f"{phase} {value:.1f}" for phase, value in values["seconds"].items())
+    yield "seconds", f"{values['total_seconds']:.1f} ({phases})"
+    if values["peak_memory_bytes"]:
+        yield "peak memory", f"{values['peak_memory_bytes'] / 2**30:.2f} GiB"
+
+
+def _rows(alignment: Alignment, clusters: Clusters, chosen: Any) -> Iterator[tuple[Any, ...]]:
+    """Clusters for people: entities by name."""
+    graph = alignment.pair.left
+    names = dict(zip(graph.entities, graph.names, strict=True)) if len(chosen) else {}
+
+    def called(entity: str | None) -> str:
+        text = names.get(entity or "") or entity or ""
+        return text if len(text) <= TEXT else f"{text[: TEXT - 1]}…"
+
+    for row in chosen.iter_rows(named=True):
+        weakest = f"{called(row['weakest_left'])} = {called(row['weakest_right'])}"
+        yield row["size"], row["confidence"], called(row["canonical"]), weakest

@@ -1,0 +1,315 @@
+"""Duplicates within one graph: the same stages as between two, with clusters at the end."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sameas.assignment.clustering import Clustering, ScoredPairs, average_linkage
+from sameas.assignment.ranking import ranked
+from sameas.candidates.pairs import Candidates
+from sameas.compute.arrays import Positions
+from sameas.compute.parallel import one_blas_thread
+from sameas.errors import OptionError, shortened
+from sameas.formats.pair import read_graph
+from sameas.formats.tabular import graph_of_frame
+from sameas.graph.graph import Graph
+from sameas.graph.matched import MatchedGraph, MatchedPair, count_things
+from sameas.graph.rdf.reading import Reading
+from sameas.graph.semantics.understanding import understand_one
+from sameas.graph.task import Task
+from sameas.options.options import Options, make_options, refuse_unused
+from sameas.options.tuning import TUNING, Tuning
+from sameas.pipeline.best import anchor_table, figures_of, refined, relation_table
+from sameas.pipeline.checkpoint import Checkpoint, fingerprint
+from sameas.pipeline.cluster import working
+from sameas.pipeline.inputs import Given, Links, collect_inputs
+from sameas.pipeline.outcome import as_listed, counted_ranks
+from sameas.pipeline.phases import PhaseProgress, Phases
+from sameas.pipeline.sources import is_place, is_table
+from sameas.refinement.refine import Refinement, subtract_threshold
+from sameas.result.alignment import Alignment
+from sameas.result.clusters import Clusters, Nodes, make_clusters
+from sameas.similarity.make_task import make_task
+
+log = logging.getLogger(__name__)
+
+
+def dedupe(
+    graph: Any,
+    options: Options | None = None,
+    *,
+    id: str | None = None,
+    name: str | None = None,
+    seeds: Links | None = None,
+    reject: Links | None = None,
+    embeddings: NDArray[Any] | str | PathLike[str] | None = None,
+    word_vectors: Mapping[str, Any] | str | PathLike[str] | None = None,
+    progress: PhaseProgress | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    engine: Any = None,
+    tuning: Tuning = TUNING,
+    **choices: Any,
+) -> Alignment:
+    """The entities of one graph that are the same thing: ``dedupe(graph).clusters``.
+
+    ``graph`` is a graph, a table of records or triples (polars, pandas, Arrow, a mapping of
+    columns, a list of dictionaries), or what ``read_graph`` takes. ``seeds`` are pairs known to be
+    the same, ``reject`` pairs known to differ: tables with the columns left and right, or files.
+    Other arguments are as in ``align``.
+
+    The result is an alignment of the graph with itself. Its links are those that hold the clusters
+    together.
+    """
+    if options is None:
+        options = make_options("best", **choices)
+        refuse_unused(options, choices, embeddings=embeddings is not None)
+    elif choices:
+        raise OptionError(
+            f"`{next(iter(choices))}` was given beside an Options object; put it into that"
+        )
+    if isinstance(embeddings, np.ndarray):
+        embeddings = (embeddings, embeddings)  # type: ignore[assignment]
+    given = Given(seeds=seeds, reject=reject, embeddings=embeddings, word_vectors=word_vectors)  # type: ignore[arg-type]
+    with working(options, engine):
+        return dedupe_graph(
+            _matched(graph, id, name, tuning),
+            options,
+            given,
+            called=_called(graph),
+            progress=progress,
+            checkpoint=checkpoint,
+            tuning=tuning,
+        )
+
+
+def dedupe_graph(
+    graph: MatchedGraph,
+    options: Options,
+    given: Given,
+    *,
+    called: str = "graph",
+    progress: PhaseProgress | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    tuning: Tuning = TUNING,
+) -> Alignment:
+    """The clusters of a graph that is ``called`` so in tables; used while `working`."""
+    if not options.rounds or options.method != "seu":
+        raise OptionError("duplicates are found by the preset best alone; leave out `rounds` 0")
+    phases = Phases(progress)
+    with one_blas_thread():
+        with phases.timed("inputs") as report:
+            pair = MatchedPair(left=graph, right=graph)
+            inputs = collect_inputs(pair, options, given, report)
+            task = make_task(pair, options, inputs, tuning=tuning)
+            if checkpoint is not None:
+                phases.checkpoint = Checkpoint(Path(checkpoint), fingerprint(task))
+        _, refinement, figures = refined(task, phases)
+        with phases.timed("clusters"):
+            surplus = subtract_threshold(
+                refinement.pairs.candidates, refinement.thresholds, task.known.kinds[0]
+            )
+            together = _known_together(task)
+            pairs = _scored_pairs(task, surplus, together)
+            clustering = _clustering(task, pairs, together)
+            clusters = make_clusters(_nodes(task.pair.left, called), pairs, clustering)
+            tables = _tables(task, refinement, surplus, clusters)
+        diagnostics = replace(
+            figures_of(task, refinement, figures),
+            objective=float(clusters.links["score"].sum()),
+            left_entities=count_things(task.pair.left),
+            right_entities=count_things(task.pair.left),
+            left_candidates=len(task.sides[0]),
+            right_candidates=len(task.sides[1]),
+            clusters=len(clusters),
+            clustered_entities=len(clusters.members),
+            long_names=task.long_names or None,
+            no_links=None if len(clusters) else _why_none(task, pairs),
+        )
+    if diagnostics.no_links:
+        log.warning("%s", diagnostics.no_links)
+    return Alignment(
+        options=options,
+        tuning=tuning,
+        diagnostics=diagnostics,
+        load={"pair": task.pair, "inputs": task.inputs, "clusters": clusters, **tables}.get,
+        seconds=phases.seconds,
+        resumed=tuple(phases.resumed),
+    )
+
+
+def _called(graph: Any) -> str:
+    """What a graph is called in tables: the name of its file, if it has one."""
+    return Path(fspath(graph)).name if isinstance(graph, str | PathLike) else "graph"
+
+
+def _matched(graph: Any, id: str | None, name: str | None, tuning: Tuning) -> MatchedGraph:
+    """One graph as it is matched, whatever it is given as."""
+    if isinstance(graph, MatchedGraph):
+        return graph
+    if is_table(graph):
+        graph = graph_of_frame(graph, "left", id=id, name=name)
+    elif is_place(graph):
+        columns = [() if column is None else (column,) for column in (id, name)]
+        graph = read_graph(graph, reading=Reading(id=columns[0], name=columns[1]))
+    if not isinstance(graph, Graph):
+        found = type(graph).__name__
+        raise OptionError(f"`graph` must be a graph, a table or a file, got {found} instead")
+    return understand_one(graph, tuning=tuning)
+
+
+def _known_together(task: Task) -> Positions:
+    """Pairs that are the same whatever their score: seeds, and records that are equal in all."""
+    seeds, apart = task.known.seeds, task.known.rejected
+    equal = _equal_records(task.pair.left)
+    equal = equal[task.known.allows(*equal.T)] if len(equal) else equal
+    # Where one of several equal ones is given as different, their scores decide.
+    touched = np.isin(equal, apart).any(axis=1)
+    seeds = seeds[seeds[:, 0] < seeds[:, 1]]
+    return np.unique(np.concatenate([seeds, equal[~touched]]), axis=0)
+
+
+def _equal_records(graph: MatchedGraph) -> Positions:
+    """Entities of which exactly the same is said, two statements or more, with the next such one.
+
+    Names, values and neighbours count. Shape (k, 2), the first position before the second.
+    """
+    head, relation, tail = graph.triples.T
+    said = pl.concat(
+        [
+            pl.DataFrame({"entity": graph.attribute_entities}).with_columns(
+                attribute=graph.attributes["attribute"].cast(pl.String),
+                value=graph.attributes["value"],
+            ),
+            pl.DataFrame(
+                {"entity": head, "attribute": "> " + graph.relations.gather(relation)}
+            ).with_columns(value=graph.entities.gather(tail)),
+            pl.DataFrame(
+                {"entity": tail, "attribute": "< " + graph.relations.gather(relation)}
+            ).with_columns(value=graph.entities.gather(head)),
+        ]
+    )
+    said = said.filter(pl.col("entity") >= 0).unique().sort("attribute", "value")
+    content = pl.struct("attribute", "value")
+    each = said.group_by("entity").agg(content=content.hash(0))
+    each = each.filter(pl.col("content").list.len() > 1).sort("entity")
+    following = pl.col("entity").shift(-1).over("content")
+    chain = each.with_columns(other=following).drop_nulls("other")
+    return chain.select("entity", "other").to_numpy().astype(np.int64).reshape(-1, 2)
+
+
+def _scored_pairs(task: Task, surplus: Candidates, together: Positions) -> ScoredPairs:
+    """Each pair of entities that may be linked, once, with its score above the threshold."""
+    inside, size = task.known.inside[0], surplus.shape[0]
+    one_way = (surplus.left < surplus.right) & inside[surplus.left] & inside[surplus.right]
+    left, right = (side[one_way].astype(np.int64) for side in (surplus.left, surplus.right))
+    limit = task.tuning.open.clip
+    scores = np.clip(surplus.values[one_way].astype(np.float64), -limit, limit)
+    others = ~np.isin(left * size + right, together @ [size, 1])
+    return ScoredPairs(
+        size,
+        np.concatenate([left[others], together[:, 0]]),
+        np.concatenate([right[others], together[:, 1]]),
+        np.concatenate([scores[others], np.full(len(together), limit)]),
+    )
+
+
+def _clustering(task: Task, pairs: ScoredPairs, together: Positions) -> Clustering:
+    """The clusters, in which what was given as the same is together, and as different is not."""
+    apart = task.known.rejected
+    apart = apart[apart[:, 0] < apart[:, 1]]
+    separate = np.full(len(apart), -task.tuning.refinement.seed * pairs.size)
+    every = ScoredPairs(
+        pairs.size,
+        np.concatenate([pairs.left, apart[:, 0]]),
+        np.concatenate([pairs.right, apart[:, 1]]),
+        np.concatenate([pairs.scores, separate]),
+    )
+    absent = task.tuning.duplicates.absent
+    clustering = average_linkage(every, absent=absent, together=together)
+    _tell_contradictions(task, clustering)
+    return clustering
+
+
+def _tell_contradictions(task: Task, clustering: Clustering) -> None:
+    """Warn of pairs that were given as different although seeds make them the same."""
+    left, right = task.known.rejected.T
+    same = clustering.labels[left] == clustering.labels[right]
+    entities = task.pair.left.entities
+    for one, other in task.known.rejected[same & (left < right)].tolist():
+        log.warning(
+            "%s and %s are given as different (`reject`), and as the same by way of others "
+            "(`seeds`); they are in one cluster, and both decisions are kept",
+            shortened(entities[one]),
+            shortened(entities[other]),
+        )
+
+
+def _nodes(graph: MatchedGraph, called: str) -> Nodes:
+    """The entities of a graph, with how many values, names and triples each has."""
+    size = len(graph.entities)
+    said = np.bincount(graph.attribute_entities[graph.attribute_entities >= 0], minlength=size)
+    for ends in (graph.triples[:, 0], graph.triples[:, 2], graph.alternative_entities):
+        said += np.bincount(ends[ends >= 0], minlength=size)
+    return Nodes(graph.entities, pl.repeat(called, size, dtype=pl.String, eager=True), said)
+
+
+def _tables(
+    task: Task, refinement: Refinement, surplus: Candidates, clusters: Clusters
+) -> dict[str, pl.DataFrame | None]:
+    """The tables of an alignment of a graph with itself."""
+    entities = task.pair.left.entities
+    best = ranked(surplus, np.zeros(surplus.shape[1]), task.options.top)
+    listed = pl.DataFrame(
+        {"left": best.left, "right": best.right, "rank": best.rank, "score": best.values}
+    )
+    named = counted_ranks(listed).with_columns(
+        left=entities.gather(best.left), right=entities.gather(best.right)
+    )
+    links = clusters.links.select("left", "right", "score", "confidence")
+    return {
+        "links": as_listed("links", links),
+        "candidates": as_listed("candidates", named),
+        "unmatched": _unmatched(task, named, clusters),
+        "relations": relation_table(task.pair, refinement.relations),
+        "anchors": anchor_table(task.pair, refinement.anchors),
+    }
+
+
+def _unmatched(task: Task, candidates: pl.DataFrame, clusters: Clusters) -> pl.DataFrame:
+    """The entities without a duplicate, each with its best candidate, if any."""
+    best = candidates.filter(pl.col("rank") == 1).select("score", entity="left", candidate="right")
+    alone = pl.DataFrame({"entity": task.entities[0]}).join(
+        clusters.members, on="entity", how="anti", maintain_order="left"
+    )
+    reason = (
+        pl.when(pl.col("candidate").is_null())
+        .then(pl.lit("no-candidate"))
+        .when(pl.col("score") <= 0)
+        .then(pl.lit("below-threshold"))
+        .otherwise(pl.lit("unsure"))
+    )
+    table = alone.join(best, on="entity", how="left", maintain_order="left")
+    return as_listed("unmatched", table.with_columns(side=pl.lit("left"), reason=reason))
+
+
+def _why_none(task: Task, pairs: ScoredPairs) -> str:
+    """That there are no duplicates, and which pair came nearest to one."""
+    told = "no duplicates: no two entities have a part of a name or a value in common"
+    if len(pairs.scores):
+        place = int(np.argmax(pairs.scores))
+        names = task.pair.left.entities
+        one, other = names[int(pairs.left[place])], names[int(pairs.right[place])]
+        told = (
+            "no duplicates: no two entities are likelier the same than not; the nearest are "
+            f"{shortened(one)} and {shortened(other)}"
+        )
+    return told
