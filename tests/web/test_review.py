@@ -26,6 +26,7 @@ from sameas.graph.iri import TYPE
 from sameas.graph.link_set import SAME_AS
 from sameas.result.alignment import SCHEMAS
 from sameas.result.decisions import Claim, decide, decisions_of
+from sameas.result.explanation.sentences import waterfall
 
 pytest.importorskip("starlette")
 testclient = pytest.importorskip("starlette.testclient", reason="needs httpx")
@@ -45,7 +46,6 @@ from sameas.web.review.index import (  # noqa: E402
     write_index,
 )
 from sameas.web.review.pages import histogram  # noqa: E402
-from sameas.web.review.pair import waterfall  # noqa: E402
 from sameas.web.review.queue import SORTS, filter_of, open_queue  # noqa: E402
 
 TOKEN = "a token of the tests"

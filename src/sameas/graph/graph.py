@@ -18,6 +18,7 @@ from sameas.graph.convert import parts_of_networkx, statements_of_rdflib
 from sameas.graph.given_tables import Table, TableError, as_series, as_table
 from sameas.graph.iri import TYPE
 from sameas.graph.labels import look_up_names, names_from_attributes, names_from_uris
+from sameas.graph.notebook import html_card, html_entities, html_table
 from sameas.graph.property_tables import (
     PropertyKeys,
     PropertyTables,
@@ -371,6 +372,10 @@ class Graph(GraphTables):
         preferred = () if self.reading is None else self.reading.label
         return look_up_names(self.entities, names_from_attributes(self.attributes, preferred))
 
+    def _repr_html_(self) -> str:
+        """Counts and some entities, for notebooks."""
+        return html_entities(repr(self), self.names, self.entities)
+
     @cached_property
     def names(self) -> pl.Series:
         """The name of each entity: what the input brings, else made from its URI."""
@@ -426,6 +431,23 @@ class GraphPair:
         """Counts instead of contents."""
         gold = "no gold links" if self.gold is None else f"{len(self.gold)} gold links"
         return f"GraphPair({self.left}, {self.right}, {gold})"
+
+    def _repr_html_(self) -> str:
+        """Counts of both graphs, for notebooks."""
+        return pair_html("GraphPair", self.left, self.right, self.gold)
+
+
+def pair_html(title: str, left: GraphTables, right: GraphTables, gold: pl.DataFrame | None) -> str:
+    """Counts of two graphs side by side, as HTML."""
+    counts = {
+        "entities": [len(graph.entities) for graph in (left, right)],
+        "relations": [len(graph.relations) for graph in (left, right)],
+        "triples": [len(graph.triples) for graph in (left, right)],
+        "attribute values": [len(graph.attributes) for graph in (left, right)],
+    }
+    rows = [(name, *numbers) for name, numbers in counts.items()]
+    known = "no gold links" if gold is None else f"{len(gold):,} gold links"
+    return html_card(f"{title}: {known}", html_table(rows, header=("", "left", "right")))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -18,11 +18,13 @@ from sameas.graph.graph import (
     Rearranged,
     check_linkable,
     check_names,
+    pair_html,
     tables_in_order,
     tables_without,
 )
 from sameas.graph.kind import Kind
 from sameas.graph.labels import MOST_LETTERS, beginnings
+from sameas.graph.notebook import html_entities
 from sameas.options.tuning import TUNING
 
 NAMING_SCHEMA = pl.Schema(
@@ -63,6 +65,10 @@ class MatchedGraph(GraphTables):
         if len(self.kinds) != len(self.entities):
             counts = f"{len(self.kinds)} for {len(self.entities)} entities"
             raise ValueError(f"kinds must have one row per entity, got {counts} instead")
+
+    def _repr_html_(self) -> str:
+        """Counts and some entities, for notebooks."""
+        return html_entities(repr(self), self.names, self.entities)
 
     @property
     def is_rdf(self) -> bool:
@@ -214,3 +220,7 @@ class MatchedPair:
         """Counts instead of contents."""
         gold = "no gold links" if self.gold is None else f"{len(self.gold)} gold links"
         return f"MatchedPair({self.left}, {self.right}, {gold})"
+
+    def _repr_html_(self) -> str:
+        """Counts of both graphs, for notebooks."""
+        return pair_html("MatchedPair", self.left, self.right, self.gold)

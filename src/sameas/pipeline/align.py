@@ -24,6 +24,7 @@ from sameas.graph.task import Task
 from sameas.options.declare import wrong
 from sameas.options.options import Options, Preset, make_options, refuse_unused
 from sameas.options.tuning import TUNING, Tuning
+from sameas.pipeline.bars import progress_bars
 from sameas.pipeline.best import align_refined, audit_refined, verify_refined
 from sameas.pipeline.checkpoint import Checkpoint, fingerprint
 from sameas.pipeline.cluster import working
@@ -57,7 +58,7 @@ def align(
     embeddings: tuple[NDArray[Any], NDArray[Any]] | str | PathLike[str] | None = None,
     word_vectors: Mapping[str, Any] | str | PathLike[str] | None = None,
     dictionary: Links | None = None,
-    progress: PhaseProgress | None = None,
+    progress: PhaseProgress | bool | None = None,
     checkpoint: str | PathLike[str] | None = None,
     engine: Any = None,
     tuning: Tuning = TUNING,
@@ -80,7 +81,8 @@ def align(
     ``dictionary`` says what texts in names mean in the language of the other graph: a table with
     the columns text and gloss, or a file.
 
-    ``progress`` is called with the phase and the share of it that is done. ``checkpoint`` is a
+    ``progress`` is called with the phase and the share of it that is done; True shows bars (in a
+    notebook) or lines. ``checkpoint`` is a
     folder that keeps the results of long phases: called again with the same input, options and
     folder after an interruption, ``align`` goes on from there. Delete it when the result is safe.
 
@@ -106,6 +108,8 @@ def align(
         dictionary=dictionary,
     )
     make_ready()
+    if isinstance(progress, bool):
+        progress = progress_bars() if progress else None
     with working(options, engine):
         return align_pair(
             _pair(*_as_graphs(left, right, id, name), tuning),

@@ -15,8 +15,11 @@ from sameas.graph.task import Inputs
 from sameas.options.options import Options, Side
 from sameas.options.tuning import TUNING, Tuning
 from sameas.result.audit.record import Audit
+from sameas.result.charts import Plots
 from sameas.result.clusters import Clusters
+from sameas.result.examples import example_links
 from sameas.result.explanation.sentences import Explanation
+from sameas.result.shown import alignment_html
 from sameas.text.languages.support import NO_SUPPORT, LanguageSupport
 
 if TYPE_CHECKING:
@@ -226,6 +229,25 @@ class Alignment:
             "unmatched_right": self.count_unmatched("right"),
             **self.diagnostics.asdict(),
         }
+
+    @property
+    def plot(self) -> Plots:
+        """Charts by Altair: confidence, reliability, relations (``sameas[plot]``)."""
+        return Plots(self.links, self.relations, lambda: self.pair.gold)
+
+    def _repr_html_(self) -> str:
+        """Counts, estimates, confidences and some links, for notebooks."""
+        figures, counts = self.diagnostics, [("links", len(self.links), "")]
+        sides: dict[Side, int] = {
+            "left": figures.left_candidates,
+            "right": figures.right_candidates,
+        }
+        for side, candidates in sides.items():
+            unmatched = self.count_unmatched(side)
+            counts.append((f"{side} entities unmatched", unmatched, f"of {candidates:,}"))
+        audit = None if self.audit is None else self.audit.asdict()
+        examples = example_links(self.links, self.pair, self.inputs.seeds)
+        return alignment_html(self.links, counts, audit, examples)
 
     def __repr__(self) -> str:
         """Counts instead of contents."""

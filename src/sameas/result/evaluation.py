@@ -14,6 +14,7 @@ from sameas.graph.given_tables import Table, as_links
 from sameas.graph.matched import MatchedPair
 from sameas.graph.records import words_of
 from sameas.result.alignment import Alignment
+from sameas.result.shown import metrics_html
 
 log = logging.getLogger(__name__)
 
@@ -59,6 +60,10 @@ class Metrics:
         scores = {name.replace("_at_", "@"): value for name, value in asdict(self).items()}
         del scores["warnings"]
         return scores
+
+    def _repr_html_(self) -> str:
+        """The scores as a table, for notebooks."""
+        return metrics_html(self.asdict(), self.warnings)
 
     def __str__(self) -> str:
         """One line for a terminal."""

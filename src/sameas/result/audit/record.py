@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from sameas.result.audit.calibration import Curve
+from sameas.result.shown import audit_html
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,10 @@ class Audit:
     def calibration(self) -> Curve:
         """What gives confidence from the plan's probability."""
         return Curve(self.a, self.b)
+
+    def _repr_html_(self) -> str:
+        """The estimates with their intervals, for notebooks."""
+        return audit_html(self.asdict())
 
     def asdict(self) -> dict[str, Any]:
         """All of it as plain values that JSON can hold."""

@@ -8,15 +8,17 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache, partial
-from itertools import zip_longest
+from itertools import accumulate, pairwise, zip_longest
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from rich.cells import cell_len
 
+from sameas.errors import OptionError
 from sameas.graph.iri import last_part
 from sameas.options.options import Side
 from sameas.options.tuning import TUNING
+from sameas.result.charts import waterfall_chart
 from sameas.result.explanation.result import (
     Comparison,
     Considered,
@@ -30,8 +32,10 @@ from sameas.result.explanation.result import (
     Reason,
     Relation,
 )
+from sameas.result.shown import explanation_html
 
 if TYPE_CHECKING:
+    import altair
     from jinja2 import Environment
 
 WIDTH = 100
@@ -134,6 +138,25 @@ class Explanation:
     def far(self, comparison: Comparison) -> Entity:
         """The entity of a pair that is not on the explained side."""
         return comparison.right if self.side == "left" else comparison.left
+
+    def plot(self) -> altair.Chart:
+        """The score step by step as a chart, by Altair (``pip install "sameas[plot]"``)."""
+        shown = self.shown
+        if shown is None:
+            raise OptionError("there is nothing to draw: the entity has no candidate")
+        return waterfall_chart(waterfall(shown)["steps"], self.scale)
+
+    def _repr_html_(self) -> str:
+        """The score step by step and what was chosen, for notebooks."""
+        if self.partner is not None:
+            title = f"{label(self.entity)} = {label(self.partner)}"
+        else:
+            reason = REASONS.get(self.reason or "", "").format(self.min_confidence)
+            title = f"{label(self.entity)} is not linked: {reason}"
+        if (shown := self.shown) is None:
+            return explanation_html(title, "", [], self.why())
+        about = f"Score of {label(shown.left)} and {label(shown.right)} ({self.scale})"
+        return explanation_html(title, about, waterfall(shown)["steps"], self.why())
 
     def asdict(self) -> dict[str, Any]:
         """The same as plain values that JSON can hold."""
@@ -340,6 +363,43 @@ def wrap(text: str, indent: str = "") -> str:
 
 
 @cache
+def waterfall(comparison: Comparison) -> dict[str, Any]:
+    """The parts of a score as steps, the threshold first, each from where the sum so far ends.
+
+    ``zero``, ``before`` (the sum before a step), ``start`` and ``width`` are in percent of the
+    width of the chart. The last step is the total, which holds parts that are nearly nothing too.
+    """
+    parts = sorted(filter(matters, comparison.parts), key=lambda part: part.kind != "threshold")
+    sums = list(accumulate((part.score for part in parts), initial=0.0))
+    low, high = min(0.0, comparison.score, *sums), max(0.0, comparison.score, *sums)
+    scale = 100.0 / (high - low) if high > low else 0.0
+    steps: list[dict[str, Any]] = [
+        {
+            "title": part_title(part),
+            "measure": part_measure(part),
+            "kind": part.kind,
+            "details": [_detail(part, one) for one in part.details],
+        }
+        for part in parts
+    ]
+    steps.append({"title": "total", "measure": "", "kind": "total", "details": []})
+    for step, (begin, end) in zip(steps, [*pairwise(sums), (0.0, comparison.score)], strict=True):
+        step["score"], step["before"] = end - begin, (begin - low) * scale
+        step["start"] = round((min(begin, end) - low) * scale, 2)
+        step["width"] = round(abs(end - begin) * scale, 2)
+    return {"zero": round(-low * scale, 2), "steps": steps}
+
+
+def _detail(part: Part, detail: Detail) -> dict[str, Any]:
+    if detail.count > 1:
+        left, right = f"{detail.count:,} more", ""
+    elif part.kind == "name":
+        left, right = ngram_text(detail), ""
+    else:
+        left, right = neighbours(detail)
+    return {"left": left, "right": right, "score": detail.score}
+
+
 def environment_of(package: str) -> Environment:
     """What the templates of a package are filled in by: they can use everything of this module."""
     from jinja2 import Environment, PackageLoader, StrictUndefined

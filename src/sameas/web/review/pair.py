@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict
-from itertools import accumulate, pairwise
 
 import polars as pl
 
@@ -13,21 +12,14 @@ from sameas.graph.matched import MatchedGraph
 from sameas.options.options import Side
 from sameas.result.explanation.result import (
     SIDES,
-    Comparison,
     Considered,
-    Detail,
     Entity,
-    Part,
 )
 from sameas.result.explanation.sentences import (
     REASONS,
     Explanation,
     label,
-    matters,
-    neighbours,
-    ngram_text,
-    part_measure,
-    part_title,
+    waterfall,
 )
 from sameas.web.review.differences import property_table
 from sameas.web.review.folder import Review
@@ -164,40 +156,3 @@ def _listed(considered: Iterable[Considered]) -> list[Record]:
         }
         for one in considered
     ]
-
-
-def waterfall(comparison: Comparison) -> Record:
-    """The parts of a score as steps, the threshold first, each from where the sum so far ends.
-
-    ``zero``, ``before`` (the sum before a step), ``start`` and ``width`` are in percent of the
-    width of the chart. The last step is the total, which holds parts that are nearly nothing too.
-    """
-    parts = sorted(filter(matters, comparison.parts), key=lambda part: part.kind != "threshold")
-    sums = list(accumulate((part.score for part in parts), initial=0.0))
-    low, high = min(0.0, comparison.score, *sums), max(0.0, comparison.score, *sums)
-    scale = 100.0 / (high - low) if high > low else 0.0
-    steps: list[Record] = [
-        {
-            "title": part_title(part),
-            "measure": part_measure(part),
-            "kind": part.kind,
-            "details": [_detail(part, one) for one in part.details],
-        }
-        for part in parts
-    ]
-    steps.append({"title": "total", "measure": "", "kind": "total", "details": []})
-    for step, (begin, end) in zip(steps, [*pairwise(sums), (0.0, comparison.score)], strict=True):
-        step["score"], step["before"] = end - begin, (begin - low) * scale
-        step["start"] = round((min(begin, end) - low) * scale, 2)
-        step["width"] = round(abs(end - begin) * scale, 2)
-    return {"zero": round(-low * scale, 2), "steps": steps}
-
-
-def _detail(part: Part, detail: Detail) -> Record:
-    if detail.count > 1:
-        left, right = f"{detail.count:,} more", ""
-    elif part.kind == "name":
-        left, right = ngram_text(detail), ""
-    else:
-        left, right = neighbours(detail)
-    return {"left": left, "right": right, "score": detail.score}

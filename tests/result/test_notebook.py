@@ -1,0 +1,128 @@
+"""What notebooks show: HTML that is whole and escaped, charts of the right numbers, bars."""
+
+from __future__ import annotations
+
+import sys
+from html.parser import HTMLParser
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+
+import sameas
+from pairs import matched_pair
+from sameas.graph.notebook import html_columns, html_table
+from sameas.pipeline.phases import MEANINGS
+from sameas.result.charts import reliability_rows
+from sameas.result.examples import example_links
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+class Balanced(HTMLParser):
+    """Keeps open elements, all that were seen, and the text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.seen, self.text = [], [], ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+        self.seen.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += f" {data}"
+
+
+def test_everything_is_shown_as_html_without_scripts(align_small, small):
+    alignment = align_small()
+    unmatched = alignment.unmatched["entity"][0]
+    for value, text in (
+        (alignment, f"{len(alignment.links):,} links"),
+        (small, "gold links"),
+        (small.left, small.left.names[0]),
+        (alignment.explain(alignment.links["left"][0]), "threshold"),
+        (alignment.explain(unmatched), "is not linked"),
+        (alignment.audit, f"{alignment.audit.precision:.3f}"),
+        (sameas.evaluate(alignment, small.gold), "recall"),
+    ):
+        page = Balanced(value._repr_html_())
+        assert not page.open
+        assert not {"script", "style", "link"} & {*page.seen}
+        assert text in page.text
+
+
+def test_names_of_strangers_are_escaped():
+    names = {"a": HOSTILE, "b": "b"}
+    graph = sameas.Graph.from_triples([("a", "r", "b")], names=names)
+    pair = matched_pair(left=graph, right=graph)
+    for value in (graph, pair.left, sameas.align(pair)):
+        assert "<script" not in value._repr_html_()
+    assert "<script" not in html_table([(HOSTILE, 1.0)], header=(HOSTILE,))
+    assert "<script" not in html_columns([1.0], [HOSTILE])
+
+
+def test_examples_are_the_surest_and_the_least_certain_links(align_small):
+    alignment = align_small()
+    surest, doubtful = example_links(alignment.links, alignment.pair, None)
+    confidence = sorted(alignment.links["confidence"])
+    assert [one.confidence for one in surest] == confidence[::-1][:5]
+    assert [one.confidence for one in doubtful] == confidence[:5]
+    few = alignment.links.head(3)
+    assert [len(each) for each in example_links(few, alignment.pair, None)] == [2, 1]
+    seeds = few.select("left", "right")
+    assert example_links(few, alignment.pair, seeds) == ([], [])
+    assert example_links(few.clear(), alignment.pair, None) == ([], [])
+
+
+def test_reliability_is_that_of_the_calibration(align_small, small):
+    alignment = align_small()
+    bins = sameas.calibration(alignment, small.gold).bins
+    rows = reliability_rows(alignment.links, small.gold)
+    assert [row["links"] for row in rows] == [one.count for one in bins]
+    assert [row["correct"] for row in rows] == pytest.approx([one.accuracy for one in bins])
+    assert [row["confidence"] for row in rows] == pytest.approx([one.confidence for one in bins])
+
+
+def test_charts_hold_the_numbers(align_small):
+    pytest.importorskip("altair")
+    alignment = align_small()
+    counts = alignment.plot.confidence().to_dict()["data"]["values"]
+    assert sum(row["links"] for row in counts) == len(alignment.links)
+    assert alignment.plot.reliability().to_dict()["layer"]
+    assert alignment.plot.relations().to_dict()["data"]["values"]
+    explanation = alignment.explain(alignment.links["left"][0])
+    *steps, total = explanation.plot().to_dict()["data"]["values"]
+    assert total["to"] == pytest.approx(explanation.shown.score)
+    assert sum(step["score"] for step in steps) == pytest.approx(total["to"], abs=0.01)
+    gold = pl.DataFrame({"left": ["a"], "right": ["b"]})
+    assert alignment.plot.reliability(gold).to_dict()["layer"]
+
+
+def test_charts_say_what_they_lack(align_small, monkeypatch):
+    pytest.importorskip("altair")
+    paper = align_small(preset="paper")
+    with pytest.raises(sameas.OptionError, match="need refinement"):
+        paper.plot.relations()
+    monkeypatch.setitem(sys.modules, "altair", None)
+    with pytest.raises(sameas.OptionError, match=r"pip install \"sameas\[plot\]\""):
+        paper.plot.confidence()
+
+
+def test_bars_of_a_notebook_are_brought_up_to_date(small, monkeypatch, capsys):
+    shown = []
+    shell = type("ZMQInteractiveShell", (), {})()
+    handle = SimpleNamespace(update=shown.append)
+    display = SimpleNamespace(HTML=str, display=lambda value, display_id: handle)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    sameas.align(small, progress=True, no_audit=True)
+    assert MEANINGS["refinement"] in shown[-1]
+    assert "100%" in shown[-1]
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: None))
+    sameas.align(small, progress=True, no_audit=True)
+    assert MEANINGS["refinement"] in capsys.readouterr().err
