@@ -14,6 +14,7 @@ from pairs import matched_pair
 from sameas.graph.notebook import html_columns, html_table
 from sameas.pipeline.phases import MEANINGS
 from sameas.result.charts import reliability_rows
+from sameas.result.clusters import Clusters
 from sameas.result.examples import example_links
 
 HOSTILE = "<script>alert(1)</script>"
@@ -54,6 +55,15 @@ def test_everything_is_shown_as_html_without_scripts(align_small, small):
         assert not page.open
         assert not {"script", "style", "link"} & {*page.seen}
         assert text in page.text
+
+
+def test_clusters_are_shown_with_their_members():
+    members = pl.DataFrame({"entity": ["a<", "b", "c", "d"], "cluster": ["x", "x", "y", "y"]})
+    summary = pl.DataFrame({"cluster": ["x", "y"], "size": [2, 2], "confidence": [0.9, 0.8]})
+    page = Balanced(Clusters(members, summary, pl.DataFrame())._repr_html_())
+    assert not page.open
+    assert "a< · b" in page.text
+    assert "2 clusters of 4 entities" in page.text
 
 
 def test_names_of_strangers_are_escaped():

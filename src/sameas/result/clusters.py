@@ -13,7 +13,10 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 from sameas.assignment.clustering import Clustering, Join, ScoredPairs
 from sameas.compute.arrays import Positions, Vector
+from sameas.graph.notebook import html_card, html_table
 
+SHOWN = 6
+"""Clusters, and members of each, that a notebook shows."""
 MEMBER_COLUMNS = ("entity", "graph", "cluster", "confidence")
 CLUSTER_SCHEMAS = {
     "members": pl.Schema(
@@ -75,6 +78,16 @@ class Clusters:
     def __repr__(self) -> str:
         """Counts instead of contents."""
         return f"Clusters({len(self)} clusters of {len(self.members)} entities)"
+
+    def _repr_html_(self) -> str:
+        """The largest clusters with their members, for notebooks."""
+        names = self.members.group_by("cluster").agg(members=pl.col("entity").head(SHOWN))
+        largest = self.summary.sort(["size", "cluster"], descending=[True, False]).head(SHOWN)
+        rows = largest.join(names, on="cluster", maintain_order="left").select(
+            "size", "confidence", pl.col("members").list.join(" · ")
+        )
+        header = ("size", "confidence", f"members, {SHOWN} at most")
+        return html_card(repr(self), html_table(rows.rows(), header=header))
 
     @property
     def tables(self) -> dict[str, pl.DataFrame]:
