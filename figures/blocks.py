@@ -110,24 +110,11 @@ def quality_rows(results: Results) -> dict[str, list[str]]:
     }
 
 
-SHORT = (
-    "published (SEU, char), paper protocol",
-    *("**`best`, paper protocol**", "**`best`, open protocol**", "**`best`, hidden half**"),
-)
-
-
 def quality(results: Results) -> str:
     """All rows of the table of quality."""
     rows = [[name, *cells] for name, cells in quality_rows(results).items()]
     parts = ("paper", "best", "open", "hidden", "paris", "raw")
     return f"{table(['', *map(title, DATASETS)], rows)}\n\n{results.origin(*parts)}"
-
-
-def quality_short(results: Results) -> str:
-    """Some rows of it, for the README."""
-    rows = [[name, *cells] for name, cells in quality_rows(results).items() if name in SHORT]
-    origin = results.origin("best", "open", "hidden")
-    return f"{table(['', *map(title, DATASETS)], rows)}\n\n{origin}"
 
 
 def calibration(results: Results) -> str:
@@ -197,20 +184,6 @@ def real(results: Results) -> str:
     return f"{table(header, rows)}\n\n{note} {results.origin('real', 'large')}"
 
 
-def real_means(results: Results) -> str:
-    """The means alone, for the README."""
-    pairs = real_values(results)
-    first = [pairs[name] for name in THIRTEEN if name in pairs]
-    rows = [
-        [name, *(score(mean_f1(chosen, method)) for method in METHODS)]
-        for name, chosen in (
-            (f"mean F1 of {len(first)} pairs", first),
-            (f"mean F1 of {len(pairs)} pairs", [*pairs.values()]),
-        )
-    ]
-    return f"{table(['', *METHODS.values()], rows)}\n\n{results.origin('real', 'large')}"
-
-
 def records(results: Results) -> str:
     """Links between tables: strict precision, recall and F1."""
     rows = [
@@ -230,41 +203,63 @@ def records(results: Results) -> str:
 YARDSTICKS = {"best": "yardstick", "paper": "yardstick", "exact": "yardstick, exact"}
 
 
-def speed_sentence(results: Results) -> str:
-    """How fast it is, for the README."""
-    values = results.get("speed", "dbp15k/zh_en")
-    if not values:
-        return results.origin("speed")
-    runs = values["runs"]
+def summary(results: Results) -> str:
+    """How good and how fast it is, in one small table for the README."""
+    shown_keys = DATASETS[:3]
+    named = ", ".join(title(key) for key in shown_keys)
 
-    def told(name: str) -> str:
-        run = runs[name]
-        seconds, size = tables.seconds(run["median_seconds"]), gib(run["peak_memory_bytes"])
-        ratio = f" ({tables.ratio(run['ratio'])})" if name in YARDSTICKS else ""
-        return f"{seconds} s and {size} GiB{ratio}"
+    def of(part: str, name: str) -> str:
+        return " / ".join(score(results.get(part, key).get(name)) for key in shown_keys)
 
-    return (
-        f"On DBP15K zh-en, the paper's procedure written plainly takes {told('yardstick')}, with "
-        f"the Hungarian algorithm {told('yardstick, exact')}; `sameas align zh_en` takes "
-        f"{told('best')}, `--preset paper --among gold` {told('paper')}, and the exact solver with "
-        f"its proof {told('exact')}, where the solving itself takes "
-        f"{tables.ratio(values['solve_ratio'])} of SciPy's time. {results.origin('speed')}"
-    )
+    seu = " / ".join(published_scores(key).partition(" / ")[0] for key in shown_keys)
+    pairs = real_values(results)
+    means = {method: score(mean_f1(pairs.values(), method)) for method in METHODS}
+    rows = [
+        [f"{named}: Hits@1, paper protocol", of("best", "hits@1"), f"SEU as published {seu}"],
+        ["the same as whole graphs: F1", of("open", "f1"), f"PARIS {of('paris', 'f1')}"],
+        [
+            f"{len(pairs)} real pairs of RDF files: mean F1",
+            means["best"],
+            f"PARIS {means['PARIS']}, equal labels {means['equal labels']}",
+        ],
+        *summary_of_records(results),
+        *summary_of_speed(results),
+    ]
+    parts = ("best", "open", "paris", "real", "large", "records", "speed", "ladder", "ladder-long")
+    return f"{table(['', '**sameas**', 'for comparison'], rows)}\n\n{results.origin(*parts)}"
 
 
-def scale_sentence(results: Results) -> str:
-    """Generated pairs, for the README."""
-    runs = {**results["ladder"], **results["ladder-long"]}
+def summary_of_records(results: Results) -> list[list[str]]:
+    """Tables: links between two of them."""
+    known = results["records"]
+    cells = [f"{name} {score(values['f1'])}" for name, values in sorted(known.items())]
+    return [["tables of records: F1", ", ".join(cells), ""]] if cells else []
 
-    def told(name: str) -> str:
-        run = runs[name]
-        seconds = run["total_seconds"]
+
+def summary_of_speed(results: Results) -> list[list[str]]:
+    """Seconds and memory against the yardstick, and of large generated pairs."""
+    rows = []
+
+    def taken(seconds: float, size: float) -> str:
         time = f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.1f} minutes"
-        return f"{time} and {run['peak_memory_bytes'] / 2**30:.1f} GiB (F1 {score(run['f1'])})"
+        return f"{time}, {size / 2**30:.1f} GiB"
 
-    words = {"15k": "15,000", "100k": "100,000", "1M": "a million", "hard 100k": "100,000 harder"}
-    known = [f"{words[name]} entities a side take {told(name)}" for name in words if name in runs]
-    return f"Generated pairs: {'; '.join(known)}. {results.origin('ladder', 'ladder-long')}"
+    if speed_values := results.get("speed", "dbp15k/zh_en"):
+        runs = speed_values["runs"]
+        cells = [
+            taken(runs[name]["median_seconds"], runs[name]["peak_memory_bytes"])
+            for name in ("best", "yardstick")
+        ]
+        ratio = tables.ratio(runs["best"]["ratio"])
+        plain = f"the paper's procedure written plainly {cells[1]}"
+        rows.append(["DBP15K zh-en, the whole command", f"{cells[0]} ({ratio})", plain])
+    for part, name, words in (("ladder", "100k", "100,000"), ("ladder-long", "1M", "a million")):
+        if run := results.get(part, name):
+            cell = taken(run["total_seconds"], run["peak_memory_bytes"])
+            rows.append(
+                [f"{words} generated entities a side", f"{cell}, F1 {score(run['f1'])}", ""]
+            )
+    return rows
 
 
 def of_benchmark(name: str, module: Any, case: str) -> Block:
@@ -532,13 +527,10 @@ def numbers_of_tuning(results: Results) -> str:
 
 BLOCKS: Mapping[str, Block] = {
     "quality": quality,
-    "quality-short": quality_short,
     "calibration": calibration,
     "real": real,
-    "real-means": real_means,
     "records": records,
-    "speed-sentence": speed_sentence,
-    "scale-sentence": scale_sentence,
+    "summary": summary,
     "speed": of_benchmark("speed", speed, "dbp15k/zh_en"),
     "solver": of_benchmark("solver", solver, "dbp15k/zh_en"),
     "memory": of_benchmark("memory", memory, "dbp15k/zh_en"),

@@ -33,7 +33,7 @@ def sameas_commands():
 
 
 def test_the_first_two_commands_set_everything_up():
-    demo, _, tests = (block.strip() for block in blocks(README, "sh")[:3])
+    demo, *_, tests = (block.strip() for block in blocks(README, "sh"))
     assert demo.endswith("pip install . && .venv/bin/sameas demo")
     assert tests.endswith('pip install -e ".[dev]" && .venv/bin/python -m pytest')
     assert '"$bin"/python -m pytest' in (ROOT / ".ci" / "run").read_text(encoding="utf8")
