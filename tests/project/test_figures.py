@@ -11,7 +11,7 @@ import figures.__main__ as command
 import figures.results
 from experiments.store import code_checksum, code_of
 from figures import filling
-from figures.blocks import BLOCKS, SHORT, quality_rows
+from figures.blocks import BLOCKS
 from figures.filling import BLOCK, fill_pages, filled, pages, without_blocks
 from figures.measure import PARTS, Part, Places
 from figures.results import FOLDER, ROOT, Entry, Results, make_entry
@@ -63,10 +63,6 @@ def test_examples_in_docstrings_hold():
 def test_the_commands_that_write_figures_are_named():
     for name in ("README.md", "CONTRIBUTING.md"):
         assert "python -m figures" in (ROOT / name).read_text(encoding="utf8")
-
-
-def test_the_short_table_has_rows_of_the_long_one():
-    assert set(SHORT) <= set(quality_rows(Results()))
 
 
 def test_another_value_changes_the_page_and_nothing_else(tmp_path):
