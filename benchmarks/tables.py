@@ -22,7 +22,10 @@ from experiments.store import machine
 from sameas.compute.atomic import replacing_file
 
 RESULTS = Path(__file__).parent / "results"
-BENCHMARKS = ("speed", "solver", "ladder", "places", "memory", "resume", "reading", "cluster")
+BENCHMARKS = (
+    *("speed", "solver", "ladder", "places", "memory", "resume", "reading", "cluster"),
+    "next_week",
+)
 GIB = 2**30
 
 Record = Mapping[str, Any]

@@ -7,16 +7,18 @@ import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import polars as pl
 import pytest
 
 import sameas
 from experiments.store import machine
+from folders import dbp15k
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 NAMES = (
     *("tables", "speed", "solver", "ladder", "memory", "resume", "reading", "reconciling"),
-    *("places", "cluster", "silent_clients"),
+    *("places", "cluster", "silent_clients", "next_week"),
 )
 MODULES = (*NAMES, "processes", "generate")
 SIZES = {"300": 300, "600": 600}
@@ -195,6 +197,25 @@ def test_lapx_solves_problems_that_are_not_square(scripts):
     costs = np.array([[1.0, 5.0], [0.5, 9.0], [7.0, 8.0]])
     rows, columns = scripts.solver.lapx(costs)
     assert costs[rows, columns].sum() == 5.5
+
+
+def test_last_week_differs_from_today_by_what_was_asked_for(scripts, tmp_path):
+    weeks, edges = scripts.next_week, [(f"{n}", "r", f"{7 * n % 100}") for n in range(100)]
+    sides = ([(f"{side}:{h}", r, f"{side}:{t}") for h, r, t in edges] for side in ("fr", "en"))
+    left, right = sides
+    gold = [(f"fr:{n}", f"en:{n}") for n in range(100)]
+    demo = dbp15k(tmp_path / "demo", left=left, right=right, gold=gold)
+    today = weeks.read_week(demo)
+    before, now = weeks.weeks_of(today, 0.1, np.random.default_rng(0))
+    for number, side in enumerate(today.sides):
+        old, new = ({*week.sides[number].entities["id"]} for week in (before, now))
+        size = len(side.entities)
+        assert len(new - old) == round(0.05 * size)
+        assert len(old - new) == round(0.02 * size)
+    weeks.write_week(before, demo, tmp_path / "before")
+    pair = sameas.read_pair(tmp_path / "before")
+    assert len(pair.left.entities) == len(before.sides[0].entities)
+    assert 0 < len(pair.gold) < len(sameas.read_pair(demo).gold)
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from sameas.compute.arrays import Matrix, Positions, Progress
 from sameas.compute.parallel import THREADS, slices
 from sameas.compute.projection import multiply
 from sameas.compute.rows import Rows
-from sameas.compute.topk import distinct, top_k_dense, top_k_sparse
+from sameas.compute.topk import distinct, top_k_dense, top_k_of_some, top_k_sparse
 from sameas.graph.task import Sides, Task
 from sameas.options.options import Options
 from sameas.options.tuning import TUNING, SearchTuning
@@ -63,7 +63,7 @@ def search(
     assert isinstance(profit, RowProduct | HopMean)
     also = None
     if options.rounds and max(profit.shape) <= tuning.compare_all_up_to:
-        also = _namesakes(model, by_spelling=proposed is None, options=options)
+        also = namesakes(model, options, count=tuning.partners, by_spelling=proposed is None)
     return find_candidates(
         profit,
         options.candidates,
@@ -75,38 +75,58 @@ def search(
     )
 
 
-def _namesakes(model: Model, *, by_spelling: bool, options: Options) -> Positions:
-    """Pairs that are alike in their names alone (as spelled, too), or in their values alone."""
+def namesakes(
+    model: Model,
+    options: Options,
+    *,
+    count: int,
+    by_spelling: bool = True,
+    only: Sides | None = None,
+) -> Positions:
+    """Pairs that are alike in their names alone (as spelled, too), or in their values alone.
+
+    So many of every entity; with ``only``, of these left and right entities, also if names are
+    rows of numbers that were given. As numbers left * len(right) + right, ascending.
+    """
     pairs, names, traits = np.zeros(0, dtype=np.int64), model.names, model.traits
     tuning = model.tuning.search
-    if "namesakes" not in options.without:
+    if "namesakes" not in options.without or only is not None:
         spelled = names["names"]
-        if by_spelling and isinstance(spelled, RowProduct):
-            pairs = top_k_sparse(spelled.left.sparse, spelled.right.sparse, tuning.partners)
-        elif isinstance(spelled, MaxOverNames):
-            spelling = None if traits is None else traits.spelling
-            pairs = spelled.alike(tuning.partners) if spelling is None else spelling.rivals
+        if isinstance(spelled, MaxOverNames):
+            spelling = None if traits is None or only is not None else traits.spelling
+            pairs = spelled.alike(count, only=only) if spelling is None else spelling.rivals
+        elif by_spelling and isinstance(spelled, RowProduct):
+            pairs = top_k_sparse(spelled.left.sparse, spelled.right.sparse, count, only=only)
+            if only is not None and spelled.left.dense.shape[1]:
+                pairs = np.union1d(pairs, _nearest_encoded(spelled, count, tuning, only))
         if "embedding" in names:
-            pairs = np.union1d(pairs, _nearest_encoded(names["embedding"], tuning))
+            pairs = np.union1d(pairs, _nearest_encoded(names["embedding"], count, tuning, only))
     if traits is not None and traits.attributes is not None:
-        pairs = np.union1d(pairs, traits.attributes.alike(tuning.partners))
+        pairs = np.union1d(pairs, traits.attributes.alike(count, only=only))
     return pairs
 
 
-def _nearest_encoded(block: Similarity, tuning: SearchTuning) -> Positions:
+def _nearest_encoded(
+    block: Similarity, count: int, tuning: SearchTuning, only: Sides | None
+) -> Positions:
     """Pairs of entities one of whose encoded names is among the nearest few of another's."""
-    products = block.products if isinstance(block, MaxOverNames) else block
+    several = block if isinstance(block, MaxOverNames) else None
+    products = block if several is None else several.products
     assert isinstance(products, RowProduct)
-    numbers = top_k_dense(
-        products.left,
-        products.right,
-        tuning.partners,
-        first=tuning.partners,
-        columns=tuning.rough_columns,
-        progress=lambda share: None,
-        tuning=tuning,
-    )
-    return block.entities(numbers) if isinstance(block, MaxOverNames) else numbers
+    if only is not None:
+        names = only if several is None else several.names_of(only)
+        numbers = top_k_of_some(products.left, products.right, count, only=names)
+    else:
+        numbers = top_k_dense(
+            products.left,
+            products.right,
+            count,
+            first=count,
+            columns=tuning.rough_columns,
+            progress=lambda share: None,
+            tuning=tuning,
+        )
+    return numbers if several is None else several.entities(numbers)
 
 
 def add_translated(model: Model, candidates: Candidates) -> Candidates:

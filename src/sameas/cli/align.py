@@ -133,6 +133,14 @@ class InputFiles:
             metavar="FILE|RUN",
         ),
     ] = None
+    since: Annotated[
+        str | None,
+        Option(
+            "A run of earlier versions of the two graphs, whose links and decisions are kept where "
+            "nothing contradicts them; where little has changed, that is much faster.",
+            metavar="RUN",
+        ),
+    ] = None
     dictionary: Annotated[
         str | None,
         Option(
@@ -170,6 +178,7 @@ class InputFiles:
     sameas align zh_en -o links.tsv
     sameas align left.tsv right.parquet --names names.tsv -o run
     sameas align left.nt.gz right.ttl --language en,de -o links.tsv
+    sameas align left.csv right.csv --since last-week -o this-week
     sameas align zh_en --preset paper --features hybrid \
         --word-vectors glove.6B.300d.txt --among gold -o run
     """,
@@ -203,7 +212,7 @@ def align(
     options = make_options(preset, **choices)
     refuse_unused(options, [*choices, *files], embeddings="embeddings" in files)
     write_out = output.writer()
-    learned_from = [files.pop(name, None) for name in ("seeds", "reject")]
+    learned_from = [files.pop(name, None) for name in ("seeds", "reject", "since")]
     read = (*inputs, *names, *files.values(), *reading.query, options.encoder)
     refuse_inputs(out, read, learned_from=learned_from)
     seconds: dict[str, float] = {}
@@ -301,6 +310,7 @@ def _show(alignment: Alignment, values: dict[str, Any]) -> None:
         text = f"went on from an interrupted run, whose finished phases were used: {phases}"
         note(text, always=False)
     print_table(_summary(alignment, values))
+    print_table(_link_changes(values), header=("links", "why", "count"))
     print_table(
         _relation_matches(alignment), header=("left relation", "right relation", "match", "edges")
     )
@@ -318,6 +328,12 @@ def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str
     for side, graph in graphs.items():
         yield f"{side} graph", described(graph, values[f"{side}_entities"])
     yield "links", values["links"]
+    if since := values.get("since"):
+        texts = (f"{count:,} {change}" for change, count in since["links"].items())
+        yield "since then", f"links: {', '.join(texts)}"
+        for side in graphs:
+            texts = (f"{count:,} {change}" for change, count in since[side].items())
+            yield f"{side} since then", f"entities: {', '.join(texts)}"
     if changed := values.get("changed"):
         text = "{links:,} links because of {decisions:,} decisions: {new:,} new, {gone:,} gone"
         yield "changed", text.format(**changed)
@@ -366,6 +382,14 @@ def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str
     yield "seconds", f"{values['total_seconds']:.1f} ({phases})"
     if values["peak_memory_bytes"]:
         yield "peak memory", f"{values['peak_memory_bytes'] / 2**30:.2f} GiB"
+
+
+def _link_changes(values: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+    """What became of the links of an earlier run, and why."""
+    from sameas.result.changes import REASONS
+
+    for row in values.get("since", {}).get("reasons", ()):
+        yield row["change"], REASONS[row["reason"]], row["links"]
 
 
 def described(graph: MatchedGraph, count: int) -> str:

@@ -25,7 +25,7 @@ from sameas.compute.kernels.topk import (
     merge_best,
 )
 from sameas.compute.parallel import in_parallel, map_blocks, one_blas_thread, slices, width
-from sameas.compute.projection import compress
+from sameas.compute.projection import compress, multiply
 from sameas.compute.rows import Rows, arrays_of, rows_of
 from sameas.options.tuning import TUNING, SearchTuning
 
@@ -63,15 +63,54 @@ def top_k_dense(
     return distinct(pairs)
 
 
-def top_k_sparse(left: Sparse, right: Sparse, k: int) -> Positions:
+def top_k_sparse(
+    left: Sparse, right: Sparse, k: int, *, only: tuple[Positions, Positions] | None = None
+) -> Positions:
     """The k of most similar name for every left and every right entity, ascending.
 
     Where neighbours differ, two entities of the same name may be far from each other in total,
-    but refinement should decide about them.
+    but refinement should decide about them. The partners of ``only`` these left and these right
+    entities are found where that is given.
     """
     if not left.shape[0] or not right.shape[0] or not left.shape[1]:
         return np.empty(0, dtype=np.int64)
-    return distinct([pair_numbers(found) for found in top_products(left, right, k, k)])
+    if only is None:
+        return distinct([pair_numbers(found) for found in top_products(left, right, k, k)])
+    forth, back = top_products(left[only[0]], right, k)[0], top_products(right[only[1]], left, k)[0]
+    return _pairs_of(forth.nonzero(), back.nonzero(), only, right.shape[0])
+
+
+def top_k_of_some(
+    left: Rows, right: Rows, k: int, *, only: tuple[Positions, Positions]
+) -> Positions:
+    """The k nearest of these left and of these right rows among all of the other side, ascending.
+
+    All products of these rows are made.
+    """
+    ways = (left, right, only[0]), (right, left, only[1])
+    forth, back = (_nearest_few(rows.take(some), others, k) for rows, others, some in ways)
+    return _pairs_of(forth, back, only, len(right))
+
+
+def _nearest_few(rows: Rows, others: Rows, k: int) -> tuple[Positions, Positions]:
+    """Each row, and the rows of the others with the k largest products."""
+    k = min(k, len(others))
+    partners = [np.empty((0, k), dtype=np.int64)]
+    for part in slices(len(rows), 256):
+        products = multiply(others, np.ascontiguousarray(rows.part(part).toarray().T))
+        partners.append(np.argpartition(-products, k - 1, axis=0)[:k].T if k else partners[0])
+    return np.repeat(np.arange(len(rows)), k), np.concatenate(partners).ravel()
+
+
+def _pairs_of(
+    forth: tuple[Positions, Positions],
+    back: tuple[Positions, Positions],
+    only: tuple[Positions, Positions],
+    size: int,
+) -> Positions:
+    """Pairs of some left rows with right ones, and of some right rows with left ones, ascending."""
+    numbers = only[0][forth[0]] * np.int64(size) + forth[1]
+    return distinct([numbers, back[1] * np.int64(size) + only[1][back[0]]])
 
 
 def _hubness(rows: Matrix, others: Matrix, tuning: SearchTuning) -> NDArray[np.float32]:

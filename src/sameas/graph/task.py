@@ -22,6 +22,33 @@ Sides = tuple[Positions, Positions]
 """Positions of left and of right entities."""
 
 
+EARLIER_PAIRS = pl.Schema(
+    {"left": pl.String, "right": pl.String, "trust": pl.Float64, "confidence": pl.Float64}
+)
+EARLIER_ENTITIES = pl.Schema(dict.fromkeys(("side", "entity", "change", "reason"), pl.String))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Earlier:
+    """What is taken over from a run of earlier versions of the two graphs."""
+
+    pairs: pl.DataFrame
+    """left, right, trust, confidence: its candidates, links and anchors; ``trust`` is that of an
+    anchor, ``confidence`` that of a link, else null."""
+    entities: pl.DataFrame
+    """side, entity, change (new, changed or gone), reason: what of a changed one differs."""
+    decisions: pl.DataFrame | None = None
+    """The log of its reviewers' decisions, as far as the entities are still there."""
+    lost_decisions: int = 0
+    """Decisions about entities that are gone."""
+
+    def changed(self, side: str, *changes: str) -> pl.Series:
+        """The entities of a side that have one of these changes."""
+        return self.entities.filter(pl.col("side") == side, pl.col("change").is_in(changes))[
+            "entity"
+        ]
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Inputs:
     """What the caller gives besides the two graphs. None of it is required."""
@@ -40,6 +67,8 @@ class Inputs:
     """What texts in names mean in the language of the other side: text, gloss."""
     encoded_names: EncodedNames | None = None
     """Of a run that was read: the vectors of its names, where an encoder in a folder gave them."""
+    earlier: Earlier | None = None
+    """What is taken over from a run of earlier versions of the graphs."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,7 +28,7 @@ LanguagePart = Literal["glosses", "encoder", "dictionary"]
 Part = Literal[TextPart, GraphPart, LanguagePart]
 """What ``best`` adds to the method as published."""
 
-INPUTS = ("seeds", "reject", "among", "embeddings", "word_vectors", "dictionary")
+INPUTS = ("seeds", "reject", "among", "embeddings", "word_vectors", "dictionary", "since")
 PARIS_OPTIONS = frozenset({"method", "iterations", "top", "memory", "min_confidence", "among"})
 """The options and inputs that PARIS uses."""
 
@@ -246,7 +246,7 @@ def without_effect(options: Options, *, embeddings: bool = False) -> dict[str, s
         unused |= dict.fromkeys(("gap", "time_limit"), "it is for `solver` hungarian")
     if not options.rounds:
         reason = "it is used in refinement, and `rounds` is 0"
-        names = ("seeds", "reject", "cardinality", "exact_hops", "max_error", "no_audit")
+        names = ("seeds", "reject", "since", "cardinality", "exact_hops", "max_error", "no_audit")
         unused |= dict.fromkeys(names, reason)
     if options.no_audit:
         unused["max_error"] = "it needs the audit, and `no_audit` leaves that out"

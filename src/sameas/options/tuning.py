@@ -679,6 +679,23 @@ class ReconcileTuning:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SinceTuning:
+    """An earlier run: whose it is, and how far it is used."""
+
+    recognised: float = chosen(
+        0.25, "share of entities", "set by hand: versions share most, other graphs next to none"
+    )
+    """The share of a side's entities that a run must know to be one of earlier versions."""
+    small: int = measured(2000, "entities", "a whole run takes no longer than Python's start")
+    """Entities a side up to which everything is searched and refined as in a whole run."""
+    searched: float = measured(
+        0.3, "share of entities", "with more entities to search anew, a whole run takes as long"
+    )
+    """The share of new and renamed entities of a side beyond which candidates are searched as in a
+    whole run."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Tuning:
     """All numbers, by stage."""
 
@@ -705,6 +722,7 @@ class Tuning:
     audit: AuditTuning = AuditTuning()
     paris: ParisTuning = ParisTuning()
     reconcile: ReconcileTuning = ReconcileTuning()
+    since: SinceTuning = SinceTuning()
 
     def changed(self, **stages: Mapping[str, Any]) -> Tuning:
         """The same with other numbers, by stage and name.

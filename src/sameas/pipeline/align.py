@@ -33,6 +33,7 @@ from sameas.pipeline.outcome import Outcome, make_alignment
 from sameas.pipeline.paper import align_published, verify_published
 from sameas.pipeline.paris import align_by_paris
 from sameas.pipeline.phases import PhaseProgress, Phases
+from sameas.pipeline.since import Since
 from sameas.pipeline.sources import GRAPHS, Source, is_place, is_table
 from sameas.result.alignment import Alignment
 from sameas.result.audit.record import Audit
@@ -58,6 +59,7 @@ def align(
     embeddings: tuple[NDArray[Any], NDArray[Any]] | str | PathLike[str] | None = None,
     word_vectors: Mapping[str, Any] | str | PathLike[str] | None = None,
     dictionary: Links | None = None,
+    since: Since | None = None,
     progress: PhaseProgress | bool | None = None,
     checkpoint: str | PathLike[str] | None = None,
     engine: Any = None,
@@ -80,6 +82,10 @@ def align(
     right entities, or a file. ``word_vectors`` map words to vectors, or are a file.
     ``dictionary`` says what texts in names mean in the language of the other graph: a table with
     the columns text and gloss, or a file.
+
+    ``since`` is an alignment of earlier versions of the two graphs, or its run folder: its links
+    and decisions are kept where nothing contradicts them, and ``changes`` of the result tells what
+    became of each link. Where little has changed, that takes much less time.
 
     ``progress`` is called with the phase and the share of it that is done; True shows bars (in a
     notebook) or lines. ``checkpoint`` is a
@@ -106,6 +112,7 @@ def align(
         embeddings=embeddings,
         word_vectors=word_vectors,
         dictionary=dictionary,
+        since=since,
     )
     make_ready()
     if isinstance(progress, bool):
@@ -134,7 +141,7 @@ def align_pair(
     phases = Phases(progress)
     with one_blas_thread():
         with phases.timed("inputs") as report:
-            inputs = collect_inputs(pair, options, given, report)
+            inputs = collect_inputs(pair, options, given, report, tuning=tuning)
             task = make_task(pair, options, inputs, tuning=tuning)
             del pair  # the task has its own, in order
             if checkpoint is not None:

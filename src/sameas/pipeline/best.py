@@ -14,6 +14,7 @@ from sameas.assignment.open import OpenPlan, gap_to_bound, open_links, open_plan
 from sameas.assignment.ranking import ranked, ranks_of
 from sameas.candidates.pairs import Candidates, from_pairs
 from sameas.candidates.search import add_translated
+from sameas.candidates.since import earlier_pairs, little_changed
 from sameas.compute.arrays import Positions, Progress, Vector
 from sameas.graph.kind import Kind
 from sameas.graph.matched import MatchedPair
@@ -104,7 +105,9 @@ def refine_model(
     If a dictionary is ``learnt``, it is made twice: the dictionary, from the anchors of the first
     time, is one more block of names for the second time.
     """
-    options = task.options
+    options, earlier = task.options, earlier_anchors(task)
+    # Anchors of an earlier run have settled already.
+    rounds = options.rounds if earlier is None else (options.rounds + 1) // 2
 
     def once(
         model: Model, candidates: Candidates, start: Anchors | None, done: tuple[float, float]
@@ -114,9 +117,10 @@ def refine_model(
             candidates,
             temperature=options.temperature,
             iterations=options.iterations,
-            rounds=options.rounds,
+            rounds=rounds,
             learning=learning and "weights" not in options.without,
             start=start,
+            earlier=earlier,
             progress=progress and (lambda share: progress(done[0] + share * (done[1] - done[0]))),
         )
 
@@ -128,6 +132,17 @@ def refine_model(
     candidates = add_translated(model, candidates)
     refinement = once(model, candidates, anchors, (0.5, 1.0))
     return replace(refinement, dictionary_anchors=anchors)
+
+
+def earlier_anchors(task: Task) -> Anchors | None:
+    """The anchors of an earlier run, where little has changed since; None to begin without any."""
+    if not little_changed(task):
+        return None
+    left, right, trust = earlier_pairs(task)
+    anchors = trust.is_not_null().to_numpy()
+    if not anchors.any():
+        return None
+    return Anchors(left[anchors], right[anchors], trust.drop_nulls().to_numpy())
 
 
 def _refined(

@@ -21,6 +21,8 @@ from sameas.graph.labels import beginnings
 from sameas.graph.matched import MatchedPair
 from sameas.graph.task import Inputs
 from sameas.options.options import Options, refuse_unused
+from sameas.options.tuning import TUNING, Tuning
+from sameas.pipeline.since import Since, with_earlier
 from sameas.result.decisions import decided_links
 from sameas.text.embeddings import embedding_rows
 from sameas.text.words import WordVectors, words_of
@@ -44,13 +46,20 @@ class Given:
     embeddings: tuple[NDArray[Any], NDArray[Any]] | str | PathLike[str] | None = None
     word_vectors: Mapping[str, Any] | str | PathLike[str] | None = None
     dictionary: Links | None = None
+    since: Since | None = None
+    """A run of earlier versions of the graphs."""
 
 
 NOTHING = Given()
 
 
 def collect_inputs(
-    pair: MatchedPair, options: Options, given: Given = NOTHING, progress: Progress | None = None
+    pair: MatchedPair,
+    options: Options,
+    given: Given = NOTHING,
+    progress: Progress | None = None,
+    *,
+    tuning: Tuning = TUNING,
 ) -> Inputs:
     """The inputs from data or files; one that the options leave without effect is refused."""
     names = [name for name, value in vars(given).items() if value is not None]
@@ -75,7 +84,7 @@ def collect_inputs(
         else:
             path = None if word_vectors is None else Path(word_vectors)
             vectors = load_word_vectors(path, words, progress=progress)
-    return Inputs(
+    inputs = Inputs(
         seeds=_rows_of("seeds", given.seeds),
         reject=_rows_of("reject", given.reject),
         among=_rows_of("among", among),
@@ -83,6 +92,9 @@ def collect_inputs(
         word_vectors=vectors,
         dictionary=_rows_of("dictionary", given.dictionary),
     )
+    if given.since is None:
+        return inputs
+    return with_earlier(inputs, given.since, pair, options, tuning=tuning.since)
 
 
 def _rows_of(name: str, value: Any) -> pl.DataFrame | None:

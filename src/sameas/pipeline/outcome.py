@@ -17,6 +17,7 @@ from sameas.pipeline.no_links import why_no_links
 from sameas.pipeline.phases import Phases
 from sameas.result.alignment import SCHEMAS, Alignment, Diagnostics
 from sameas.result.audit.record import Audit
+from sameas.result.changes import link_changes, staying_links
 
 log = logging.getLogger(__name__)
 
@@ -51,6 +52,11 @@ def make_alignment(task: Task, outcome: Outcome, phases: Phases) -> Alignment:
         links = _named(task, outcome.links)
         level = task.options.min_confidence if outcome.level is None else outcome.level
         kept = links.filter(pl.col("confidence") >= level)
+        earlier = task.inputs.earlier
+        if earlier is not None and outcome.nearest is not None:
+            pairs, single = _named(task, outcome.nearest), task.options.single
+            stay = staying_links(earlier, kept, pairs, least=level, single=single)
+            kept = pl.concat([kept, stay.cast(kept.schema)]).sort("left", "right")
         same = (pl.col("left") == pl.col("right")) & pl.col("left").is_in(_same_iri(task).implode())
         telling = kept.filter(~same)
         tables = {
@@ -63,6 +69,7 @@ def make_alignment(task: Task, outcome: Outcome, phases: Phases) -> Alignment:
             "anchors": outcome.anchors,
             "audit": outcome.audit,
             "taught": outcome.dictionary_anchors,
+            "changes": _changes(task, telling),
         }
     vectors = task.inputs.word_vectors
     same_iri, no_links = len(kept) - len(telling), None
@@ -96,6 +103,14 @@ def make_alignment(task: Task, outcome: Outcome, phases: Phases) -> Alignment:
         seconds=phases.seconds,
         resumed=tuple(phases.resumed),
     )
+
+
+def _changes(task: Task, links: pl.DataFrame) -> pl.DataFrame | None:
+    """What became of the links of an earlier run, if there was one."""
+    earlier = task.inputs.earlier
+    if earlier is None:
+        return None
+    return as_listed("changes", link_changes(earlier, links, task.inputs))
 
 
 def _same_iri(task: Task) -> pl.Series:

@@ -8,6 +8,7 @@ import numpy as np
 
 from sameas.candidates.pairs import Candidates
 from sameas.candidates.search import propose, search, searched_by_clues
+from sameas.candidates.since import little_changed, search_since
 from sameas.compute.arrays import Positions
 from sameas.graph.task import Sides, Task
 from sameas.pipeline.phases import Phases
@@ -37,7 +38,8 @@ def prepare(
     """
     complete = figures.form == "complete"
     # Proposals come before the rows, which take most of the memory.
-    clues = not complete and searched_by_clues(task, sides, support)
+    since = not complete and little_changed(task)
+    clues = not complete and not since and searched_by_clues(task, sides, support)
     proposed = _propose(task, sides, phases) if clues else None
     names = compared_names(task.pair, task.options, task.inputs, tuning=task.tuning.search)
     text = _make_rows(task, sides, names, support, phases)
@@ -91,6 +93,8 @@ def _make_rows(
 def _search(task: Task, model: Model, proposed: Positions | None, phases: Phases) -> Candidates:
     def make() -> Candidates:
         with phases.timed("candidates") as report:
+            if little_changed(task):
+                return search_since(task, model)
             return search(model, task.options, proposed, report)
 
     return phases.kept("candidates", Candidates, make)

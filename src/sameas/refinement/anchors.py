@@ -67,6 +67,16 @@ def anchors_of_duplicates(surplus: Candidates, *, tuning: Tuning = TUNING) -> An
     return Anchors(left, right, trust[sure])
 
 
+def beside(anchors: Anchors, others: Anchors) -> Anchors:
+    """The anchors, and those of the others that have neither end in common with them."""
+    free = ~np.isin(others.left, anchors.left) & ~np.isin(others.right, anchors.right)
+    return Anchors(
+        np.append(anchors.left, others.left[free]),
+        np.append(anchors.right, others.right[free]),
+        np.append(anchors.trust, others.trust[free]),
+    )
+
+
 def _unrivalled(
     candidates: Candidates, plan: Plan, indices: Positions, tie: float
 ) -> NDArray[np.bool_]:

@@ -29,6 +29,7 @@ from sameas.refinement.anchors import (
     anchors_of,
     anchors_of_duplicates,
     anchors_of_profits,
+    beside,
 )
 from sameas.refinement.evidence import Anchors, Relations, gather_evidence, match_relations
 from sameas.refinement.learned_weights import learn_weights
@@ -91,6 +92,7 @@ def refine(
     rounds: int,
     learning: bool = False,
     start: Anchors | None = None,
+    earlier: Anchors | None = None,
     progress: Progress | None = None,
 ) -> Refinement:
     """The candidates, and pairs that shared neighbours add, scored by all evidence.
@@ -98,7 +100,8 @@ def refine(
     ``candidates.values`` are profits; ``temperature`` and ``iterations`` are those of the first
     plan, made from profits alone; there is at least one round. With ``learning``, weights are
     learned from the sure anchors of each round, for the next one. ``start`` are anchors to begin
-    with, instead of those of the first plan.
+    with, instead of those of the first plan; ``earlier`` ones replace those of the first plan that
+    they contradict.
     """
     known, defaults, tuning = model.constraints, model.weights, model.tuning
     numbers = tuning.refinement
@@ -106,6 +109,8 @@ def refine(
     if known.one_graph:
         return _refine_duplicates(pairs, model, rounds=rounds, progress=progress)
     anchors = start or _first_anchors(pairs, model, temperature, iterations)
+    if earlier is not None and start is None:
+        anchors = beside(earlier, anchors)
     changes: list[int] = []
     thresholds: Vector | None = None
     plan: OpenPlan | None = None

@@ -15,6 +15,7 @@ from sameas.graph.task import Inputs
 from sameas.options.options import Options, Side
 from sameas.options.tuning import TUNING, Tuning
 from sameas.result.audit.record import Audit
+from sameas.result.changes import count_changes
 from sameas.result.charts import Plots
 from sameas.result.clusters import Clusters
 from sameas.result.examples import example_links
@@ -43,6 +44,7 @@ SCHEMAS = {
     **dict.fromkeys(("anchors", "taught"), pl.Schema({**_PAIR, "trust": pl.Float64})),
     "gold_ranks": pl.Schema({**_PAIR, "rank": pl.Float64}),
     "prices": pl.Schema({"side": pl.String, "entity": pl.String, "price": pl.Float64}),
+    "changes": pl.Schema(dict.fromkeys(("left", "right", "change", "reason", "before"), pl.String)),
 }
 """The columns of each table of a result."""
 
@@ -160,6 +162,11 @@ class Alignment:
     """Which entities are the same thing, where duplicates were looked for; None for two graphs."""
     decisions: pl.DataFrame | None = field(init=False)
     """left, right, state, reviewer, time: what reviewers of the run folder decided, if any did."""
+    decision_log: pl.DataFrame | None = field(init=False)
+    """All that they decided, one after the other, undone decisions included."""
+    changes: pl.DataFrame | None = field(init=False)
+    """left, right, change (kept, new, changed or gone), reason, before: what became of the links
+    of an earlier run, where there was one; ``before`` is the partner that was replaced."""
 
     def __getattr__(self, name: str) -> Any:
         """An attribute that is loaded on first use."""
@@ -223,12 +230,15 @@ class Alignment:
 
     def summary(self) -> dict[str, Any]:
         """The figures that describe the result, the same for the same input."""
-        return {
+        figures = {
             "links": len(self.links),
             "unmatched_left": self.count_unmatched("left"),
             "unmatched_right": self.count_unmatched("right"),
             **self.diagnostics.asdict(),
         }
+        if self.changes is not None and self.inputs.earlier is not None:
+            figures["since"] = count_changes(self.changes, self.inputs.earlier)
+        return figures
 
     @property
     def plot(self) -> Plots:

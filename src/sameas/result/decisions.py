@@ -192,7 +192,7 @@ def decide(
                 ],
             )
             pairs = [claim[:2] for claim in claims]
-        return _refresh(connection, pairs, single)
+        return refresh_states(connection, pairs, single)
 
 
 def _require_coherent(claims: Sequence[Claim], single: tuple[bool, bool]) -> None:
@@ -242,7 +242,7 @@ def undo(
             "WHERE request = ? AND undone_by IS NULL",
             [reviewer, _now(), request],
         )
-        return _refresh(connection, [(row["left"], row["right"]) for row in rows], single)
+        return refresh_states(connection, [(row["left"], row["right"]) for row in rows], single)
 
 
 def state_of(pair: Pair, claims: Iterable[Claim], single: tuple[bool, bool]) -> str:
@@ -308,7 +308,7 @@ def _rows_about(connection: sqlite3.Connection, pairs: Iterable[Pair]) -> list[R
     return [rows[number] for number in sorted(rows)]
 
 
-def _refresh(
+def refresh_states(
     connection: sqlite3.Connection, pairs: Sequence[Pair], single: tuple[bool, bool]
 ) -> dict[Pair, str]:
     """Find and store the states of these pairs, and of those that they can change.
@@ -348,7 +348,7 @@ def copy_decisions(run: Path, to: Path) -> None:
     path = to / FILE
     if (run / FILE).is_file():
         with (
-            closing(_open_to_read(run / FILE)) as source,
+            closing(open_to_read(run / FILE)) as source,
             writing_to(path),
             closing(sqlite3.connect(path)) as target,
         ):
@@ -375,14 +375,14 @@ def read_decisions(run: Path) -> pl.DataFrame | None:
     """
     names = ("left", "right", "state", "reviewer", "time", "predicate", "comment")
     try:
-        with closing(_open_to_read(path)) as connection:
+        with closing(open_to_read(path)) as connection:
             schema = schema_of(connection)
             remarks = (
                 REMARKED if schema == schema_made_by(TABLES + REMARKS) else ("'exact', ''", "")
             )
             rows = connection.execute(query.format(*remarks)).fetchall() if schema else []
     except sqlite3.Error as error:
-        raise _unreadable(path, error) from None
+        raise unreadable(path, error) from None
     return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
 
 
@@ -395,7 +395,7 @@ REMARKED = (
 """Columns and join that add remarks to decisions."""
 
 
-def _open_to_read(path: Path) -> sqlite3.Connection:
+def open_to_read(path: Path) -> sqlite3.Connection:
     """A connection that cannot change the database."""
     require_own_file(path)
     # Locks leave files behind, and need a place for them. They are needed only beside a journal.
@@ -413,31 +413,42 @@ def _open_to_read(path: Path) -> sqlite3.Connection:
             connection.close()
             raise InputError(path, NO_DECISIONS)
         return connection
-    raise _unreadable(path, problem)
+    raise unreadable(path, problem)
 
 
-def _unreadable(path: Path, error: sqlite3.Error) -> InputError:
+def unreadable(path: Path, error: Exception) -> InputError:
+    """The error for a database that cannot be read."""
     remedy = "move it away to go on without the decisions"
     return InputError(path, f"cannot be read ({error}); {remedy}")
 
 
 def decided_links(run: Path, state: Literal["accept", "reject"]) -> pl.DataFrame:
-    """The pairs (left, right) that were accepted or rejected in a run folder.
-
-    An entity without a match rejects all candidates that the run kept for it.
-    """
+    """The pairs (left, right) that were accepted or rejected in a run folder."""
     decisions = read_decisions(run)
     if decisions is None:
         raise InputError(run, f"holds no decisions yet; make some with: sameas review {run}")
-    pairs = decisions.filter(pl.col("state") == state).select("left", "right")
-    if state == "reject":
-        alone = decisions.filter(pl.col("state") == "no-match")
-        candidates = pl.read_parquet(run / "candidates.parquet", columns=["left", "right"])
-        of_alone = pl.any_horizontal(
-            pl.col(side).is_in(alone[side].filter(alone[side] != "").implode())
-            for side in ("left", "right")
-        )
-        accepted = decisions.filter(pl.col("state") == "accept")
-        pairs = pl.concat([pairs, candidates.filter(of_alone)]).unique(maintain_order=True)
-        pairs = pairs.join(accepted, on=["left", "right"], how="anti", maintain_order="left")
-    return pairs
+    if state == "accept":
+        return accepted_pairs(decisions)
+    return rejected_pairs(decisions, pl.read_parquet(run / "candidates.parquet"))
+
+
+def accepted_pairs(decisions: pl.DataFrame) -> pl.DataFrame:
+    """The pairs (left, right) that decisions accept."""
+    return decisions.filter(pl.col("state") == "accept").select("left", "right")
+
+
+def rejected_pairs(decisions: pl.DataFrame, candidates: pl.DataFrame) -> pl.DataFrame:
+    """The pairs (left, right) that decisions reject.
+
+    An entity without a match rejects all candidates that the run kept for it.
+    """
+    pairs = decisions.filter(pl.col("state") == "reject").select("left", "right")
+    alone = decisions.filter(pl.col("state") == "no-match")
+    of_alone = pl.any_horizontal(
+        pl.col(side).is_in(alone[side].filter(alone[side] != "").implode())
+        for side in ("left", "right")
+    )
+    of_alone_pairs = candidates.filter(of_alone).select("left", "right")
+    every = pl.concat([pairs, of_alone_pairs]).unique(maintain_order=True)
+    accepted = accepted_pairs(decisions)
+    return every.join(accepted, on=["left", "right"], how="anti", maintain_order="left")

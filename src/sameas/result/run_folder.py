@@ -31,11 +31,12 @@ from sameas.graph.kind import Kind
 from sameas.graph.matched import NAMING_SCHEMA, MatchedGraph, MatchedPair
 from sameas.graph.property_tables import EDGE_PROPERTIES, PropertyKeys
 from sameas.graph.rdf.reading import Reading
-from sameas.graph.task import Inputs
+from sameas.graph.task import EARLIER_ENTITIES, EARLIER_PAIRS, Earlier, Inputs
 from sameas.options.options import Options, recorded_options
 from sameas.result.alignment import SCHEMAS, Alignment, Diagnostics
 from sameas.result.audit.record import recorded_audit
 from sameas.result.clusters import CLUSTER_SCHEMAS, Clusters
+from sameas.result.decision_log import add_log, read_log
 from sameas.result.decisions import copy_decisions, read_decisions
 from sameas.result.explanation.result import Reason
 from sameas.text.encoders import EncodedNames, encode_each_once, find_encoder
@@ -67,6 +68,8 @@ COLUMNS: dict[str, pl.Schema] = {
     "encoded_names": pl.Schema([("name", pl.String), ("vector", pl.List(pl.Float32))]),
     "naming": NAMING_SCHEMA,
     "edge_properties": EDGE_PROPERTIES,
+    "earlier": EARLIER_PAIRS,
+    "changed_entities": EARLIER_ENTITIES,
 }
 """The columns that each table must have."""
 FITS: dict[str, Callable[[Any], bool]] = {
@@ -84,7 +87,7 @@ FITS: dict[str, Callable[[Any], bool]] = {
     ),
 }
 """Whether a value that JSON held is of a type, by the annotation of its field."""
-MISSING = ("candidate", "weakest_left", "weakest_right", "split")
+MISSING = ("candidate", "before", "weakest_left", "weakest_right", "split")
 """Columns of text in which cells may be empty."""
 LATER = ("mean_rank",)
 """Columns that folders of earlier versions do not have."""
@@ -118,8 +121,13 @@ def write_run(alignment: Alignment, path: Path) -> None:
         tables["word_vectors"] = _vector_table(words.rename("word"), vectors)
     if (encoded := _encoded_names(alignment)) is not None:
         tables["encoded_names"] = _vector_table(encoded.names.rename("name"), encoded.vectors)
+    earlier = inputs.earlier
+    if earlier is not None:
+        tables |= {"earlier": earlier.pairs, "changed_entities": earlier.entities}
     with replacing_folder(path) as folder:
         copy_decisions(path, folder)
+        if earlier is not None and earlier.decisions is not None:
+            add_log(earlier.decisions, folder, alignment.options.single)
         _write_tables(tables, folder)
         for side, graph in (("left", pair.left), ("right", pair.right)):
             if side == "left" or not pair.is_one_graph:
@@ -245,6 +253,8 @@ def read_run(path: str | PathLike[str]) -> Alignment:
             return read_decisions(path)
         if name == "clusters":
             return None if diagnostics.clusters is None else _read_clusters(path)
+        if name == "decision_log":
+            return read_log(path)
         if name != "inputs":
             required = name in REQUIRED or (name == "anchors" and diagnostics.anchors is not None)
             table = (_read_table if required else _read_if_there)(path / f"{name}.parquet")
@@ -323,7 +333,22 @@ def _read_inputs(path: Path, diagnostics: Diagnostics, *, encoder_named: bool) -
         elif encoder_named:  # by a version that loaded the encoder again
             none = np.zeros((0, 1), dtype=np.float16)
             encoded = EncodedNames(pl.Series("name", [], dtype=pl.String), none)
-    return Inputs(**tables, embeddings=embeddings, word_vectors=word_vectors, encoded_names=encoded)
+    return Inputs(
+        **tables,
+        embeddings=embeddings,
+        word_vectors=word_vectors,
+        encoded_names=encoded,
+        earlier=_read_earlier(path),
+    )
+
+
+def _read_earlier(path: Path) -> Earlier | None:
+    """What the run took over from an earlier one, if it did; its decisions are in the folder."""
+    pairs = _read_if_there(path / "earlier.parquet")
+    entities = _read_if_there(path / "changed_entities.parquet")
+    if pairs is None or entities is None:
+        return None
+    return Earlier(pairs=pairs, entities=entities)
 
 
 def _read_vectors(path: Path) -> tuple[pl.Series, Matrix]:

@@ -45,11 +45,14 @@ class Attributes:
     one_graph: bool = False
     """Whether both sides are one graph, so that attributes are known to correspond."""
 
-    def alike(self, k: int) -> Positions:
-        """Pairs of entities whose values, taken as one text, are most alike, ascending."""
+    def alike(self, k: int, *, only: tuple[Positions, Positions] | None = None) -> Positions:
+        """Pairs of entities whose values, taken as one text, are most alike, ascending.
+
+        With ``only``, the most alike of these left and right entities.
+        """
         size = len(self.texts[0])
         rows = ngram_rows(pl.concat(self.texts), n=3, boundaries=True, rarity=True).sparse
-        return top_k_sparse(rows[:size], rows[size:], k)
+        return top_k_sparse(rows[:size], rows[size:], k, only=only)
 
     def compare(
         self, left: Numbers, right: Numbers

@@ -124,12 +124,22 @@ class MaxOverNames:
         left, right = self.products.packed
         return NamedRows(left, self.left_starts), NamedRows(right, self.right_starts)
 
-    def alike(self, k: int) -> Positions:
+    def alike(self, k: int, *, only: tuple[Positions, Positions] | None = None) -> Positions:
         """Pairs of entities one of whose names is among the k most similar of another's.
 
-        As numbers left * len(right) + right, ascending.
+        As numbers left * len(right) + right, ascending; with ``only``, of names of these entities.
         """
-        return self.entities(top_k_sparse(self.products.left.sparse, self.products.right.sparse, k))
+        left, right = self.products.left.sparse, self.products.right.sparse
+        return self.entities(top_k_sparse(left, right, k, only=only and self.names_of(only)))
+
+    def names_of(self, entities: tuple[Positions, Positions]) -> tuple[Positions, Positions]:
+        """The places of all names of some left and of some right entities."""
+        starts = self.left_starts, self.right_starts
+        left, right = (
+            np.flatnonzero(np.isin(np.repeat(np.arange(len(each) - 1), np.diff(each)), some))
+            for each, some in zip(starts, entities, strict=True)
+        )
+        return left, right
 
     def entities(self, numbers: Positions) -> Positions:
         """The pairs of entities that have these pairs of names, as numbers, ascending."""

@@ -1,0 +1,184 @@
+"""A run of earlier versions of the two graphs: what of it still holds for those of today."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from os import PathLike
+from typing import NamedTuple
+
+import polars as pl
+
+from sameas.errors import InputError
+from sameas.graph.changes import Rename, changed_entities, ids_of_today, share_recognised, with_ids
+from sameas.graph.matched import MatchedGraph, MatchedPair
+from sameas.graph.rdf.reading import SIDES
+from sameas.graph.task import EARLIER_ENTITIES, EARLIER_PAIRS, Earlier, Inputs
+from sameas.options.options import Options
+from sameas.options.tuning import SinceTuning
+from sameas.result.alignment import Alignment
+from sameas.result.decisions import accepted_pairs, rejected_pairs
+from sameas.result.run_folder import read_run
+
+PAIR = ["left", "right"]
+Since = Alignment | str | PathLike[str]
+"""An alignment of earlier versions of the graphs, or its run folder."""
+
+
+class Before(NamedTuple):
+    """An earlier run in the ids of today."""
+
+    graphs: tuple[MatchedGraph, MatchedGraph]
+    links: pl.DataFrame
+    candidates: pl.DataFrame
+    anchors: pl.DataFrame
+    decisions: pl.DataFrame
+    log: pl.DataFrame | None
+    seeds: pl.DataFrame
+    reject: pl.DataFrame
+
+
+def with_earlier(
+    inputs: Inputs, since: Since, pair: MatchedPair, options: Options, *, tuning: SinceTuning
+) -> Inputs:
+    """The inputs with what is taken over from an earlier run: pairs, and what is known of them.
+
+    Seeds and rejected pairs of the run and its reviewers' decisions hold where the entities are
+    still there, unless what is given now says otherwise.
+    """
+    run = since if isinstance(since, Alignment) else read_run(since)
+    place = "`since`" if isinstance(since, Alignment) else since
+    if run.pair.is_one_graph:
+        raise InputError(str(place), "is a run of one graph (sameas dedupe); give one of two")
+    now = pair.left.with_short_names()[0], pair.right.with_short_names()[0]
+    before = _before(run, now)
+    _refuse_others(place, before.graphs, now, tuning)
+    changes = [changed_entities(*both) for both in zip(before.graphs, now, strict=True)]
+    entities = pl.concat(
+        table.select(side=pl.lit(side), entity="entity", change="change", reason="reason")
+        for side, table in zip(SIDES, changes, strict=True)
+    ).cast(EARLIER_ENTITIES)
+    log = None if before.log is None else _still_there(before.log, now)
+    earlier = Earlier(
+        pairs=_pairs(before, now),
+        entities=entities,
+        decisions=log,
+        lost_decisions=0 if before.log is None or log is None else len(before.log) - len(log),
+    )
+    known = [_still_there(table, now) for table in _known(before)]
+    seeds, reject = _beside_given(inputs, known[0], known[1], options)
+    return replace(inputs, earlier=earlier, seeds=seeds, reject=reject)
+
+
+def _before(run: Alignment, now: tuple[MatchedGraph, MatchedGraph]) -> Before:
+    """The tables of a run; rows of tables without ids have the number they have today."""
+    graphs = run.pair.graphs
+    renames = [ids_of_today(*both) for both in zip(graphs, now, strict=True)]
+
+    def today(table: pl.DataFrame | None) -> pl.DataFrame:
+        if table is None:
+            return pl.DataFrame(schema=dict.fromkeys(PAIR, pl.String))
+        columns = (
+            _named(rename, table[side])
+            for side, rename in zip(PAIR, renames, strict=True)
+            if rename is not None
+        )
+        return table.with_columns(*columns)
+
+    left, right = (
+        graph if rename is None else with_ids(graph, rename)
+        for graph, rename in zip(graphs, renames, strict=True)
+    )
+    best = run.unmatched.drop_nulls("candidate")
+    of_right = best.filter(side="right").select(left="candidate", right="entity")
+    return Before(
+        (left, right),
+        today(run.links),
+        today(pl.concat([run.candidates.select(PAIR), of_right])),
+        today(run.anchors),
+        today(run.decisions),
+        None if run.decision_log is None else today(run.decision_log),
+        today(run.inputs.seeds),
+        today(run.inputs.reject),
+    )
+
+
+def _named(rename: Rename, column: pl.Series) -> pl.Series:
+    """The ids of today; "" stands for none, and stays."""
+    return pl.select(pl.when(column == "").then(column).otherwise(rename(column))).to_series()
+
+
+def _refuse_others(
+    place: object,
+    before: tuple[MatchedGraph, MatchedGraph],
+    now: tuple[MatchedGraph, MatchedGraph],
+    tuning: SinceTuning,
+) -> None:
+    """Raise an InputError if a run is not of earlier versions of these graphs."""
+    shares = [share_recognised(*both) for both in zip(before, now, strict=True)]
+    for side, share in zip(SIDES, shares, strict=True):
+        if share >= tuning.recognised:
+            continue
+        crossed = [share_recognised(*both) for both in zip(before[::-1], now, strict=True)]
+        if min(crossed) >= tuning.recognised:
+            raise InputError(
+                str(place), "is a run of these graphs in the other order; exchange the two inputs"
+            )
+        raise InputError(
+            str(place),
+            f"is a run of other graphs: of the {side} entities, {share:.0%} are known from it; "
+            "give a run of earlier versions of these graphs, or none",
+        )
+
+
+def _pairs(before: Before, now: tuple[MatchedGraph, MatchedGraph]) -> pl.DataFrame:
+    """The pairs of a run whose entities are still there, and all its links."""
+    trust, confidence = (
+        table.select(*PAIR, column) if column in table.columns else table.select(PAIR)
+        for table, column in ((before.anchors, "trust"), (before.links, "confidence"))
+    )
+    tables = [before.candidates.select(PAIR), trust, confidence]
+    every = pl.concat(tables, how="diagonal")
+    here = _still_there(every.filter(pl.col("confidence").is_null()), now)
+    links = every.filter(pl.col("confidence").is_not_null())
+    merged = pl.concat([here, links]).group_by(PAIR).agg(pl.col("trust", "confidence").max())
+    return merged.select(list(EARLIER_PAIRS)).cast(EARLIER_PAIRS).sort(PAIR)
+
+
+def _still_there(table: pl.DataFrame, now: tuple[MatchedGraph, MatchedGraph]) -> pl.DataFrame:
+    """The rows whose left and right entities are in the graphs; "" stands for none."""
+    here = [
+        pl.col(side).is_in(pl.concat([graph.entities, pl.Series([""])]).implode())
+        for side, graph in zip(PAIR, now, strict=True)
+    ]
+    return table.filter(*here)
+
+
+def _known(before: Before) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The pairs that are known to be links, and not to be, by a run and by its reviewers."""
+    seeds, reject = before.seeds.select(PAIR), before.reject.select(PAIR)
+    if before.log is None:
+        return seeds, reject
+    # What reviewers have said of a pair replaces what the run was given, also if it was undone.
+    seeds, reject = (table.join(before.log, on=PAIR, how="anti") for table in (seeds, reject))
+    accepted = accepted_pairs(before.decisions)
+    rejected = rejected_pairs(before.decisions, before.candidates)
+    return pl.concat([accepted, seeds]), pl.concat([rejected, reject])
+
+
+def _beside_given(
+    inputs: Inputs, seeds: pl.DataFrame, reject: pl.DataFrame, options: Options
+) -> tuple[pl.DataFrame | None, pl.DataFrame | None]:
+    """Seeds and rejected pairs: those given, and those of before that do not contradict them."""
+    no_pairs = pl.DataFrame(schema=dict.fromkeys(PAIR, pl.String))
+    given, refused = (
+        no_pairs if table is None else table.select(PAIR) for table in (inputs.seeds, inputs.reject)
+    )
+    seeds = seeds.join(refused, on=PAIR, how="anti", maintain_order="left")
+    for side, single in zip(PAIR, options.single, strict=True):
+        if single:
+            seeds = seeds.filter(~pl.col(side).is_in(given[side].implode()))
+            seeds = seeds.unique(side, keep="first", maintain_order=True)
+    seeds = pl.concat([given, seeds]).unique(maintain_order=True)
+    reject = reject.join(seeds, on=PAIR, how="anti", maintain_order="left")
+    reject = pl.concat([refused, reject]).unique(maintain_order=True)
+    return seeds if len(seeds) else None, reject if len(reject) else None
