@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from sameas.assignment.sinkhorn import Plan, usable
 from sameas.candidates.pairs import Candidates, Pairs, PairsByRow, line_sums, lines_of_rows
 from sameas.compute.arrays import Matrix, Positions, Vector
+from sameas.compute.device import device_in_use
 from sameas.compute.kernels.assignment import (
     BestOfEach,
     Side,
@@ -18,6 +20,9 @@ from sameas.compute.kernels.assignment import (
     count_ranks,
 )
 from sameas.compute.parallel import in_parallel, slices
+
+if TYPE_CHECKING:
+    from sameas.compute.on_device import MatrixThere
 
 NO_PARTNERS = np.empty(0, dtype=np.int64)
 
@@ -42,7 +47,11 @@ def ranked(pairs: Pairs, prices: Vector, k: int, *, partner: Positions | None = 
     ``partner`` holds each left entity's partner, or -1; where it is among the pairs it comes first.
     """
     lines = lines_of_rows(pairs)
-    indices, ranks = best_few(lines, k, prices, partner)
+    if (there := _on_device(pairs)) is not None:
+        given = NO_PARTNERS if partner is None else partner
+        indices, ranks = there.best_few(k, prices, given)
+    else:
+        indices, ranks = best_few(lines, k, prices, partner)
     return Ranked(*lines.positions(indices), ranks, lines.values[indices])
 
 
@@ -71,19 +80,29 @@ def ranks_of(
     partner: Positions | None = None,
 ) -> Vector:
     """The realistic rank of each pair among those of its left entity, NaN if it is none of them."""
+    partner = NO_PARTNERS if partner is None else partner
+    if (there := _on_device(pairs)) is not None:
+        return there.ranks_of(left, right, prices, partner)
     lines, ranks = lines_of_rows(pairs), np.empty(len(left))
     if isinstance(pairs, Candidates):
         indices = pairs.find(left, right)
     else:
         indices = left * pairs.shape[1] + right
     single = prices.astype(np.float32)
-    partner = NO_PARTNERS if partner is None else partner
 
     def part(queries: slice) -> None:
         count_ranks(*lines, single, partner, left[queries], indices[queries], ranks[queries])
 
     in_parallel(part, slices(len(left), 1000))
     return ranks
+
+
+def _on_device(pairs: Pairs) -> MatrixThere | None:
+    """A matrix on the device in use; None for candidates, and where there is no device."""
+    device = device_in_use()
+    if device is None or isinstance(pairs, Candidates) or not pairs.size:
+        return None
+    return device.matrix(pairs)
 
 
 def mutual(

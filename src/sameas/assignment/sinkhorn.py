@@ -16,6 +16,7 @@ import numpy as np
 
 from sameas.candidates.pairs import Pairs, every_pair, line_sums, lines_of_columns, lines_of_rows
 from sameas.compute.arrays import Matrix, Vector
+from sameas.compute.device import device_in_use
 from sameas.compute.parallel import in_parallel, slices
 from sameas.similarity.matrix import row_blocks
 
@@ -136,6 +137,9 @@ def _sums(pairs: Pairs, heat: float) -> tuple[Sums, Sums]:
     if isinstance(pairs, np.ndarray):
         ceiling = max(pairs.max(initial=0), -pairs.min(initial=0))
         if pairs.size and PRECISION * ceiling < heat:
+            if (device := device_in_use()) is not None:
+                there = device.matrix(pairs)
+                return partial(there.row_sums, heat=heat), partial(there.column_sums, heat=heat)
             plan = _StoredPlan(pairs, heat)
             return plan.row_sums, plan.column_sums
         pairs = every_pair(pairs)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sameas.compute.arrays import Matrix, Positions, Progress, Sparse
+from sameas.compute.device import device_in_use
 from sameas.compute.kernels.topk import (
     Best,
     Near,
@@ -148,6 +149,9 @@ def _largest(
     if not n or not m:
         return [np.empty(0, dtype=np.int64)]
     ours, theirs = (Wanted(min(k, size), min(first, size), slack) for size in (m, n))
+    if (device := device_in_use()) is not None:
+        (line, partner), (other, back) = device.largest(left, right, (ours, theirs))
+        return [line * m + partner, back * m + other]
     row_limits = _limits(left, right, ours, tuning)
     column_limits = _limits(right, left, theirs, tuning)
     looked = map_blocks(

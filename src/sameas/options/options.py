@@ -205,9 +205,16 @@ class Where:
         ),
     ] = None
 
+    device: Annotated[
+        Literal["cpu", "gpu"],
+        Option("Do dense work on this processor, or on a GPU or TPU (sameas[gpu])."),
+    ] = "cpu"
+
     def __post_init__(self) -> None:
         """Refuse values that cannot be used, and options that have no effect with the others."""
         check(self)
+        if self.engine == "dask" and self.device == "gpu":
+            raise OptionError("`device` gpu has no effect here: `engine` dask works elsewhere")
         for name in ("scheduler", "workers", "worker_memory"):
             if getattr(self, name) is None:
                 continue

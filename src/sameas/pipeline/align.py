@@ -63,6 +63,7 @@ def align(
     progress: PhaseProgress | bool | None = None,
     checkpoint: str | PathLike[str] | None = None,
     engine: Any = None,
+    device: Any = None,
     tuning: Tuning = TUNING,
     **choices: Any,
 ) -> Alignment:
@@ -94,6 +95,7 @@ def align(
 
     ``engine`` is where the work is done: "threads" of this process, "dask" for a Dask cluster of
     processes on this machine, or a ``distributed.Client`` for any cluster. The links are the same.
+    ``device`` is where dense work is done: "cpu", "gpu", or a device of JAX.
 
     ``tuning`` has the numbers of the method, for experiments; nothing needs to be tuned.
     """
@@ -114,10 +116,9 @@ def align(
         dictionary=dictionary,
         since=since,
     )
-    make_ready()
     if isinstance(progress, bool):
         progress = progress_bars() if progress else None
-    with working(options, engine):
+    with working(options, engine, device):
         return align_pair(
             _pair(*_as_graphs(left, right, id, name), tuning),
             options,
@@ -146,6 +147,7 @@ def align_pair(
             del pair  # the task has its own, in order
             if checkpoint is not None:
                 phases.checkpoint = Checkpoint(Path(checkpoint), fingerprint(task))
+        make_ready()
         return make_alignment(task, _method(options)(task, phases), phases)
 
 

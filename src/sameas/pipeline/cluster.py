@@ -24,6 +24,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from sameas import __version__
+from sameas.compute.device import device_in_use, using_device
 from sameas.compute.parallel import THREADS, Engine, cores, slices, using
 from sameas.errors import ClusterError, OptionError, first_line
 from sameas.formats.files import limited
@@ -81,19 +82,24 @@ def engine_at(where: Any = None) -> Iterator[Engine]:
 
 
 @contextmanager
-def working(options: Options, engine: Any = None) -> Iterator[None]:
+def working(options: Options, engine: Any = None, device: Any = None) -> Iterator[None]:
     """A context in which the engine does the work and files keep to the memory ceiling.
 
-    ``engine`` is what `engine_at` takes. `align` enters it; who reads the graphs first, as the
-    command line does, enters it for both.
+    ``engine`` is what `engine_at` takes, ``device`` what `using_device` takes. `align` enters it;
+    who reads the graphs first, as the command line does, enters it for both.
     """
+    if isinstance(engine, Where):
+        device = engine.device
     with (
+        using_device(device),
         engine_at(engine) as chosen,
         using(chosen),
         limited(None, memory=options.memory),
     ):
         if options.method == "paris" and chosen is not THREADS:
             raise OptionError("`engine` has no effect here: method 'paris' does not use it")
+        if device_in_use() is not None and (options.method == "paris" or chosen is not THREADS):
+            raise OptionError("`device` has no effect here: PARIS and clusters do not use it")
         yield
 
 

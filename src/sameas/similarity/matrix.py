@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sameas.compute.arrays import Matrix, Numbers, Positions, Progress, Vector
+from sameas.compute.device import multiplier
 from sameas.compute.kernels.products import Products, RowArrays, add_products, pair_products
 from sameas.compute.kernels.topk import places_above
 from sameas.compute.pairwise import Block, NamedRows, values_of_partners
@@ -183,8 +184,10 @@ class RowProduct:
         transposed = csr_array(right.sparse.T)
         matrix = np.empty(self.shape, dtype=np.float32)
 
+        multiply = multiplier(right.dense)
+
         def fill(rows: slice) -> int:
-            np.dot(left.dense[rows], right.dense.T, out=matrix[rows])
+            multiply(left.dense[rows], matrix[rows])
             starts = left.sparse.indptr[rows.start : rows.stop + 1]
             add_products(
                 *(starts, left.sparse.indices, left.sparse.data),
