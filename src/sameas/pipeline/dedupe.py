@@ -17,6 +17,7 @@ from sameas.assignment.clustering import Clustering, ScoredPairs, average_linkag
 from sameas.assignment.ranking import ranked
 from sameas.candidates.pairs import Candidates
 from sameas.compute.arrays import Positions
+from sameas.compute.kernels.ready import make_ready
 from sameas.compute.parallel import one_blas_thread
 from sameas.errors import OptionError, shortened
 from sameas.formats.pair import read_graph
@@ -56,6 +57,7 @@ def dedupe(
     progress: PhaseProgress | None = None,
     checkpoint: str | PathLike[str] | None = None,
     engine: Any = None,
+    device: Any = None,
     tuning: Tuning = TUNING,
     **choices: Any,
 ) -> Alignment:
@@ -79,7 +81,7 @@ def dedupe(
     if isinstance(embeddings, np.ndarray):
         embeddings = (embeddings, embeddings)  # type: ignore[assignment]
     given = Given(seeds=seeds, reject=reject, embeddings=embeddings, word_vectors=word_vectors)  # type: ignore[arg-type]
-    with working(options, engine):
+    with working(options, engine, device):
         return dedupe_graph(
             _matched(graph, id, name, tuning),
             options,
@@ -112,6 +114,7 @@ def dedupe_graph(
             task = make_task(pair, options, inputs, tuning=tuning)
             if checkpoint is not None:
                 phases.checkpoint = Checkpoint(Path(checkpoint), fingerprint(task))
+        make_ready()
         _, refinement, figures = refined(task, phases)
         with phases.timed("clusters"):
             surplus = subtract_threshold(
