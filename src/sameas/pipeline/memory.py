@@ -38,6 +38,8 @@ ENCODED_BYTES, LEARNT_BYTES = 16, 3000
 (measured)."""
 EXACT_HOPS = 1.4
 """Exact hops of weighted n-grams take so much more than their entries (measured)."""
+SEARCHING = 120 * 2**20
+"""Blocks in which the partners of all entities are searched, where nothing is refined (measured)."""
 SAMPLE = 5000
 """Names from which the number of distinct n-grams is projected."""
 
@@ -122,8 +124,10 @@ def _candidate_bytes(left: int, right: int, task: Task) -> int:
     listed = 16 * min(options.candidates, max(left, right)) * entities
     if max(left, right) > tuning.compare_all_up_to:
         return int((4 if options.rounds else 1.2) * listed)
-    short = 4 * (sum(tuning.sharp_columns) + 2) * entities
-    return int(1.3 * short + (8 if options.rounds else 5) * listed)
+    short = 1.3 * 4 * (sum(tuning.sharp_columns) + 2) * entities
+    if options.rounds:
+        return int(short + 8 * listed)
+    return int(short + (5 * listed if options.solver == "hungarian" else SEARCHING + 2 * listed))
 
 
 def _row_bytes(task: Task, sides: Sides, support: LanguageSupport) -> int:
