@@ -108,8 +108,11 @@ def main() -> None:
             mended = ", ".join(flaw["fix_versions"]) or "no version"
             print(f"! {one['name']} {one['version']}: {flaw['id']}, mended in {mended}")
     if skipped or not others:
-        print(f"The advisory service did not answer: {len(skipped)} of {len(others)} not audited.")
-        print(audit.stderr.strip())
+        count = f"{len(skipped)} of {len(others)} packages" if others else "all packages"
+        # Its last line is "No known vulnerabilities found" where it could not look for any.
+        failed = audit.returncode and not audit.stdout
+        why = f" ({audit.stderr.strip().splitlines()[-1]})" if failed and audit.stderr else ""
+        print(f"Not audited: {count}; the advisory service did not answer{why}.")
     else:
         print(f"{len(others)} packages audited")
     sys.exit(1 if wrong else 3 if skipped or not others else 0)

@@ -20,7 +20,7 @@ from folders import put
 from sameas import Graph, OptionError, Reading
 from sameas.graph.given_tables import as_links
 from sameas.graph.graph import positions_of
-from sameas.graph.iri import XSD
+from sameas.graph.iri import TYPE, XSD
 from sameas.graph.semantics.understanding import understand
 
 ROWS = [("Paris", "capital of", "France"), ("Lyon", "in", "France")]
@@ -286,3 +286,21 @@ def test_properties_of_edges_and_datatypes_stay_with_their_rows():
     assert graph.attributes["datatype"].to_list() == ["int"]
     assert properties(graph.in_order()) == properties(graph) == {("b", "1"), ("a", "2")}
     assert properties(graph.without(pl.Series(["c"]))) == {("b", "1")}
+
+
+def test_what_wikidata_has_in_place_of_rdf_type_says_types():
+    item = "http://www.wikidata.org/entity/"
+    instance_of = "http://www.wikidata.org/prop/direct/P31"
+    triples = [
+        (f"{item}Q1", instance_of, f"{item}Q5"),
+        (f"{item}Q1", TYPE, f"{item}Q5"),
+        (f"{item}Q2", instance_of, f"{item}Q5"),
+        (f"{item}Q2", "http://www.wikidata.org/prop/direct/P40", f"{item}Q1"),
+    ]
+    graph = Graph.from_triples(triples)
+    names = graph.entities.to_list()
+    assert {(names[one], names[kind]) for one, kind in graph.types} == {
+        (f"{item}Q1", f"{item}Q5"),
+        (f"{item}Q2", f"{item}Q5"),
+    }
+    assert len(graph.types) == 2

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import networkx as nx
 import numpy as np
 import polars as pl
 import pytest
@@ -14,9 +15,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import reference
+import sameas
 from pairs import matched_pair
-from sameas import Graph
+from sameas import Graph, GraphPair
 from sameas.candidates.pairs import from_pairs
+from sameas.graph.semantics.understanding import understand
 from sameas.options.tuning import TUNING
 from sameas.refinement import evidence
 from sameas.refinement.evidence import Anchors, gather_evidence, match_relations
@@ -488,3 +491,35 @@ def test_further_names_are_values_and_labels_that_are_names_are_not():
     assert np.count_nonzero(several[0].relation == kinds[0]) == 1
     assert several[0].entity[kinds[0] == several[0].relation].tolist() == [0]
     assert several[1].entity[kinds[1] == several[1].relation].tolist() == [3]
+
+
+def networkx_pair(directed, *, flipped):
+    """Two graphs of the same edges; ids of the right one are in the other order if flipped."""
+    edges = [(0, 1), (1, 2), (3, 1), (2, 4), (5, 3), (4, 0), (5, 0)]
+    names = ["amber fox", "birch owl", "cedar elk", "delta hare", "ember wolf", "flint crow"]
+    graphs = []
+    for label in (lambda n: f"a{n}", lambda n: f"b{9 - n if flipped else n}"):
+        graph = nx.DiGraph() if directed else nx.Graph()
+        graph.add_nodes_from((label(n), {"name": name}) for n, name in enumerate(names))
+        graph.add_edges_from((label(head), label(tail)) for head, tail in edges)
+        graphs.append(Graph.from_networkx(graph))
+    return GraphPair(left=graphs[0], right=graphs[1])
+
+
+def test_an_edge_without_direction_is_one_relation_from_both_ends():
+    edges, _ = edges_of(understand(networkx_pair(False, flipped=False)), hub=FAR)
+    assert set(edges.relation) == {0}
+    assert len(edges) == 2 * 7
+    edges, _ = edges_of(understand(networkx_pair(True, flipped=False)), hub=FAR)
+    assert set(edges.relation) == {0, 1}
+
+
+def test_how_ids_are_sorted_says_nothing_of_edges_without_direction():
+    scores = []
+    for flipped in (False, True):
+        found = sameas.align(networkx_pair(False, flipped=flipped), no_audit=True)
+        assert found.relations["edges"].to_list() == [7]
+        assert not found.relations["inverse"].any()
+        scores.append(dict(zip(found.links["left"], found.links["score"], strict=True)))
+    assert scores[0] == pytest.approx(scores[1], abs=1e-5)
+    assert len(scores[0]) == 6

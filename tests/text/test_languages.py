@@ -310,7 +310,7 @@ def test_names_of_one_side(tmp_path):
 
 
 def test_names_with_another_suffix_are_refused(tmp_path):
-    with pytest.raises(OutputError, match=r"names are written as \.tsv"):
+    with pytest.raises(OutputError, match=r"suffix .* is not known; use \.tsv"):
         sameas.write_names(sameas.read_pair(sameas.DEMO), tmp_path / "names.tsv.gz")
 
 

@@ -49,11 +49,13 @@ def explain(
     """Print the explanation, and draw it if that was asked for; its parts."""
     import sameas
     from sameas.compute.atomic import replacing_file
+    from sameas.result.export import check_place
     from sameas.result.overwriting import refuse_inputs
 
     if drawing is not None and drawing.suffix not in (".svg", ".html"):
         raise OptionError(f"`drawing` must end in .svg or .html, got {str(drawing)!r} instead")
     if drawing is not None:
+        check_place(drawing, drawing.suffix, (".svg", ".html"), remedy="for a drawing")
         refuse_inputs(drawing, [run])
     explanation = sameas.read_run(run).explain(entity, other, side=side)
     written = ""

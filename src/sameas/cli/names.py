@@ -35,16 +35,17 @@ def names(
 ) -> dict[str, Any]:
     """Write the names; how many there are, and their languages."""
     from sameas.formats.pair import read_pair
-    from sameas.result.name_export import write_names
+    from sameas.result.name_export import check_names_file, write_names
     from sameas.result.overwriting import refuse_inputs
     from sameas.text.languages.detection import detect
 
+    check_names_file(out)
     refuse_inputs(out, (*inputs, *reading.query, names))
     pair = read_pair(*inputs, names=names, reading=reading)
     sides = (side,) if side else ("left", "right")
     written = write_names(pair, out, sides=sides)
-    found = {one: detect(getattr(pair, one).names) for one in sides}
-    languages = ", ".join(f"{one}: {its.script} ({its.language})" for one, its in found.items())
+    detected = {one: detect(getattr(pair, one).names) for one in sides}
+    languages = ", ".join(f"{one}: {its.script} ({its.language})" for one, its in detected.items())
     say(f"{len(written):,} names written to {out} ({languages}).")
-    codes = {one: its.language for one, its in found.items()}
+    codes = {one: its.language for one, its in detected.items()}
     return {"names": len(written), "languages": codes, "output": str(out)}

@@ -16,7 +16,7 @@ from sameas.compute.arrays import Positions
 from sameas.errors import OptionError, shortened
 from sameas.graph.convert import parts_of_networkx, statements_of_rdflib
 from sameas.graph.given_tables import Table, TableError, as_series, as_table
-from sameas.graph.iri import TYPE
+from sameas.graph.iri import TYPE, WIKIDATA_TYPE
 from sameas.graph.labels import look_up_names, names_from_attributes, names_from_uris
 from sameas.graph.notebook import html_card, html_entities, html_table
 from sameas.graph.property_tables import (
@@ -87,9 +87,13 @@ class GraphTables:
 
     @cached_property
     def types(self) -> Positions:
-        """The types of entities by rdf:type: positions of entity and type, sorted; shape (k, 2)."""
-        is_type = (self.relations == TYPE).to_numpy()[self.distinct_triples[:, 1]]
-        return np.asarray(self.distinct_triples[is_type][:, [0, 2]])
+        """The types of entities: positions of entity and type, sorted; shape (k, 2).
+
+        They are said by rdf:type, or by what Wikidata has in its place.
+        """
+        says_type = self.relations.is_in([TYPE, WIKIDATA_TYPE]).to_numpy()
+        types = self.distinct_triples[says_type[self.distinct_triples[:, 1]]][:, [0, 2]]
+        return np.unique(types, axis=0) if says_type.sum() > 1 else np.asarray(types)
 
     @cached_property
     def attribute_entities(self) -> Positions:

@@ -22,6 +22,7 @@ from sameas.graph.graph import (
     tables_in_order,
     tables_without,
 )
+from sameas.graph.iri import TYPE
 from sameas.graph.kind import Kind
 from sameas.graph.labels import MOST_LETTERS, beginnings
 from sameas.graph.notebook import html_entities
@@ -74,6 +75,17 @@ class MatchedGraph(GraphTables):
     def is_rdf(self) -> bool:
         """Whether the graph was made of RDF statements."""
         return self.source.is_rdf
+
+    @cached_property
+    def undirected(self) -> Mask:
+        """Which relations have no direction: where edges of the source have none, all but types.
+
+        Such an edge is read in one direction, which says nothing.
+        """
+        keys = self.source.keys
+        if keys is None or keys.is_directed:
+            return np.zeros(len(self.relations), dtype=np.bool_)
+        return np.asarray((self.relations != TYPE).to_numpy())
 
     @cached_property
     def type_shares(self) -> tuple[csr_array, pl.Series]:

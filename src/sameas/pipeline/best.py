@@ -363,7 +363,7 @@ def relation_table(pair: MatchedPair, relations: Relations) -> pl.DataFrame:
     anchors both were seen. A match of two relations is also one of their inverses; it is listed
     once.
     """
-    names, backwards = [], []
+    names, backwards, undirected = [], [], []
     sides = (pair.left, relations.left), (pair.right, relations.right)
     for (graph, numbers), attributes in zip(sides, attributes_of(pair), strict=True):
         count = len(graph.relations)
@@ -371,13 +371,15 @@ def relation_table(pair: MatchedPair, relations: Relations) -> pl.DataFrame:
         every = pl.concat([graph.relations, graph.relations, attributes])
         names.append(every.gather(numbers))
         backwards.append((numbers >= count) & (numbers < 2 * count))
+        undirected.append(np.isin(numbers, np.flatnonzero(graph.undirected)))
+    twice = undirected[0] & undirected[1]  # such an edge is seen from both ends
     table = pl.DataFrame(
         {
             "left": names[0],
             "right": names[1],
             "inverse": backwards[0] != backwards[1],
             "match": relations.match,
-            "edges": relations.seen,
+            "edges": np.where(twice, relations.seen // 2, relations.seen),
         }
     )
     return table.filter(~backwards[0]).sort(

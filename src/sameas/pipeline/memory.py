@@ -39,7 +39,7 @@ ENCODED_BYTES, LEARNT_BYTES = 16, 3000
 EXACT_HOPS = 1.4
 """Exact hops of weighted n-grams take so much more than their entries (measured)."""
 SEARCHING = 120 * 2**20
-"""Blocks in which the partners of all entities are searched, where nothing is refined (measured)."""
+"""Blocks of products in which partners are searched, where nothing is refined (measured)."""
 SAMPLE = 5000
 """Names from which the number of distinct n-grams is projected."""
 
@@ -127,7 +127,9 @@ def _candidate_bytes(left: int, right: int, task: Task) -> int:
     short = 1.3 * 4 * (sum(tuning.sharp_columns) + 2) * entities
     if options.rounds:
         return int(short + 8 * listed)
-    return int(short + (5 * listed if options.solver == "hungarian" else SEARCHING + 2 * listed))
+    if options.solver == "hungarian":
+        return int(short + 5 * listed)
+    return int(short + 2 * listed + min(SEARCHING, 4 * left * right))
 
 
 def _row_bytes(task: Task, sides: Sides, support: LanguageSupport) -> int:

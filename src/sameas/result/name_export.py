@@ -9,9 +9,13 @@ from pathlib import Path
 import polars as pl
 
 from sameas.compute.atomic import replacing_file
-from sameas.errors import OutputError
 from sameas.graph.matched import MatchedPair
-from sameas.result.export import TABLES
+from sameas.result.export import TABLES, check_place
+
+
+def check_names_file(path: Path) -> None:
+    """Raise an OutputError unless names can be written there; call this before long work."""
+    check_place(path, path.suffix.lower(), TABLES, remedy="plain")
 
 
 def write_names(
@@ -26,13 +30,12 @@ def write_names(
     An entity without a name is left out.
     """
     path = Path(path)
-    if path.suffix not in TABLES:
-        raise OutputError(f"{path}: names are written as {', '.join(TABLES)}; change the suffix")
+    check_names_file(path)
     graphs = [getattr(pair, side) for side in sides]
     tables = [pl.DataFrame({"entity": one.entities, "name": one.names}) for one in graphs]
     space = pl.all().str.replace_all(r"\s+", " ").str.strip_chars()
     table = pl.concat(tables).with_columns(space).unique("entity", maintain_order=True)
     table = table.filter(pl.all_horizontal(pl.all() != ""))
     with replacing_file(path) as draft:
-        TABLES[path.suffix](table, draft)
+        TABLES[path.suffix.lower()](table, draft)
     return table

@@ -22,8 +22,8 @@ class Edges:
 
     The entity's edges are at starts[i]:starts[i + 1], by ``far``, then ``relation``. A far node
     is an entity, or a value numbered after the last entity, alike for both graphs. Relation r is
-    read forwards as r, backwards as r + R; attribute a is 2 R + a. ``fans`` is how many entities
-    have the same far node through the same relation.
+    read forwards as r, backwards as r + R (without a direction, as r both ways); attribute a is
+    2 R + a. ``fans`` is how many entities have the same far node through the same relation.
     """
 
     starts: Positions
@@ -166,7 +166,12 @@ def _edges(
         ],
         axis=1,
     )
-    every = np.concatenate([triples, triples[:, ::-1] + np.array([0, kinds, 0]), literal])
+    backwards = triples[:, ::-1] + np.array([0, kinds, 0])
+    if graph.undirected.any():  # read both ways, it is the same relation
+        backwards[graph.undirected[triples[:, 1]], 1] -= kinds
+        both = np.concatenate([triples, backwards])
+        triples, backwards = np.unique(both, axis=0), backwards[:0]
+    every = np.concatenate([triples, backwards, literal])
     count = 2 * kinds + len(attributes)
     _, group, fans = np.unique(
         every[:, 2] * np.int64(max(count, 1)) + every[:, 1],

@@ -90,9 +90,10 @@ class View:
 
     @cached_property
     def types(self) -> Positions:
-        """Entity and type of the triples that tell types; shape (k, 2)."""
-        if self.triples is self.graph.triples:
-            return self.graph.types
+        """Entity and type of the triples of rdf:type; shape (k, 2).
+
+        Other properties that say a type do not make a class of it: Wikidata's types are items.
+        """
         return self.edges("rdf:type")[:, [0, 2]]
 
     @cached_property
