@@ -369,7 +369,7 @@ def test_the_command_prints_what_python_does(run):
         (["RUN", "Londres", "Londno"], "no entity of the right graph"),
         (["RUN", "Londres", "--side", "middle"], "side"),
         (["RUN", "Londres", "--drawing", "x.png"], ".svg or .html"),
-        (["RUN", "Londres", "--drawing", "no/such/place.svg"], "cannot be written"),
+        (["RUN", "Londres", "--drawing", "no/such/place.svg"], "does not exist; make it first"),
         (["RUN"], "Missing argument"),
     ],
 )
