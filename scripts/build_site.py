@@ -26,6 +26,7 @@ from nbclient import NotebookClient
 from nbconvert import MarkdownExporter
 
 import sameas
+from sameas.cli.help import ALL
 from sameas.cli.main import main as program
 
 ROOT = Path(__file__).parents[1]
@@ -160,10 +161,11 @@ def full_name(name: str) -> str:
 def command_reference() -> str:
     """The page of all commands, from their help texts."""
     text = (
-        "# Command line\n\nThe help text of every command, as `sameas COMMAND --help` prints it.\n"
+        "# Command line\n\nThe help of every command; of those with many options, of --help-all.\n"
     )
     for words, command in commands(program, ("sameas",)):
         context = click.Context(command, info_name=" ".join(words), terminal_width=100)
+        context.meta[ALL] = True
         text += f"\n## {' '.join(words)}\n\n```text\n{command.get_help(context)}\n```\n"
     return text
 

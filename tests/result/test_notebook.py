@@ -12,7 +12,7 @@ import pytest
 import sameas
 from pairs import matched_pair
 from sameas.graph.notebook import html_columns, html_table
-from sameas.pipeline.phases import MEANINGS
+from sameas.pipeline.meanings import MEANINGS
 from sameas.result.charts import reliability_rows
 from sameas.result.clusters import Clusters
 from sameas.result.examples import example_links

@@ -17,6 +17,8 @@ from sameas.cli.command import (
     START,
     command,
     is_json,
+    is_quiet,
+    is_verbose,
     load_libraries,
     note,
     pair_argument,
@@ -25,7 +27,7 @@ from sameas.cli.command import (
     say,
 )
 from sameas.cli.convert import note_not_held
-from sameas.errors import OptionError
+from sameas.errors import OptionError, printable
 from sameas.formats.files import address_of
 from sameas.graph.rdf.reading import Reading
 from sameas.options.declare import Option
@@ -42,7 +44,9 @@ MANY, FEW, NEARLY = 0.1, 10, 5.0
 """Further partners are worth a note if they are more than this share of the links and than so
 many, and score nearly as much as the partner."""
 MATCHES_SHOWN = 5
-"""Relation matches in the summary; all are in the run folder."""
+"""Relation matches that --verbose shows; all are in the run folder."""
+LONGEST_NAME = 45
+"""Letters of a name in a table."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,11 +235,9 @@ def align(
     if output.is_printed:
         return values
     _show(alignment, values)
-    next_step = ""
-    if pair.gold is not None and len(inputs) == 1:
-        command = shlex.join(["sameas", "evaluate", str(out), inputs[0]])
-        next_step = f" Gold links are known; to compare: {command}"
-    say(f"Written to {values['output']}.{next_step}", err=True)
+    say(f"Written to {values['output']}.", err=True)
+    for step in _next_steps(inputs, out, pair.gold is not None):
+        say(f"  {step}", err=True)
     return values
 
 
@@ -305,22 +307,57 @@ def _values(
 
 def _show(alignment: Alignment, values: dict[str, Any]) -> None:
     """Print what came out, for people."""
+    if is_quiet() or is_json():
+        return
     if alignment.resumed:
         phases = ", ".join(alignment.resumed)
         text = f"went on from an interrupted run, whose finished phases were used: {phases}"
         note(text, always=False)
     print_table(_summary(alignment, values))
     print_table(_link_changes(values), header=("links", "why", "count"))
-    print_table(
-        _relation_matches(alignment), header=("left relation", "right relation", "match", "edges")
-    )
+    if is_verbose():
+        print_table(_how(alignment, values))
+        print_table(
+            _relation_matches(alignment),
+            header=("left relation", "right relation", "match", "edges"),
+        )
+    _show_examples(alignment)
     used = alignment.diagnostics.languages
     for sentence in (*(used.notes if used else ()), *_doubles(alignment)):
         note(sentence, always=False)
 
 
+def _show_examples(alignment: Alignment) -> None:
+    """Print some of the surest links, and some that were nearly not made."""
+    from sameas.result.examples import example_links
+
+    examples = example_links(alignment.links, alignment.pair, alignment.inputs.seeds)
+    titles = ("the surest links", "links that were nearly not made")
+    for title, links in zip(titles, examples, strict=True):
+        rows = [(short(one.left), short(one.right), f"{one.confidence or 0:.2f}") for one in links]
+        print_table(rows, header=(title, "", "confidence"))
+
+
+def short(name: str) -> str:
+    """A name that fits in a table."""
+    text = printable(" ".join(name.split()))
+    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
+
+
+def _next_steps(inputs: tuple[str, ...], out: Path, gold: bool) -> Iterator[str]:
+    """What can be done with the output, as commands."""
+    if gold and len(inputs) == 1:
+        command = shlex.join(["sameas", "evaluate", str(out), *inputs])
+        yield f"compare with the gold links: {command}"
+    if out.suffix or address_of(out):
+        yield "look at links, decide, see why: -o FOLDER keeps all that review and explain need"
+        return
+    yield f"look at the links and decide: {shlex.join(['sameas', 'review', str(out)])}"
+    yield f"why an entity has its link, or none: {shlex.join(['sameas', 'explain', str(out)])} NAME"
+
+
 def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """What came out and what it took."""
+    """What came out."""
     from sameas.graph.labels import MOST_LETTERS
 
     figures = alignment.diagnostics
@@ -348,22 +385,6 @@ def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str
         yield "same IRI", f"{figures.same_iri:,} things in both graphs, not listed (see --link)"
     if figures.kinds_meet:
         yield "kinds", "classes and individuals are linked: one graph has next to none of a kind"
-    yield "solver", figures.solver
-    unit = "profit"
-    if figures.refinement_rounds is not None:
-        unit = "log-odds"
-        learned = f"{figures.anchors:,} anchors, {figures.relation_matches:,} relation matches"
-        yield "refinement", f"{figures.refinement_rounds} rounds, {learned}"
-    if (gap := figures.optimality_gap) is not None:
-        bound = f"at most {gap:.2%} below the best possible" if gap else "the best possible"
-        yield f"total {unit}", f"{figures.objective:,.1f}, {bound}"
-    if figures.form == "candidates":
-        sample = "; {:.1%} of the best pairs of a sample are among them"
-        recall = "" if figures.search_recall is None else sample.format(figures.search_recall)
-        yield "candidates", f"{figures.candidate_pairs:,} of {figures.form_reason}{recall}"
-    if figures.words_without_vector is not None:
-        lacking = f"{figures.words_without_vector:,} of them without a vector"
-        yield "words", f"{figures.words:,}, {lacking} ({figures.word_vectors})"
     if figures.languages is not None:
         yield "languages", _languages(figures.languages)
     if figures.long_names:
@@ -372,16 +393,42 @@ def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str
             f"{figures.long_names:,}, compared by their first {MOST_LETTERS:,} letters",
         )
     if figures.entities_without_features:
-        yield "no features", f"{figures.entities_without_features:,} entities"
+        yield "not comparable", f"{figures.entities_without_features:,} entities without any name"
     for side, graph in graphs.items():
         if graph.reading_counts:
             counts = {"statements": 0, "malformed": 0, **graph.reading_counts}
             texts = (f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
             yield f"{side} input", ", ".join(texts)
+    memory = values["peak_memory_bytes"]
+    used = f", {memory / 2**30:.2f} GiB of memory" if memory else ""
+    yield "took", f"{values['total_seconds']:.1f} seconds{used}"
+
+
+def _how(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """How the links were found, for those who want to know."""
+    figures = alignment.diagnostics
+    yield "solver", figures.solver
+    unit = "profit"
+    if figures.refinement_rounds is not None:
+        unit = "log-odds"
+        learned = f"{figures.anchors:,} anchors, {figures.relation_matches:,} relation matches"
+        yield "refinement", f"{figures.refinement_rounds} rounds, {learned}"
+    if (gap := figures.optimality_gap) is not None and gap < 1:
+        bound = f"at most {gap:.2%} below the best possible" if gap else "the best possible"
+        yield f"total {unit}", f"{figures.objective:,.1f}, {bound}"
+    if figures.form == "candidates" and figures.candidate_pairs is not None:
+        pairs = figures.left_candidates * figures.right_candidates
+        if figures.candidate_pairs >= pairs:
+            yield "compared", f"all {pairs:,} pairs"
+        else:
+            sample = "; {:.1%} of the best pairs of a sample are among them"
+            recall = "" if figures.search_recall is None else sample.format(figures.search_recall)
+            yield "compared", f"{figures.candidate_pairs:,} of {pairs:,} pairs{recall}"
+    if figures.words_without_vector is not None:
+        lacking = f"{figures.words_without_vector:,} of them without a vector"
+        yield "words", f"{figures.words:,}, {lacking} ({figures.word_vectors})"
     phases = ", ".join(f"{phase} {value:.1f}" for phase, value in values["seconds"].items())
-    yield "seconds", f"{values['total_seconds']:.1f} ({phases})"
-    if values["peak_memory_bytes"]:
-        yield "peak memory", f"{values['peak_memory_bytes'] / 2**30:.2f} GiB"
+    yield "seconds", phases
 
 
 def _link_changes(values: dict[str, Any]) -> Iterator[tuple[Any, ...]]:

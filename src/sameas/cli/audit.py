@@ -18,7 +18,7 @@ WORSE = 0.02
 
 
 @command(
-    """Estimate how many links of a run are right, and how many were missed.
+    """Estimate how many links of a run are correct, and how many were missed.
 
     RUN is a run folder that sameas align wrote. No gold links are needed: partners of links are
     taken away, and what their entities are linked with then shows how often an entity without a
@@ -47,7 +47,7 @@ def audit(run: Path) -> dict[str, Any]:
     )
     print_table(
         ((group.by, group.name, group.links, group.precision) for group in estimates.groups),
-        header=("by", "group", "links", "share that is right"),
+        header=("by", "group", "links", "share that is correct"),
     )
     return {"audit": estimates.asdict()}
 
@@ -55,7 +55,7 @@ def audit(run: Path) -> dict[str, Any]:
 def audit_lines(estimates: Audit) -> Iterator[tuple[str, str]]:
     """The estimates in words."""
     between = f"between {round(estimates.right_low):,} and {round(estimates.right_high):,}"
-    yield "right links", f"about {round(estimates.right):,} of {estimates.links:,} ({between})"
+    yield "correct links", f"about {round(estimates.right):,} of {estimates.links:,} ({between})"
     between = f"between {round(estimates.missed_low):,} and {round(estimates.missed_high):,}"
     yield "missed", f"about {round(estimates.missed):,} counterparts ({between})"
     shares = f"{estimates.left_without:.0%} of the left, {estimates.right_without:.0%} of the right"
@@ -63,5 +63,5 @@ def audit_lines(estimates: Audit) -> Iterator[tuple[str, str]]:
     worse = [group for group in estimates.groups if group.precision < estimates.precision - WORSE]
     worst = sorted(worse, key=lambda group: group.precision)[:WORST]
     if worst:
-        texts = (f"{each.by} {each.name} ({each.precision:.0%} right)" for each in worst)
+        texts = (f"{each.by} {each.name} ({each.precision:.0%} correct)" for each in worst)
         yield "worse than most", ", ".join(texts)

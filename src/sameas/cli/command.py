@@ -10,6 +10,7 @@ import json
 import logging
 import os
 import re
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,6 +24,8 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 import click
 
+from sameas.cli.config import check_config_place, given_options, read_config, write_config
+from sameas.cli.help import MANY, help_all_option, write_options
 from sameas.cli.limits import check_limits
 from sameas.errors import OptionError, printable, writing_to
 from sameas.formats.files import limited
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
 
 START = time.perf_counter()
 """When the command was started, or nearly so."""
+QUIET, VERBOSE = "sameas.quiet", "sameas.verbose"
+"""The keys of click's context that say whether --quiet and --verbose were given."""
 JSON = "sameas.json"
 """The key of click's context that says whether --json was given."""
 NUMBER = r"[\d,.]*\d[\d,.]*( |$)|[\W\d_]*$"
@@ -63,6 +68,13 @@ class Command(click.Command):
         """Read the arguments; --help and --version are printed here."""
         with to_standard_output():
             return super().make_context(*rest, **more)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options in groups, the common ones alone if they are many."""
+        if isinstance(self, click.Group):
+            super().format_options(ctx, formatter)
+        else:
+            write_options(self, ctx, formatter)
 
 
 class _Notes(logging.Handler):
@@ -103,10 +115,23 @@ def command(
         options |= {MAX_BYTES.name: MAX_BYTES}
 
         @wraps(function)
-        def run(*, as_json: bool, **values: Any) -> None:
-            click.get_current_context().meta[JSON] = as_json
+        def run(
+            *,
+            as_json: bool,
+            quiet: bool,
+            verbose: bool,
+            save_config: Path | None = None,
+            **values: Any,
+        ) -> None:
+            context = click.get_current_context()
+            context.meta.update({JSON: as_json, QUIET: quiet, VERBOSE: verbose})
             logging.getLogger("sameas").handlers = [_Notes(logging.WARNING)]
+            if verbose:
+                logging.getLogger("sameas").setLevel(logging.INFO)
+                logging.getLogger("sameas").handlers = [_Notes(logging.INFO)]
             check_limits()
+            if save_config is not None:
+                check_config_place(save_config)
             given = {}
             for name, option in options.items():
                 value = values.pop(name)
@@ -120,6 +145,12 @@ def command(
                     choices = {member: given.pop(member) for member in members}
                     values[name] = group.options(**choices) if group.is_made else choices
                 result = function(**values, **given)
+            if save_config is not None:
+                write_config(save_config, context.info_name or "", given_options(context))
+                say(
+                    f"Options kept in {save_config}; again: {_again(context, save_config)}",
+                    err=True,
+                )
             if as_json:
                 _print_json(result)
 
@@ -127,12 +158,53 @@ def command(
         made = click.command(
             cls=cls, help=inspect.cleandoc(text), epilog=f"\b\nExamples:\n  {shown}"
         )(run)
-        note = "Print one JSON object on standard output, nothing else."
         made.params += map(_flag, options.values())
-        made.params.append(click.Option(["--json", "as_json"], is_flag=True, help=note))
+        made.params += _common_flags(has_config=len(options) > MANY)
         return made
 
     return make
+
+
+def _common_flags(*, has_config: bool) -> list[click.Option]:
+    """The flags that every command takes; those of a file of options if it has many."""
+    flags = [
+        click.Option(
+            ["--config"],
+            type=FILE,
+            metavar="FILE",
+            is_eager=True,
+            expose_value=False,
+            callback=_load_config,
+            help="Take options from a TOML file (or [tool.sameas.COMMAND] in pyproject.toml).",
+        ),
+        click.Option(
+            ["--save-config"],
+            type=FILE,
+            metavar="FILE",
+            help="Write the options of this run to a TOML file, for --config.",
+        ),
+    ]
+    return [
+        *(flags if has_config else ()),
+        click.Option(["-q", "--quiet"], is_flag=True, help="Show warnings and errors alone."),
+        click.Option(["-v", "--verbose"], is_flag=True, help="Show how the work was done."),
+        click.Option(
+            ["--json", "as_json"],
+            is_flag=True,
+            help="Print one JSON object on standard output, nothing else.",
+        ),
+        *([help_all_option()] if has_config else ()),
+    ]
+
+
+def _load_config(context: click.Context, option: click.Parameter, path: Path | None) -> None:
+    if path is not None and not context.resilient_parsing:
+        context.default_map = read_config(path, context)
+
+
+def _again(context: click.Context, path: Path) -> str:
+    """The command that runs a job again."""
+    return shlex.join([*context.command_path.split(), "--config", str(path)])
 
 
 def _groups(function: Callable[..., Any]) -> dict[str, _Group]:
@@ -244,8 +316,8 @@ def to_standard_output() -> Iterator[None]:
 
 
 def say(message: str, *, err: bool = False, always: bool = False) -> None:
-    """Print text for people; with --json only if ``always``."""
-    if always or not is_json():
+    """Print text for people; with --json (with --quiet, what is no result) only if ``always``."""
+    if always or not (is_json() or (err and is_quiet())):
         # Where notes cannot be shown, the work goes on.
         with suppress(OSError) if err else to_standard_output():
             click.echo(message, err=err)
@@ -285,22 +357,34 @@ def print_table(rows: Iterable[Sequence[Any]], *, header: Sequence[str] = ()) ->
 @contextmanager
 def progress_display() -> Iterator[Callable[[str, float], None]]:
     """Bars for the phases of a run on standard error; yields what the pipeline reports to."""
-    if is_json() or not sys.stderr.isatty():
+    if is_json() or is_quiet() or not sys.stderr.isatty():
         yield lambda phase, share: None
         return
     from rich.progress import BarColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 
-    columns = "{task.description:<12}", BarColumn(), "{task.percentage:>3.0f}%"
+    from sameas.pipeline.meanings import MEANINGS
+
+    columns = "{task.description:<44}", BarColumn(), "{task.percentage:>3.0f}%"
     times = TimeElapsedColumn(), TimeRemainingColumn()
     with Progress(*columns, *times, console=_console(err=True), transient=True) as bars:
         tasks: dict[str, Any] = {}
 
         def report(phase: str, share: float) -> None:
             if phase not in tasks:
-                tasks[phase] = bars.add_task(phase, total=1.0)
+                tasks[phase] = bars.add_task(MEANINGS.get(phase, phase), total=1.0)
             bars.update(tasks[phase], completed=share)
 
         yield report
+
+
+def is_quiet() -> bool:
+    """Whether --quiet was given."""
+    return bool(click.get_current_context().meta.get(QUIET))
+
+
+def is_verbose() -> bool:
+    """Whether --verbose was given."""
+    return bool(click.get_current_context().meta.get(VERBOSE))
 
 
 def is_json() -> bool:

@@ -16,6 +16,7 @@ from sameas.cli.command import (
     INPUT,
     START,
     command,
+    is_quiet,
     load_libraries,
     print_table,
     progress_display,
@@ -170,6 +171,8 @@ def _values(
 
 def _show(alignment: Alignment, values: dict[str, Any]) -> None:
     """Print what came out, for people."""
+    if is_quiet():
+        return
     print_table(_summary(alignment, values))
     clusters = alignment.clusters
     assert clusters is not None

@@ -20,6 +20,7 @@ from sameas.cli.dedupe import dedupe
 from sameas.cli.demo import demo
 from sameas.cli.evaluate import evaluate
 from sameas.cli.explain import explain
+from sameas.cli.help import suggestions
 from sameas.cli.inspect import inspect
 from sameas.cli.merge import merge
 from sameas.cli.names import names
@@ -75,6 +76,9 @@ class Program(Command):
             say(error.format_message(), err=True, always=True)
             sys.exit(2)
         except click.ClickException as error:
+            if isinstance(error, click.NoSuchOption) and error.ctx is not None:
+                flags = [flag for one in error.ctx.command.params for flag in one.opts]
+                error.possibilities = suggestions(error.option_name, flags)
             context = getattr(error, "ctx", None)
             where = f" (see: {context.command_path} --help)" if context else ""
             _fail(error.format_message() + where, 2)

@@ -9,7 +9,8 @@ from importlib import import_module
 from typing import Any
 
 from sameas.graph.notebook import html_bar, html_table
-from sameas.pipeline.phases import MEANINGS, PhaseProgress
+from sameas.pipeline.meanings import MEANINGS
+from sameas.pipeline.phases import PhaseProgress
 
 PAUSE = 0.2
 """Seconds between two drawings."""

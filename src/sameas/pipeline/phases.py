@@ -14,23 +14,6 @@ from sameas.pipeline.checkpoint import Checkpoint
 T = TypeVar("T")
 PhaseProgress = Callable[[str, float], None]
 """Called with the phase and the share of it that is done."""
-MEANINGS = {
-    "reading": "reading the graphs",
-    "inputs": "checking what was given",
-    "features": "turning names into numbers",
-    "proposals": "looking for pairs with rare parts in common",
-    "neighbours": "describing neighbourhoods",
-    "candidates": "comparing pairs worth a look",
-    "profit": "comparing all pairs",
-    "refinement": "learning from sure links",
-    "assignment": "choosing the best links together",
-    "audit": "estimating how many links are correct",
-    "confidence": "computing confidences",
-    "paris": "computing probabilities by PARIS",
-    "links": "choosing links",
-    "writing": "writing",
-}
-"""What happens in each phase, in words."""
 
 
 @dataclass
