@@ -22,6 +22,7 @@ from click.testing import CliRunner
 import sameas
 from folders import GOLD, LEFT, contents, dbp15k, lines, openea, put, table, two_tables
 from sameas.cli.demo import sample_links
+from sameas.cli.help import COMMON, GROUPS
 from sameas.cli.main import main
 from sameas.cli.server import listen
 from sameas.graph.task import Inputs
@@ -83,7 +84,7 @@ def process(*arguments, code=START, **rest):
 def demo_aligned(tmp_path_factory):
     """A run folder of the demo pair, made with the default options, and what was printed."""
     path = tmp_path_factory.mktemp("demo") / "run"
-    return path, run("align", DEMO, "-o", path).stdout
+    return path, run("align", DEMO, "-v", "-o", path).stdout
 
 
 @pytest.fixture(scope="module")
@@ -139,6 +140,7 @@ def test_flags_and_help_do_not_depend_on_docstrings():
     code = (
         "import click, json; from sameas.cli import main\n"
         "with click.Context(main, info_name='sameas') as context:\n"
+        "    context.meta['sameas.help_all'] = True\n"
         "    texts = {name: one.get_help(click.Context(one, info_name=name, parent=context))\n"
         "             for name, one in main.commands.items()}\n"
         "print(json.dumps([main.get_help(context), texts]))"
@@ -157,6 +159,41 @@ def test_flags_and_help_do_not_depend_on_docstrings():
     for flag in ("--seeds FILE|RUN", "--reject", "--among", "--embeddings", "--dictionary"):
         assert flag in texts["align"]
     assert "Links that are known" in texts["align"]
+
+
+def test_help_of_many_options_has_groups_and_the_common_ones_first():
+    short, long = run("align", "--help").stdout, run("align", "--help-all").stdout
+    hidden = [one.opts[-1] for one in main.commands["align"].params if one.name not in COMMON]
+    assert "--temperature" in hidden
+    assert not re.search(r"^  --temperature", short, re.MULTILINE)
+    assert re.search(r"^  --temperature", long, re.MULTILINE)
+    for title in (*GROUPS, "This command"):
+        assert f"\n{title}:\n" in long
+    flags = re.findall(r"^  (?:-\w, )?(--[\w-]+)", short, re.MULTILINE)
+    assert 12 <= len(flags) <= 20
+    more = re.search(r"--help-all shows (\d+) more options", short)
+    assert int(more[1]) == len(re.findall(r"^  (?:-\w, )?--", long, re.MULTILINE)) - len(flags)
+    assert "Options:" in run("evaluate", "--help").stdout
+    of_align = {one.name for one in main.commands["align"].params}
+    assert not {*COMMON} - of_align - {"help"}
+    ungrouped = of_align - {name for names in GROUPS.values() for name in names} - {*COMMON}
+    assert ungrouped == {"inputs"}
+
+
+@pytest.mark.parametrize(
+    ("flag", "meant"),
+    [
+        ("--cofnig", "--config"),
+        ("--output", "--out"),
+        ("--min", "--min-confidence"),
+        ("--zork", None),
+    ],
+)
+def test_an_unknown_flag_gets_a_suggestion_that_makes_sense(flag, meant):
+    result = CliRunner().invoke(main, ["align", "x", flag, "1"])
+    assert result.exit_code == 2
+    assert ("Did you mean" in result.stderr) == (meant is not None)
+    assert meant is None or f"Did you mean '{meant}'?" in result.stderr
 
 
 def test_without_a_command_the_help_is_shown_line_by_line():
@@ -228,9 +265,10 @@ def test_the_flags_of_align_are_the_fields_of_options_inputs_and_reading():
     classes = (sameas.Options, Inputs, sameas.Reading, sameas.Where)
     every = [field for one in classes for field in fields(one)]
     expected = {f"--{field.name.replace('_', '-')}" for field in every}
-    expected.remove("--encoded-names")  # which only a run folder has
+    expected -= {"--encoded-names", "--earlier"}  # which run folders bring
     others = {"inputs", "-o", "--out", "--predicate", "--preset", "--names", "--json", "--with"}
-    assert flags == expected | others
+    others |= {"--since", "--config", "--save-config", "-q", "--quiet", "-v", "--verbose"}
+    assert flags == expected | others | {"--help-all"}
 
 
 def test_help_tells_the_choices_and_defaults_of_every_option():
@@ -355,7 +393,7 @@ def test_align_shows_what_refinement_learned(demo_aligned, small, tmp_path):
     assert re.search(r"refinement +\d rounds, [\d,]+ anchors, \d+ relation matches", text)
     assert "left relation" in text
     assert "capital" in text
-    text = run("align", small, "--preset", "paper", "-o", tmp_path / "links.tsv").stdout
+    text = run("align", small, "-v", "--preset", "paper", "-o", tmp_path / "links.tsv").stdout
     assert "refinement" not in text
     assert "left relation" not in text
 
@@ -365,6 +403,57 @@ def test_align_says_where_the_links_went_and_how_to_go_on(small, tmp_path):
     text = run("align", small, "-o", out).stderr
     assert f"Written to {out}." in text
     assert f"sameas evaluate {out} {small}" in text
+    assert f"sameas review {out}" in text
+    assert "-o FOLDER" in run("align", small, "-o", tmp_path / "links.tsv").stderr
+
+
+def test_quiet_prints_nothing_and_verbose_how_it_was_done(small, tmp_path):
+    result = run("align", small, "-q", "-o", tmp_path / "run")
+    assert (result.stdout, result.stderr) == ("", "")
+    usual, more = (run("align", small, *v, "-o", tmp_path / "run").stdout for v in ((), ("-v",)))
+    assert "the surest links" in usual
+    assert "solver" not in usual
+    assert "solver" in more
+    links = run("align", small, "-q", "-o", "-").stdout
+    assert links.startswith("left\tright\t")
+
+
+def test_a_job_is_kept_in_a_file_and_run_again(small, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    given = ("--min-confidence", "0.6", "--without", "votes", "--without", "lacking", "--no-audit")
+    first = run("align", small, "-o", "links.tsv", *given, "--save-config", "job.toml")
+    assert "align --config job.toml" in first.stderr
+    before = Path("links.tsv").read_bytes()
+    Path("links.tsv").unlink()
+    values = json.loads(run("align", "--config", "job.toml", "--json").stdout)
+    assert values["output"] == "links.tsv"
+    assert Path("links.tsv").read_bytes() == before
+    run("align", "--config", "job.toml", "-o", "other.tsv", "--min-confidence", "0.9")
+    assert Path("other.tsv").exists()
+    text = Path("job.toml").read_text()
+    assert 'without = ["votes", "lacking"]' in text
+    assert "min-confidence = 0.6" in text
+    project = text.replace("[align]", '[project]\nname = "x"\n[tool.sameas.align]')
+    Path("pyproject.toml").write_text(project)
+    run("align", "--config", "pyproject.toml", "-q")
+    for text, message in (
+        ("[align", "is not TOML"),
+        ("[dedupe]", "has no table [align]"),
+        ("[align]\ndept = 2", 'has "dept", which is no option to keep; is depth meant?'),
+        ("[align]\njson = true", 'has "json", which is no option to keep'),
+        ("[align]\ndepth = [2]", '"depth" must be one value'),
+        ("[align.depth]", '"depth" must be a value, not a table'),
+        ('[align]\ninputs = ["a", "b"]\nout = "x.tsv"\ndepth = "two"', "depth"),
+    ):
+        Path("bad.toml").write_text(text)
+        result = CliRunner().invoke(main, ["align", "--config", "bad.toml"])
+        assert (result.exit_code, message in result.output) == (2, True), result.output
+    for place, message in (("pyproject.toml", "a file of its own"), ("no/x.toml", "make it first")):
+        result = CliRunner().invoke(
+            main, ["align", str(small), "-o", "y.tsv", "--save-config", place]
+        )
+        assert (result.exit_code, message in result.output) == (2, True), result.output
+    assert not Path("y.tsv").exists()
 
 
 def test_align_takes_two_tables_in_different_formats(tmp_path):

@@ -13,6 +13,12 @@ if TYPE_CHECKING:
 
 WORST = 3
 """Groups that the summary of a run names."""
+GROUPS = {
+    "type": "type {}",
+    "degree": "entities with {} neighbours",
+    "script": "names in {} letters",
+}
+"""What the groups of an audit are called."""
 WORSE = 0.02
 """How far the precision of such a group is below that of all links, at least."""
 
@@ -63,5 +69,7 @@ def audit_lines(estimates: Audit) -> Iterator[tuple[str, str]]:
     worse = [group for group in estimates.groups if group.precision < estimates.precision - WORSE]
     worst = sorted(worse, key=lambda group: group.precision)[:WORST]
     if worst:
-        texts = (f"{each.by} {each.name} ({each.precision:.0%} correct)" for each in worst)
+        texts = (
+            f"{GROUPS[each.by].format(each.name)} ({each.precision:.0%} correct)" for each in worst
+        )
         yield "worse than most", ", ".join(texts)

@@ -15,10 +15,11 @@ from typing import Any
 
 import click
 
+from sameas.cli.help import suggestions
 from sameas.errors import InputError, OptionError, OutputError
 
 PROJECT = "pyproject.toml"
-OF_THIS_RUN = frozenset({"config", "save_config", "as_json", "quiet", "verbose"})
+OF_THIS_RUN = frozenset({"config", "save_config", "as_json", "quiet", "verbose", "help_all"})
 """Options that are not kept."""
 Table = dict[str, Any]
 
@@ -40,8 +41,9 @@ def read_config(path: Path, context: click.Context) -> Table:
     for key, value in table.items():
         name = key.replace("_", "-")
         if name not in params or params[name].name in OF_THIS_RUN:
-            known = ", ".join(sorted(params.keys() - {_key(one) for one in _unkept(context)}))
-            raise InputError(path, f'[{command}] has "{key}", which is no option; options: {known}')
+            meant = suggestions(f"--{name}", [f"--{one}" for one in params])
+            remedy = f"is {meant[0][2:]} meant?" if meant else f"see: sameas {command} --help-all"
+            raise InputError(path, f'[{command}] has "{key}", which is no option to keep; {remedy}')
         param = params[name]
         if isinstance(value, dict):
             raise InputError(path, f'[{command}] "{key}" must be a value, not a table')
@@ -66,10 +68,6 @@ def _key(param: click.Parameter) -> str:
     """What an option is called in the file: its flag without dashes in front."""
     flags = [flag for flag in param.opts if flag.startswith("--")]
     return flags[0].removeprefix("--") if flags else str(param.name)
-
-
-def _unkept(context: click.Context) -> list[click.Parameter]:
-    return [param for param in context.command.params if param.name in OF_THIS_RUN]
 
 
 def given_options(context: click.Context) -> Table:

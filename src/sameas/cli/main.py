@@ -76,12 +76,13 @@ class Program(Command):
             say(error.format_message(), err=True, always=True)
             sys.exit(2)
         except click.ClickException as error:
+            context, message = getattr(error, "ctx", None), error.format_message()
             if isinstance(error, click.NoSuchOption) and error.ctx is not None:
                 flags = [flag for one in error.ctx.command.params for flag in one.opts]
-                error.possibilities = suggestions(error.option_name, flags)
-            context = getattr(error, "ctx", None)
+                meant = " or ".join(map(repr, suggestions(error.option_name, flags)))
+                message = error.message + (f" Did you mean {meant}?" if meant else "")
             where = f" (see: {context.command_path} --help)" if context else ""
-            _fail(error.format_message() + where, 2)
+            _fail(message + where, 2)
         except (KeyboardInterrupt, click.Abort):
             _fail("interrupted; what was there before is as it was", 130)
         except OutputClosedError:
@@ -89,9 +90,9 @@ class Program(Command):
         except SystemExit:
             raise
         except BaseException as error:  # polars may panic, which is no Exception
-            message = _message(error)
-            if message is not None:
-                _fail(message, 2)
+            reason = _message(error)
+            if reason is not None:
+                _fail(reason, 2)
             if os.environ.get("SAMEAS_DEBUG"):
                 raise
             kind = type(error).__name__

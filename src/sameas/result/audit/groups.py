@@ -48,7 +48,7 @@ def _scripts(names: pl.Series) -> pl.Series:
 
 def _types(graph: MatchedGraph, fewest: int) -> pl.Series:
     """The rarest type that is common enough to be a group, by the last part of its IRI."""
-    table = pl.DataFrame(graph.types, schema=["entity", "type"])
+    table = pl.DataFrame(graph.types, schema=["entity", "type"], orient="row")
     table = table.with_columns(count=pl.len().over("type")).filter(pl.col("count") >= fewest)
     table = table.sort("count", "type").unique("entity", keep="first", maintain_order=True)
     labels = np.full(len(graph.entities), None, dtype=object)
