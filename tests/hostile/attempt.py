@@ -96,8 +96,9 @@ def load_kernels() -> None:
     for path in sorted((PACKAGE / "compute" / "kernels").glob("*.py")):
         module = importlib.import_module(f"sameas.compute.kernels.{path.stem}")
         for kernel in vars(module).values():
-            if isinstance(kernel, Dispatcher):
-                index: Any = kernel._cache._cache_file._load_index()  # type: ignore[attr-defined]
+            cache: Any = getattr(kernel, "_cache", None)
+            if isinstance(kernel, Dispatcher) and hasattr(cache, "_cache_file"):
+                index: Any = cache._cache_file._load_index()
                 for signature, *_ in index:
                     kernel.compile(signature)
 
