@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import itertools
 
 import numpy as np
@@ -41,11 +42,14 @@ from sameas.similarity.types import Types
 from sameas.similarity.values import (
     CLOSE,
     EQUAL,
+    FAR,
     MISSING,
     NEAR,
     UNLIKE,
     Values,
     canonical,
+    canonical_point,
+    kinds_of,
 )
 from sameas.text.folding import folded
 from sameas.text.ngrams import ngram_rows
@@ -74,6 +78,9 @@ def every_pair(n, m):
         ["415/777-9779", "415 777 9779", "(415) 777-9779"],
         ["New  York", "new york", "New-York"],
         ["AB-12.3", "ab123"],
+        ["cli8m", "CLI-8M"],
+        ["48.8566, 2.3522", "48.8566 2.35220", "POINT(2.3522 48.8566)"],
+        ["<http://x.org/crs> Point (-1.5 2)", "2.0;-1.50"],
     ],
 )
 def test_one_value_in_several_notations_has_one_form(texts):
@@ -88,6 +95,7 @@ def test_one_value_in_several_notations_has_one_form(texts):
         ["1,5", "1,500"],
         ["-5", "5"],
         ["Route 66", "Route 67"],
+        ["48.8566, 2.3522", "2.3522, 48.8566", "-48.8566, 2.3522"],
     ],
 )
 def test_different_values_have_different_forms(texts):
@@ -95,7 +103,16 @@ def test_different_values_have_different_forms(texts):
 
 
 def test_a_form_is_its_own_form():
-    texts = ["20 Jun 2016", "012.50", "415/777-9779", "A  b.", "", "99/99/2016", "1e400"]
+    texts = [
+        "20 Jun 2016",
+        "012.50",
+        "415/777-9779",
+        "A  b.",
+        "",
+        "99/99/2016",
+        "1e400",
+        "-0.5 99.5",
+    ]
     once = canonical(pl.Series(texts))
     assert canonical(once).to_list() == once.to_list()
 
@@ -150,6 +167,146 @@ def test_long_values_are_compared_by_their_ngrams():
         CLOSE,
         UNLIKE,
     ]
+
+
+def level_at(distance, limits):
+    """The level of two values that are not equal, by their distance."""
+    close, near, unlike = limits
+    return (
+        CLOSE
+        if distance <= close
+        else NEAR
+        if distance <= near
+        else UNLIKE
+        if distance <= unlike
+        else FAR
+    )
+
+
+def assert_levels(texts, kind, distance):
+    """Compare all pairs of values with a slow distance of two texts."""
+    forms = canonical(pl.Series(texts))
+    values = Values(forms)
+    left, right = every_pair(len(texts), len(texts))
+    levels, distances = values.levels(left, right, kind), values.distances(left, right, kind)
+    limits = TUNING.values.limits(kind)
+    for place, (i, j) in enumerate(zip(left, right, strict=True)):
+        expected = distance(forms[int(i)], forms[int(j)])
+        assert distances[place] == pytest.approx(expected, rel=1e-6, abs=1e-6)
+        if i != j and min(abs(expected - limit) for limit in limits) > 1e-6 * max(expected, 1):
+            assert levels[place] == level_at(expected, limits)
+        elif i == j:
+            assert levels[place] == EQUAL
+
+
+def as_texts(strategy):
+    return st.lists(
+        strategy.map(str),
+        min_size=2,
+        max_size=5,
+        unique_by=lambda text: canonical(pl.Series([text]))[0],
+    )
+
+
+@few
+@given(as_texts(st.integers(-500, 500) | st.decimals(0, 1000, places=2)))
+def test_numbers_are_compared_by_their_relative_difference(texts):
+    def difference(a, b):
+        a, b = float(a), float(b)
+        return 0.0 if a == b else abs(a - b) / max(abs(a), abs(b))
+
+    assert_levels(texts, "number", difference)
+
+
+@few
+@given(
+    st.lists(
+        st.tuples(st.floats(-90, 90), st.floats(-180, 180)), min_size=2, max_size=5, unique=True
+    )
+)
+def test_coordinates_are_compared_by_the_angle_between_them(points):
+    def kilometres(a, b):
+        vectors = []
+        for text in (a, b):
+            latitude, longitude = np.radians([float(part) for part in text.split()])
+            vectors.append(
+                [
+                    np.cos(latitude) * np.cos(longitude),
+                    np.cos(latitude) * np.sin(longitude),
+                    np.sin(latitude),
+                ]
+            )
+        one, other = np.array(vectors)
+        return 6371.0 * np.arctan2(np.linalg.norm(np.cross(one, other)), one @ other)
+
+    texts = list(dict.fromkeys(canonical_point(*point) for point in points))
+    forms = pl.Series(texts)
+    values = Values(forms)
+    left, right = every_pair(len(texts), len(texts))
+    expected = [kilometres(forms[int(i)], forms[int(j)]) for i, j in zip(left, right, strict=True)]
+    assert_allclose(values.distances(left, right, "point"), expected, atol=1e-3)
+
+
+@few
+@given(
+    st.lists(
+        st.dates(datetime.date(1000, 1, 1), datetime.date(2999, 12, 31)),
+        min_size=2,
+        max_size=5,
+        unique=True,
+    )
+)
+def test_dates_are_compared_by_days_and_nearly_equal_spellings_are_close(dates):
+    values = Values(canonical(pl.Series([date.isoformat() for date in dates])))
+    left, right = every_pair(len(dates), len(dates))
+    days = [abs((dates[i] - dates[j]).days) for i, j in zip(left, right, strict=True)]
+    assert values.distances(left, right, "date").tolist() == days
+    levels = values.levels(left, right, "date")
+    for place, (i, j) in enumerate(zip(left, right, strict=True)):
+        spelled = level_of(values.texts[int(i)], values.texts[int(j)])
+        expected = level_at(days[place], TUNING.values.date)
+        assert levels[place] == (spelled if spelled <= CLOSE else expected)
+
+
+def test_a_year_is_close_to_its_days():
+    values = Values(pl.Series(["1999", "19990704", "20010101"]))
+    levels = values.levels(np.array([0, 0]), np.array([1, 2]), "date")
+    assert levels.tolist() == [CLOSE, UNLIKE]
+
+
+def test_prices_that_are_near_and_lengths_that_are_not():
+    values = Values(pl.Series(["199", "199.99", "150", "350"]))
+    levels = values.levels(np.array([0, 2]), np.array([1, 3]), "number")
+    assert levels.tolist() == [CLOSE, FAR]
+
+
+def test_long_texts_are_compared_by_rare_words():
+    common = [f"a thing with number {number} and all that comes with it" for number in "56789"]
+    texts = [
+        "the quick dishwasher ddw497wh for a kitchen",
+        "quick ddw497wh dishwasher, white, a kitchen",
+    ]
+    values = Values(pl.Series([*texts, *common]))
+    same, other = values.distances(np.array([0, 0]), np.array([1, 2]), "long text")
+    assert same < TUNING.values.long_text[1] < other
+
+
+@pytest.mark.parametrize(
+    ("texts", "kind"),
+    [
+        (["48.8566, 2.3522", "POINT(1 2)"], "point"),
+        (["2001-01-01", "3 May 1999", "1987"], "date"),
+        (["199", "29.95", "-3", "1e30"], "number"),
+        (["12", "7", "130"], "number"),
+        (["415/777-9779", "212 777 9779"], "text"),
+        (["2219", "4005", "1812"], "text"),
+        (["red", "12"], "text"),
+        (["a description that is longer than forty letters"], "long text"),
+    ],
+)
+def test_kinds_of_values(texts, kind):
+    table = pl.DataFrame({"attribute": ["a"] * len(texts), "value": canonical(pl.Series(texts))})
+    assert kinds_of(table) == {"a": kind}
 
 
 # --- names --------------------------------------------------------------------------------------
@@ -573,6 +730,61 @@ def test_a_value_that_one_lacks_says_nothing():
     some = np.arange(1, 30)
     terms = attributes.learn(some, some, np.ones(29))
     assert terms(np.array([0]), np.array([0])) == 0
+
+
+def places(size, prefix, shift, *, joined):
+    """Places with coordinates, in one column or two, each shifted a little to the north."""
+    rng = np.random.default_rng(7)
+    points = np.column_stack([rng.uniform(-60, 60, size) + shift, rng.uniform(-170, 170, size)])
+    columns = {"geo#lat": points[:, 0], "geo#long": points[:, 1]}
+    if joined:
+        columns = {"where": [f"POINT({east:.5f} {north:.5f})" for north, east in points]}
+    columns = {name: [str(value) for value in values] for name, values in columns.items()}
+    return described(size, columns, prefix)
+
+
+@pytest.mark.parametrize("joined", [False, True])
+def test_coordinates_correspond_however_they_are_written_and_far_ones_contradict(joined):
+    pair = matched_pair(
+        left=places(30, "l", 0.0, joined=False), right=places(30, "r", 0.05, joined=joined)
+    )
+    attributes = read_attributes(pair)
+    assert attributes.kinds == ["point"]
+    some = np.arange(30)
+    terms = attributes.learn(some[:20], some[:20], np.ones(20))
+    assert terms(some, some)[:, 0].min() > 1
+    assert terms(some, np.roll(some, 1))[:, 0].max() < -20
+    assert attributes.shown(0, 0, 0)[2] == "5.6 km apart"
+
+
+def test_coordinates_that_links_do_not_share_do_not_contradict():
+    pair = matched_pair(
+        left=places(30, "l", 0.0, joined=False), right=places(30, "r", 0.05, joined=True)
+    )
+    attributes = read_attributes(pair)
+    some = np.arange(30)
+    terms = attributes.learn(some, np.roll(some, 1), np.ones(30))
+    assert np.abs(terms(*every_pair(30, 30))[:, 0]).max() < 3
+
+
+def test_prices_and_descriptions_correspond_by_what_they_are_called():
+    rng = np.random.default_rng(8)
+    words = [[word(rng) for _ in range(8)] for _ in range(40)]
+    prices = rng.uniform(10, 1000, 40)
+    sides = []
+    for prefix, column, factor in (("l", "Sales_price", 1.0), ("r", "sales price", 1.013)):
+        texts = [" ".join(rng.permutation(each)) for each in words]
+        columns = {"description": texts, column: [f"{price * factor:.3f}" for price in prices]}
+        sides.append(described(40, columns, prefix))
+    attributes = read_attributes(matched_pair(left=sides[0], right=sides[1]))
+    assert dict(zip(attributes.pairs, attributes.kinds, strict=True)) == {
+        ("Sales_price", "sales price"): "number",
+        ("description", "description"): "long text",
+    }
+    some = np.arange(40)
+    terms = attributes.learn(some[:30], some[:30], np.ones(30))
+    assert terms(some, some).min() > 0.5
+    assert np.median(terms(some, np.roll(some, 7)).sum(axis=1)) < -2
 
 
 @slow

@@ -29,6 +29,7 @@ EAGER = (
     "hidden halves of zh-en and ja-en, the demo, the RDF pairs: about ten variants compared by F1"
 )
 HALVES = "not recorded; checked on hidden halves of the five benchmark datasets"
+BY_KIND = "by hand, from prices and descriptions of links in two tables of products; not varied"
 MAIN_NAMES = "20 RDF pairs: set once, mean F1 .826 to .830, doid-mondo .964 to .968; not varied"
 NOT_RECORDED = "not recorded"
 
@@ -204,19 +205,33 @@ class ValueTuning:
     """The likeness (1 - edits / length, or cosine) from which two values are close."""
     near: float = chosen(0.55, "likeness", RDF_PAIRS)
     """The likeness from which two values are near."""
+    usual: float = chosen(0.9, "share of values", BY_KIND)
+    """The share of an attribute's values that must be of a kind for all to be compared by it."""
+    shortest_id: int = chosen(4, "digits", BY_KIND)
+    """Digits from which whole numbers of one length are identifiers, not numbers."""
+    number: tuple[float, float, float] = chosen((0.02, 0.1, 0.5), "share of the larger", BY_KIND)
+    """Differences up to which numbers are close, near and unlike; beyond, they are far."""
+    date: tuple[float, float, float] = chosen((31.0, 366.0, 3653.0), "days", BY_KIND)
+    """The same for dates."""
+    point: tuple[float, float, float] = chosen((1.0, 20.0, 1000.0), "kilometres", BY_KIND)
+    """The same for coordinates."""
+    long_text: tuple[float, float, float] = chosen((0.5, 0.8, 0.95), "1 - cosine", BY_KIND)
+    """The same for the rare words of long texts."""
+
+    def limits(self, kind: str) -> tuple[float, float, float]:
+        """The distances up to which values of a kind are close, near and unlike."""
+        limits = {"date": self.date, "point": self.point, "long text": self.long_text}
+        return limits.get(kind, self.number)
 
 
 @dataclass(frozen=True, kw_only=True)
 class AttributeTuning:
     """Attributes as evidence (Fellegi and Sunter): what equal or unlike values are worth."""
 
-    linked: tuple[float, float, float, float] = chosen(
-        (0.6, 0.15, 0.1, 0.15), "probabilities", RDF_PAIRS
-    )
-    """How often values of links are equal, close, near and unlike before anything is learned."""
-    unlinked: tuple[float, float, float, float] = chosen(
-        (0.02, 0.08, 0.2, 0.7), "probabilities", RDF_PAIRS
-    )
+    linked: tuple[float, ...] = chosen((0.6, 0.15, 0.1, 0.1, 0.05), "probabilities", RDF_PAIRS)
+    """How often values of links are equal, close, near, unlike and far before anything is
+    learned."""
+    unlinked: tuple[float, ...] = chosen((0.02, 0.08, 0.2, 0.2, 0.5), "probabilities", RDF_PAIRS)
     """The same for any two entities: the prior of what a sample of pairs tells."""
     linked_prior: float = chosen(10.0, "anchors", RDF_PAIRS)
     """The pseudo-count of the prior for links."""
@@ -233,9 +248,28 @@ class AttributeTuning:
     most_same: float = chosen(0.8, "share of statements", RDF_PAIRS)
     """An attribute is a copy of another if this share of its statements are the other's."""
     cap: float = chosen(8.0, "log-odds", RDF_PAIRS)
-    """The most that one attribute says against a pair; twice as much for it."""
+    """The most that one attribute says against a pair, but for coordinates; twice as much for
+    it."""
     longest: int = measured(400, "characters", "time grows with it")
     """Characters of a value that are compared."""
+    telling: float = chosen(0.1, "probability", BY_KIND)
+    """How likely it is, before anything is learned, that an attribute tells anything."""
+
+    apart: float = theory(
+        24.0, "log-odds", "a thing is in one place: more than equal names, 13 + 6, can outweigh"
+    )
+    """What coordinates that are far apart say against a pair where those of links are not."""
+    most_wrong: float = chosen(0.25, "share of anchors", BY_KIND)
+    """The share of anchors up to which those of coordinates far apart are taken to be wrong."""
+
+    def expected(self, kind: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """``linked`` and ``unlinked`` for a kind of values: texts are never far, but unlike."""
+        if kind != "text":
+            return self.linked, self.unlinked
+        linked, unlinked = (
+            (*shares[:-2], shares[-2] + shares[-1], 0.0) for shares in (self.linked, self.unlinked)
+        )
+        return linked, unlinked
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,13 +1,16 @@
 """Attributes as evidence: what it means that two entities have like or unlike values.
 
-Which attribute corresponds to which is found from values in common, and what a likeness is worth
-is learned from the run, as record linkage does (Fellegi and Sunter): how often the values of sure
-links are equal, close, near or unlike, against how often those of any two entities are. A rare
-value in common says more than a frequent one.
+Which attribute corresponds to which is found from values in common, or from their names where
+values are seldom equal. What a likeness is worth is learned from the run, as record linkage does
+(Fellegi and Sunter): how often the values of sure links are equal, close, near, unlike or far
+apart, against how often those of any two entities are. A rare value in common says more than a
+frequent one; values that are far apart, where those of links are not, speak against a pair.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,15 +21,29 @@ from numpy.typing import NDArray
 from sameas.compute.arrays import Numbers, Positions, Vector
 from sameas.compute.joins import bounded_join
 from sameas.compute.topk import top_k_sparse
+from sameas.graph.iri import last_part
 from sameas.graph.matched import MatchedGraph, MatchedPair
 from sameas.graph.semantics.paths import SEPARATOR
 from sameas.options.tuning import TUNING, AttributeTuning, Tuning
 from sameas.similarity.cache import PairCache, Terms
-from sameas.similarity.values import EQUAL, MISSING, Values, canonical
+from sameas.similarity.correspondence import NAMED, corresponding_attributes
+from sameas.similarity.values import (
+    EQUAL,
+    FAR,
+    MISSING,
+    ValueKind,
+    Values,
+    canonical,
+    canonical_point,
+    kinds_of,
+)
 from sameas.text.ngrams import ngram_rows
 
-NAMED = f"{SEPARATOR}(name)"
-"""Behind a relation: the name of what it leads to, as a value."""
+LATITUDE, LONGITUDE = (
+    re.compile("(.*?)lat(itude)?$", re.I),
+    re.compile("(.*?)lo?ng?(itude)?$", re.I),
+)
+"""What attributes that are coordinates together are called."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +58,8 @@ class Attributes:
     """All canonical values of both graphs."""
     pairs: list[tuple[str, str]]
     """Corresponding attributes, the more telling first."""
+    kinds: list[ValueKind]
+    """How the values of each of ``pairs`` are compared."""
     tuning: AttributeTuning = TUNING.attributes
     one_graph: bool = False
     """Whether both sides are one graph, so that attributes are known to correspond."""
@@ -111,7 +130,8 @@ class Attributes:
         met = pairs.join(ours, left_on="left", right_on="entity")
         met = met.join(theirs, left_on="right", right_on="entity")
         distinct = met.select("value", "value_right").unique()
-        level = self.values.levels(*(column.to_numpy() for column in distinct))
+        values = distinct["value"].to_numpy(), distinct["value_right"].to_numpy()
+        level = self.values.levels(*values, self.kinds[place])
         total = ours["entity"].n_unique() + theirs["entity"].n_unique()
         many = (pl.col("many") + pl.col("many_right")) / total
         return (
@@ -121,10 +141,16 @@ class Attributes:
             .unique("pair", keep="first", maintain_order=True)
         )
 
-    def shown(self, place: int, left: int, right: int) -> tuple[str, str]:
-        """The values of two entities that fit best in one corresponding attribute."""
+    def shown(self, place: int, left: int, right: int) -> tuple[str, str, str]:
+        """The values of two entities that fit best in one corresponding attribute; how far apart.
+
+        The last is empty where values are equal or compared letter by letter.
+        """
         best = self._best(place, np.array([left]), np.array([right])).row(0, named=True)
-        return self.values.texts[best["value"]], self.values.texts[best["value_right"]]
+        one, other, kind = best["value"], best["value_right"], self.kinds[place]
+        distance = self.values.distances(np.array([one]), np.array([other]), kind)[0]
+        apart = "" if one == other or math.isnan(distance) else _in_words(float(distance), kind)
+        return self.values.texts[one], self.values.texts[other], apart
 
     def learn(self, left: Positions, right: Positions, trust: Vector) -> Terms:
         """What the anchors (left, right, trust) tell of each attribute; without any, a guess."""
@@ -134,24 +160,18 @@ class Attributes:
             for table in self.tables
         )
         chance, levels = (self.compare(*pairs)[0] for pairs in ((ours, theirs), (left, right)))
-        hits = np.stack([np.bincount(column, trust, minlength=5)[:4] for column in levels.T])
-        misses = np.stack([np.bincount(column, minlength=5)[:4] for column in chance.T])
-        prior = tuning.unlinked_prior
-        unlikely = misses + prior * np.array(tuning.unlinked)
-        unlikely /= misses.sum(axis=1, keepdims=True) + prior
-        # An attribute tells nothing until anchors show it; to find the first ones, it is trusted.
         trusted = self.one_graph or not len(left)
-        guess, prior = np.array(tuning.linked) if trusted else unlikely, tuning.linked_prior
-        likely = (hits + prior * guess) / (hits.sum(axis=1, keepdims=True) + prior)
-        weights = np.zeros((len(self.pairs), 5))  # of a value that one lacks: nothing
-        weights[:, :4] = np.log(likely / unlikely)
-        weights[:, EQUAL] = np.log(likely[:, EQUAL])  # besides the rarity of the value
+        weights = np.zeros((len(self.pairs), MISSING + 1))  # of a value that one lacks: nothing
+        for place, kind in enumerate(self.kinds):
+            hits = np.bincount(levels[:, place], trust, minlength=MISSING + 1)[:MISSING]
+            misses = np.bincount(chance[:, place], minlength=MISSING + 1)[:MISSING]
+            weights[place, :MISSING] = _worths(hits, misses, kind, trusted=trusted, tuning=tuning)
 
         def terms(left: Numbers, right: Numbers) -> Vector:
             levels, rarity = self.compare(left, right)
             terms_of_levels = weights[np.arange(len(weights)), levels]
             terms_of_levels = terms_of_levels + np.where(levels == EQUAL, rarity, 0.0)
-            return np.asarray(np.clip(terms_of_levels, -tuning.cap, 2 * tuning.cap))
+            return np.asarray(np.minimum(terms_of_levels, 2 * tuning.cap))
 
         return terms
 
@@ -165,11 +185,67 @@ def read_attributes(pair: MatchedPair, *, tuning: Tuning = TUNING) -> Attributes
     sizes = len(pair.left.entities), len(pair.right.entities)
     short = 2 * tuning.values.long  # longer values tell little in a search
     texts = _texts(left, sizes[0], short), _texts(right, sizes[1], short)
-    pairs = _corresponding(*tables, tuning)
+    kinds = kinds_of(left, tuning=tuning.values), kinds_of(right, tuning=tuning.values)
+    pairs = corresponding_attributes(*tables, kinds, tuning=tuning)
     if not pairs:
         return None
+    compared = [kinds[0][one] if kinds[0][one] == kinds[1][two] else "text" for one, two in pairs]
     values = Values(every, tuning.values)
-    return Attributes(tables, texts, values, pairs, numbers, pair.is_one_graph)
+    return Attributes(tables, texts, values, pairs, compared, numbers, pair.is_one_graph)
+
+
+def _worths(
+    hits: Numbers, misses: Numbers, kind: ValueKind, *, trusted: bool, tuning: AttributeTuning
+) -> Vector:
+    """The log-odds of each level from how often links (hits) and any two entities have it.
+
+    An attribute tells nothing until anchors show it, unless it is ``trusted``: to find the first
+    anchors, or within one graph.
+    Equal values count besides the rarity of the value. Where values have a distance, how likely it
+    is that the attribute tells something is the posterior of two models of the hits, the prior of
+    links and chance: few anchors then suffice for what is far apart to speak against a pair.
+    """
+    linked, unlinked = (np.maximum(np.array(each), 1e-9) for each in tuning.expected(kind))
+    prior = tuning.unlinked_prior
+    unlikely = (misses + prior * unlinked) / (misses.sum() + prior)
+    prior, telling = tuning.linked_prior, 1.0 if trusted else 0.0
+    if not trusted and kind in ("number", "date", "point"):
+        telling = _telling(hits.astype(np.float64), prior * linked, unlikely, tuning.telling)
+    guess = telling * linked + (1 - telling) * unlikely
+    likely = (hits + prior * guess) / (hits.sum() + prior)
+    worths: Vector = np.maximum(np.log(likely / unlikely), -tuning.cap)
+    worths[EQUAL] = np.log(likely[EQUAL])
+    if kind == "point" and hits[FAR] <= tuning.most_wrong * hits.sum():
+        # A thing is in one place: anchors that are far apart are wrong.
+        worths[FAR] = min(worths[FAR], -telling * tuning.apart)
+    return worths
+
+
+def _telling(hits: Vector, linked: Vector, unlikely: Vector, prior: float) -> float:
+    """The probability that hits come from a Dirichlet distribution of links, not from chance."""
+    ours = math.lgamma(linked.sum()) - math.lgamma(hits.sum() + linked.sum())
+    ours += sum(
+        math.lgamma(hit + each) - math.lgamma(each)
+        for hit, each in zip(hits.tolist(), linked.tolist(), strict=True)
+    )
+    ratio = ours - float(hits @ np.log(unlikely)) + math.log(prior / (1 - prior))
+    return 1 / (1 + math.exp(-min(max(ratio, -50.0), 50.0)))
+
+
+def _in_words(distance: float, kind: ValueKind) -> str:
+    """How far apart two values are.
+
+    >>> _in_words(9120.4, "point"), _in_words(0.571, "number"), _in_words(4000, "date")
+    ('9,120 km apart', '57% apart', '11.0 years apart')
+    """
+    if kind == "point":
+        return f"{distance:,.0f} km apart" if distance >= 10 else f"{distance:.1f} km apart"
+    if kind == "date":
+        days = f"{distance:,.0f} days apart"
+        return f"{distance / 365.25:,.1f} years apart" if distance > 366 else days
+    if kind == "number":
+        return f"{distance:.0%} apart"
+    return f"{1 - distance:.2f} alike"
 
 
 def _canonical_values(graph: MatchedGraph, longest: int) -> pl.DataFrame:
@@ -188,14 +264,43 @@ def _canonical_values(graph: MatchedGraph, longest: int) -> pl.DataFrame:
             "value": pl.concat([said["value"].str.slice(0, longest), graph.names.gather(tail)]),
         }
     )
+    table = table.filter(pl.col("entity") >= 0)
     texts = table["value"].unique()
     forms = pl.DataFrame({"value": texts, "canonical": canonical(texts)})
-    return (
+    table = (
         table.join(forms, on="value", how="left", maintain_order="left")
-        .filter(pl.col("entity") >= 0, pl.col("canonical") != "")
+        .filter(pl.col("canonical") != "")
         .select("entity", "attribute", value="canonical")
         .unique(maintain_order=True)
     )
+    return _with_points(table)
+
+
+def _with_points(table: pl.DataFrame) -> pl.DataFrame:
+    """The values with each latitude and longitude put together to one value."""
+    halves: dict[tuple[str, int], str] = {}
+    for attribute in table["attribute"].unique().sort():
+        for half, pattern in enumerate((LATITUDE, LONGITUDE)):
+            if match := pattern.match(attribute):
+                halves.setdefault((match[1], half), attribute)
+    for prefix in [prefix for prefix, half in halves if not half and (prefix, 1) in halves]:
+        names = halves[prefix, 0], halves[prefix, 1]
+        # Of several, it is not known which belong together.
+        one, other = (
+            table.filter(attribute=name).filter(pl.col("entity").is_unique()).drop("attribute")
+            for name in names
+        )
+        both = one.join(other, on="entity", maintain_order="left")
+        both = both.with_columns(pl.col("value", "value_right").cast(pl.Float64, strict=False))
+        both = both.drop_nulls()
+        points = [
+            canonical_point(*pair) for pair in both.select("value", "value_right").iter_rows()
+        ]
+        named = pl.lit(f"{names[0]}, {last_part(names[1])}")
+        both = both.select("entity", attribute=named, value=pl.Series(points, dtype=pl.String))
+        if len(both) and not both["value"].null_count():
+            table = pl.concat([table.filter(~pl.col("attribute").is_in(names)), both])
+    return table
 
 
 def _texts(table: pl.DataFrame, size: int, longest: int) -> pl.Series:
@@ -238,32 +343,3 @@ def _without_copies(table: pl.DataFrame, tuning: Tuning) -> pl.DataFrame:
         if copied and place[one] > place[other] and other not in dropped:
             dropped.add(one)
     return table.filter(~pl.col("attribute").is_in(list(dropped)))
-
-
-def _corresponding(
-    left: pl.DataFrame, right: pl.DataFrame, tuning: Tuning
-) -> list[tuple[str, str]]:
-    """Pairs of attributes with values in common, the rarer and the more the better; one to one."""
-    ours, theirs = (
-        table.select("attribute", "value", "many").unique(maintain_order=True)
-        for table in (left, right)
-    )
-    sizes = [dict(side.group_by("attribute").len().iter_rows()) for side in (ours, theirs)]
-    met = (
-        bounded_join(ours, theirs, on=["value"], tuning=tuning.search)
-        .group_by("attribute", "attribute_right")
-        .agg(shared=pl.len(), weight=(1 / (pl.col("many") * pl.col("many_right")).sqrt()).sum())
-        .filter(pl.col("shared") >= tuning.attributes.least_shared)
-    )
-    rows = sorted(
-        # Rounded: sums depend on the order of terms, and equals are to go by their names.
-        (round(-weight / np.sqrt(sizes[0][one] * sizes[1][other]), 9), one, other)
-        for one, other, _, weight in met.iter_rows()
-        # Two relations are compared by whom they lead to, not by what these are called.
-        if not (one.endswith(NAMED) and other.endswith(NAMED))
-    )
-    chosen: dict[str, str] = {}
-    for _, one, other in rows:
-        if one not in chosen and other not in chosen.values():
-            chosen[one] = other
-    return list(chosen.items())[: tuning.attributes.most_pairs]

@@ -69,6 +69,18 @@ def words_of(names: pl.Series) -> pl.DataFrame:
     )
 
 
+def rare_word_rows(texts: pl.Series) -> Rows:
+    """The words of each text weighted by ln(texts / texts that have it), as unit rows."""
+    words = words_of(texts).unique(maintain_order=True)
+    column = words["word"].rank("dense").cast(pl.Int64).to_numpy() - 1
+    present = np.bincount(column)
+    weights = np.log(max(len(texts), 2) / np.maximum(present, 1)).astype(np.float32)
+    shape = len(texts), len(present)
+    return unit(
+        as_rows(csr_array((weights[column], (words["row"].to_numpy(), column)), shape=shape))
+    )
+
+
 def phrase_rows(names: pl.Series) -> Rows:
     """One for each word, and for each two words side by side in any order, that a name has."""
     words = words_of(names)

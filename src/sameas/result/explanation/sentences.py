@@ -47,6 +47,8 @@ TELLING = 0.02
 """Share of a part below which a pair of neighbours is not listed."""
 DRAWN = 12
 """Neighbours of each sort that are drawn; others are counted."""
+AGAINST = 1.0
+"""Log-odds from which an attribute is said to speak against a pair."""
 TITLES = {
     "name": "names",
     "meaning": "what the names mean",
@@ -226,7 +228,19 @@ def part_measure(part: Part) -> str:
         return f"{round(part.amount or 0.0, 2) + 0.0:.2f} alike"  # adding zero makes -0 a plain one
     if part.kind in ("shared", "values"):
         return f"{sum(one.count for one in part.details):,} of them"
+    if part.kind == "attributes":
+        return contradiction(part)
     return MEASURES.get(part.kind, "")
+
+
+def contradiction(part: Part) -> str:
+    """The attribute that says most against a pair, if it says much; else nothing."""
+    single = [one for one in part.details if one.count == 1]
+    worst = min(single, key=lambda one: one.score, default=None)
+    if worst is None or worst.score > -AGAINST:
+        return ""
+    what = cut(relation_text(worst.left_relations), 34)
+    return f"{what} {worst.text or 'unlike'} speaks against, {worst.score:.1f}"
 
 
 def matters(part: Part) -> bool:
@@ -259,9 +273,9 @@ def ngram_text(detail: Detail) -> str:
 
 
 def how_much(detail: Detail) -> str:
-    """How alike two neighbours are, or how many entities have them."""
+    """How alike two neighbours are, how far apart two values, or how many entities have them."""
     if detail.left_fans is None:
-        return "" if detail.amount is None else f"{detail.amount:.2f}"
+        return detail.text if detail.amount is None else f"{detail.amount:.2f}"
     return f"{detail.left_fans} left, {detail.right_fans} right"
 
 

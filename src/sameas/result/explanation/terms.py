@@ -499,9 +499,10 @@ class Decomposition:
 
 def _attribute(attributes: Attributes, pair: Pair, place: int) -> dict[str, Any]:
     """The values of two entities in corresponding attributes."""
-    left, right = attributes.shown(place, *pair)
+    left, right, apart = attributes.shown(place, *pair)
     names = attributes.pairs[place]
     return {
+        "text": apart,
         "left": Entity("", left),
         "left_relations": (Relation(names[0]),),
         "right": Entity("", right),

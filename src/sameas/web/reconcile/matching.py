@@ -19,7 +19,7 @@ from sameas.compute.arrays import Mask, Matrix, Positions, Sparse
 from sameas.graph.graph import positions_of
 from sameas.graph.matched import MatchedGraph
 from sameas.options.tuning import TUNING, Tuning
-from sameas.similarity.values import EQUAL, MISSING, UNLIKE, Values, canonical
+from sameas.similarity.values import EQUAL, FAR, MISSING, UNLIKE, Values, canonical
 from sameas.web.reconcile.facts import (
     Facts,
     SortedIds,
@@ -212,8 +212,8 @@ class Service:
     ) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
         """How alike the best of each entity's values of a property is, and what that is worth."""
         facts, tuning = self.facts, self.tuning.attributes
-        linked = np.array(tuning.linked)
-        worths = np.log(linked / np.array(tuning.unlinked))  # equal values by how rare they are
+        linked, unlinked = (np.array(each[:FAR]) for each in tuning.expected("text"))
+        worths = np.log(linked / unlinked)  # equal values by how rare they are
         line, indices = facts.about(entities, number)
         forms, form = np.unique(facts.form[indices], return_inverse=True)
         ours = pl.Series([value.form for value in values], dtype=pl.String)
