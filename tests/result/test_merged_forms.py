@@ -360,3 +360,21 @@ def test_equal_iris_are_one_and_equal_numbers_are_not(tmp_path):
         ("1", None),
         (None, "1"),
     ]
+
+
+@pytest.mark.parametrize("name", ["m.graphml", "m.json"])
+def test_edges_that_had_no_type_get_none(tmp_path, name):
+    graph = nx.Graph([("amber", "birch", {"weight": 2.5}), ("birch", "cedar", {"weight": 1.0})])
+    left = Graph.from_networkx(graph)
+    links = [(node, node) for node in graph.nodes]
+    alignment = aligned(left, left, *links)
+    sameas.merge(alignment, tmp_path / name)
+    if name == "m.json":
+        content = json.loads((tmp_path / name).read_text())
+        again = nx.node_link_graph(content, edges="edges")
+    else:
+        again = nx.read_graphml(tmp_path / name)
+    assert {(*sorted(ends), tuple(held)) for *ends, held in again.edges(data=True)} == {
+        ("amber", "birch", ("weight",)),
+        ("birch", "cedar", ("weight",)),
+    }

@@ -256,7 +256,7 @@ def write_graphml(graph: PropertyGraph, file: IO[bytes]) -> list[str]:
     file.write(HEAD.encode())
     if len(graph.labels):
         declare("node", graph.labels_key, "string")
-    if len(graph.edges):
+    if any(map(graph.type_property, graph.edges["type"].unique())):
         declare("edge", graph.type_key, "string")
     for owner, properties in (("node", graph.properties), ("edge", graph.edge_properties)):
         several = keys_with_several(properties, owner)
@@ -270,7 +270,7 @@ def write_graphml(graph: PropertyGraph, file: IO[bytes]) -> list[str]:
         file.write(f"<node id={quoteattr(node)}>\n{data('node', held)}</node>\n".encode())
     for start, relation, end, held in graph.each_edge():
         ends = f"source={quoteattr(start)} target={quoteattr(end)}"
-        held = {graph.type_key: relation, **held}
+        held = {**graph.type_property(relation), **held}
         file.write(f"<edge {ends}>\n{data('edge', held)}</edge>\n".encode())
     file.write(b"</graph>\n</graphml>\n")
     return lost

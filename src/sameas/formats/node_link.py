@@ -109,7 +109,7 @@ def write_node_link(graph: PropertyGraph, file: IO[bytes]) -> list[str]:
     for start, kind, end, held in graph.each_edge():
         ends = (start, end) if graph.is_directed else (min(start, end), max(start, end))
         seen[ends] = seen.get(ends, -1) + 1
-        fixed = {"source": start, "target": end, "key": seen[ends], graph.type_key: kind}
+        fixed = {"source": start, "target": end, "key": seen[ends], **graph.type_property(kind)}
         file.write((separator + as_json(_together(fixed, held))).encode())
         separator = ",\n"
     file.write(b"\n]}\n")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import polars as pl
 
@@ -27,6 +27,8 @@ from sameas.graph.rdf.reading import Reading
 
 log = logging.getLogger(__name__)
 
+TEXTS = (".csv", ".tsv", ".graphml", ".json", ".jsonl")
+"""Formats of files that have lines."""
 GraphFormat = Literal["GraphML", "node-link JSON", "JSON of apoc"]
 
 
@@ -115,7 +117,12 @@ def _refuse_repeated(nodes: pl.DataFrame) -> None:
     place = first["file"] + (f":{first['line']}" if first["line"] else "")
     problem = f'the id "{shortened(second["entity"])}" is that of another node ({place}), too'
     remedy = "ids must be distinct, or stand in groups as in :ID(Person)"
-    raise InputError(second["file"], f"{problem}; {remedy}", line=second["line"])
+    raise InputError(second["file"], f"{problem}; {remedy}", **_place_in(second))
+
+
+def _place_in(record: Mapping[str, Any]) -> dict[str, int | None]:
+    """Where a node or an edge stood: its line, or its row where a file has no lines."""
+    return {"line" if kind_of(record["file"]) in TEXTS else "row": record["line"]}
 
 
 def _without_loose_edges(tables: PropertyTables, place: str) -> PropertyTables:
@@ -133,13 +140,13 @@ def _without_loose_edges(tables: PropertyTables, place: str) -> PropertyTables:
         problem = (
             f'no edge leads from node to node, the first because no node is called "{missing}"'
         )
-        raise InputError(first["file"], f"{problem}; check the ids", line=first["line"])
+        raise InputError(first["file"], f"{problem}; check the ids", **_place_in(first))
     log.warning(
         '%s: edges to nodes that are nowhere were left out: %d, the first to "%s"%s',
         place,
         count,
         shortened(missing),
-        f" in line {first['line']} of {first['file']}" if first["line"] else "",
+        "".join(f" in {word} {n} of {first['file']}" for word, n in _place_in(first).items() if n),
     )
     rows = pl.DataFrame({"triple": pl.arg_where(~loose, eager=True).cast(pl.Int64)})
     rows = rows.with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))

@@ -50,6 +50,8 @@ class PropertyGraph:
     """The property of a node that holds its labels, in formats that have no place for them."""
     type_key: str = "type"
     """The property of an edge that holds its type, in formats that have no place for it."""
+    untyped: str | None = None
+    """The type that stands for none, which formats without a place for types need not hold."""
     is_directed: bool = True
 
     def each_node(self) -> Iterator[tuple[str, list[str], dict[str, Any]]]:
@@ -58,6 +60,10 @@ class PropertyGraph:
         properties = dict(_rows(self.properties, "node"))
         for node in self.nodes:
             yield node, labels.get(node, []), properties.get(node, {})
+
+    def type_property(self, kind: str) -> dict[str, str]:
+        """The type of an edge as a property; none for that of edges without one."""
+        return {} if kind == self.untyped else {self.type_key: kind}
 
     def each_edge(self) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
         """The start, the type, the end and the properties of each edge, as Python values."""

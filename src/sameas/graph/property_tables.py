@@ -71,6 +71,8 @@ class PropertyKeys:
     relation: str = "type"
     """The property of an edge that held its type."""
     is_directed: bool = True
+    has_untyped: bool = False
+    """Whether edges had no type, which is then ``UNTYPED``."""
     not_compared: tuple[str, ...] = ()
     """Properties that tell nothing about what a node is, such as ids of the text it was found in:
     kept to be written, and not compared."""
@@ -323,7 +325,7 @@ def with_relations(
         tables,
         edges=edges,
         edge_properties=others,
-        keys=tables.keys if key is None else replace(tables.keys, relation=key),
+        keys=replace(tables.keys, relation=key or tables.keys.relation, has_untyped=untyped > 0),
         counts={**tables.counts, "edges_without_type": untyped} if untyped else tables.counts,
     )
 

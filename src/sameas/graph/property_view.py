@@ -18,11 +18,10 @@ from sameas.graph.property_graph import (
     NODE_PROPERTIES,
     PropertyGraph,
 )
+from sameas.graph.property_tables import ID_NAME, UNTYPED
 
 NAME = "name"
 """The property that holds names that were given apart from the graph."""
-ID_NAME = "(id)"
-"""The attribute that holds ids as names, which is no property."""
 COLUMNS = ("entity", "attribute", "value", "datatype", "language")
 
 
@@ -47,6 +46,7 @@ def property_graph_of(graph: Graph) -> tuple[PropertyGraph, list[str]]:
         edge_properties=_edge_properties(graph, ~is_type),
         labels_key="labels" if keys is None else keys.types,
         type_key="type" if keys is None else keys.relation,
+        untyped=UNTYPED if keys is not None and keys.has_untyped else None,
         is_directed=keys is None or keys.is_directed,
     )
     return made, [f"the languages of {tagged} values"] if tagged else []

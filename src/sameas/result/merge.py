@@ -12,7 +12,7 @@ from sameas.graph.graph import Graph
 from sameas.graph.iri import MINTED, are_blank, are_iris, bracketed, to_iris, to_property_iris
 from sameas.graph.labels import LABELS, names_from_uris
 from sameas.graph.property_graph import LIST
-from sameas.graph.property_view import ID_NAME
+from sameas.graph.property_tables import ID_NAME
 from sameas.options.options import Side
 from sameas.result.alignment import Alignment
 from sameas.result.export import predicates_of

@@ -71,6 +71,7 @@ def unify(
         edge_properties=edge_properties,
         labels_key=kept.labels_key,
         type_key=kept.type_key,
+        untyped=left.untyped or right.untyped,
         is_directed=left.is_directed or right.is_directed,
     )
     conflicts = pl.concat([conflicts, of_edges])
