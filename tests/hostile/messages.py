@@ -58,6 +58,7 @@ def refusals() -> Iterator[Refusal]:
         links,
         options,
         outputs,
+        records_and_graphs,
     ):
         yield from rows()
 
@@ -441,3 +442,114 @@ def outputs() -> Iterator[Refusal]:
         yield Refusal(f"conversion to {out}", ("convert", "k.tsv", out), said, {"k.tsv": LINKS})
     said = ('suffix "" is not known; use .tsv',)
     yield Refusal("conversion to a run", ("convert", "k.tsv", "run"), said, {"k.tsv": LINKS})
+
+
+OK = b"id,name\n1,Ann\n2,Bo\n"
+NODES = b":ID,name,:LABEL\n1,Ann,P\n2,Bo,P\n"
+WAYS = ("--table triples", "--table records", "--table edges")
+RECORDS_AND_GRAPHS: tuple[tuple[str, str, bytes, tuple[str, ...]], ...] = (
+    (
+        "an id that stands twice",
+        "left.csv",
+        b"id,name\n1,Ann\n1,Bo\n",
+        ('left.csv:1: has the columns id, name, and none of distinct ids ("id" holds "1" twice)',),
+    ),
+    (
+        "a header that says nothing, and an empty cell",
+        "left.csv",
+        b"foo,bar,baz\nx,,z\ny,b,x\n",
+        ("left.csv:1: has the columns foo, bar, baz", *WAYS),
+    ),
+    ("only names", "left.csv", b"name\nAnn\nBo\n", ("left.csv:1: has the columns name", *WAYS)),
+    (
+        "semicolons in .tsv",
+        "left.tsv",
+        b"id;name\n1;Ann\n2;Bo\n",
+        (
+            'left.tsv:1: has one column, "id;name"; is it separated by semicolons?',
+            "Then call it .csv",
+        ),
+    ),
+    (
+        "tabs in .csv",
+        "left.csv",
+        b"id\tname\n1\tAnn\n2\tBo\n",
+        ("left.csv:1: has one column", "separated by tabs? Then call it .tsv"),
+    ),
+    (
+        "a quote that is not closed",
+        "left.csv",
+        b'id,name\n1,Ann\n2,"Bo\n3,Cy\n',
+        ("left.csv:3: a quote is opened and never closed; close it",),
+    ),
+    (
+        "a web page",
+        "left.csv",
+        b"<!DOCTYPE html>\n<html><body>Sign in</body></html>\n",
+        ("left.csv:1: is a web page (HTML), no table",),
+    ),
+    (
+        "UTF-16",
+        "left.csv",
+        "id,name\n1,Ann\n".encode("utf-16"),
+        (f"left.csv:1: {NOT_UTF8}",),
+    ),
+    (
+        "JSON of numbers",
+        "left.json",
+        b"[1, 2]",
+        ("left.json: row 1: an object with values by column expected, found 1",),
+    ),
+    (
+        "nodes that are no list",
+        "left.json",
+        b'{"nodes": {"a": 1}, "links": []}',
+        ('left.json: "nodes" is to be a list, found dict',),
+    ),
+    (
+        "edges to nowhere",
+        "left.json",
+        b'{"nodes": [{"id": 1}, {"id": 2}], "links": [{"source": 1, "target": 3}]}',
+        ('left.json: no edge leads from node to node, the first because no node is called "3"',),
+    ),
+    (
+        "a web page as GraphML",
+        "left.graphml",
+        b"<html><body>404 Not Found</body></html>",
+        ("left.graphml: is not GraphML: it does not begin with <graphml>",),
+    ),
+    (
+        "half a GraphML file",
+        "left.graphml",
+        b'<graphml><graph edgedefault="directed"><node id="a"/>',
+        ("left.graphml:1:", "not well-formed XML", "is the file whole?"),
+    ),
+    (
+        "a type that neo4j does not know",
+        "left.csv",
+        b":ID,age:number\n1,3\n",
+        ('left.csv:1: column 2 of the header, "age:number", has the unknown type "number"',),
+    ),
+    (
+        "relationships without nodes",
+        "left.csv",
+        b":START_ID,:END_ID,:TYPE\n1,2,KNOWS\n",
+        ("left.csv: holds no nodes; a graph needs at least one",),
+    ),
+    ("no workbook", "left.xlsx", b"PK\x03\x04junk", ("left.xlsx: not a readable Excel workbook",)),
+)
+
+
+def records_and_graphs() -> Iterator[Refusal]:
+    """Tables of records and property graphs that cannot be used, as people have them."""
+    for name, file, content, says in RECORDS_AND_GRAPHS:
+        files = {file: content, "right.csv": OK, "out/links.tsv": b"earlier\n"}
+        yield Refusal(name, ("align", file, "right.csv", *OUT), says, files)
+    ends = {"nodes.csv": NODES, "edges.csv": b":START_ID,:TYPE\n1,KNOWS\n", "right.csv": OK}
+    command = ("align", "nodes.csv,edges.csv", "right.csv", *OUT)
+    said = ("edges.csv:1: the header has no column :END_ID; add it",)
+    yield Refusal("edges without an end", command, said, {**ends, "out/links.tsv": b"earlier\n"})
+    carried = ("align", "left.csv", "right.csv", *OUT, "--with", "town")
+    files = {"left.csv": OK, "right.csv": OK, "out/links.tsv": b"earlier\n"}
+    said = ("--with must be columns of the inputs, got 'town' instead", "are name, id")
+    yield Refusal("a column to carry that is nowhere", carried, said, files)

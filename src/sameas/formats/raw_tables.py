@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,6 +22,7 @@ from sameas.formats.tables import (
     LINE,
     POLARS_ERRORS,
     errors_of,
+    open_quote,
     read_parquet,
     read_table,
     refuse_odd_rows,
@@ -99,6 +101,9 @@ class RawTable:
             rows = text_rows(self.content, self.separator).slice(1)
         except POLARS_ERRORS as error:
             refuse_odd_rows(self.path, self.content, self.separator)
+            if line := open_quote(self.content):
+                problem = "a quote is opened and never closed; close it, or write it twice"
+                raise InputError(self.path, problem, line=line) from None
             raise unreadable(self.path, error) from None
         if rows[:, -2].null_count():  # a row may be too short
             refuse_odd_rows(self.path, self.content, self.separator)
@@ -123,7 +128,29 @@ def read_raw(path: Path) -> RawTable:
     end = content.rfind(b"\n", 0, HEADER_BYTES) + 1 if len(content) > HEADER_BYTES else 0
     _, row = next(rows_of_text(path, content[: end or None], table.separator), (0, []))
     header = tuple(cell.strip() or f"column {number}" for number, cell in enumerate(row, start=1))
+    _refuse_other_text(path, header, content)
     return replace(table, header=header, kind=kind_of_header(header))
+
+
+def _refuse_other_text(path: Path, header: tuple[str, ...], content: bytes) -> None:
+    """Refuse what is no table, or separated by something else than its suffix says."""
+    first = header[0] if header else ""
+    if re.match("<(!doctype html|html)", first, re.IGNORECASE):
+        raise InputError(path, "is a web page (HTML), no table; download the file itself", line=1)
+    lines = content.lstrip(b"\r\n").split(b"\n", 2)[:2]
+    for separator, (name, remedy) in OTHER_SEPARATORS.items():
+        if len(header) == 1 and lines[0].count(separator) == lines[-1].count(separator) > 0:
+            problem = f'has one column, "{shortened(first)}"; is it separated by {name}? {remedy}'
+            raise InputError(path, problem, line=1)
+
+
+OTHER_SEPARATORS = {
+    b"\t": ("tabs", "Then call it .tsv"),
+    b";": ("semicolons", "Then call it .csv"),
+    b",": ("commas", "Then call it .csv"),
+    b"|": ("vertical bars", "Then write commas, or tabs and call it .tsv"),
+}
+"""What people also put between cells, and what to do then."""
 
 
 def _read_json(path: Path) -> pl.DataFrame:

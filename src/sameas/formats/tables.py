@@ -176,6 +176,16 @@ def refuse_odd_rows(path: Path, source: bytes, separator: str) -> None:
         _refuse_width(path, number, row, header, separator)
 
 
+def open_quote(source: bytes) -> int | None:
+    """The line of a quote that is opened and never closed; None if all are closed."""
+    opened, is_open = None, False
+    for number, line in enumerate(source.split(b"\n"), start=1):
+        for _ in range(line.count(b'"')):
+            is_open = not is_open
+            opened = number if is_open else opened
+    return opened if is_open else None
+
+
 def _refuse_width(
     path: Path, line: int, row: Sequence[str], expected: Sequence[str], separator: str
 ) -> None:

@@ -23,7 +23,7 @@ from sameas.graph.graph import Graph, positions_of
 from sameas.graph.rdf.reading import Reading
 from sameas.graph.record_graph import called_keys
 from sameas.graph.record_values import record_rows, text_columns
-from sameas.graph.records import find_id, make_records
+from sameas.graph.records import find_id, make_records, words_of
 from sameas.options.tuning import TUNING
 
 log = logging.getLogger(__name__)
@@ -47,10 +47,7 @@ def graph_of_tables(paths: Sequence[Path], reading: Reading) -> Graph:
     tables = [replace(t, kind=t.kind or "records") if records else t for t in tables]
     for table in tables:
         if table.kind is None:
-            header = shortened(", ".join(table.header), 200)
-            problem = f"has the columns {header}, and none of distinct ids"
-            line = None if table.frame is not None else 1
-            raise InputError(table.path, f"{problem}; {WAYS}", line=line)
+            raise _unknown_kind(table)
     kinds = {table.kind for table in tables}
     if kinds == {"triples"}:
         return Graph.from_triples(pl.concat([table.triples() for table in tables]))
@@ -132,6 +129,18 @@ def _with_kind(table: RawTable, reading: Reading) -> RawTable:
     if _has_names(table) and _has_id(table):
         return replace(table, kind="records")
     return replace(table, kind=None)
+
+
+def _unknown_kind(table: RawTable) -> InputError:
+    """The error about a table of which nothing says what it holds."""
+    header = shortened(", ".join(table.header), 200)
+    problem = f"has the columns {header}, and none of distinct ids"
+    if called := [column for column in table.header if words_of(column) in (["id"], ["uri"])]:
+        values = text_columns(table.rows)[called[0]]
+        twice = values.filter(values.is_duplicated() & values.is_not_null()).head(1)
+        held = f'"{shortened(str(twice[0]))}" twice' if len(twice) else "empty cells"
+        problem += f' ("{called[0]}" holds {held})'
+    return InputError(table.path, f"{problem}; {WAYS}", line=None if table.frame is not None else 1)
 
 
 def _has_id(table: RawTable) -> bool:
