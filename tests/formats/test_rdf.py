@@ -24,6 +24,7 @@ from sameas.cli.main import main
 from sameas.formats import rdf as quads_module
 from sameas.formats.rdf_syntax import FORMATS
 from sameas.graph.kind import Kind
+from sameas.graph.rdf.statements import columns_of, lines_of
 from sameas.graph.semantics.understanding import understand
 
 E = "http://example.org/"
@@ -899,16 +900,17 @@ def test_a_remote_context_is_not_fetched(tmp_path):
 
 def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, monkeypatch):
     path = put(tmp_path / "g.nt", LINE * 10)
-    known = quads_module._canonical
+    known = quads_module._blocks
 
-    def meanwhile(*arguments):
-        with path.open("a") as file:  # as often as it is read: the end is never reached
-            file.write(LINE)
-        return known(*arguments)
+    def meanwhile(stream):
+        for block in known(stream):
+            with path.open("a") as file:  # as often as it is read: the end is never reached
+                file.write(LINE)
+            yield block
 
-    monkeypatch.setattr(quads_module, "_canonical", meanwhile)
+    monkeypatch.setattr(quads_module, "_blocks", meanwhile)
     assert "changed while it was read" in refusal(path)
-    monkeypatch.setattr(quads_module, "_canonical", known)
+    monkeypatch.setattr(quads_module, "_blocks", known)
     os.utime(path)
     assert len(read(path).triples) > 10
 
@@ -983,3 +985,62 @@ def test_namespaces_of_nested_elements_add_up(tmp_path):
     path.write_text(f'{head} xmlns:e="http://e.org/"><e:q>{nested}')
     with pytest.raises(InputError, match="4,096 namespaces at once"):
         sameas.read_graph(path)
+
+
+# --- lines that are recognized instead of parsed
+
+SUBJECTS = ("<http://a.org/x>", "_:b1", "<http://a.org/%C3%A9>", "<urn:x>", "<http://a.org/ü>")
+OBJECTS = (
+    *("<http://a.org/y>", "_:b2", "<mailto:a@b.org>", "<http://a.org/?q=1#f>", '"plain"'),
+    *('"a\tb"', '"\\t\\n\\"\\\\"', '"\\u00e9 \\U0001F600"', '"é \u2028 \u0085 \ufffe"', '"\x01"'),
+    *('"a"@en', '"a"@EN-us', '"a"@de-1996', '"1"^^<http://www.w3.org/2001/XMLSchema#integer>'),
+    '"a"^^<http://www.w3.org/2001/XMLSchema#string>',
+    '"a"^^<http://a.org/#string>',
+    *("<http://a.org/\\u00e9>", "<<( <http://a.org/x> <http://a.org/p> <http://a.org/y> )>>"),
+)
+ENDS = (" .", " . ", ".", " . # why", " .\r", " <http://a.org/g> .", " _:g .")
+OTHER_LINES = (
+    "",
+    "# a comment",
+    "\ufeff",
+    "no statement",
+    '<a> <b> "',
+    '<http://a.org/ x> <b> "c" .',
+)
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.tuples(st.sampled_from(SUBJECTS), st.sampled_from(OBJECTS)).map(
+                lambda terms: f"{terms[0]} <http://a.org/p> {terms[1]} ."
+            ),
+            st.builds(
+                "{} <http://a.org/p> {}{}".format,
+                *map(st.sampled_from, (SUBJECTS, OBJECTS, ENDS)),
+            ),
+            st.sampled_from(OTHER_LINES),
+        ),
+        min_size=1,
+        max_size=5,
+    ),
+    st.sampled_from(["nt", "nq"]),
+)
+def test_lines_that_are_recognized_are_read_as_if_they_were_parsed(lines, kind):
+    block = "\n".join(lines).encode("utf-8")
+    found = quads_module._recognized(block, kind)
+    if found is None:  # parsed as a whole
+        return
+    expected = columns_of(lines_of(quads_module._canonical(block, kind)))
+    assert found.equals(expected)
+
+
+@pytest.mark.parametrize("object", OBJECTS)
+def test_one_odd_line_does_not_keep_others_from_being_recognized(object):
+    text = f"<http://a.org/x> <http://a.org/p> {object} .\n<urn:x> <urn:p> <urn:y> ."
+    assert quads_module._recognized(text.encode(), "nt") is not None
+
+
+@pytest.mark.parametrize("line", ["# a comment", "no statement", "<a> <b> <c> ."])
+def test_a_block_with_lines_that_are_no_statements_is_parsed_in_order(line):
+    assert quads_module._recognized(f"<urn:x> <urn:p> <urn:y> .\n{line}".encode(), "nt") is None

@@ -2,7 +2,9 @@
 
 The parsers check syntax only. IRIs and language tags are validated here, statement by statement,
 so that one bad term does not end a file, and no parser has to guess where the next statement
-begins. N-Triples and N-Quads are parsed with all checks first, a block at a time, which is fast.
+begins. Lines of N-Triples and N-Quads that are canonical, as most are, are not parsed at all but
+recognized, block by block and several blocks at once. Blocks with other lines are parsed with all
+checks, and line by line where that fails.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import IO, Any, cast
 from urllib.parse import quote
@@ -20,18 +22,25 @@ from urllib.parse import quote
 import polars as pl
 import pyoxigraph as ox
 
+from sameas.compute.parallel import in_turn
 from sameas.errors import InputError, shortened
 from sameas.formats.files import Stream
-from sameas.formats.guards import LOST, Guarded, refuse_deep_lines, too_deep
+from sameas.formats.guards import DEEPEST, LOST, TRIPLE, Guarded, refuse_deep_lines, too_deep
 from sameas.formats.ontology import rdf_xml
 from sameas.formats.rdf_syntax import FORMATS, ONTOLOGY_SYNTAXES, kind_of_content
 from sameas.graph.iri import SIMPLE
 from sameas.graph.rdf.reading import LANGUAGE, RdfKind, Reading
-from sameas.graph.rdf.statements import BlankNames, from_canonical, statements_of
+from sameas.graph.rdf.statements import (
+    BlankNames,
+    columns_of,
+    lines_of,
+    statements_of,
+    with_blank_names,
+)
 
 log = logging.getLogger(__name__)
 
-BLOCK_BYTES = 2**23
+BLOCK_BYTES = 2**22
 LONGEST_LINE = 2**24
 """The longest term that pyoxigraph reads."""
 TOO_LONG = "a line or literal is longer than 16 MiB, which is more than can be read; cut it"
@@ -39,6 +48,18 @@ REMOTE_CONTEXT = (
     "its JSON-LD context is to be fetched from elsewhere, which is not done (only that of "
     "schema.org is known); put the context into the file, or convert it to N-Triples"
 )
+_NODE = rf"(?:<{SIMPLE}>|_:[A-Za-z0-9]+)"
+_OBJECT = (
+    rf'(?:{_NODE}|"[^"\\\x00-\x08\x0A-\x1F\x7F]*"'
+    rf"(?:@[a-z]{{1,8}}(?:-[a-z0-9]{{1,8}})*|\^\^<{SIMPLE}>)?)"
+)
+CANONICAL: dict[str, str] = {
+    "nt": rf"^{_NODE} <{SIMPLE}> {_OBJECT} \.$",
+    "nq": rf"^{_NODE} <{SIMPLE}> {_OBJECT}(?: {_NODE})? \.$",
+}
+"""Lines, for polars, that are well-formed and that pyoxigraph would write as they are."""
+SHORTENED = (b"#string>", b"#langString>", b"#dirLangString>")
+"""Ends of datatypes that pyoxigraph leaves out, or does not take."""
 NO_NAME = "standard-input"
 """The name that relative IRIs on standard input are resolved against."""
 
@@ -127,8 +148,8 @@ def read_stream(
     faults = Faults(stream.place, kind, reading, are_skippable=tally is not None)
     if kind in ("nt", "nq"):
         blank = BlankNames(tag)
-        for content in _canonical_blocks(stream, faults):
-            yield from_canonical(content, blank)
+        for table in _tables(stream, faults):
+            yield with_blank_names(table, blank)
     elif kind in ONTOLOGY_SYNTAXES:
         yield from statements_of(_quads_of_ontology(stream, faults), tag)
     elif kind != "jsonld" or stream.head.strip():  # nothing is no JSON, but no error elsewhere
@@ -198,22 +219,59 @@ def _is_iri(text: str) -> bool:
     return True
 
 
-def _canonical_blocks(stream: Stream, faults: Faults) -> Iterator[bytes]:
-    """N-Triples or N-Quads in canonical form, some megabytes at a time.
+def _tables(stream: Stream, faults: Faults) -> Iterator[pl.DataFrame]:
+    """The statements of N-Triples or N-Quads, some megabytes at a time; several blocks at once.
 
     A block with an error is parsed line by line, so that a malformed line costs no other line.
     """
-    line = 1
-    for block in _blocks(stream):
-        refuse_deep_lines(block, stream.place)
-        try:
-            content = _canonical(block, faults.kind)
-        except (SyntaxError, MemoryError):
-            lines = enumerate(block.split(b"\n"), start=line)
-            content = b"".join(_canonical_line(text, faults, number) for number, text in lines)
-        if content:
-            yield content
+    line, recognize = 1, partial(_recognized, kind=faults.kind)
+    for block, table in in_turn(lambda block: (block, recognize(block)), _blocks(stream)):
+        if table is None:
+            content = _parsed_lines(block, faults, line)
+            table = columns_of(lines_of(content)) if content else None
+        if table is not None:
+            yield table
         line += block.count(b"\n") + 1
+
+
+def _recognized(block: bytes, kind: RdfKind) -> pl.DataFrame | None:
+    """The statements of a block if pyoxigraph takes all; None if it has to be parsed in order.
+
+    Lines that are not canonical are parsed together.
+    """
+    if len(block) > LONGEST_LINE:  # a line of it may be too long
+        return None
+    try:
+        lines = lines_of(block)
+    except pl.exceptions.PolarsError:  # no UTF-8
+        return None
+    odd = ~lines.str.contains(CANONICAL[kind])
+    for name in SHORTENED:
+        if name in block:
+            odd |= lines.str.contains(name.decode(), literal=True)
+    others = odd.arg_true()
+    if len(others):
+        asked = "\n".join(lines.gather(others)).encode()
+        if asked.count(TRIPLE) > DEEPEST:
+            return None
+        try:
+            mended = _canonical(asked, kind)
+        except (SyntaxError, MemoryError):
+            return None
+        if mended.count(b"\n") != len(others):  # empty lines and comments
+            return None
+        lines = lines.scatter(others, lines_of(mended))
+    return columns_of(lines)
+
+
+def _parsed_lines(block: bytes, faults: Faults, line: int) -> bytes:
+    """A block in canonical form; ``line`` is the number of its first line."""
+    refuse_deep_lines(block, faults.place)
+    try:
+        return _canonical(block, faults.kind)
+    except (SyntaxError, MemoryError):
+        lines = enumerate(block.split(b"\n"), start=line)
+        return b"".join(_canonical_line(text, faults, number) for number, text in lines)
 
 
 def _canonical(content: bytes, kind: RdfKind) -> bytes:

@@ -1,7 +1,7 @@
 """Statements: what every RDF reader yields, as tables of text.
 
-pyoxigraph parses and checks every format. Its statements are serialized as canonical N-Quads,
-whose lines are split into columns at once, which is faster than a Python loop over them.
+Statements come as lines of canonical N-Quads, as pyoxigraph writes them. Many lines are split into
+columns at once, which is faster than a Python loop over them.
 """
 
 from __future__ import annotations
@@ -61,31 +61,43 @@ def statements_of(quads: Iterable[ox.Quad], tag: str = "") -> Iterator[pl.DataFr
 
 
 def from_canonical(content: bytes, blank: BlankNames) -> pl.DataFrame:
-    """The statements of N-Quads as pyoxigraph writes them, a row each, in their order.
+    """The statements of N-Quads as pyoxigraph writes them, a row each, in their order."""
+    return with_blank_names(columns_of(lines_of(content)), blank)
+
+
+def lines_of(content: bytes) -> pl.Series:
+    """The lines of a text; a polars error if it is not UTF-8."""
+    whole = pl.Series([content.removesuffix(b"\n")], dtype=pl.Binary).cast(pl.String)
+    lines: pl.Series = whole.str.split("\n").explode()
+    return lines
+
+
+def columns_of(lines: pl.Series) -> pl.DataFrame:
+    """The statements of lines of N-Quads as pyoxigraph writes them, a row each, in their order.
 
     Columns: head, relation (IRIs, or names of blank nodes), tail (null where it is a literal),
     value (null where it is none), language, datatype, graph (as N-Quads write it); the last three
     are "" where there is none. A statement about a statement has neither tail nor value.
     """
-    whole = pl.Series([content.removesuffix(b"\n")], dtype=pl.Binary).cast(pl.String)
-    head, relation, rest = whole.str.split("\n").explode().str.splitn(" ", 3).struct.unnest()
+    head, relation, rest = lines.str.splitn(" ", 3).struct.unnest()
     literal = rest.str.starts_with('"')
     tail, end = rest.set(literal, None).str.splitn(" ", 2).struct.unnest()
     said = rest.set(~literal, None).str.extract_groups(_LITERAL).struct.unnest()
     place = end.str.strip_suffix(" .").str.strip_suffix(".")
-    table = pl.DataFrame({"head": head, "relation": relation, "tail": tail}).with_columns(
-        pl.when(~pl.col("tail").str.starts_with("<<")).then("tail").alias("tail"),
+    return pl.DataFrame({"head": head, "relation": relation, "tail": tail}).with_columns(
+        pl.col("head", "relation").str.strip_chars("<>"),
+        pl.when(~pl.col("tail").str.starts_with("<<"))
+        .then("tail")
+        .str.strip_chars("<>")
+        .alias("tail"),
         mapped_where(said["value"].str.contains("\\", literal=True), said["value"], _unescaped),
         said["language"].fill_null(""),
         said["datatype"].fill_null(""),
         graph=pl.coalesce(place, said["place"], pl.lit("")),
     )
-    terms = pl.col("head", "relation", "tail")
-    table = _with_blank_names(table, blank)
-    return table.with_columns(terms.str.strip_chars("<>"))
 
 
-def _with_blank_names(table: pl.DataFrame, names: BlankNames) -> pl.DataFrame:
+def with_blank_names(table: pl.DataFrame, names: BlankNames) -> pl.DataFrame:
     """The table with lasting names of blank nodes, numbered in order of appearance."""
     terms = pl.col("head", "tail", "graph")
     rows = table.filter(pl.any_horizontal(terms.str.starts_with("_:")))
