@@ -11,7 +11,7 @@ import sameas
 PEOPLE = [
     ("1", "Ada Lovelace", "1815-12-10", "London"),
     ("2", "Ada Lovelase", "1815-12-10", "London"),
-    ("3", "Lovelace, Ada", "1815-12-10", "London"),
+    ("3", "Ada M. Lovelace", "1815-12-10", "London"),
     ("4", "Grace Hopper", "1906-12-09", "New York"),
     ("5", "Grace  Hopper", "1906-12-09", "New York"),
     ("6", "Emmy Noether", "1882-03-23", "Erlangen"),

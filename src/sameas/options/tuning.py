@@ -231,6 +231,10 @@ class AttributeTuning:
     linked: tuple[float, ...] = chosen((0.6, 0.15, 0.1, 0.1, 0.05), "probabilities", RDF_PAIRS)
     """How often values of links are equal, close, near, unlike and far before anything is
     learned."""
+    linked_names: tuple[float, ...] = chosen(
+        (0.6, 0.22, 0.13, 0.03, 0.02), "probabilities", DUPLICATES
+    )
+    """The same for columns of names, within one table."""
     unlinked: tuple[float, ...] = chosen((0.02, 0.08, 0.2, 0.2, 0.5), "probabilities", RDF_PAIRS)
     """The same for any two entities: the prior of what a sample of pairs tells."""
     linked_prior: float = chosen(10.0, "anchors", RDF_PAIRS)
@@ -304,23 +308,55 @@ class WordingTuning:
 
     alike: float = chosen(0.3, "cosine", DUPLICATES)
     """The cosine of two names from which their words are compared."""
-    spelled: float = chosen(0.75, "likeness", DUPLICATES)
+    spelled: float = chosen(0.8, "likeness", DUPLICATES)
     """The likeness (1 - edits / length) from which two words are spellings of one."""
     shortest: int = chosen(4, "letters", DUPLICATES)
     """Letters below which another letter makes another word."""
+    ending: int = chosen(2, "letters", DUPLICATES)
+    """Letters up to which one word is another with an ending."""
     little: float = chosen(0.3, "share of rarity", DUPLICATES)
     """The share of a name's rarity up to which further words are little."""
-    linked: tuple[float, ...] = chosen(
-        (0.5, 0.2, 0.03, 0.12, 0.08, 0.05, 0.01, 0.01), "probabilities", DUPLICATES
+    worth: tuple[float, ...] = chosen(
+        (6.0, 2.5, -4.0, 1.0, -5.0, -1.0, -8.0, -10.0), "log-odds", DUPLICATES
     )
-    """How often the words of duplicates are the same, spelled otherwise, alike but known, little
-    more, much more, strange, others, or other numbers, before anything is learned."""
-    prior: float = chosen(100.0, "anchors", DUPLICATES)
-    """The pseudo-count of that."""
-    most_against: float = chosen(6.0, "log-odds", DUPLICATES)
-    """The most that words say against a pair."""
-    most_for: float = chosen(3.0, "log-odds", DUPLICATES)
-    """The most that words say for a pair."""
+    """What it says if words are the same, spelled otherwise, alike but known, little more, much
+    more, strange, others, or other numbers."""
+    respelled: float = chosen(0.6, "share", DUPLICATES)
+    """The share of what spelling takes from the cosine of two names that is given back."""
+    namesakes: float = chosen(6.0, "log-odds", DUPLICATES)
+    """What a name says less by, times the logarithm of how many others have it, or of how many
+    others have a name of the graph that several have."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoleTuning:
+    """Roles: whether what is said of two entities of one graph is said together of others."""
+
+    prior: float = chosen(1.0, "entities", DUPLICATES)
+    """The pseudo-count with which it is smoothed how often two roles are met together."""
+    most: float = chosen(4.0, "log-odds", DUPLICATES)
+    """The most that two roles say, either way."""
+    weight: float = chosen(2.0, "ratio", DUPLICATES)
+    """What the mean over all roles of two entities is multiplied with."""
+    against: float = chosen(8.0, "log-odds", DUPLICATES)
+    """The most that roles say against a pair."""
+    in_favour: float = chosen(1.0, "log-odds", DUPLICATES)
+    """The most that roles say for a pair."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConflictTuning:
+    """Conflicts: what an entity of one graph has one of, and two entities have not in common."""
+
+    once: float = chosen(0.95, "share of triples", DUPLICATES)
+    """Heads per triple of a relation from which an entity has one of it."""
+    fewest: int = chosen(5, "triples", DUPLICATES)
+    """Triples of a relation from which that can be told."""
+    forwards: float = chosen(8.0, "log-odds", DUPLICATES)
+    """What it says against a pair that a relation leads from the two to different ones."""
+    backwards: float = chosen(3.0, "log-odds", DUPLICATES)
+    """What it says against a pair that a relation leads to the two from different ones: each
+    duplicate of a customer may have an order of its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -521,15 +557,17 @@ class OpenTuning:
 class DuplicateTuning:
     """Duplicates within one graph: their threshold, their candidates and their clusters."""
 
-    share: float = chosen(0.05, "share of entities", DUPLICATES)
-    """The share of entities with a duplicate from which the search for the threshold starts."""
+    attribute_prior: float = chosen(100.0, "anchors", DUPLICATES)
+    """The pseudo-count of how often values of duplicates agree, before anything is learned."""
     least: float = theory(0.5, "pairs", "fewer than one pair is none")
     """The fewest duplicates that are expected."""
+    spare: float = chosen(0.05, "share of entities", DUPLICATES)
+    """The share of entities that is taken to have no duplicate even if all seem to have one."""
     steps: int = measured(200, "steps", "bounds the search for the threshold")
     """The most steps in which the number of duplicates is found."""
     tolerance: float = measured(1e-4, "log-odds", "steps grow with its logarithm")
     """The change of the threshold below which it is found."""
-    floor: float = chosen(1.0, "log-odds", "as that of links between two graphs")
+    floor: float = chosen(-1.0, "log-odds", DUPLICATES)
     """The threshold is never below this: two entities are not the same for lack of others."""
     absent: float = chosen(-10.0, "log-odds", DUPLICATES)
     """What a pair that is no candidate counts between two clusters."""
@@ -540,6 +578,8 @@ class DuplicateTuning:
     """Rounds in which candidates grow."""
     names: float = chosen(10.5, "log-odds", DUPLICATES)
     """What equal names are worth in one graph, where neighbours in common tell siblings, too."""
+    record_names: float = chosen(4.0, "log-odds", DUPLICATES)
+    """The same in a table, where the columns of names are also compared one by one."""
     shared: float = chosen(1.0, "log-odds", DUPLICATES)
     """What duplicates among neighbours are worth, as the weight of that name."""
 
@@ -743,6 +783,8 @@ class Tuning:
     attributes: AttributeTuning = AttributeTuning()
     spelling: SpellingTuning = SpellingTuning()
     wording: WordingTuning = WordingTuning()
+    roles: RoleTuning = RoleTuning()
+    conflicts: ConflictTuning = ConflictTuning()
     types: TypeTuning = TypeTuning()
     sketch: SketchTuning = SketchTuning()
     search: SearchTuning = SearchTuning()

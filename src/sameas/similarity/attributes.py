@@ -63,6 +63,10 @@ class Attributes:
     tuning: AttributeTuning = TUNING.attributes
     one_graph: bool = False
     """Whether both sides are one graph, so that attributes are known to correspond."""
+    prior: float = TUNING.attributes.linked_prior
+    """The pseudo-count of the prior for links."""
+    names: tuple[str, ...] = ()
+    """Those of the attributes that hold names, where they are compared, too."""
 
     def alike(self, k: int, *, only: tuple[Positions, Positions] | None = None) -> Positions:
         """Pairs of entities whose values, taken as one text, are most alike, ascending.
@@ -165,7 +169,12 @@ class Attributes:
         for place, kind in enumerate(self.kinds):
             hits = np.bincount(levels[:, place], trust, minlength=MISSING + 1)[:MISSING]
             misses = np.bincount(chance[:, place], minlength=MISSING + 1)[:MISSING]
-            weights[place, :MISSING] = _worths(hits, misses, kind, trusted=trusted, tuning=tuning)
+            expected = tuning.expected(kind)
+            if self.pairs[place][0] in self.names:  # duplicates are hardly called otherwise
+                expected = tuning.linked_names, expected[1]
+            weights[place, :MISSING] = _worths(
+                hits, misses, kind, expected, self.prior, trusted=trusted, tuning=tuning
+            )
 
         def terms(left: Numbers, right: Numbers) -> Vector:
             levels, rarity = self.compare(left, right)
@@ -179,7 +188,12 @@ class Attributes:
 def read_attributes(pair: MatchedPair, *, tuning: Tuning = TUNING) -> Attributes | None:
     """The attributes of both graphs that have values in common; None if there are none."""
     numbers = tuning.attributes
-    left, right = (_canonical_values(graph, numbers.longest) for graph in (pair.left, pair.right))
+    left, right = (
+        _canonical_values(
+            graph, numbers.longest, with_names=pair.is_one_graph and graph.source.shape == "records"
+        )
+        for graph in (pair.left, pair.right)
+    )
     every = pl.concat([left["value"], right["value"]]).unique().sort()
     tables = _numbered(left, every, tuning), _numbered(right, every, tuning)
     sizes = len(pair.left.entities), len(pair.right.entities)
@@ -191,13 +205,25 @@ def read_attributes(pair: MatchedPair, *, tuning: Tuning = TUNING) -> Attributes
         return None
     compared = [kinds[0][one] if kinds[0][one] == kinds[1][two] else "text" for one, two in pairs]
     values = Values(every, tuning.values)
-    return Attributes(tables, texts, values, pairs, compared, numbers, pair.is_one_graph)
+    one_graph = pair.is_one_graph
+    prior = tuning.duplicates.attribute_prior if one_graph else numbers.linked_prior
+    names = pair.left.name_paths if one_graph and pair.left.source.shape == "records" else ()
+    return Attributes(tables, texts, values, pairs, compared, numbers, one_graph, prior, names)
 
 
 def _worths(
-    hits: Numbers, misses: Numbers, kind: ValueKind, *, trusted: bool, tuning: AttributeTuning
+    hits: Numbers,
+    misses: Numbers,
+    kind: ValueKind,
+    expected: tuple[tuple[float, ...], tuple[float, ...]],
+    linked_prior: float,
+    *,
+    trusted: bool,
+    tuning: AttributeTuning,
 ) -> Vector:
     """The log-odds of each level from how often links (hits) and any two entities have it.
+
+    ``expected`` is how often they have it before anything is known, links with a pseudo-count.
 
     An attribute tells nothing until anchors show it, unless it is ``trusted``: to find the first
     anchors, or within one graph.
@@ -205,10 +231,10 @@ def _worths(
     is that the attribute tells something is the posterior of two models of the hits, the prior of
     links and chance: few anchors then suffice for what is far apart to speak against a pair.
     """
-    linked, unlinked = (np.maximum(np.array(each), 1e-9) for each in tuning.expected(kind))
+    linked, unlinked = (np.maximum(np.array(each), 1e-9) for each in expected)
     prior = tuning.unlinked_prior
     unlikely = (misses + prior * unlinked) / (misses.sum() + prior)
-    prior, telling = tuning.linked_prior, 1.0 if trusted else 0.0
+    prior, telling = linked_prior, 1.0 if trusted else 0.0
     if not trusted and kind in ("number", "date", "point"):
         telling = _telling(hits.astype(np.float64), prior * linked, unlikely, tuning.telling)
     guess = telling * linked + (1 - telling) * unlikely
@@ -248,13 +274,15 @@ def _in_words(distance: float, kind: ValueKind) -> str:
     return f"{1 - distance:.2f} alike"
 
 
-def _canonical_values(graph: MatchedGraph, longest: int) -> pl.DataFrame:
+def _canonical_values(
+    graph: MatchedGraph, longest: int, *, with_names: bool = False
+) -> pl.DataFrame:
     """entity (position), attribute, value in canonical form.
 
     Names are left out, but those of neighbours are values too: what is a text here may be a
     resource of that name there.
     """
-    is_value = ~graph.attributes["attribute"].is_in(graph.name_paths)
+    is_value = ~graph.attributes["attribute"].is_in(() if with_names else graph.name_paths)
     said, subjects = graph.attributes.filter(is_value), graph.attribute_entities[is_value]
     head, relation, tail = graph.distinct_triples.T
     table = pl.DataFrame(

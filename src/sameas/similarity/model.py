@@ -111,7 +111,8 @@ def make_model(task: Task, *, weights: Weights | None = None) -> Model:
     weights = weights or weights_of(options, tuning=tuning.weights)
     if pair.is_one_graph:
         own = tuning.duplicates
-        weights = replace(weights, names=own.names, shared=own.shared, profit=0.0, lacking=0.0)
+        names = own.record_names if pair.left.source.shape == "records" else own.names
+        weights = replace(weights, names=names, shared=own.shared, profit=0.0, lacking=0.0)
     if options.rounds:
         relations = "relations" not in options.without
         edges = edges_of(pair, hub=tuning.evidence.hub, relations=relations)

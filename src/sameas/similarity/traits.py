@@ -6,7 +6,7 @@ from the most certain links of the run itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,8 +16,10 @@ from sameas.graph.matched import MatchedPair
 from sameas.options.tuning import TUNING, Tuning
 from sameas.similarity.attributes import Attributes, read_attributes
 from sameas.similarity.cache import AT_ONCE, Terms
+from sameas.similarity.conflicts import Conflicts, read_conflicts
 from sameas.similarity.protocol import Similarity
 from sameas.similarity.several_names import ComparedNames, MaxOverNames
+from sameas.similarity.roles import Roles, read_roles
 from sameas.similarity.spelling import Spelling, read_spelling
 from sameas.similarity.types import Types, types_of
 from sameas.similarity.wording import Wording, read_wording
@@ -31,6 +33,8 @@ class Traits:
     attributes: Attributes | None = None
     spelling: Spelling | None = None
     wording: Wording | None = None
+    roles: Roles | None = None
+    conflicts: Conflicts | None = None
 
     def learn(self, left: Positions, right: Positions, trust: Vector) -> Worths:
         """What the anchors (left, right, trust) tell about the worth of each likeness."""
@@ -46,6 +50,8 @@ class Traits:
             self.spelling.compare.remember(left, right)
         if self.wording is not None:
             self.wording.compare.remember(left, right)
+        if self.conflicts is not None:
+            self.conflicts.compare.remember(left, right)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,11 +84,17 @@ def make_traits(
         return None
     spelling = wording = None
     most = tuning.search.compare_all_up_to
-    if isinstance(cosines, MaxOverNames) and max(cosines.shape) <= most:
+    if pair.is_one_graph and pair.left.source.shape != "records":
+        wording = read_wording(names.left, cosines, pair.left.names, tuning=tuning)
+    elif not pair.is_one_graph and isinstance(cosines, MaxOverNames) and max(cosines.shape) <= most:
         texts, rivals = (names.left, names.right), cosines.alike(tuning.search.partners)
-        if pair.is_one_graph:  # no entity is its own rival
-            rivals = rivals[rivals % (cosines.shape[1] + 1) != 0]
-            wording = read_wording(names.left, cosines, rivals, tuning=tuning)
         spelling = read_spelling(texts, cosines, rivals, tuning=tuning)
     attributes = read_attributes(pair, tuning=tuning)
-    return Traits(types_of(pair, tuning=tuning.types), attributes, spelling, wording)
+    traits = Traits(types_of(pair, tuning=tuning.types), attributes, spelling, wording)
+    if not pair.is_one_graph:
+        return traits
+    return replace(
+        traits,
+        roles=read_roles(pair.left, tuning=tuning.roles),
+        conflicts=read_conflicts(pair.left, tuning=tuning.conflicts),
+    )

@@ -2,8 +2,7 @@
 
 "Air Pollution Control" and "Water Pollution Control" share most of their letters. Within a graph,
 names that have a word in place of another are given to things on purpose; words that are missing,
-misspelled or shortened are not. What each way to differ is worth is learned from sure links
-against other pairs of similar names, from a guess that holds where nothing was learned.
+misspelled or shortened are not.
 """
 
 from __future__ import annotations
@@ -30,6 +29,10 @@ little more in one name, or much more; a word that no other name has in place of
 words in place of others; other numbers; or names that are not alike anyway."""
 
 
+ARTICLES = "the an le la les der die das el los las il lo gli de het".split()
+"""Words that a name may have or lack, and is the same."""
+
+
 @dataclass(frozen=True, eq=False)
 class Wording:
     """The words of all names of one graph."""
@@ -41,8 +44,11 @@ class Wording:
     """The words, by number."""
     rarity: Vector
     """-ln of the share of names that have each word."""
-    rivals: Positions
-    """Pairs of entities with similar names, as numbers left * len(right) + right."""
+    crowd: Vector
+    """The logarithm of how many others have the first name of each entity, at least the mean of
+    those that have namesakes: names that many have do not tell who is who."""
+    name_weight: float
+    """What a cosine of one is worth."""
     tuning: WordingTuning = TUNING.wording
 
     @cached_property
@@ -50,7 +56,9 @@ class Wording:
         """How the words of the best-fitting names of pairs compare."""
         return PairCache(self._compared, self.names.shape[1])
 
-    def _compared(self, left: Positions, right: Positions) -> tuple[NDArray[np.uint8]]:
+    def _compared(
+        self, left: Positions, right: Positions
+    ) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
         if isinstance(self.names, MaxOverNames):
             cosine, a, b = self.names.best(left, right)
         else:
@@ -58,7 +66,7 @@ class Wording:
         near = np.flatnonzero(cosine >= self.tuning.alike)
         levels = np.full(len(left), UNALIKE, dtype=np.uint8)
         levels[near] = self._levels(a[near], b[near])
-        return (levels,)
+        return levels, cosine
 
     def _levels(self, a: Positions, b: Positions) -> NDArray[np.uint8]:
         """How the words of pairs of names, by number, compare."""
@@ -90,10 +98,13 @@ class Wording:
         levels = np.where(extra <= self.tuning.little * total, LITTLE, MUCH)
         replaced = (counts[0] > 0) & (counts[1] > 0)
         levels = np.where(replaced, np.where(strange[0] | strange[1], STRANGE, REPLACED), levels)
-        levels = np.where(digits[0] | digits[1], NUMBERS, levels)
+        letters = [self._marks(side, size, self._is_letter) for side in left]
+        marked = digits[0] | digits[1] | (letters[0] & letters[1])
+        levels = np.where(marked, NUMBERS, levels)
         nothing = (counts[0] == 0) & (counts[1] == 0)
-        known = ~self._is_strange[met["word"].to_numpy()]
-        known &= ~self._is_strange[met["word_right"].to_numpy()]
+        known = np.ones(len(met), dtype=np.bool_)
+        for column in ("word", "word_right"):  # an initial is no other word
+            known &= ~(self._is_strange | self._is_letter)[met[column].to_numpy()]
         of_known = np.bincount(met["pair"].to_numpy()[known], minlength=size) > 0
         respelled = np.bincount(met["pair"].to_numpy(), minlength=size) > 0
         same = np.where(respelled, np.where(of_known, KNOWN, SPELLED), SAME)
@@ -111,6 +122,11 @@ class Wording:
     @cached_property
     def _is_number(self) -> Mask:
         return self.texts.str.contains(r"\d").to_numpy()
+
+    @cached_property
+    def _is_letter(self) -> Mask:
+        """Letters that stand alone."""
+        return (self.texts.str.len_chars() == 1).to_numpy()
 
     @cached_property
     def _is_strange(self) -> Mask:
@@ -133,28 +149,25 @@ class Wording:
             pl.col("one").str.starts_with(pl.col("other"))
             | pl.col("other").str.starts_with(pl.col("one"))
         )["one"]
+        # An initial, or an ending.
+        ending = np.maximum(*lengths) - shorter <= self.tuning.ending
+        begins = begins.to_numpy() & ((shorter == 1) | (ending & (shorter >= self.tuning.shortest)))
         number = self._is_number[a] | self._is_number[b]
-        alike: Mask = (same | begins.to_numpy()) & ~number
+        alike: Mask = (same | begins) & ~number
         return alike
 
     def learn(self, left: Positions, right: Positions, trust: Vector) -> Terms:
-        """What the anchors (left, right, trust), held against their rivals, tell about pairs."""
-        tuning, prior = self.tuning, self.tuning.prior
-        partner = np.full(self.names.shape[0], -1, dtype=np.int64)
-        partner[left] = right
-        one, other = np.divmod(self.rivals, max(self.names.shape[1], 1))
-        rival = partner[one] != other
-        (levels,), (against,) = self.compare(left, right), self.compare(one[rival], other[rival])
-        hits = np.bincount(levels, trust, minlength=UNALIKE + 1)[:UNALIKE]
-        misses = np.bincount(against, minlength=UNALIKE + 1)[:UNALIKE]
-        chance = (misses + 1) / (misses.sum() + UNALIKE)
-        likely = (hits + prior * np.array(tuning.linked)) / (hits.sum() + prior)
-        worth = np.append(
-            np.clip(np.log(likely / chance), -tuning.most_against, tuning.most_for), 0
-        )
+        """The log-odds of pairs by their wording, which do not depend on anchors."""
+        worth = np.append(self.tuning.worth, 0.0)
+        given_back = np.zeros(UNALIKE + 1)
+        given_back[[SAME, SPELLED]] = 1.0, self.tuning.respelled
 
         def terms(left: Numbers, right: Numbers) -> Vector:
-            return np.asarray(worth[self.compare(left, right)[0]])[:, None]
+            levels, cosine = self.compare(left, right)
+            lost = self.name_weight * (1 - cosine) * given_back[levels]
+            both = np.minimum(self.crowd[left], self.crowd[right])
+            shared = self.tuning.namesakes * both
+            return np.asarray(worth[levels] + lost - shared * (levels == SAME))[:, None]
 
         return terms
 
@@ -162,20 +175,25 @@ class Wording:
 def read_wording(
     texts: pl.Series,
     names: MaxOverNames | RowProduct,
-    rivals: Positions,
+    first_names: pl.Series,
     *,
     tuning: Tuning = TUNING,
 ) -> Wording:
-    """The wording of the names (``texts``) that ``names`` compares."""
+    """The wording of the names (``texts``) that ``names`` compares; entities have first names."""
+    namesakes = folded(first_names).to_frame("name").select(pl.len().over("name"))["len"]
+    crowd = np.log(np.maximum(namesakes.to_numpy() - 1.0, 1.0))
+    shared = (namesakes > 1).to_numpy()
+    crowd = np.maximum(crowd, crowd[shared].mean() if shared.any() else 0.0)
     plain = folded(texts)
     table = (
         pl.DataFrame({"name": np.arange(len(plain)), "word": plain.str.split(" ")})
         .explode("word")
-        .filter(pl.col("word") != "")
+        .filter(pl.col("word") != "", ~pl.col("word").is_in(ARTICLES))
         .unique(maintain_order=True)
     )
     every = table["word"].unique().sort()
     words = table.with_columns(word=every.search_sorted(table["word"]).cast(pl.Int64))
     counts = np.bincount(words["word"].to_numpy(), minlength=len(every))
     rarity = -np.log(counts / max(len(plain), 1))
-    return Wording(names, words, every, rarity, rivals, tuning.wording)
+    weight = tuning.duplicates.names
+    return Wording(names, words, every, rarity, crowd, weight, tuning.wording)

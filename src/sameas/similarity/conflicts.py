@@ -1,0 +1,84 @@
+"""Conflicts: two entities of one graph that differ in what an entity has one of.
+
+A city is in one country, so two cities of one name in two countries are two. That a relation has
+one value is told by the graph: nearly all entities that have it have it once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from sameas.compute.arrays import Mask, Numbers, Positions, Vector
+from sameas.graph.matched import MatchedGraph
+from sameas.options.tuning import TUNING, ConflictTuning
+from sameas.similarity.cache import PairCache, Terms
+
+
+@dataclass(frozen=True, eq=False)
+class Conflicts:
+    """What each entity of one graph has one of."""
+
+    held: tuple[pl.DataFrame, pl.DataFrame]
+    """entity, role, other: of relations read forwards, and backwards."""
+    size: int
+    tuning: ConflictTuning = TUNING.conflicts
+
+    @cached_property
+    def compare(self) -> PairCache:
+        """Which pairs differ in a relation, read forwards, and read backwards."""
+        return PairCache(self._compared, self.size)
+
+    def _compared(self, left: Positions, right: Positions) -> tuple[Mask, Mask]:
+        pairs = pl.DataFrame({"pair": np.arange(len(left)), "left": left, "right": right})
+        forwards, backwards = (self._differ(pairs, table) for table in self.held)
+        return forwards, backwards
+
+    def _differ(self, pairs: pl.DataFrame, held: pl.DataFrame) -> Mask:
+        """Which pairs have a relation in common that leads to nothing in common.
+
+        An edge between the two themselves is no conflict.
+        """
+        met = (
+            pairs.join(held, left_on="left", right_on="entity")
+            .join(held, left_on=["right", "role"], right_on=["entity", "role"])
+            .with_columns(
+                agree=(pl.col("other") == pl.col("other_right"))
+                | (pl.col("other") == pl.col("right"))
+                | (pl.col("other_right") == pl.col("left"))
+            )
+            .group_by("pair", "role")
+            .agg(pl.col("agree").any())
+            .filter(~pl.col("agree"))
+        )
+        differ = np.zeros(len(pairs), dtype=np.bool_)
+        differ[met["pair"].to_numpy()] = True
+        return differ
+
+    def learn(self, left: Positions, right: Positions, trust: Vector) -> Terms:
+        """The log-odds of pairs by their conflicts, which do not depend on anchors."""
+        forwards, backwards = self.tuning.forwards, self.tuning.backwards
+
+        def terms(left: Numbers, right: Numbers) -> Vector:
+            differ = self.compare(left, right)
+            return np.asarray(-forwards * differ[0] - backwards * differ[1])[:, None]
+
+        return terms
+
+
+def read_conflicts(graph: MatchedGraph, *, tuning: ConflictTuning = TUNING.conflicts) -> Conflicts:
+    """The relations of a graph that nearly every entity has once."""
+    head, relation, tail = graph.distinct_triples.T
+    held = []
+    for near, far in ((head, tail), (tail, head)):
+        table = pl.DataFrame({"entity": near, "role": relation, "other": far})
+        once = (
+            table.group_by("role")
+            .agg(share=pl.col("entity").n_unique() / pl.len(), many=pl.len())
+            .filter(pl.col("share") >= tuning.once, pl.col("many") >= tuning.fewest)
+        )
+        held.append(table.join(once.select("role"), on="role", how="semi"))
+    return Conflicts((held[0], held[1]), len(graph.entities), tuning)

@@ -1,0 +1,80 @@
+"""Roles: whether what is said of two entities of one graph is said together of others.
+
+A city and a country may have the same name, but no entity has both what is said of cities and what
+is said of countries. Duplicates may share nothing that is said of them and still fit together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array, diags_array
+
+from sameas.compute.arrays import Numbers, Positions, Vector
+from sameas.compute.parallel import slices
+from sameas.graph.matched import MatchedGraph
+from sameas.options.tuning import TUNING, RoleTuning
+from sameas.similarity.cache import AT_ONCE, Terms
+
+
+@dataclass(frozen=True, eq=False)
+class Roles:
+    """Which relations (both ways) and attributes each entity of one graph has."""
+
+    held: csr_array
+    """Ones, shape (entities, roles)."""
+    tuning: RoleTuning = TUNING.roles
+
+    @cached_property
+    def _fit(self) -> tuple[csr_array, csr_array, float]:
+        """Shares of the roles of each entity; how well two roles fit, above those never met."""
+        size = max(self.held.shape[0], 1)
+        counts = np.asarray(self.held.sum(axis=0)).ravel()
+        together = coo_array(self.held.T @ self.held)
+        row, column = together.coords
+        prior, apart = self.tuning.prior, -self.tuning.most
+        expected = counts[row] * counts[column] / size
+        fit = np.log((together.data + prior) / (expected + prior))
+        # Rare roles are rarely met together; only what should have been met says anything.
+        worth = np.clip(fit, apart, self.tuning.most) - apart
+        matrix = csr_array((worth, (row, column)), shape=together.shape)
+        weights = 1.0 / np.maximum(np.asarray(self.held.sum(axis=1)).ravel(), 1.0)
+        shares = csr_array(diags_array(weights) @ self.held)
+        return shares, csr_array(shares @ matrix), apart
+
+    def learn(self, left: Positions, right: Positions, trust: Vector) -> Terms:
+        """The log-odds of pairs by their roles, which do not depend on anchors."""
+        shares, reach, apart = self._fit
+        some = np.diff(self.held.indptr) > 0
+
+        def terms(left: Numbers, right: Numbers) -> Vector:
+            total = np.zeros(len(left))
+            for part in slices(len(left), AT_ONCE):
+                ends = left[part], right[part]
+                fit = np.asarray(reach[ends[0]].multiply(shares[ends[1]]).sum(axis=1)).ravel()
+                total[part] = np.where(some[ends[0]] & some[ends[1]], fit + apart, 0.0)
+            worth = np.clip(self.tuning.weight * total, -self.tuning.against, self.tuning.in_favour)
+            return np.asarray(worth)[:, None]
+
+        return terms
+
+
+def read_roles(graph: MatchedGraph, *, tuning: RoleTuning = TUNING.roles) -> Roles:
+    """The roles of a graph's entities; names are none."""
+    size, relations = len(graph.entities), len(graph.relations)
+    head, relation, tail = graph.distinct_triples.T
+    names = graph.attributes["attribute"].cast(str).unique().sort()
+    is_value = ~graph.attributes["attribute"].is_in(graph.name_paths)
+    said = graph.attributes.filter(is_value)
+    subjects = graph.attribute_entities[is_value.to_numpy()]
+    attribute = names.search_sorted(said["attribute"].cast(str)).to_numpy().astype(np.int64)
+    known = subjects >= 0
+    entity = np.concatenate([head, tail, subjects[known]])
+    role = np.concatenate([relation, relation + relations, attribute[known] + 2 * relations])
+    count = 2 * relations + len(names)
+    held = csr_array((np.ones(len(entity)), (entity, role)), shape=(size, count))
+    held.sum_duplicates()
+    held.data[:] = 1.0
+    return Roles(held, tuning)
