@@ -17,9 +17,10 @@ from sameas.options.tuning import TUNING, Tuning
 from sameas.similarity.attributes import Attributes, read_attributes
 from sameas.similarity.cache import AT_ONCE, Terms
 from sameas.similarity.conflicts import Conflicts, read_conflicts
+from sameas.similarity.matrix import RowProduct
 from sameas.similarity.protocol import Similarity
-from sameas.similarity.several_names import ComparedNames, MaxOverNames
 from sameas.similarity.roles import Roles, read_roles
+from sameas.similarity.several_names import ComparedNames, MaxOverNames
 from sameas.similarity.spelling import Spelling, read_spelling
 from sameas.similarity.types import Types, types_of
 from sameas.similarity.wording import Wording, read_wording
@@ -85,6 +86,7 @@ def make_traits(
     spelling = wording = None
     most = tuning.search.compare_all_up_to
     if pair.is_one_graph and pair.left.source.shape != "records":
+        assert isinstance(cosines, MaxOverNames | RowProduct)
         wording = read_wording(names.left, cosines, pair.left.names, tuning=tuning)
     elif not pair.is_one_graph and isinstance(cosines, MaxOverNames) and max(cosines.shape) <= most:
         texts, rivals = (names.left, names.right), cosines.alike(tuning.search.partners)

@@ -29,7 +29,25 @@ little more in one name, or much more; a word that no other name has in place of
 words in place of others; other numbers; or names that are not alike anyway."""
 
 
-ARTICLES = "the an le la les der die das el los las il lo gli de het".split()
+ARTICLES = frozenset(
+    {
+        "the",
+        "an",
+        "le",
+        "la",
+        "les",
+        "der",
+        "die",
+        "das",
+        "el",
+        "los",
+        "las",
+        "il",
+        "lo",
+        "gli",
+        "het",
+    }
+)
 """Words that a name may have or lack, and is the same."""
 
 
@@ -188,7 +206,7 @@ def read_wording(
     table = (
         pl.DataFrame({"name": np.arange(len(plain)), "word": plain.str.split(" ")})
         .explode("word")
-        .filter(pl.col("word") != "", ~pl.col("word").is_in(ARTICLES))
+        .filter(pl.col("word") != "", ~pl.col("word").is_in(list(ARTICLES)))
         .unique(maintain_order=True)
     )
     every = table["word"].unique().sort()

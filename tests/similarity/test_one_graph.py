@@ -1,0 +1,88 @@
+"""What tells the entities of one graph apart: words, roles, conflicts."""
+
+import polars as pl
+import pytest
+
+import sameas
+
+LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
+
+
+def graph(names, triples=()):
+    """A graph of entities with names."""
+    table = pl.DataFrame(
+        [*triples] or [("x", "r", "y")], schema=["head", "relation", "tail"], orient="row"
+    )
+    entities = dict.fromkeys([*names, *table["head"], *table["tail"]])
+    return sameas.Graph.from_triples(
+        table,
+        entities=pl.Series(list(entities)),
+        names=pl.Series([names.get(e, e) for e in entities]),
+    )
+
+
+def same(result, one, other):
+    """Whether two entities are in one cluster."""
+    members = dict(result.clusters.members.select("entity", "cluster").rows())
+    return one in members and members[one] == members.get(other)
+
+
+OTHERS = {
+    f"o{number}": name
+    for number, name in enumerate(
+        "Copper Pipe,Steel Beam,Garden Fence,Roof Tile,Window Frame,Oak Door,Sand Bag,Wall Paint,"
+        "Floor Plan,Brick Kiln,Crane Hook,Glass Pane,Iron Nail,Lime Mortar,Paper Roll".split(",")
+    )
+}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("Tower Monitor", "Tower Monitors", True),
+        ("Salt Lake City Hall", "The Salt Lake City Hall", True),
+        ("Lake Salt City", "Salt Lake City", True),
+        ("Standard 5080-1", "Standard 5080-2", False),
+        ("150mm Long Ties", "350mm Long Ties", False),
+        ("Diagram A", "Diagram B", False),
+    ],
+)
+def test_words_that_differ_tell_things_apart(one, other, expected):
+    result = sameas.dedupe(graph({"a": one, "b": other, **OTHERS}))
+    assert same(result, "a", "b") is expected
+
+
+def places(*, of_one_country):
+    """Two towns of one name, and other towns, each in one country."""
+    names = {"a": "Kingston Harbour", "b": "Kingston Harbour", **OTHERS}
+    countries = {"a": "c1", "b": "c1" if of_one_country else "c2"}
+    triples = [
+        (town, "country", countries.get(town, f"c{number % 5}"))
+        for number, town in enumerate(names)
+    ]
+    return graph(names, triples)
+
+
+def score(result, one, other):
+    """The score of a pair above its threshold, and the threshold."""
+    pair = result.candidates.filter(pl.col("left") == one, pl.col("right") == other)
+    return pair["score"][0] + result.diagnostics.threshold
+
+
+def test_to_be_in_two_countries_speaks_against_two_of_one_name():
+    one, two = (sameas.dedupe(places(of_one_country=which)) for which in (True, False))
+    assert same(one, "a", "b")
+    assert score(two, "a", "b") < score(one, "a", "b") - 5
+
+
+def test_what_is_said_of_a_town_and_of_a_country_is_not_said_of_one_thing():
+    names = {"a": "Monaco", "b": "Monaco", **OTHERS}
+    towns = [(town, "part of", f"d{number}") for number, town in enumerate(OTHERS)]
+    countries = [(f"d{number}", "capital", f"o{number}") for number in range(15)]
+    two_towns = [("a", "part of", "d3"), ("b", "part of", "d3")]
+    town_and_country = [("a", "part of", "d3"), ("b", "capital", "o4")]
+    towns_alike, unlike = (
+        sameas.dedupe(graph(names, [*towns, *countries, *there]))
+        for there in (two_towns, town_and_country)
+    )
+    assert score(unlike, "a", "b") < score(towns_alike, "a", "b") - 5
