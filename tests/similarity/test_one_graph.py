@@ -30,7 +30,23 @@ def same(result, one, other):
 OTHERS = {
     f"o{number}": name
     for number, name in enumerate(
-        ["Copper Pipe", "Steel Beam", "Garden Fence", "Roof Tile", "Window Frame", "Oak Door", "Sand Bag", "Wall Paint", "Floor Plan", "Brick Kiln", "Crane Hook", "Glass Pane", "Iron Nail", "Lime Mortar", "Paper Roll"]
+        [
+            "Copper Pipe",
+            "Steel Beam",
+            "Garden Fence",
+            "Roof Tile",
+            "Window Frame",
+            "Oak Door",
+            "Sand Bag",
+            "Wall Paint",
+            "Floor Plan",
+            "Brick Kiln",
+            "Crane Hook",
+            "Glass Pane",
+            "Iron Nail",
+            "Lime Mortar",
+            "Paper Roll",
+        ]
     )
 }
 

@@ -317,10 +317,10 @@ class WordingTuning:
     little: float = chosen(0.3, "share of rarity", DUPLICATES)
     """The share of a name's rarity up to which further words are little."""
     worth: tuple[float, ...] = chosen(
-        (6.0, 2.5, -4.0, 1.0, -5.0, -1.0, -8.0, -10.0), "log-odds", DUPLICATES
+        (6.0, 2.5, -4.0, 1.0, -5.0, -1.0, -8.0, -10.0, -6.0), "log-odds", DUPLICATES
     )
     """What it says if words are the same, spelled otherwise, alike but known, little more, much
-    more, strange, others, or other numbers."""
+    more, strange, others, or other numbers; or if names are not alike at all."""
     respelled: float = chosen(0.6, "share", DUPLICATES)
     """The share of what spelling takes from the cosine of two names that is given back."""
     namesakes: float = chosen(6.0, "log-odds", DUPLICATES)

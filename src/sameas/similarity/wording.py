@@ -30,23 +30,7 @@ words in place of others; other numbers; or names that are not alike anyway."""
 
 
 ARTICLES = frozenset(
-    {
-        "the",
-        "an",
-        "le",
-        "la",
-        "les",
-        "der",
-        "die",
-        "das",
-        "el",
-        "los",
-        "las",
-        "il",
-        "lo",
-        "gli",
-        "het",
-    }
+    {"the", "an", "le", "la", "les", "der", "die", "das", "el", "los", "las", "il", "lo", "gli"}
 )
 """Words that a name may have or lack, and is the same."""
 
@@ -176,7 +160,7 @@ class Wording:
 
     def learn(self, left: Positions, right: Positions, trust: Vector) -> Terms:
         """The log-odds of pairs by their wording, which do not depend on anchors."""
-        worth = np.append(self.tuning.worth, 0.0)
+        worth = np.array(self.tuning.worth)
         given_back = np.zeros(UNALIKE + 1)
         given_back[[SAME, SPELLED]] = 1.0, self.tuning.respelled
 
