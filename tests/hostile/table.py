@@ -235,6 +235,7 @@ def options(folder: Path) -> Iterator[Attempt]:
 
     given = {
         "align": ALIGN,
+        "dedupe": ("dedupe", "../good/l.tsv", "-o", "out/d.tsv"),
         "convert": ("convert", "../good/few.tsv", "out/k.nt"),
         "inspect": ("inspect", "../good/l.tsv"),
         "evaluate": ("evaluate", "../good/few.tsv", "../good/few.tsv"),

@@ -17,6 +17,7 @@ from sameas.cli.command import (
     START,
     command,
     is_quiet,
+    is_verbose,
     load_libraries,
     print_table,
     progress_display,
@@ -193,14 +194,16 @@ def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str
     yield "clusters", f"{values['clusters']:,} of {values['clustered_entities']:,} entities"
     yield "largest", f"{values['largest_cluster']:,} members"
     yield "without duplicate", f"{values['unmatched']:,} of {figures.left_candidates:,}"
-    if figures.refinement_rounds is not None:
-        yield "learning", f"{figures.refinement_rounds} rounds, {figures.anchors:,} anchors"
-    if figures.candidate_pairs is not None:
-        yield "candidates", f"{figures.candidate_pairs:,} pairs"
-    phases = ", ".join(f"{phase} {value:.1f}" for phase, value in values["seconds"].items())
-    yield "seconds", f"{values['total_seconds']:.1f} ({phases})"
-    if values["peak_memory_bytes"]:
-        yield "peak memory", f"{values['peak_memory_bytes'] / 2**30:.2f} GiB"
+    if is_verbose():
+        if figures.refinement_rounds is not None:
+            yield "learning", f"{figures.refinement_rounds} rounds, {figures.anchors:,} anchors"
+        if figures.candidate_pairs is not None:
+            yield "compared", f"{figures.candidate_pairs:,} pairs"
+        phases = ", ".join(f"{phase} {value:.1f}" for phase, value in values["seconds"].items())
+        yield "seconds", phases
+    memory = values["peak_memory_bytes"]
+    used = f", {memory / 2**30:.2f} GiB of memory" if memory else ""
+    yield "took", f"{values['total_seconds']:.1f} seconds{used}"
 
 
 def _rows(alignment: Alignment, clusters: Clusters, chosen: Any) -> Iterator[tuple[Any, ...]]:

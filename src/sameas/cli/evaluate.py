@@ -20,7 +20,7 @@ from sameas.options.declare import Option
     entity which gold mentions, strict precision and strict F1 over all links. With --complete,
     precision is over all links of the kinds that gold mentions; a file of links does not tell
     kinds, so there it is the strict one. The calibration error says how far the confidence of the
-    judged links is from the share of them that is right. With --no-match, unmatched recall is the
+    judged links is from the share of them that is correct. With --no-match, unmatched recall is the
     share of those entities that have no link. Gold that does not fit the graphs is pointed out.
 
     Clusters (a run of `sameas dedupe`, or a table with the columns entity and cluster) are

@@ -155,7 +155,7 @@ def without_header(gold: pl.DataFrame, found: Alignment | pl.DataFrame, place: s
 
 @dataclass(frozen=True)
 class Bin:
-    """Links of nearly the same confidence: the mean of it, and the share that is right."""
+    """Links of nearly the same confidence: the mean of it, and the share that is correct."""
 
     low: float
     """Where the interval of confidence begins."""
@@ -195,7 +195,7 @@ def calibration(
     *,
     complete: bool = False,
 ) -> Calibration:
-    """How well the confidence of links tells whether they are right.
+    """How well the confidence of links tells whether they are correct.
 
     Over the links that gold can judge: those that touch an entity which gold or ``no_match``
     mentions; with ``complete``, all links of the kinds of entities that gold mentions. Links

@@ -28,7 +28,7 @@ class Curve:
     """The probability beyond which a link is made."""
 
     def __call__(self, probability: Vector) -> Vector:
-        """How many of the links with these probabilities in the plan are right, as a share.
+        """How many of the links with these probabilities in the plan are correct, as a share.
 
         Below one half it is never above the probability. Decoys were links that had been made;
         they say little about the leftovers, which compete with each other.

@@ -96,7 +96,7 @@ def _with_intervals(
 def _figures(
     estimated: Estimate, kept: Vector, counts: list[int], luck: float = 0.0
 ) -> dict[str, float]:
-    """The figures that an estimate gives; ``luck`` is how many deviations more links are right."""
+    """The figures that an estimate gives; ``luck`` is how many deviations more links are correct."""
     confidence = estimated.curve(kept)
     chance = np.sqrt((confidence * (1 - confidence)).sum())
     right = float(np.clip(confidence.sum() + luck * chance, 0.0, len(kept)))
@@ -237,7 +237,7 @@ def estimate(
         wrong = _wrong_links(sides, weights, alone, curve)
         counts = np.concatenate([*wrong, *more])
         curve = fit_curve(links, np.concatenate(chances), counts, tuning=tuning).bounded(tuning)
-    # Both sides have the same number of counterparts, at least as many as there are right links.
+    # Both sides have the same number of counterparts, at least as many as there are correct links.
     # The side with fewer entities without one tells it better.
     without = np.array([side.without(each) for side, each in zip(sides, weights, strict=True)])
     every = np.array([len(side.everyone.entity) for side in sides])

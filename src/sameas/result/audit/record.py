@@ -12,7 +12,7 @@ from sameas.result.shown import audit_html
 
 @dataclass(frozen=True)
 class Group:
-    """Links of one group of entities, and the share of them that is right."""
+    """Links of one group of entities, and the share of them that is correct."""
 
     by: str
     """Type, degree or script."""
@@ -38,7 +38,7 @@ class Audit:
 
     links: int
     right: float
-    """How many of the links are right."""
+    """How many of the links are correct."""
     right_low: float
     right_high: float
     precision: float

@@ -77,7 +77,7 @@ WEIGHTS = {
 }
 """What a weight is for."""
 MEASURES = {
-    "sketch": "neighbours' names were compared in short",
+    "sketch": "neighbours' names were compared by sketches",
     "threshold": "what a pair must exceed to be likelier than no link",
 }
 REASONS = {
