@@ -96,7 +96,7 @@ def _with_intervals(
 def _figures(
     estimated: Estimate, kept: Vector, counts: list[int], luck: float = 0.0
 ) -> dict[str, float]:
-    """The figures that an estimate gives; ``luck`` is how many deviations more links are correct."""
+    """The figures of an estimate; ``luck`` is how many deviations more links are correct."""
     confidence = estimated.curve(kept)
     chance = np.sqrt((confidence * (1 - confidence)).sum())
     right = float(np.clip(confidence.sum() + luck * chance, 0.0, len(kept)))
