@@ -198,6 +198,17 @@ def records(results: Results) -> str:
     return f"{table(header, rows)}\n\n{results.origin('records')}"
 
 
+def duplicates(results: Results) -> str:
+    """Duplicates within one table: pairs and whole clusters."""
+    keys = ("pairwise_precision", "pairwise_recall", "pairwise_f1", "cluster_f1")
+    rows = [
+        [name, *(score(values[key]) for key in keys)]
+        for name, values in sorted(results["duplicates"].items())
+    ]
+    header = ["table", "precision of pairs", "recall of pairs", "**F1 of pairs**", "F1 of clusters"]
+    return f"{table(header, rows)}\n\n{results.origin('duplicates')}"
+
+
 # Speed and scale
 
 YARDSTICKS = {"best": "yardstick", "paper": "yardstick", "exact": "yardstick, exact"}
@@ -225,15 +236,22 @@ def summary(results: Results) -> str:
         *summary_of_records(results),
         *summary_of_speed(results),
     ]
-    parts = ("best", "open", "paris", "real", "large", "records", "speed", "ladder", "ladder-long")
+    quality_parts = ("best", "open", "paris", "real", "large", "records", "duplicates")
+    parts = (*quality_parts, "speed", "ladder", "ladder-long")
     return f"{table(['', '**sameas**', 'for comparison'], rows)}\n\n{results.origin(*parts)}"
 
 
 def summary_of_records(results: Results) -> list[list[str]]:
-    """Tables: links between two of them."""
-    known = results["records"]
-    cells = [f"{name} {score(values['f1'])}" for name, values in sorted(known.items())]
-    return [["tables of records: F1", ", ".join(cells), ""]] if cells else []
+    """Tables: links between two of them, duplicates within one."""
+    rows = []
+    for part, key, words in (
+        ("records", "f1", "two tables of records: F1 of links"),
+        ("duplicates", "pairwise_f1", "duplicates in a table: F1 of pairs"),
+    ):
+        known = sorted(results[part].items())
+        cells = [f"{name} {score(values[key])}" for name, values in known]
+        rows += [[words, ", ".join(cells), ""]] if cells else []
+    return rows
 
 
 def summary_of_speed(results: Results) -> list[list[str]]:
@@ -530,6 +548,7 @@ BLOCKS: Mapping[str, Block] = {
     "calibration": calibration,
     "real": real,
     "records": records,
+    "duplicates": duplicates,
     "summary": summary,
     "speed": of_benchmark("speed", speed, "dbp15k/zh_en"),
     "solver": of_benchmark("solver", solver, "dbp15k/zh_en"),

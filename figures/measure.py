@@ -202,6 +202,23 @@ def records(places: Places) -> Iterator[Case]:
             yield folder.name, partial(linked, folder)
 
 
+def duplicates(places: Places) -> Iterator[Case]:
+    """One table with duplicates, the file as it is: DATA/records/NAME."""
+
+    def measure(folder: Path) -> Values:
+        with tempfile.TemporaryDirectory() as place:
+            out = str(Path(place) / "clusters.csv")
+            printed("dedupe", str(folder / "table.csv"), "-o", out)
+            judged = printed("evaluate", out, str(folder / "gold.csv"), "--json")
+        values: Values = json.loads(judged)
+        kept = ("pairwise_precision", "pairwise_recall", "pairwise_f1", "cluster_f1")
+        return {key: values[key] for key in kept}
+
+    for folder in sorted(places.data.glob("records/*")):
+        if (folder / "table.csv").is_file():
+            yield folder.name, partial(measure, folder)
+
+
 # Text that commands print
 
 
@@ -367,6 +384,7 @@ PARTS = (
     Part("both", both_names, 0.5),
     Part("real", real, 4),
     Part("records", records, 0.5),
+    Part("duplicates", duplicates, 0.5),
     Part("territories", territories, 2),
     Part("speed", of_one("speed"), 5, code=BENCHMARKED),
     Part("solver", of_one("solver"), 3, code=BENCHMARKED),
