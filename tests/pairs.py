@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 
@@ -18,6 +20,15 @@ def matched_pair(
     left = left if isinstance(left, MatchedGraph) else understand_alone(left)
     right = right if isinstance(right, MatchedGraph) else understand_alone(right)
     return MatchedPair(left=left, right=right, gold=gold)
+
+
+def renamed(graph: Graph, prefix: str = "x:") -> Graph:
+    """The same graph with other ids of entities."""
+    tables = {
+        name: getattr(graph, name).with_columns(prefix + pl.col("entity"))
+        for name in ("attributes", "alternatives")
+    }
+    return replace(graph, entities=prefix + graph.entities, given_names=graph.names, **tables)
 
 
 def best_connected(demo: GraphPair, counterparts: int = 180, others: int = 40) -> MatchedPair:

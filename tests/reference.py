@@ -338,24 +338,27 @@ def sparse_sinkhorn(profit, temperature, iterations):
 # --- evidence ---------------------------------------------------------------------------------
 
 
-def literal_values(graph):
-    """(entity, attribute, value) of a graph, by position, values trimmed and in lower case.
+def names_as_values(graph, other):
+    """(entity, name) of a graph, by position, names trimmed and in lower case.
 
-    A value that is the entity's name already is none.
+    There are none unless an entity of either graph has several names.
     """
+    if not len(graph.alternatives) + len(other.alternatives):
+        return set()
     position = {uri: place for place, uri in enumerate(graph.entities)}
+    further = [(position[entity], name) for entity, name in graph.alternatives.iter_rows()]
     return {
-        (position[entity], attribute, value.strip(WHITE_SPACE).lower())
-        for entity, attribute, value in graph.attributes.iter_rows()
-        if value != graph.names[position[entity]]
+        (entity, name.strip(WHITE_SPACE).lower())
+        for entity, name in [*enumerate(graph.names), *further]
+        if name
     }
 
 
 def edges(graph, other, *, hub, relations=True):
     """What each entity has: {(entity, relation, far node): how many have that in common}.
 
-    A relation is ("forward" or "inverse", its position), or ("attribute", its name). A far node
-    is ("entity", its position), or ("value", its text) where the other graph has that value too.
+    A relation is ("forward" or "inverse", its position), or ("name",). A far node is ("entity",
+    its position), or ("value", its text) where the other graph has that name too.
     """
     found = set()
     for h, r, t in distinct(graph):
@@ -363,10 +366,10 @@ def edges(graph, other, *, hub, relations=True):
             kind = r if relations else 0
             found.add((h, ("forward", kind), ("entity", t)))
             found.add((t, ("inverse", kind), ("entity", h)))
-    theirs = {value for _, _, value in literal_values(other)}
-    for entity, attribute, value in literal_values(graph):
-        if value in theirs:
-            found.add((entity, ("attribute", attribute), ("value", value)))
+    theirs = {name for _, name in names_as_values(other, graph)}
+    for entity, name in names_as_values(graph, other):
+        if name in theirs:
+            found.add((entity, ("name",), ("value", name)))
     fans = Counter((relation, far) for _, relation, far in found)
     listed = Edges((edge, fans[edge[1:]]) for edge in found if fans[edge[1:]] <= hub)
     listed.hubs = {far for (_, far), many in fans.items() if many > hub}

@@ -86,26 +86,24 @@ def pairs(draw, **sizes):
     return matched_pair(left=left, right=right, gold=gold if count else None)
 
 
-LITERALS = ["1984", " 1984", "Paris", "PARIS\u3000", "", " ", "ΣΑΣ", "x"]
+FURTHER_NAMES = ["1984", " 1984", "Paris", "PARIS\u3000", "", " ", "ΣΑΣ", "x"]
 """Few values, some of which are the same once trimmed and in lower case."""
 
 
 @st.composite
-def with_attributes(draw, drawn):
-    """A drawn pair, whose entities have literal values that both sides often share."""
+def with_further_names(draw, drawn):
+    """A drawn pair, whose entities have further names that both sides often share."""
     pair = draw(drawn)
     graphs = []
     for graph in (pair.left, pair.right):
         rows = []
         if len(graph.entities):
             row = st.tuples(
-                st.sampled_from(graph.entities.to_list()),
-                st.sampled_from(["born", "called", "r0"]),
-                st.sampled_from(LITERALS),
+                st.sampled_from(graph.entities.to_list()), st.sampled_from(FURTHER_NAMES)
             )
             rows = draw(st.lists(row, max_size=6))
-        schema = graph.attributes.schema
-        graphs.append(replace(graph, attributes=pl.DataFrame(rows, schema=schema, orient="row")))
+        further = pl.DataFrame(rows, schema=graph.alternatives.schema, orient="row")
+        graphs.append(replace(graph, alternatives=further))
     return replace(pair, left=graphs[0], right=graphs[1])
 
 

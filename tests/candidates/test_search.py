@@ -31,6 +31,7 @@ from sameas.options.tuning import TUNING
 from sameas.result.alignment import Diagnostics
 from sameas.similarity.features import name_features, neighbourhood_rows
 from sameas.similarity.matrix import make_profit
+from sameas.similarity.several_names import compared_names
 from strategies import pairs, paper
 
 SIZE = 1000
@@ -243,7 +244,20 @@ def generated(script):
 
 @pytest.fixture(scope="module")
 def generated_clues(generated):
-    return make_clues(generated, Options(), everyone(generated))
+    return clues_of(generated)
+
+
+def clues_of(pair):
+    """All clues of a pair."""
+    names = compared_names(pair, Options(), Inputs())
+    return make_clues(pair, Options(), everyone(pair), names)
+
+
+def clues_of_rows(left, right):
+    """Clues of one name each."""
+    owners = np.arange(left.shape[0]), np.arange(right.shape[0])
+    lonely = no_neighbours(left.shape[0]), no_neighbours(right.shape[0])
+    return Clues((left, right), owners, None, lonely)
 
 
 def everyone(pair):
@@ -296,7 +310,7 @@ def test_recall_is_the_share_of_pairs_best_for_both_that_were_found(n, m):
     profit = make_profit(mixed_rows(rng, n), mixed_rows(rng, m))
     proposed = (rng.random((n, 8)) < 0.5).astype(np.float32)
     theirs = (rng.random((m, 8)) < 0.3).astype(np.float32)
-    hints = Clues(csr_array(proposed), csr_array(theirs), no_neighbours(n), no_neighbours(m))
+    hints = clues_of_rows(csr_array(proposed), csr_array(theirs))
     found = by_clues(profit, 4, hints)
     assert n <= TUNING.search.recall_sample
     matrix = exact(profit)
@@ -313,12 +327,7 @@ def test_recall_is_the_share_of_pairs_best_for_both_that_were_found(n, m):
 def test_no_clues_find_nothing_and_the_recall_says_so():
     rng = np.random.default_rng(5)
     profit = make_profit(mixed_rows(rng, 7), mixed_rows(rng, 6))
-    nothing = Clues(
-        csr_array((7, 0), dtype=np.float32),
-        csr_array((6, 0), dtype=np.float32),
-        no_neighbours(7),
-        no_neighbours(6),
-    )
+    nothing = clues_of_rows(*(csr_array((size, 0), dtype=np.float32) for size in (7, 6)))
     found = by_clues(profit, 5, nothing)
     assert len(found) == 0
     assert found.recall == 0
@@ -365,7 +374,7 @@ def test_neighbours_propose_entities_without_a_name():
     names = ["", "Tallinn", "Riga", "Vilnius", "Helsinki", "Stockholm", "Oslo", "Reykjavik"]
     triples = [(0, 0, i) for i in (1, 2, 3)]
     pair = matched_pair(left=graph("l", names, triples), right=graph("r", names, triples))
-    found = propose_by_clues(make_clues(pair, Options(), everyone(pair)), 2, progress=ignore)
+    found = propose_by_clues(clues_of(pair), 2, progress=ignore)
     assert 0 in found
     assert set(range(0, 64, 9)) <= set(found.tolist())
 
@@ -373,7 +382,7 @@ def test_neighbours_propose_entities_without_a_name():
 def test_both_sides_propose_by_clues():
     names = [f"{a}{b}{c}" for a in "abcdef" for b in "ghijkl" for c in "mnopqr"]
     pair = matched_pair(left=graph("l", names[::27]), right=graph("r", names))
-    found = propose_by_clues(make_clues(pair, Options(), everyone(pair)), 2, progress=ignore)
+    found = propose_by_clues(clues_of(pair), 2, progress=ignore)
     shared = [{name[:2], name[1:]} for name in names]
     left = set().union(*shared[::27])
     able = [j for j, own in enumerate(shared) if own & left]
@@ -399,7 +408,7 @@ def test_little_to_go_by(case, linked):
         for side, names in zip("lr", CASES[case], strict=True)
     )
     pair = matched_pair(left=left, right=right)
-    hints = make_clues(pair, Options(), everyone(pair))
+    hints = clues_of(pair)
     found = by_clues(profit_of(pair, Options()), 2, hints)
     assert found.recall is None or 0 <= found.recall <= 1
     assert (found.find(*(side.astype(np.int64) for side in (found.left, found.right))) >= 0).all()
@@ -411,7 +420,7 @@ def test_little_to_go_by(case, linked):
 def test_an_empty_side_has_no_candidates_by_clues(n, m):
     names = ["paris", "london", "riga"]
     pair = matched_pair(left=graph("l", names[:n]), right=graph("r", names[:m]))
-    hints = make_clues(pair, Options(), everyone(pair))
+    hints = clues_of(pair)
     found = by_clues(profit_of(pair, Options()), 2, hints)
     assert len(found) == 0
     assert found.recall is None

@@ -430,7 +430,7 @@ def of_every_kind(*, kinds="both"):
     pair = matched_pair(left=left, right=right)
     if kinds != "none":
         codes = {"Class": 1, "property": 2, "other": 3}
-        numbers = np.array([codes.get(entity, 0) for entity in entities], np.int8)
+        numbers = np.array([codes.get(entity, 0) for entity in pair.left.entities], np.int8)
         of_right = np.array([codes.get(entity, 0) for entity in BY_KIND], np.int8)
         right = replace(pair.right, kinds=of_right if kinds == "both" else pair.right.kinds)
         pair = replace(pair, left=replace(pair.left, kinds=numbers), right=right)

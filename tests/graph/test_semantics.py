@@ -14,6 +14,7 @@ from click.testing import CliRunner
 import sameas
 from sameas import Graph, GraphPair, Reading
 from sameas.cli.main import main
+from sameas.graph.iri import OWL, TYPE
 from sameas.graph.kind import Kind
 from sameas.graph.labels import are_identifiers, looks_like_words
 from sameas.graph.semantics.paths import SEPARATOR
@@ -329,17 +330,22 @@ def test_names_are_in_the_language_that_both_graphs_have():
     assert names_of(matched(left, alone))["a"] == "Cologne"
 
 
-def test_one_graph_without_rdf_stays_as_it_is():
-    table = Graph.from_triples([("a", "r", "b")])
+def test_what_a_table_holds_are_things_with_the_names_that_were_given():
+    table = Graph.from_triples([("a", "r", "b")], names={"a": "Anna"})
     pair = understand(GraphPair(left=table, right=graph_of(":Anna :r :Boris .")))
-    assert not pair.both_rdf
-    assert pair.right.is_rdf
     for left in (pair.left, understand(GraphPair(left=table, right=table)).left):
         assert left.source is table
         assert left.triples is table.triples
-        assert left.names is table.names
+        assert left.names.to_list() == ["Anna", "b"]
         assert left.kinds.tolist() == [Kind.INDIVIDUAL] * 2
         assert left.linkable.tolist() == [0, 1]
+
+
+def test_a_table_says_what_is_a_class_in_the_words_of_rdf():
+    rows = [("a", TYPE, "A"), ("B", TYPE, f"{OWL}Class"), ("a", "B", "r"), ("r", "r", "a")]
+    graph = understand(GraphPair(left=Graph.from_triples(rows), right=Graph.from_triples([]))).left
+    kinds = dict(zip(graph.entities, graph.kinds, strict=True))
+    assert kinds == {"a": Kind.INDIVIDUAL, "A": Kind.CLASS, "B": Kind.CLASS, "r": Kind.INDIVIDUAL}
 
 
 def test_what_was_read_can_be_understood_again():

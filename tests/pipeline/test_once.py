@@ -15,10 +15,11 @@ import sameas.pipeline.align  # noqa: F401
 from sameas.candidates.pairs import Candidates
 from sameas.cli.main import main
 from sameas.graph.task import Constraints
-from sameas.similarity.types import Types
 
 FUNCTIONS = {
     "choose_support": "languages are detected",
+    "exclusions_of": "types that exclude each other are found",
+    "types_of": "types are read",
     "compared_names": "names are listed",
     "edges_of": "edges are read",
     "engine_at": "the engine is started",
@@ -71,7 +72,7 @@ def counted(monkeypatch):
             function = getattr(module, name)
             made.setdefault(function, counting(name, function))
             monkeypatch.setattr(module, name, made[function])
-    for owner, name in ((Candidates, "left"), (Constraints, "crowd"), (Types, "exclusions")):
+    for owner, name in ((Candidates, "left"), (Constraints, "crowd")):
         computed = cached_property(counting(name, vars(owner)[name].func))
         computed.__set_name__(owner, name)
         monkeypatch.setattr(owner, name, computed)
@@ -85,6 +86,5 @@ def test_what_depends_on_the_input_alone_is_computed_once(graphs, counted, tmp_p
     assert summary["links"] == 60
     assert {name: counted[name] for name in FUNCTIONS} == dict.fromkeys(FUNCTIONS, 1)
     assert counted["crowd"] == 1
-    assert counted["exclusions"] <= 2, "for links by IRI, and for the model"
     # A set of pairs is made for the candidates, in each round, and at the end.
     assert counted["left"] <= 4 * (summary["refinement_rounds"] + 2)

@@ -24,21 +24,22 @@ from sameas.options.tuning import TUNING
 from sameas.refinement import evidence
 from sameas.refinement.evidence import Anchors, gather_evidence, match_relations
 from sameas.similarity.edges import edges_of
-from strategies import kindred, pairs, with_attributes
+from strategies import kindred, pairs, with_further_names
 
 FAR = 10**6
 hubs = st.sampled_from([FAR, 3, 2, 1])
-both = with_attributes(st.one_of(pairs(max_triples=14), kindred()))
-"""Two graphs with values: unrelated ones, and such that say much the same."""
+both = with_further_names(st.one_of(pairs(max_triples=14), kindred()))
+"""Two graphs with several names: unrelated ones, and such that say much the same."""
 
 
 # --- in and out of positions --------------------------------------------------------------------
 
 
 def shared_values(pair):
+    left, right = pair.left, pair.right
     texts = [
-        {value for _, _, value in reference.literal_values(side)}
-        for side in (pair.left, pair.right)
+        {name for _, name in reference.names_as_values(*sides)}
+        for sides in ((left, right), (right, left))
     ]
     return sorted(texts[0] & texts[1])
 
@@ -49,7 +50,7 @@ def labels(graph):
     return [
         *(("forward", r) for r in range(count)),
         *(("inverse", r) for r in range(count)),
-        *(("attribute", name) for name in sorted(set(graph.attributes["attribute"]))),
+        ("name",),
     ]
 
 
@@ -127,16 +128,16 @@ def test_edges_equal_those_listed_one_by_one(relations, pair, hub):
         assert as_told(edges, own, shared) == expected
 
 
-def small(triples, size=4, attributes=(), prefix="e"):
-    """A graph of positions, with two relations."""
-    schema = {"entity": pl.String, "attribute": pl.String, "value": pl.String}
+def small(triples, size=4, further=(), prefix="e"):
+    """A graph of positions without first names, with two relations and some further names."""
+    schema = {"entity": pl.String, "name": pl.String}
     return Graph(
         entities=pl.Series([f"{prefix}{i}" for i in range(size)], dtype=pl.String),
         given_names=pl.Series([""] * size, dtype=pl.String),
         relations=pl.Series(["p", "q"]),
         triples=np.array(triples, dtype=np.int64).reshape(-1, 3),
-        attributes=pl.DataFrame(
-            [(f"{prefix}{i}", a, v) for i, a, v in attributes], schema=schema, orient="row"
+        alternatives=pl.DataFrame(
+            [(f"{prefix}{i}", name) for i, name in further], schema=schema, orient="row"
         ),
     )
 
@@ -174,24 +175,20 @@ def test_a_far_node_that_too_many_have_through_one_relation_is_left_out():
     ]
 
 
-def test_values_count_only_if_both_graphs_have_them_and_have_the_same_number_on_both_sides():
-    left = small(
-        [], size=2, attributes=[(0, "born", "1984"), (0, "born", " 1984 "), (1, "of", "Rome")]
-    )
-    right = small(
-        [], size=3, attributes=[(2, "year", "1984"), (0, "in", "ROME"), (1, "year", "2000")]
-    )
+def test_names_count_only_if_both_graphs_have_them_and_have_the_same_number_on_both_sides():
+    left = small([], size=2, further=[(0, "1984"), (0, " 1984 "), (1, "Rome")])
+    right = small([], size=3, further=[(2, "1984"), (0, "ROME"), (1, "2000")])
     edges = edges_of(matched_pair(left=left, right=right), hub=FAR)
-    # In order of the values, after the entities: 1984, rome. Attributes follow 2 times 2 relations.
-    assert rows(edges[0]) == [(0, 4, 2, 1), (1, 5, 3, 1)]
-    assert rows(edges[1]) == [(0, 4, 4, 1), (2, 5, 3, 1)]
+    # In order of the names, after the entities: 1984, rome. Names follow 2 times 2 relations.
+    assert rows(edges[0]) == [(0, 4, 2, 1), (1, 4, 3, 1)]
+    assert rows(edges[1]) == [(0, 4, 4, 1), (2, 4, 3, 1)]
     assert [side.nodes for side in edges] == [4, 5]
-    assert [side.relations for side in edges] == [6, 6]
+    assert [side.relations for side in edges] == [5, 5]
 
 
-def test_a_value_that_too_many_have_is_left_out_on_that_side_alone():
-    left = small([], attributes=[(0, "of", "x"), (1, "of", "x")])
-    right = small([], attributes=[(0, "of", "x")])
+def test_a_name_that_too_many_have_is_left_out_on_that_side_alone():
+    left = small([], further=[(0, "x"), (1, "x")])
+    right = small([], further=[(0, "x")])
     edges = edges_of(matched_pair(left=left, right=right), hub=1)
     assert rows(edges[0]) == []
     assert rows(edges[1]) == [(0, 4, 4, 1)]
@@ -242,7 +239,7 @@ def test_a_relation_and_its_inverse_under_another_name_match():
     told = dict(zip(zip(found.left, found.right, strict=True), found.match, strict=True))
     # p is q backwards, on two edges; q is p, on one.
     assert told == pytest.approx({(0, 3): 2 / 5, (2, 1): 2 / 5, (1, 0): 1 / 4, (3, 2): 1 / 4})
-    assert_allclose(found.left_cover, [3 / 6, 2 / 5, 3 / 6, 2 / 5])
+    assert_allclose(found.left_cover, [3 / 6, 2 / 5, 3 / 6, 2 / 5, 1 / 4])
 
 
 def test_matches_that_are_seldom_are_dropped_and_do_not_cover():
@@ -317,12 +314,12 @@ def test_evidence_in_larger_graphs_equals_that_of_loops(seed):
     rng = np.random.default_rng(seed)
     size, truth = 14, rng.permutation(14)
     triples = rng.integers(0, (size, 2, size), (60, 3))
-    values = [(int(i), f"a{i % 2}", f"v{rng.integers(4)}") for i in rng.integers(0, size, 12)]
+    names = [(int(i), f"v{rng.integers(4)}") for i in rng.integers(0, size, 12)]
     other = triples[rng.random(len(triples)) < 0.8]
     other = np.stack([truth[other[:, 0]], 1 - other[:, 1], truth[other[:, 2]]], axis=1)
-    turned = [(int(truth[i]), f"b{a[1]}", v.upper()) for i, a, v in values[:9]]
+    turned = [(int(truth[i]), name.upper()) for i, name in names[:9]]
     pair = matched_pair(
-        left=small(triples, size, values), right=small(other, size, turned, prefix="r")
+        left=small(triples, size, names), right=small(other, size, turned, prefix="r")
     )
     hub = (FAR, 3)[seed % 2]
     sides = (pair.left, pair.right), (pair.right, pair.left)
@@ -455,16 +452,16 @@ def test_empty_graphs_say_nothing(sizes):
     anchors = Anchors(none, none, np.zeros(0))
     relations = match_relations(*edges, anchors)
     assert len(relations.left) == 0
-    assert_allclose(relations.left_cover, [1 / 4] * 4)
+    assert_allclose(relations.left_cover, [1 / 4] * 5)
     nobody = from_pairs(sizes, none, none, np.zeros(0, dtype=np.float32))
     old, new, about_new = gather_evidence(*edges, anchors, relations, nobody, enter=0.0)
     assert old.shape == about_new.shape == (3, 0)
     assert new.shape == (2, 0)
 
 
-def test_values_speak_without_any_anchor():
-    left = small([], size=2, attributes=[(0, "born", "1984"), (1, "born", "1985")])
-    right = small([], size=2, attributes=[(1, "year", "1984"), (0, "year", "1985")])
+def test_names_speak_without_any_anchor():
+    left = small([], size=2, further=[(0, "1984"), (1, "1985")])
+    right = small([], size=2, further=[(1, "1984"), (0, "1985")])
     edges = edges_of(matched_pair(left=left, right=right), hub=FAR)
     one = Anchors(np.array([0]), np.array([1]), np.array([1.0]))
     relations = match_relations(*edges, one)
@@ -475,20 +472,17 @@ def test_values_speak_without_any_anchor():
     assert_allclose(found[0], -math.log(1 - 1 / 4), rtol=1e-5)
 
 
-def test_further_names_are_values_and_labels_that_are_names_are_not():
-    left = small([(0, 0, 1)], attributes=[(0, "label", "Ada"), (0, "born", "1815")])
-    right = small([(0, 0, 1)], attributes=[(2, "label", "Ada"), (2, "birth", "1815")])
+def test_names_are_values_where_an_entity_has_several():
+    left, right = small([(0, 0, 1)]), small([(0, 0, 1)])
     named = replace(left, given_names=pl.Series(["Ada", "", "", ""]))
     others = pl.DataFrame({"entity": ["e3"], "name": ["ADA"]})
     plain, several = (
         edges_of(matched_pair(left=named, right=side), hub=100)
         for side in (right, replace(right, alternatives=others))
     )
-    # Without alternatives, Ada's own label says nothing; the year of her birth does.
-    assert [len(edges) for edges in plain] == [2 + 1, 2 + 1]
-    # With them, names are values of both graphs: Ada's name, and the further one of e3.
+    assert [len(edges) for edges in plain] == [2, 2]
+    # Ada's name, and the further one of e3.
     kinds = several[0].relations - 1, several[1].relations - 1
-    assert np.count_nonzero(several[0].relation == kinds[0]) == 1
     assert several[0].entity[kinds[0] == several[0].relation].tolist() == [0]
     assert several[1].entity[kinds[1] == several[1].relation].tolist() == [3]
 

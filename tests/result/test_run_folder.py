@@ -33,7 +33,8 @@ from sameas import (
 from sameas.graph.graph import Graph
 from sameas.result.alignment import SCHEMAS
 from sameas.result.export import prepare
-from sameas.result.run_folder import COLUMNS, is_run
+from sameas.result.run_folder import is_run
+from sameas.result.run_tables import COLUMNS
 from strategies import pairs, paper
 
 TABLES = (".tsv", ".csv", ".parquet")
@@ -214,7 +215,9 @@ def assert_same_rdf(found, expected):
     assert_same_graph(source, read)
     assert_array_equal(source.triples, read.triples)
     assert source.triple_graphs.equals(read.triple_graphs)
-    assert source.is_rdf
+    assert source.shape == read.shape == "rdf"
+    assert source.reading == read.reading
+    assert source.given_names is None
 
 
 def assert_same_run(run, alignment):
@@ -304,12 +307,13 @@ def test_a_run_of_an_earlier_version_has_no_kinds(tmp_path):
     for side in ("left", "right"):
         folder = tmp_path / "run" / side
         shutil.rmtree(folder / "raw")
+        (folder / "graph.json").unlink()
         (folder / "naming.parquet").unlink()
         (folder / "name_paths.parquet").unlink()
         entities = pl.read_parquet(folder / "entities.parquet")
         entities.drop("kind").write_parquet(folder / "entities.parquet")
     run = read_run(tmp_path / "run")
-    assert not run.pair.both_rdf
+    assert not run.pair.left.kinds.any()
     assert run.pair.left.naming.is_empty()
     assert_same_run(run, alignment)
 

@@ -16,6 +16,8 @@ from scipy.sparse import csr_array
 from pairs import matched_pair
 from sameas import Graph
 from sameas.compute.rows import as_rows
+from sameas.graph.exclusions import exclusions_of
+from sameas.graph.iri import TYPE
 from sameas.options.tuning import TUNING
 from sameas.similarity.attributes import read_attributes
 from sameas.similarity.cache import PairCache
@@ -448,6 +450,7 @@ def test_a_text_here_may_be_the_name_of_a_resource_there():
     left = Graph.from_triples(
         [(f"l{n}", "in", "library") for n in range(5)],
         attributes=[(f"l{n}", "subject", text) for n, text in enumerate(subjects)],
+        names={f"l{n}": f"book {n}" for n in range(5)},
     )
     right = Graph.from_triples(
         [(f"r{n}", "category", f"c{n}") for n in range(5)],
@@ -626,6 +629,18 @@ def often_typed(draw):
     return Types(*matrices, *names, *groups)
 
 
+def pair_of_types(types):
+    """Two graphs with these types."""
+    graphs = []
+    sides = (types.left, types.left_names), (types.right, types.right_names)
+    for side, (matrix, names) in zip("lr", sides, strict=True):
+        held = matrix.toarray()[:, :-1] > 0
+        keys = [f"{side}{i}" for i in range(len(held))]
+        triples = [(keys[i], TYPE, names[int(t)]) for i, t in np.argwhere(held)]
+        graphs.append(Graph.from_triples(triples, entities=[*keys, *names]))
+    return matched_pair(left=graphs[0], right=graphs[1])
+
+
 @few
 @given(often_typed())
 def test_contradictions_equal_a_double_loop(types):
@@ -642,7 +657,8 @@ def test_contradictions_equal_a_double_loop(types):
         and any(exclude_each_other(types, s, t) for s in held[0][i] for t in held[1][j])
         for i, j in zip(*pairs, strict=True)
     ]
-    assert types.exclusions.contradict(*pairs).tolist() == expected
+    exclusions = exclusions_of(pair_of_types(types))
+    assert exclusions.contradict(*pairs).tolist() == expected
 
 
 # --- attributes ---------------------------------------------------------------------------------
@@ -650,7 +666,6 @@ def test_contradictions_equal_a_double_loop(types):
 
 def described(size, columns, prefix):
     """A graph of which each entity has a value of each attribute; columns: name to values."""
-    triples = [(f"{prefix}{i}", "next", f"{prefix}{i + 1}") for i in range(size - 1)]
     attributes = [
         (f"{prefix}{i}", name, values[i])
         for name, values in columns.items()
@@ -658,7 +673,10 @@ def described(size, columns, prefix):
         if values[i] is not None
     ]
     return Graph.from_triples(
-        triples, entities=[f"{prefix}{i}" for i in range(size)], attributes=attributes
+        [],
+        entities=[f"{prefix}{i}" for i in range(size)],
+        names=[f"{prefix}{i}" for i in range(size)],
+        attributes=attributes,
     )
 
 

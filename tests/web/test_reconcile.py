@@ -175,7 +175,7 @@ def test_the_more_alike_the_likelier_and_the_more_namesakes_the_less():
 def test_confidence_is_about_how_often_the_best_candidate_is_right(demo):
     """Half of the right entities are taken away: their left names have no counterpart."""
     hidden = demo.gold["right"].gather_every(2)
-    service = make_service(understand_alone(demo.right.without(hidden)), "half")
+    service = make_service(demo.right.without(hidden), "half")
     left = demo.left.names.gather(demo.left.positions(demo.gold["left"])).to_list()
     found = service.match([Query(text=name) for name in left])
     first = [each[0] for each in found if each]
@@ -250,9 +250,9 @@ def test_the_example_in_the_documentation(demo):
         text.split("'queries=")[1].split("'")[0],
         text.split("```json\n")[1].split("```")[0],
     )
-    assert answers.reconcile(
-        make_service(understand_alone(demo.right), "demo"), parse_batch(asked)
-    ) == json.loads(told)
+    assert answers.reconcile(make_service(demo.right, "demo"), parse_batch(asked)) == json.loads(
+        told
+    )
 
 
 def test_a_relation_can_be_asked_from_its_object(people):
@@ -268,7 +268,7 @@ def test_a_relation_can_be_asked_from_its_object(people):
 
 
 def test_a_query_has_the_same_answer_alone_as_in_a_batch(demo):
-    service = make_service(understand_alone(demo.right), "demo")
+    service = make_service(demo.right, "demo")
     texts = [*demo.left.names.head(60), *AWKWARD_NAMES, demo.right.entities[3]]
     batch = answers.reconcile(
         service, {str(n): Query(text=text.strip()) for n, text in enumerate(texts)}
@@ -643,7 +643,7 @@ def test_a_run_is_served_until_it_is_interrupted(align_small, tmp_path):
 def test_names_of_srprs_are_reconciled():
     folder = Path(os.environ["SAMEAS_DATA"]) / "srprs" / "fr_en"
     pair = sameas.read_pair(folder, names="uri")
-    service = make_service(understand_alone(pair.right), "right")
+    service = make_service(pair.right, "right")
     left = pair.left.names.gather(pair.left.positions(pair.gold["left"])).to_list()
     found = [service.match([Query(text=name)])[0] for name in left[::10]]
     right = pair.right.positions(pair.gold["right"].gather_every(10))

@@ -1,4 +1,4 @@
-"""Candidates proposed by clues: rare parts that two names share, and likely partners of neighbours.
+"""Candidates proposed by clues: rare parts of names, rare values, likely partners of neighbours.
 
 The cost grows linearly with the size. Pairs are numbers left * len(right) + right.
 """
@@ -23,19 +23,29 @@ from sameas.graph.task import Sides
 from sameas.options.options import Options
 from sameas.options.tuning import TUNING, SearchTuning
 from sameas.similarity.adjacency import adjacency_matrices
+from sameas.similarity.attributes import value_texts
 from sameas.similarity.features import spelling
+from sameas.similarity.several_names import ComparedNames
+from sameas.text.folding import folded
 from sameas.text.ngrams import ngram_rows
 from sameas.text.words import phrase_rows
+
+Both = tuple[Sparse, Sparse]
+"""A row for each left, and for each right entity or name."""
 
 
 @dataclass(frozen=True, eq=False)
 class Clues:
-    """What hints at partners: parts of names, (n, vocabulary), and neighbours, (n, n)."""
+    """What hints at partners, of the left and of the right entities."""
 
-    left_names: Sparse
-    right_names: Sparse
-    left_neighbours: Sparse
-    right_neighbours: Sparse
+    names: Both
+    """The parts of names, (names, vocabulary)."""
+    owners: tuple[Positions, Positions]
+    """The entity that has each name, ascending."""
+    values: Both | None
+    """The words of values, (entities, vocabulary); None if there are none."""
+    neighbours: Both
+    """(entities, entities)."""
 
 
 def propose_by_clues(
@@ -43,27 +53,52 @@ def propose_by_clues(
 ) -> Positions:
     """Partners by clues, k for every left and every right entity and every kind, ascending.
 
-    Names propose first. Pairs that are the best of both sides by far then hint at the neighbours
-    of the two, and so on, with what neighbours hinted at.
+    Names and values propose first. Pairs that are the best of both sides by far then hint at the
+    neighbours of the two, and so on, with what neighbours hinted at.
     """
-    if not clues.left_names.shape[0] or not clues.right_names.shape[0]:
+    if not all(side.shape[0] for side in clues.neighbours):
         return np.empty(0, dtype=np.int64)
-    names_of_both = _rare(clues.left_names, clues.right_names, tuning.meetings)
-    forth, back = top_products(*names_of_both, k, k)
-    names = csr_array(forth.maximum(back))
+    shape = clues.neighbours[0].shape[0], clues.neighbours[1].shape[0]
+    texts = _of_entities(_alike(clues.names, k, tuning.meetings), clues.owners, shape, k)
+    found = [pair_numbers(texts)]
+    if clues.values is not None:
+        values = _alike(clues.values, k, tuning.meetings)
+        found.append(pair_numbers(values))
+        texts = csr_array(texts + values)
     progress(0.6)
-    found, belief = [pair_numbers(names)], names
-    outward = _weighed(clues.left_neighbours)
-    inward = _weighed(clues.right_neighbours)
+    belief = texts
+    outward, inward = (_weighed(side) for side in clues.neighbours)
     for turn in range(tuning.clue_rounds):
         hints = _best_few(_mutual_shares(belief, tuning.clue_power), tuning.clue_anchors)
         forth, back = top_products(csr_array(outward @ hints), inward, k, k)
         votes = csr_array(forth.maximum(back))
         if turn:  # the first votes, by names alone, are the poorest
             found.append(pair_numbers(votes))
-        belief = csr_array(names + _to_peaks(votes))
+        belief = csr_array(texts + _to_peaks(votes))
         progress(0.6 + 0.4 * (turn + 1) / tuning.clue_rounds)
     return distinct(found)
+
+
+def _alike(texts: Both, k: int, most: int) -> Sparse:
+    """The k of each row, and of each column, that have most rare parts in common."""
+    forth, back = top_products(*_rare(*texts, most), k, k)
+    return csr_array(forth.maximum(back))
+
+
+def _of_entities(
+    names: Sparse, owners: tuple[Positions, Positions], shape: tuple[int, int], k: int
+) -> Sparse:
+    """The best of the names of each two entities, k for every entity."""
+    if all(np.array_equal(owner, np.arange(n)) for owner, n in zip(owners, shape, strict=True)):
+        return names
+    pairs = names.tocoo()
+    keys = owners[0][pairs.row] * np.int64(shape[1]) + owners[1][pairs.col]
+    order = np.lexsort((pairs.data, keys))
+    last = np.append(keys[order][1:] != keys[order][:-1], True)[: len(keys)]
+    left, right = np.divmod(keys[order][last], shape[1])
+    every = csr_array((pairs.data[order][last], (left, right)), shape=shape)
+    of_columns = csr_array(_best_few(csr_array(every.T), k).T)
+    return csr_array(_best_few(every, k).maximum(of_columns))
 
 
 def _rare(left: Sparse, right: Sparse, most: int) -> tuple[Sparse, Sparse]:
@@ -126,14 +161,14 @@ def _to_peaks(votes: Sparse) -> Sparse:
     return csr_array(scaled).astype(np.float32)
 
 
-def make_clues(pair: MatchedPair, options: Options, sides: Sides) -> Clues:
-    """Parts of names and neighbours, from which candidates are proposed in large problems.
+def make_clues(pair: MatchedPair, options: Options, sides: Sides, names: ComparedNames) -> Clues:
+    """Parts of names and values, and neighbours, from which candidates are proposed.
 
     The larger the problem, the rarer are the parts that can be followed: four letters, words and
     two words tell enough where three letters are in too many names.
     """
-    names = pl.concat([pair.left.names.gather(sides[0]), pair.right.names.gather(sides[1])])
-    spelled = spelling(names, options)
+    texts, owners = zip(*(_names_of(names, side, sides[side]) for side in (0, 1)), strict=True)
+    spelled = spelling(pl.concat(texts), options)
     kinds: list[Callable[[pl.Series], Rows]] = [
         *(partial(ngram_rows, n=n, boundaries=True) for n in (3, 4)),
         phrase_rows,
@@ -143,5 +178,30 @@ def make_clues(pair: MatchedPair, options: Options, sides: Sides) -> Clues:
     left, right = (
         matrix[positions][:, positions] for matrix, positions in zip(matrices, sides, strict=True)
     )
-    size = len(sides[0])
-    return Clues(parts[:size], parts[size:], left, right)
+    size = len(texts[0])
+    values = value_words(pair, sides) if options.rounds else None
+    return Clues((parts[:size], parts[size:]), (owners[0], owners[1]), values, (left, right))
+
+
+def _names_of(names: ComparedNames, side: int, entities: Positions) -> tuple[pl.Series, Positions]:
+    """The names of these entities, ascending; and the index of the entity that has each."""
+    texts = (names.left, names.right)[side]
+    if names.starts is None:
+        return texts.gather(entities), np.arange(len(entities))
+    starts = names.starts[side]
+    indices = np.full(len(starts) - 1, -1, dtype=np.int64)
+    indices[entities] = np.arange(len(entities))
+    owners = np.repeat(indices, np.diff(starts))
+    return texts.filter(pl.Series(owners >= 0)), owners[owners >= 0]
+
+
+def value_words(pair: MatchedPair, sides: Sides) -> Both | None:
+    """The words, and two words side by side, in the values of entities; None without values."""
+    texts = [
+        value_texts(graph).gather(entities)
+        for graph, entities in zip(pair.graphs, sides, strict=True)
+    ]
+    if not all((side != "").any() for side in texts):
+        return None
+    rows = phrase_rows(folded(pl.concat(texts), numbers=False)).sparse
+    return rows[: len(texts[0])], rows[len(texts[0]) :]

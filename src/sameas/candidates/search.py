@@ -21,31 +21,31 @@ from sameas.similarity.hops import HopMean
 from sameas.similarity.matrix import RowProduct
 from sameas.similarity.model import Model
 from sameas.similarity.protocol import Searchable, Similarity
-from sameas.similarity.several_names import MaxOverNames
+from sameas.similarity.several_names import ComparedNames, MaxOverNames
 from sameas.text.languages.support import LanguageSupport
 
 
 def searched_by_clues(task: Task, sides: Sides, support: LanguageSupport) -> bool:
     """Whether pairs are proposed by clues, instead of comparing all entities with each other.
 
-    Clues are as good and faster where refinement adds what they miss. They know only how names are
-    spelled, and only the first names of entities that have several.
+    Clues are as good and faster where refinement adds what they miss. They know how names are
+    spelled, not what they mean.
     """
-    enough = task.options.rounds > 0 and not task.pair.both_rdf and not support.used
+    enough = task.options.rounds > 0 and not support.used
     limit = task.tuning.search.compare_all_up_to
     if enough:
         limit = min(limit, task.tuning.search.clues_beyond)
     return task.inputs.embeddings is None and max(map(len, sides)) > limit
 
 
-def propose(task: Task, sides: Sides, progress: Progress) -> Positions:
+def propose(task: Task, sides: Sides, names: ComparedNames, progress: Progress) -> Positions:
     """Pairs proposed by clues, as numbers left * len(right) + right, ascending."""
     options, tuning = task.options, task.tuning.search
     many = max(map(len, sides)) > tuning.compare_all_up_to
     # Names and neighbours propose partners separately; refinement finds more by itself.
     share = tuning.clue_share_of_many if many else tuning.clue_share
     k = max(int(options.candidates * share), 1)
-    clues = make_clues(task.pair, options, sides)
+    clues = make_clues(task.pair, options, sides, names)
     return propose_by_clues(clues, k, progress=progress, tuning=tuning)
 
 
@@ -62,8 +62,8 @@ def search(
     profit, tuning = model.profit, model.tuning.search
     assert isinstance(profit, RowProduct | HopMean)
     also = None
-    if options.rounds and max(profit.shape) <= tuning.compare_all_up_to:
-        also = namesakes(model, options, count=tuning.partners, by_spelling=proposed is None)
+    if options.rounds and proposed is None:
+        also = namesakes(model, options, count=tuning.partners)
     return find_candidates(
         profit,
         options.candidates,
@@ -76,12 +76,7 @@ def search(
 
 
 def namesakes(
-    model: Model,
-    options: Options,
-    *,
-    count: int,
-    by_spelling: bool = True,
-    only: Sides | None = None,
+    model: Model, options: Options, *, count: int, only: Sides | None = None
 ) -> Positions:
     """Pairs that are alike in their names alone (as spelled, too), or in their values alone.
 
@@ -93,9 +88,8 @@ def namesakes(
     if "namesakes" not in options.without or only is not None:
         spelled = names["names"]
         if isinstance(spelled, MaxOverNames):
-            spelling = None if traits is None or only is not None else traits.spelling
-            pairs = spelled.alike(count, only=only) if spelling is None else spelling.rivals
-        elif by_spelling and isinstance(spelled, RowProduct):
+            pairs = spelled.alike(count, only=only)
+        elif isinstance(spelled, RowProduct):
             pairs = top_k_sparse(spelled.left.sparse, spelled.right.sparse, count, only=only)
             if only is not None and spelled.left.dense.shape[1]:
                 pairs = np.union1d(pairs, _nearest_encoded(spelled, count, tuning, only))

@@ -442,7 +442,7 @@ def _link_changes(values: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
 def described(graph: MatchedGraph, count: int) -> str:
     """What a graph holds; of records, which columns were taken for ids and names."""
     reading = graph.source.reading
-    if graph.source.shape != "records" or reading is None:
+    if graph.source.shape != "records":
         repeated = len(graph.triples) - len(graph.distinct_triples)
         again = f" ({repeated:,} repeated; each counts once)" if repeated else ""
         return f"{count:,} entities, {len(graph.triples):,} triples{again}"

@@ -317,8 +317,12 @@ def _limits(
 
 def _sample(others: Matrix, size: int) -> Matrix:
     """Some of the others, evenly spread, as columns."""
-    indices = np.unique(np.linspace(0, len(others) - 1, size).astype(np.int64))
-    return np.ascontiguousarray(others[indices].T)
+    return np.ascontiguousarray(others[evenly_spread(len(others), size)].T)
+
+
+def evenly_spread(count: int, size: int) -> Positions:
+    """So many of the numbers below ``count``, evenly spread; all if there are fewer."""
+    return np.unique(np.linspace(0, count - 1, min(size, count)).astype(np.int64))
 
 
 def top_products(left: Sparse, right: Sparse, k: int, back: int = 0) -> tuple[Sparse, Sparse]:

@@ -115,8 +115,8 @@ class Graph(GraphTables):
     """One knowledge graph as it was read or given: n entities, and m triples between them.
 
     Make one with ``from_triples``, ``from_rdflib``, ``from_pyoxigraph`` or ``from_networkx``, or
-    read one with ``sameas.read_graph``. Of RDF, everything is kept. What names an entity and what
-    may be linked is found out when both graphs are known; that gives a ``MatchedGraph``.
+    read one with ``sameas.read_graph``. Everything is kept. What names an entity and what may be
+    linked is found out when both graphs are known; that gives a ``MatchedGraph``.
     """
 
     given_names: pl.Series | None = None
@@ -124,8 +124,8 @@ class Graph(GraphTables):
     the attributes."""
     linkable: Positions | None = None
     """Positions of the entities that may be linked, ascending; None where all may."""
-    reading: Reading | None = None
-    """The rules by which RDF is understood; None where the graph is not RDF."""
+    reading: Reading = field(default_factory=Reading)
+    """The rules by which the graph is understood."""
     triple_graphs: pl.Series | None = None
     """The named graph of each triple as N-Quads write it, where there are any."""
     shape: Shape = "triples"
@@ -359,22 +359,17 @@ class Graph(GraphTables):
             check_linkable(self.linkable, self.entities)
 
     @property
-    def is_rdf(self) -> bool:
-        """Whether the graph was made of RDF statements."""
-        return self.reading is not None
-
-    @property
     def asks_for_all(self) -> bool:
         """Whether the user wants links of everything: of holders of values, of equal IRIs."""
-        return self.reading is not None and self.reading.link == "all"
+        return self.reading.link == "all"
 
     @cached_property
     def labels(self) -> pl.Series:
         """The name that the input brings for each entity, null where it brings none."""
         if self.given_names is not None:
             return self.given_names
-        preferred = () if self.reading is None else self.reading.label
-        return look_up_names(self.entities, names_from_attributes(self.attributes, preferred))
+        labels = names_from_attributes(self.attributes, self.reading.label)
+        return look_up_names(self.entities, labels)
 
     def _repr_html_(self) -> str:
         """Counts and some entities, for notebooks."""
@@ -396,12 +391,13 @@ class Graph(GraphTables):
         """How many of the names the input brings; the others are made from URIs."""
         return int((self.labels != "").sum())
 
-    def in_order(self) -> Graph:
+    def in_order(self, shared: Rearranged | None = None) -> Graph:
         """The same graph with everything in an order that does not depend on that of the input.
 
         Entities and relations are sorted by URI, triples and attributes by what they say.
+        ``shared`` are entities, relations and triples that were sorted before.
         """
-        return self._rearranged(tables_in_order(self))
+        return self._rearranged(tables_in_order(self, shared))
 
     def without(self, entities: pl.Series) -> Graph:
         """The graph without these entities and all that is said of them; the others renumbered."""
@@ -483,8 +479,17 @@ class Rearranged:
         )
 
 
-def tables_in_order(graph: GraphTables) -> Rearranged:
-    """The tables with entities and relations sorted by URI, and all rows by what they say."""
+def tables_in_order(graph: GraphTables, shared: Rearranged | None = None) -> Rearranged:
+    """The tables with entities and relations sorted by URI, and all rows by what they say.
+
+    ``shared`` has entities, relations and triples that were sorted before.
+    """
+    texts = {
+        "attributes": graph.attributes.sort(graph.attributes.columns),
+        "alternatives": graph.alternatives.sort("entity", maintain_order=True),
+    }
+    if shared is not None:
+        return replace(shared, tables={**shared.tables, **texts})
     order = graph.entities.arg_sort().to_numpy().astype(np.int64)
     relation_order = graph.relations.arg_sort()
     numbers, relation_numbers = np.argsort(order), np.argsort(relation_order)
@@ -495,8 +500,7 @@ def tables_in_order(graph: GraphTables) -> Rearranged:
         "entities": graph.entities.gather(order),
         "relations": graph.relations.gather(relation_order),
         "triples": triples[rows],
-        "attributes": graph.attributes.sort(graph.attributes.columns),
-        "alternatives": graph.alternatives.sort("entity", maintain_order=True),
+        **texts,
     }
     return Rearranged(tables=tables, entities=order, triples=rows, numbers=numbers)
 

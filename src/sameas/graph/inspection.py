@@ -97,7 +97,7 @@ def inspect_graph(graph: Graph | MatchedGraph) -> GraphInspection:
             letters[unicodedata.name(letter, "OTHER").split()[0].title()] += count
     begin = graph.entities.str.extract(r"^(\w+://[^/]+/(?:[^/#]+[/#])?)").fill_null("(no URI)")
     namespaces = begin.alias("begin").value_counts(name="count")
-    kinds = np.bincount(graph.kinds) if graph.is_rdf else ()
+    kinds = np.bincount(graph.kinds)
     counts = GraphInspection(
         entities=size,
         relations=len(graph.relations),
@@ -126,7 +126,7 @@ def inspect_graph(graph: Graph | MatchedGraph) -> GraphInspection:
 def _columns(graph: MatchedGraph) -> Iterator[dict[str, Any]]:
     """The columns of records, with what each is taken for; of other graphs none."""
     source = graph.source
-    if source.shape != "records" or source.reading is None:
+    if source.shape != "records":
         return
     for id in source.reading.id:
         size = count_things(graph)

@@ -37,7 +37,7 @@ NAMING_SCHEMA = pl.Schema(
 class MatchedGraph(GraphTables):
     """One knowledge graph as it is matched: what may be linked, and what it is called.
 
-    ``sameas.read_pair`` and ``sameas.align`` make it of a ``Graph``. Nodes of RDF that only hold
+    ``sameas.read_pair`` and ``sameas.align`` make it of a ``Graph``. Nodes that only hold
     something are left out, and what they hold is said of the entities they belong to.
     """
 
@@ -70,11 +70,6 @@ class MatchedGraph(GraphTables):
     def _repr_html_(self) -> str:
         """Counts and some entities, for notebooks."""
         return html_entities(repr(self), self.names, self.entities)
-
-    @property
-    def is_rdf(self) -> bool:
-        """Whether the graph was made of RDF statements."""
-        return self.source.is_rdf
 
     @cached_property
     def undirected(self) -> Mask:
@@ -109,21 +104,23 @@ class MatchedGraph(GraphTables):
 
         Entities and relations are sorted by URI, triples and attributes by what they say.
         """
-        return self._rearranged(tables_in_order(self), self._source_in_order())
+        new = tables_in_order(self)
+        return self._rearranged(new, self._source_in_order(new))
 
-    def _source_in_order(self) -> Graph | None:
-        """The source, in order if it is RDF, which has none of its own; None for triples.
+    def _source_in_order(self, new: Rearranged) -> Graph:
+        """The source in order; it shares the new entities and triples if it had the same ones.
 
         Records and nodes stay in the order in which people have them, and get them back.
         """
-        if self.source.shape in ("records", "property graph"):
-            return self.source
-        return self.source.in_order() if self.is_rdf else None
+        source = self.source
+        if source.shape in ("records", "property graph"):
+            return source
+        shared = source.entities is self.entities and source.triples is self.triples
+        return source.in_order(new if shared else None)
 
     def without(self, entities: pl.Series) -> MatchedGraph:
         """The graph without these entities and all that is said of them; the others renumbered."""
-        new = tables_without(self, entities)
-        return self._rearranged(new, self.source.without(entities) if self.is_rdf else None)
+        return self._rearranged(tables_without(self, entities), self.source.without(entities))
 
     def with_short_names(self) -> tuple[MatchedGraph, int]:
         """The graph with the beginnings of its names, as they are compared; how many were cut."""
@@ -135,18 +132,15 @@ class MatchedGraph(GraphTables):
         alternatives = self.alternatives.with_columns(beginnings(further))
         return replace(self, names=beginnings(self.names), alternatives=alternatives), cut
 
-    def _rearranged(self, new: Rearranged, source: Graph | None) -> MatchedGraph:
-        """The graph with other tables; its source shares them where none is given."""
+    def _rearranged(self, new: Rearranged, source: Graph) -> MatchedGraph:
+        """The graph with other tables, and with its source in the same order."""
         names = self.names.gather(new.entities)
-        linkable = new.renumbered(self.linkable)
-        if source is None:
-            source = replace(self.source, **new.tables, given_names=names, linkable=linkable)
         return replace(
             self,
             **new.tables,
             names=names,
             names_given=min(self.names_given, len(names)),
-            linkable=linkable,
+            linkable=new.renumbered(self.linkable),
             kinds=self.kinds[new.entities],
             source=source,
         )
@@ -178,26 +172,14 @@ class MatchedPair:
         """Whether both sides are the same graph, in which duplicates are looked for."""
         return self.left is self.right
 
-    @property
-    def both_rdf(self) -> bool:
-        """Whether both graphs were made of RDF statements.
-
-        Kinds, types, the likeness of attributes and several names count only then. Tables and
-        benchmark folders are matched by names, triples and equal values alone.
-        """
-        return self.left.is_rdf and self.right.is_rdf
-
     @cached_property
     def compared_kinds(self) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-        """The kinds by which left and right entities are told apart: one unless both are RDF.
+        """The kinds by which left and right entities are told apart.
 
         A class and an individual are told apart only if ``kinds_meet`` is False. What is class
         and property at once counts as a property; ``puns`` says what does.
         """
-        if self.both_rdf:
-            left, right = (graph.kinds.copy() for graph in self.graphs)
-        else:
-            left, right = (np.zeros(len(graph.entities), dtype=np.int8) for graph in self.graphs)
+        left, right = (graph.kinds.copy() for graph in self.graphs)
         for kinds in (left, right):
             kinds[kinds == Kind.PUN] = Kind.PROPERTY
             if self.kinds_meet:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sameas.compute.arrays import Positions, Vector
 from sameas.compute.rows import Rows
+from sameas.graph.exclusions import Exclusions
 from sameas.graph.kind import Kind
 from sameas.graph.matched import MatchedPair
 from sameas.options.options import Options
@@ -77,7 +78,7 @@ class Constraints:
 
     ``seeds`` and ``rejected`` are pairs, shape (k, 2). ``inside`` are masks of the left and right
     entities that may be linked with each other; the others may be linked among themselves, as
-    support for those. Pairs are of one kind, where ``kinds`` are known; otherwise these are zero.
+    support for those. Pairs are of one of ``kinds``.
     ``puns`` are masks of entities that are class and property at once, and go with either.
     ``single`` says whether a left, and whether a right entity has one partner at most. In
     ``one_graph``, both sides are the same, and no entity goes with itself.
@@ -90,6 +91,8 @@ class Constraints:
     single: tuple[bool, bool] = (True, True)
     puns: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None = None
     one_graph: bool = False
+    exclusions: Exclusions | None = None
+    """Which types contradict each other."""
 
     @cached_property
     def crowd(self) -> Vector:

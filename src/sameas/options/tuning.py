@@ -300,6 +300,8 @@ class SpellingTuning:
     """Letters below which another letter makes another word, not a misspelling."""
     misspelled: float = chosen(0.15, "share of links", RDF_PAIRS)
     """The share of links taken to be misspelled before anything is learned."""
+    sample: int = measured(4000, "names a side", "time grows with it")
+    """Names whose rivals, the most similar names of the other side, are looked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -395,7 +397,9 @@ class SearchTuning:
     most_names: int = measured(20, "names", "time grows with its square")
     """Names of an entity that are compared."""
     clues_beyond: int = measured(
-        5000, "entities", "on zh-en, clues take half the time of comparing all"
+        10_000,
+        "entities",
+        "comparing all of so many takes a second; on zh-en, twice as long as clues",
     )
     """Entities a side beyond which clues propose candidates where they are enough."""
     clue_share: float = chosen(

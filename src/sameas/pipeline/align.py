@@ -213,13 +213,11 @@ def _columns_of(option: str, given: Columns | None) -> tuple[str | None, str | N
 def _matched(
     left: Graph | MatchedGraph, right: Graph | MatchedGraph, tuning: Tuning
 ) -> MatchedPair:
-    """Two graphs as they are matched; what names the entities of RDF depends on both."""
-    if isinstance(left, Graph) or isinstance(right, Graph) or left.is_rdf or right.is_rdf:
-        left, right = (
-            graph.source if isinstance(graph, MatchedGraph) else graph for graph in (left, right)
-        )
-        return understand(GraphPair(left=left, right=right), tuning=tuning)
-    return MatchedPair(left=left, right=right)
+    """Two graphs as they are matched; what names their entities depends on both."""
+    left, right = (
+        graph.source if isinstance(graph, MatchedGraph) else graph for graph in (left, right)
+    )
+    return understand(GraphPair(left=left, right=right), tuning=tuning)
 
 
 def _method(options: Options) -> Callable[[Task, Phases], Outcome]:

@@ -32,7 +32,7 @@ from sameas.result.audit.decoys import best_matches
 from sameas.result.audit.estimate import audit_links
 from sameas.result.audit.record import Audit
 from sameas.similarity.crosslingual import choose_support
-from sameas.similarity.edges import attributes_of
+from sameas.similarity.edges import NAME
 from sameas.similarity.make_task import make_task
 from sameas.similarity.model import Model, make_model
 from sameas.similarity.weights import LEARNED
@@ -334,14 +334,14 @@ def _audit(
 def _thresholds(
     task: Task, refinement: Refinement, further: float
 ) -> tuple[float, dict[str, float] | None]:
-    """The threshold, and that of each kind where kinds are known; ``further`` is the plan's."""
+    """The threshold, and that of each kind where there are several; ``further`` is the plan's."""
     if refinement.thresholds is None:
         return further, None
     kinds = task.known.kinds[0][task.sides[0]]
     values = refinement.thresholds + further
     most = int(np.bincount(kinds).argmax()) if len(kinds) else 0
     by_kind = {Kind(k).name.lower(): float(values[k]) for k in np.unique(kinds)}
-    return float(values[most]), by_kind if task.pair.both_rdf else None
+    return float(values[most]), by_kind if len(by_kind) > 1 else None
 
 
 def anchor_table(pair: MatchedPair, anchors: Anchors) -> pl.DataFrame:
@@ -357,7 +357,7 @@ def anchor_table(pair: MatchedPair, anchors: Anchors) -> pl.DataFrame:
 
 
 def relation_table(pair: MatchedPair, relations: Relations) -> pl.DataFrame:
-    """Which relation (or attribute) of the left matches which of the right, best first.
+    """Which relation (or name) of the left matches which of the right, best first.
 
     ``inverse`` says that one is the other read backwards; ``edges`` on how many edges between
     anchors both were seen. A match of two relations is also one of their inverses; it is listed
@@ -365,10 +365,10 @@ def relation_table(pair: MatchedPair, relations: Relations) -> pl.DataFrame:
     """
     names, backwards, undirected = [], [], []
     sides = (pair.left, relations.left), (pair.right, relations.right)
-    for (graph, numbers), attributes in zip(sides, attributes_of(pair), strict=True):
+    for graph, numbers in sides:
         count = len(graph.relations)
-        attributes = attributes.rename(graph.relations.name)
-        every = pl.concat([graph.relations, graph.relations, attributes])
+        named = pl.Series(graph.relations.name, [NAME])
+        every = pl.concat([graph.relations, graph.relations, named])
         names.append(every.gather(numbers))
         backwards.append((numbers >= count) & (numbers < 2 * count))
         undirected.append(np.isin(numbers, np.flatnonzero(graph.undirected)))

@@ -67,7 +67,7 @@ def why_no_links(
 
 def _nothing_to_link(side: str, graph: MatchedGraph) -> str:
     problem = f"the {side} graph has no entity that may be linked"
-    if not graph.is_rdf:
+    if graph.source.shape != "rdf":
         return problem
     remedies = "`blank_nodes`, `link` all, or fewer classes in `include` may change that"
     return f"{problem}: only blank nodes, nodes that hold a value, or terms; {remedies}"

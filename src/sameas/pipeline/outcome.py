@@ -10,6 +10,7 @@ import polars as pl
 
 from sameas.compute.arrays import Positions, Vector
 from sameas.graph.graph import positions_of
+from sameas.graph.iri import are_iris
 from sameas.graph.kind import Kind
 from sameas.graph.matched import MatchedGraph, count_things
 from sameas.graph.task import Task
@@ -120,12 +121,12 @@ def _same_iri(task: Task) -> pl.Series:
     """
     pair, seeds = task.pair, task.known.seeds
     iris = pair.left.entities.gather(seeds[:, 0])
-    same = (iris == pair.right.entities.gather(seeds[:, 1])).to_numpy()
+    same = (iris == pair.right.entities.gather(seeds[:, 1])) & are_iris(iris)
     asked = any(graph.source.asks_for_all for graph in pair.graphs)
-    if not pair.both_rdf or asked or not same.any():
+    if asked or not same.any():
         return iris[:0]
-    iris = iris.filter(pl.Series(same))
-    individual = pl.Series(pair.left.kinds[seeds[same, 0]] == Kind.INDIVIDUAL)
+    iris = iris.filter(same)
+    individual = pl.Series(pair.left.kinds[seeds[same.to_numpy(), 0]] == Kind.INDIVIDUAL)
     left, right = (_descriptions(graph, iris) for graph in (pair.left, pair.right))
     differ = pl.concat(
         [

@@ -40,8 +40,8 @@ def prepare(
     # Proposals come before the rows, which take most of the memory.
     since = not complete and little_changed(task)
     clues = not complete and not since and searched_by_clues(task, sides, support)
-    proposed = _propose(task, sides, phases) if clues else None
     names = compared_names(task.pair, task.options, task.inputs, tuning=task.tuning.search)
+    proposed = _propose(task, sides, names, phases) if clues else None
     text = _make_rows(task, sides, names, support, phases)
     figures = replace(
         figures,
@@ -62,10 +62,10 @@ def prepare(
     return model, candidates, figures
 
 
-def _propose(task: Task, sides: Sides, phases: Phases) -> Positions:
+def _propose(task: Task, sides: Sides, names: ComparedNames, phases: Phases) -> Positions:
     def make() -> Positions:
         with phases.timed("proposals") as report:
-            return propose(task, sides, report)
+            return propose(task, sides, names, report)
 
     return phases.kept("proposals", np.ndarray, make)
 

@@ -254,7 +254,7 @@ def _links(
         columns = [gold[side]] if no_match is None else [gold[side], no_match.rename(side)]
         if complete:
             graph = getattr(found.pair, side) if isinstance(found, Alignment) else None
-            if graph is None or not graph.is_rdf:
+            if graph is None:
                 return links, links
             positions = graph.positions(gold[side])
             gold_kinds = graph.kinds[positions[positions >= 0]]

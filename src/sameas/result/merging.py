@@ -143,8 +143,7 @@ def _rdf(alignment: Alignment, kind: str, keep: Side, compared: bool) -> _Conten
 def _records(alignment: Alignment, kind: str, keep: Side) -> _Content:
     graphs, lost = _property_graphs(alignment)
     same = _same_keys(alignment, graphs)
-    reading = alignment.pair.left.source.reading
-    columns = getattr(reading, "id", ())
+    columns = alignment.pair.left.source.reading.id
     table, conflicts = merge_records(
         *graphs,
         alignment.links,

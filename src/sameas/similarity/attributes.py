@@ -188,11 +188,11 @@ class Attributes:
 def read_attributes(pair: MatchedPair, *, tuning: Tuning = TUNING) -> Attributes | None:
     """The attributes of both graphs that have values in common; None if there are none."""
     numbers = tuning.attributes
+    with_names = pair.is_one_graph and pair.left.source.shape == "records"
+    if not any(_are_values(graph, with_names=with_names).any() for graph in pair.graphs):
+        return None
     left, right = (
-        _canonical_values(
-            graph, numbers.longest, with_names=pair.is_one_graph and graph.source.shape == "records"
-        )
-        for graph in (pair.left, pair.right)
+        _canonical_values(graph, numbers.longest, with_names=with_names) for graph in pair.graphs
     )
     every = pl.concat([left["value"], right["value"]]).unique().sort()
     tables = _numbered(left, every, tuning), _numbered(right, every, tuning)
@@ -274,6 +274,24 @@ def _in_words(distance: float, kind: ValueKind) -> str:
     return f"{1 - distance:.2f} alike"
 
 
+def value_texts(graph: MatchedGraph, longest: int = TUNING.attributes.longest) -> pl.Series:
+    """The values of each entity's attributes in one text, as they are written."""
+    is_value = _are_values(graph) & pl.Series(graph.attribute_entities >= 0)
+    table = pl.DataFrame(
+        {
+            "entity": graph.attribute_entities[is_value],
+            "attribute": graph.attributes["attribute"].filter(is_value),
+            "value": graph.attributes["value"].filter(is_value).str.slice(0, longest),
+        }
+    )
+    return _texts(table, len(graph.entities), longest)
+
+
+def _are_values(graph: MatchedGraph, *, with_names: bool = False) -> pl.Series:
+    """Which attributes are values: those that hold the names are not, unless they count too."""
+    return ~graph.attributes["attribute"].is_in(() if with_names else graph.name_paths)
+
+
 def _canonical_values(
     graph: MatchedGraph, longest: int, *, with_names: bool = False
 ) -> pl.DataFrame:
@@ -282,7 +300,7 @@ def _canonical_values(
     Names are left out, but those of neighbours are values too: what is a text here may be a
     resource of that name there.
     """
-    is_value = ~graph.attributes["attribute"].is_in(() if with_names else graph.name_paths)
+    is_value = _are_values(graph, with_names=with_names)
     said, subjects = graph.attributes.filter(is_value), graph.attribute_entities[is_value]
     head, relation, tail = graph.distinct_triples.T
     table = pl.DataFrame(

@@ -1,4 +1,4 @@
-"""Edges: the neighbours and literal values of entities, that evidence is gathered from."""
+"""Edges: the neighbours and names of entities, that evidence is gathered from."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from sameas.graph.graph import positions_of
 from sameas.graph.matched import MatchedGraph, MatchedPair
 
 NAME = "(name)"
-"""The attribute whose values are names, where entities have several names."""
+"""What the relation of names to entities is called."""
 
 
 @dataclass(frozen=True, eq=False)
 class Edges:
-    """The edges of one graph: neighbours by relation, both ways, and literal values.
+    """The edges of one graph: neighbours by relation, both ways, and names that are values.
 
     The entity's edges are at starts[i]:starts[i + 1], by ``far``, then ``relation``. A far node
     is an entity, or a value numbered after the last entity, alike for both graphs. Relation r is
-    read forwards as r, backwards as r + R (without a direction, as r both ways); attribute a is
-    2 R + a. ``fans`` is how many entities have the same far node through the same relation.
+    read forwards as r, backwards as r + R (without a direction, as r both ways); a name is
+    relation 2 R. ``fans`` is how many entities have the same far node through the same relation.
     """
 
     starts: Positions
@@ -32,7 +32,7 @@ class Edges:
     far: Indices
     fans: Indices
     relations: int
-    """How many relations there are, in both directions, and attributes."""
+    """How many relations there are, in both directions, and names as one more."""
     nodes: int
     """How many far nodes there are."""
     hubs: Positions
@@ -78,90 +78,59 @@ class Edges:
 def edges_of(pair: MatchedPair, *, hub: int, relations: bool = True) -> tuple[Edges, Edges]:
     """The edges of both graphs, without loops and without far nodes of more than ``hub`` entities.
 
-    Only literal values that both graphs have count. Without ``relations``, all relations are
-    taken to be the same.
+    Only names that both graphs have count. Without ``relations``, all relations are taken to be
+    the same.
     """
-    values = literal_values(pair)
-    shared = common_values(*values)
+    names = names_as_values(pair)
+    shared = common_values(*names)
     left, right = (
-        _edges(graph, table, attributes, shared, hub, relations)
-        for graph, table, attributes in zip(
-            (pair.left, pair.right), values, attributes_of(pair), strict=True
-        )
+        _edges(graph, table, shared, hub, relations)
+        for graph, table in zip(pair.graphs, names, strict=True)
     )
     return left, right
 
 
-def literal_values(pair: MatchedPair) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The literal values of both graphs: entity (position), attribute, value.
+def names_as_values(pair: MatchedPair) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The names of both graphs as values: entity (position), value; none if each has one name.
 
-    Where entities have several names, each is a value too: the first name in one graph may be
-    the second in the other.
+    Where entities have several, the first name in one graph may be the second in the other.
     """
-    tables = []
-    for graph in (pair.left, pair.right):
-        names = pl.DataFrame({"entity": graph.entities, "name": graph.names})
-        # A label that is the name already says nothing new.
-        table = graph.attributes.select("entity", "attribute", "value").join(
-            names, left_on=["entity", "value"], right_on=["entity", "name"], how="anti"
+    several = any(len(graph.alternatives) for graph in pair.graphs)
+    left, right = (
+        pl.DataFrame(
+            {
+                "entity": np.append(np.arange(len(graph.entities)), graph.alternative_entities),
+                "value": pl.concat([graph.names, graph.alternatives["name"].rename("name")]),
+            }
         )
-        if pair.both_rdf:  # attributes count by their likeness, see similarity/attributes
-            table = table.clear()
-        if _has_alternatives(pair):
-            every = pl.concat([names, graph.alternatives.select("entity", "name")])
-            every = every.filter(pl.col("name").str.len_bytes() > 0)
-            kind = pl.repeat(NAME, len(every), eager=True)
-            named = every.select("entity", attribute=kind, value="name")
-            table = pl.concat([table, named])
-        tables.append(
-            table.select(
-                entity=pl.Series(graph.positions(table["entity"]), dtype=pl.Int64),
-                attribute="attribute",
-                value=pl.col("value").str.strip_chars().str.to_lowercase(),
-            ).unique()
-        )
-    return tables[0], tables[1]
+        .filter(pl.lit(several), pl.col("value").str.len_bytes() > 0, pl.col("entity") >= 0)
+        .with_columns(pl.col("value").str.strip_chars().str.to_lowercase())
+        .unique()
+        for graph in pair.graphs
+    )
+    return left, right
 
 
 def common_values(left: pl.DataFrame, right: pl.DataFrame) -> pl.Series:
-    """The literal values that both graphs have, in the order of their numbers."""
+    """The values that both graphs have, in the order of their numbers."""
     common = left.select("value").unique().join(right.select("value").unique(), on="value")
     values: pl.Series = common["value"].sort()
     return values
 
 
-def _has_alternatives(pair: MatchedPair) -> bool:
-    return any(len(graph.alternatives) for graph in (pair.left, pair.right))
-
-
-def attributes_of(pair: MatchedPair) -> tuple[pl.Series, pl.Series]:
-    """The attributes of both graphs in the order of their numbers."""
-    names = pl.Series([NAME] if _has_alternatives(pair) else [], dtype=pl.String)
-    left, right = (
-        pl.concat([graph.attributes["attribute"].unique().sort().cast(pl.String), names])
-        for graph in (pair.left, pair.right)
-    )
-    return left, right
-
-
 def _edges(
-    graph: MatchedGraph,
-    values: pl.DataFrame,
-    attributes: pl.Series,
-    shared: pl.Series,
-    hub: int,
-    relations: bool,
+    graph: MatchedGraph, names: pl.DataFrame, shared: pl.Series, hub: int, relations: bool
 ) -> Edges:
     size, kinds = len(graph.entities), len(graph.relations)
     if not relations:
         graph = replace(graph, triples=graph.triples * np.array([1, 0, 1]))
     triples = graph.distinct_triples
     triples = triples[triples[:, 0] != triples[:, 2]]
-    held = values.filter(pl.col("value").is_in(shared.implode()), pl.col("entity") >= 0)
+    held = names.filter(pl.col("value").is_in(shared.implode()))
     literal = np.stack(
         [
             held["entity"].to_numpy(),
-            positions_of(held["attribute"], attributes) + 2 * kinds,
+            np.full(len(held), 2 * kinds),
             positions_of(held["value"], shared) + size,
         ],
         axis=1,
@@ -172,11 +141,9 @@ def _edges(
         both = np.concatenate([triples, backwards])
         triples, backwards = np.unique(both, axis=0), backwards[:0]
     every = np.concatenate([triples, backwards, literal])
-    count = 2 * kinds + len(attributes)
+    count = 2 * kinds + 1
     _, group, fans = np.unique(
-        every[:, 2] * np.int64(max(count, 1)) + every[:, 1],
-        return_inverse=True,
-        return_counts=True,
+        every[:, 2] * np.int64(count) + every[:, 1], return_inverse=True, return_counts=True
     )
     fans = fans[group]
     hubs = np.unique(every[fans > hub, 2])

@@ -9,12 +9,12 @@ import polars as pl
 
 from sameas.compute.arrays import Positions
 from sameas.errors import OptionError
+from sameas.graph.exclusions import exclusions_of
 from sameas.graph.iri import are_iris
 from sameas.graph.matched import MatchedPair
 from sameas.graph.task import Constraints, Inputs, Task
 from sameas.options.options import Options
 from sameas.options.tuning import TUNING, Tuning
-from sameas.similarity.types import types_of
 
 
 def make_task(
@@ -54,12 +54,11 @@ def make_task(
         one_graph,
     )
     _check_seeds(known)
-    if pair.both_rdf and not one_graph:
-        same = same_iris(pair)
-        types = types_of(pair, tuning=tuning.types)
-        excluded = types.exclusions.contradict(*same.T)
-        same = same[known.allows(*same.T) & ~excluded]
-        known = replace(known, seeds=np.unique(np.concatenate([seeds, same]), axis=0))
+    exclusions = exclusions_of(pair, tuning=tuning.types)
+    same = np.zeros((0, 2), dtype=np.int64) if one_graph else same_iris(pair)
+    same = same[known.allows(*same.T) & ~exclusions.contradict(*same.T)]
+    seeds = np.unique(np.concatenate([seeds, same]), axis=0)
+    known = replace(known, seeds=seeds, exclusions=exclusions)
     return Task(pair, options, inputs, (left, right), known, sum(count for _, count in cut), tuning)
 
 

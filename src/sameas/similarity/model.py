@@ -44,7 +44,7 @@ class Model:
     """By the name of their weight: the profit first, then each block of names. Empty where the
     scores of all pairs are known already."""
     traits: Traits | None = None
-    """Types, attributes and spelling, where the kinds of entities are known."""
+    """Types, attributes and spelling; the method as published has none."""
 
     @property
     def profit(self) -> Similarity:
@@ -64,8 +64,8 @@ class Model:
     def allows(self, left: Numbers, right: Numbers) -> Mask:
         """Which pairs may be linked: no constraint and no types exclude them."""
         allowed: Mask = self.constraints.allows(left, right)
-        if self.traits is not None:
-            allowed &= ~self.traits.types.exclusions.contradict(left, right)
+        if (exclusions := self.constraints.exclusions) is not None:
+            allowed &= ~exclusions.contradict(left, right)
         return allowed
 
     def learn_traits(

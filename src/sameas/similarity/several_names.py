@@ -18,6 +18,7 @@ from sameas.graph.task import Inputs
 from sameas.options.options import Options
 from sameas.options.tuning import TUNING, SearchTuning
 from sameas.similarity.matrix import RowProduct, products
+from sameas.similarity.protocol import Similarity
 
 
 def name_table(
@@ -54,20 +55,30 @@ class ComparedNames:
     right: pl.Series
     starts: tuple[Positions, Positions] | None = None
     """Where the names of each left, and of each right entity start; None if each has one."""
+    are_spelled: bool = True
+    """Whether their letters count, and not only words or rows that were given."""
 
     def best_fitting(self, products: RowProduct) -> RowProduct | MaxOverNames:
         """The cosines of entities from those of names: of the two names that fit best."""
         return products if self.starts is None else MaxOverNames(products, *self.starts)
 
+    def by_name(self, cosines: Similarity) -> MaxOverNames | None:
+        """The cosines of entities as those of their names; None if letters do not count."""
+        if not self.are_spelled:
+            return None
+        if isinstance(cosines, RowProduct):
+            return MaxOverNames(cosines, *(np.arange(size + 1) for size in cosines.shape))
+        return cosines if isinstance(cosines, MaxOverNames) else None
+
 
 def compared_names(
     pair: MatchedPair, options: Options, inputs: Inputs, *, tuning: SearchTuning = TUNING.search
 ) -> ComparedNames:
-    """All names of each entity where it may have several and spelling counts; else the first."""
-    several = pair.both_rdf or len(pair.left.alternatives) + len(pair.right.alternatives)
+    """All names of each entity where some have several and spelling counts; else the first."""
+    several = len(pair.left.alternatives) + len(pair.right.alternatives)
     by_letters = inputs.embeddings is None and options.features in ("char", "multilingual")
     if not (options.rounds and several and by_letters):
-        return ComparedNames(pair.left.names, pair.right.names)
+        return ComparedNames(pair.left.names, pair.right.names, are_spelled=by_letters)
     left, left_starts = name_table(pair.left, pair.right, tuning=tuning)
     right, right_starts = name_table(pair.right, pair.left, tuning=tuning)
     return ComparedNames(left, right, (left_starts, right_starts))

@@ -12,6 +12,7 @@ import numpy as np
 
 from sameas.compute.arrays import Numbers, Positions, Vector
 from sameas.compute.parallel import slices
+from sameas.compute.topk import evenly_spread
 from sameas.graph.matched import MatchedPair
 from sameas.options.tuning import TUNING, Tuning
 from sameas.similarity.attributes import Attributes, read_attributes
@@ -30,7 +31,7 @@ from sameas.similarity.wording import Wording, read_wording
 class Traits:
     """What pairs are compared by besides names and neighbours."""
 
-    types: Types
+    types: Types | None = None
     attributes: Attributes | None = None
     spelling: Spelling | None = None
     wording: Wording | None = None
@@ -75,22 +76,21 @@ class Worths:
 
 def make_traits(
     pair: MatchedPair, names: ComparedNames, cosines: Similarity, *, tuning: Tuning = TUNING
-) -> Traits | None:
-    """What pairs are compared by besides names and neighbours, where both graphs are RDF.
+) -> Traits:
+    """What pairs are compared by besides names and neighbours.
 
-    ``cosines`` are those of the ``names``; marks and misspellings are looked for where these may
-    be several.
+    ``cosines`` are those of the ``names``; marks and misspellings are looked for where these are
+    compared by their letters.
     """
-    if not pair.both_rdf and not pair.is_one_graph:
-        return None
     spelling = wording = None
-    most = tuning.search.compare_all_up_to
+    alike, most = names.by_name(cosines), tuning.search.compare_all_up_to
     if pair.is_one_graph and pair.left.source.shape != "records":
         assert isinstance(cosines, MaxOverNames | RowProduct)
         wording = read_wording(names.left, cosines, pair.left.names, tuning=tuning)
-    elif not pair.is_one_graph and isinstance(cosines, MaxOverNames) and max(cosines.shape) <= most:
-        texts, rivals = (names.left, names.right), cosines.alike(tuning.search.partners)
-        spelling = read_spelling(texts, cosines, rivals, tuning=tuning)
+    elif not pair.is_one_graph and alike is not None and max(alike.shape) <= most:
+        left, right = (evenly_spread(size, tuning.spelling.sample) for size in alike.shape)
+        rivals = alike.alike(tuning.search.partners, only=(left, right))
+        spelling = read_spelling((names.left, names.right), alike, rivals, tuning=tuning)
     attributes = read_attributes(pair, tuning=tuning)
     traits = Traits(types_of(pair, tuning=tuning.types), attributes, spelling, wording)
     if not pair.is_one_graph:

@@ -22,6 +22,8 @@ from sameas.text.ngrams import ngram_rows
 def find_aliases(view: View, naming: Naming) -> Positions:
     """Pairs (alias, what it names), shape (k, 2)."""
     tuning = view.tuning.semantics
+    if not len(view.types):
+        return np.zeros((0, 2), dtype=np.int64)
     edges, size = view.between, len(view.graph.entities)
     out, into = (np.bincount(edges[:, end], minlength=size) for end in (0, 2))
     first = naming.names.unique("entity", keep="first", maintain_order=True)

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from sameas.compute.arrays import Mask, Positions
 from sameas.graph.graph import Graph, sorted_distinct
-from sameas.graph.iri import OWL, RDF, RDFS, SKOS, XML, XSD
+from sameas.graph.iri import OWL, RDF, RDFS, SKOS, XML, XSD, are_iris
 from sameas.graph.kind import Kind
 from sameas.graph.labels import LABELS, are_identifiers, namespaces
-from sameas.graph.rdf.reading import Reading
 from sameas.options.tuning import TUNING, Tuning
 
 VOCABULARIES = {
@@ -158,16 +157,12 @@ def view_of(graph: Graph, *, tuning: Tuning = TUNING) -> View:
 def _kinds(view: View) -> Kinds:
     """The kind of each entity."""
     graph, mask, edges = view.graph, view.mask, view.edges
-    if graph.shape != "rdf":  # ids are no IRIs: nothing but types says more
-        kinds = np.full(len(graph.entities), Kind.INDIVIDUAL, dtype=np.int8)
-        kinds[view.types[:, 1]] = Kind.CLASS
-        return kinds
     is_property = mask(
         view.of_type(PROPERTY_TYPES),
         edges(BETWEEN_PROPERTIES)[:, [0, 2]].ravel(),
         edges("rdfs:domain rdfs:range")[:, 0],
         edges("owl:onProperty")[:, 2],
-        graph.positions(pl.concat([graph.relations, graph.attributes["attribute"].unique()])),
+        _used_as_properties(graph),
     )
     is_class = mask(
         view.of_type(CLASS_TYPES),
@@ -175,18 +170,16 @@ def _kinds(view: View) -> Kinds:
         edges(BETWEEN_CLASSES)[:, [0, 2]].ravel(),
     )
     kinds = np.full(len(graph.entities), Kind.INDIVIDUAL, dtype=np.int8)
-    described = mask(view.distinct[:, 0], graph.attribute_entities)
-    spaces = namespaces(graph.entities)
-    things = pl.Series(described & ~view.blank & ~is_class & ~is_property)
-    inside = spaces.is_in(spaces.filter(things).unique().implode()).to_numpy()
-    kinds[~described & ~inside] = Kind.MENTION
+    any_node = graph.shape == "rdf"  # in other shapes, what has a row or an edge is an entity
+    if any_node:
+        kinds[_mentions(view, is_class | is_property)] = Kind.MENTION
     kinds[is_class] = Kind.CLASS
     kinds[is_property] = Kind.PROPERTY
     kinds[mask(view.of_type(CLASS_TYPES)) & mask(view.of_type(PROPERTY_TYPES))] = Kind.PUN
-    kinds[_holders(view, is_class | is_property)] = Kind.HOLDER
-    reading = graph.reading or Reading()
-    if not reading.blank_nodes and reading.link != "all":
-        kinds[view.blank] = Kind.HOLDER
+    if any_node:
+        kinds[_holders(view, is_class | is_property)] = Kind.HOLDER
+        if not graph.reading.blank_nodes and graph.reading.link != "all":
+            kinds[view.blank] = Kind.HOLDER
     deprecated = (pl.col("attribute") == f"{OWL}deprecated") & pl.col("value").is_in(["true", "1"])
     apart = mask(
         view.of_type(APART_TYPES),
@@ -195,6 +188,29 @@ def _kinds(view: View) -> Kinds:
     )
     kinds[apart & ~view.blank] = Kind.VOCABULARY
     return kinds
+
+
+def _used_as_properties(graph: Graph) -> Positions:
+    """The entities that are relations or attributes, too; of plain words that says nothing."""
+    properties = pl.concat([graph.relations, graph.attributes["attribute"].unique()])
+    entities = graph.positions(properties)
+    entities = entities[entities >= 0]
+    return np.asarray(entities[are_iris(graph.entities.gather(entities)).to_numpy()])
+
+
+def _mentions(view: View, schema: Mask) -> Mask:
+    """Nodes of which nothing is said, in namespaces without a thing of which something is."""
+    graph = view.graph
+    described = view.mask(view.distinct[:, 0], graph.attribute_entities)
+    if graph.given_names is not None:
+        described |= graph.given_names.is_not_null().to_numpy()
+    if described.all():
+        return ~described
+    spaces = namespaces(graph.entities)
+    things = pl.Series(described & ~view.blank & ~schema)
+    inside = spaces.is_in(spaces.filter(things).unique().implode()).to_numpy()
+    mentions: Mask = ~described & ~inside
+    return mentions
 
 
 def _holders(view: View, schema: Mask) -> Mask:

@@ -85,10 +85,9 @@ def find_names(views: Sequence[View], paths: Sequence[pl.DataFrame]) -> list[Nam
 
 
 def _side(view: View, paths: pl.DataFrame) -> _Side:
-    reading = view.graph.reading
     # One letter more than is compared: names that are cut are counted later.
     paths = paths.with_columns(beginnings(paths["value"], MOST_LETTERS + 1))
-    ranks = _known_ranks(() if reading is None else reading.label)
+    ranks = _known_ranks(view.graph.reading.label)
     order = pl.DataFrame({"path": list(ranks), "rank": list(ranks.values())})
     known = paths.join(order, on="path", how="inner", maintain_order="left").select(NAMES)
     bare, groups = _unnamed(view, known), _type_sets(view)
@@ -136,6 +135,8 @@ def _known_ranks(label: tuple[str, ...]) -> dict[str, int]:
 
 def _unnamed(view: View, named: pl.DataFrame) -> Mask:
     """Which entities should have a name and have none."""
+    if view.graph.given_names is not None:  # what was given counts, and URIs besides
+        return np.zeros(len(view.kinds), dtype=np.bool_)
     bare = np.isin(view.kinds, NAMED)
     bare[named["entity"].to_numpy()] = False
     return bare

@@ -33,6 +33,8 @@ def literal_paths(view: View) -> pl.DataFrame:
     ).filter(pl.col("entity") >= 0, pl.col("value") != "")
     if (keys := view.graph.keys) is not None:
         direct = direct.filter(~pl.col("path").is_in(keys.not_compared))
+    if not len(direct):
+        return direct
     tables, last = [direct], direct
     leads = _exclusive_nodes(view)
     for _ in range(view.tuning.semantics.steps):

@@ -30,17 +30,14 @@ ALIAS = 1000
 
 
 def understand(pair: GraphPair, *, tuning: Tuning = TUNING) -> MatchedPair:
-    """The two graphs as they are matched: RDF with names, kinds and attributes, tables as given."""
-    if not (pair.left.is_rdf or pair.right.is_rdf):
-        left, right = _as_given(pair.left), _as_given(pair.right)
-        return MatchedPair(left=left, right=right, gold=pair.gold)
+    """The two graphs as they are matched: with kinds, names and attributes."""
     views = [view_of(pair.left, tuning=tuning)]
     views.append(views[0] if pair.right is pair.left else view_of(pair.right, tuning=tuning))
     paths = [literal_paths(view) for view in views]
     namings = find_names(views, paths)
     shared = _shared_language(namings)
     left, right = (
-        _matched(view, table, naming, shared) if view.graph.is_rdf else _as_given(view.graph)
+        _matched(view, table, naming, shared)
         for view, table, naming in zip(views, paths, namings, strict=True)
     )
     return MatchedPair(left=left, right=right, gold=pair.gold)
@@ -54,24 +51,6 @@ def understand_alone(graph: Graph) -> MatchedGraph:
 def understand_one(graph: Graph, *, tuning: Tuning = TUNING) -> MatchedGraph:
     """The graph as it is matched with itself, to find duplicates."""
     return understand(GraphPair(left=graph, right=graph), tuning=tuning).left
-
-
-def _as_given(graph: Graph) -> MatchedGraph:
-    """A graph of tables as it is matched: all is as it was given."""
-    size = len(graph.entities)
-    return MatchedGraph(
-        entities=graph.entities,
-        names=graph.names,
-        names_given=graph.names_given,
-        relations=graph.relations,
-        triples=graph.triples,
-        attributes=graph.attributes,
-        alternatives=graph.alternatives,
-        linkable=np.arange(size) if graph.linkable is None else graph.linkable,
-        kinds=np.full(size, Kind.INDIVIDUAL, dtype=np.int8),
-        source=graph,
-        reading_counts=graph.reading_counts,
-    )
 
 
 def _shared_language(namings: Sequence[Naming]) -> tuple[str, ...]:
@@ -96,7 +75,7 @@ def _matched(
 ) -> MatchedGraph:
     """The graph without nodes that only hold something, with the names that were found."""
     graph, kinds = view.graph, view.kinds.copy()
-    reading, counts = graph.reading or Reading(), dict(graph.reading_counts)
+    reading, counts = graph.reading, dict(graph.reading_counts)
     usual = len(dict.fromkeys([*reading.label, *LABELS]))
     names = naming.names.with_columns(further=pl.col("rank") >= usual)
     aliases = find_aliases(view, naming)
@@ -114,7 +93,7 @@ def _matched(
     values = paths.filter(pl.Series(kept).gather(paths["entity"]))
     relations, triples = _triples_among(view, kept)
     return MatchedGraph(
-        entities=graph.entities.filter(pl.Series(kept)),
+        entities=graph.entities if kept.all() else graph.entities.filter(pl.Series(kept)),
         names=chosen,
         names_given=given,
         relations=relations,
@@ -143,12 +122,14 @@ def _chosen_names(
     best = names["entity"].is_first_distinct()
     others = names.filter(~best).unique(["entity", "value"], maintain_order=True)
     further = others.select(entity=graph.entities.gather(others["entity"]), name="value")
-    if graph.given_names is not None:
+    if len(graph.alternatives):
         entities = graph.entities.filter(pl.Series(kept))
         beside = graph.alternatives.filter(pl.col("entity").is_in(entities.implode()))
+        further = pl.concat([beside, further])
+    if graph.given_names is not None:
         chosen = graph.names.filter(pl.Series(kept))
         given = graph.labels.filter(pl.Series(kept))
-        return chosen, int((given != "").sum()), pl.concat([beside, further])
+        return chosen, int((given != "").sum()), further
     texts = np.full(len(kept), "", dtype=object)
     texts[names.filter(best)["entity"].to_numpy()] = names.filter(best)["value"]
     given = names.filter(pl.col("path") != "")["entity"].n_unique()
@@ -157,6 +138,8 @@ def _chosen_names(
 
 def _triples_among(view: View, kept: Mask) -> tuple[pl.Series, Positions]:
     """The relations and triples between the entities that are kept, renumbered."""
+    if kept.all():
+        return view.relations, view.triples
     inside = kept[view.triples[:, 0]] & kept[view.triples[:, 2]]
     head, relation, tail = view.triples[inside].T
     codes, first = np.unique(relation, return_index=True)

@@ -21,7 +21,7 @@ from sameas.result.explanation.result import SIDES, Comparison, Detail, Entity, 
 from sameas.result.explanation.tables import RunTables
 from sameas.similarity.adjacency import adjacency_matrices
 from sameas.similarity.attributes import Attributes
-from sameas.similarity.edges import Edges, attributes_of, common_values, literal_values
+from sameas.similarity.edges import NAME, Edges, common_values, names_as_values
 from sameas.similarity.features import NameFeatures, name_features, spellings, text_rows
 from sameas.similarity.hops import ExactHops
 from sameas.similarity.make_task import make_task
@@ -128,19 +128,17 @@ class Decomposition:
 
     @cached_property
     def _values(self) -> pl.Series:
-        return common_values(*literal_values(self.task.pair))
+        return common_values(*names_as_values(self.task.pair))
 
     @cached_property
     def _relations(self) -> list[list[Relation]]:
         """The relations of each side in the order of their numbers in ``edges``."""
         relations = []
-        pair = self.task.pair
-        every = zip((pair.left, pair.right), attributes_of(pair), strict=True)
-        for graph, attributes in every:
+        for graph in self.task.pair.graphs:
             names = [Relation(uri, inverse) for inverse in (False, True) for uri in graph.relations]
             if "relations" in self.tables.options.without:
                 names = [Relation("any relation")] * len(names)
-            relations.append(names + [Relation(uri) for uri in attributes])
+            relations.append([*names, Relation(NAME)])
         return relations
 
     @property
@@ -430,7 +428,9 @@ class Decomposition:
             return []
         ends = np.array([pair[0]]), np.array([pair[1]])
         said = {trait: terms(*ends)[0] for trait, terms in self.worths.terms.items()}
-        parts = [Part(kind="types", score=float(said["types"][0]))]
+        parts = []
+        if "types" in said:
+            parts.append(Part(kind="types", score=float(said["types"][0])))
         if (attributes := self.worths.traits.attributes) is not None:
             described = said["attributes"], partial(_attribute, attributes, pair)
             amount = said["attributes"].sum()
