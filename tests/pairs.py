@@ -31,7 +31,7 @@ def renamed(graph: Graph, prefix: str = "x:") -> Graph:
     return replace(graph, entities=prefix + graph.entities, given_names=graph.names, **tables)
 
 
-def best_connected(demo: GraphPair, counterparts: int = 180, others: int = 40) -> MatchedPair:
+def best_connected(demo: MatchedPair, counterparts: int = 180, others: int = 40) -> MatchedPair:
     """The entities with the most triples, and others that have no counterpart."""
     assert demo.gold is not None
     degrees = np.bincount(demo.right.triples[:, [0, 2]].ravel(), minlength=len(demo.right.entities))
@@ -41,5 +41,5 @@ def best_connected(demo: GraphPair, counterparts: int = 180, others: int = 40) -
     for side, graph in (("left", demo.left), ("right", demo.right)):
         alone = graph.entities.filter(~graph.entities.is_in(demo.gold[side].implode()))
         kept = [*gold[side], *alone.head(others)]
-        sides.append(graph.without(graph.entities.filter(~graph.entities.is_in(kept))))
+        sides.append(graph.source.without(graph.entities.filter(~graph.entities.is_in(kept))))
     return matched_pair(left=sides[0], right=sides[1], gold=gold)

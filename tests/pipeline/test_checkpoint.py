@@ -389,18 +389,21 @@ def pair(folder):
 
 def changed(pair):
     """The pair with one thing changed, in many ways."""
-    left = pair.left
+    left, right = pair.left.source, pair.right.source
+
+    def other(**parts):
+        return matched_pair(left=replace(left, **parts), right=right, gold=pair.gold)
+
     triples = left.triples.copy()
     triples[0, 2] = (triples[0, 2] + 1) % len(left.entities)
-    kept = replace(left, triples=left.triples[:-1])
     names = left.names.to_list()
-    yield "sides", matched_pair(left=pair.right, right=pair.left, gold=pair.gold)
-    yield "triple", replace(pair, left=replace(left, triples=triples))
-    yield "fewer triples", replace(pair, left=kept)
-    yield "name", replace(pair, left=replace(left, names=pl.Series(["x", *names[1:]])))
-    yield "order of names", replace(pair, left=replace(left, names=pl.Series(names[::-1])))
-    yield "entity", replace(pair, left=replace(left, entities=left.entities + "x"))
-    yield "relation", replace(pair, left=replace(left, relations=left.relations + "x"))
+    yield "sides", matched_pair(left=right, right=left, gold=pair.gold)
+    yield "triple", other(triples=triples)
+    yield "fewer triples", other(triples=left.triples[:-1])
+    yield "name", other(given_names=pl.Series(["x", *names[1:]]))
+    yield "order of names", other(given_names=pl.Series(names[::-1]))
+    yield "entity", other(entities=left.entities + "x", given_names=pl.Series(names))
+    yield "relation", other(relations=left.relations + "x")
     yield "gold", replace(pair, gold=pair.gold.head(10))
     yield "no gold", replace(pair, gold=None)
 

@@ -40,10 +40,10 @@ def before(today):
     """The pair without some entities, and with other names of others."""
     sides = []
     for graph in today.graphs:
-        graph = graph.without(graph.entities.gather_every(20))
-        names = graph.names.to_list()
+        source = graph.source.without(graph.entities.gather_every(20))
+        names = source.names.to_list()
         names[::25] = [name[::-1] for name in names[::25]]
-        sides.append(replace(graph, names=pl.Series(names)))
+        sides.append(replace(source, given_names=pl.Series(names)))
     return matched_pair(*sides)
 
 

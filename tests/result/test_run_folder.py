@@ -307,7 +307,6 @@ def test_a_run_of_an_earlier_version_has_no_kinds(tmp_path):
     for side in ("left", "right"):
         folder = tmp_path / "run" / side
         shutil.rmtree(folder / "raw")
-        (folder / "graph.json").unlink()
         (folder / "naming.parquet").unlink()
         (folder / "name_paths.parquet").unlink()
         entities = pl.read_parquet(folder / "entities.parquet")
