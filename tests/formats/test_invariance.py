@@ -79,7 +79,7 @@ def dbp15k(side: Side, folder: Path) -> Path:
     first = 0 if number == 1 else 1000
     ids = {entity: first + n for n, entity in enumerate(side.names)}
     relations = {relation: n for n, relation in enumerate(sorted({r for _, r, _ in side.triples}))}
-    lines = {
+    lines: dict[str, list[tuple[object, ...]]] = {
         f"ent_ids_{number}": [(n, entity) for entity, n in ids.items()],
         f"rel_ids_{number}": [(n, relation) for relation, n in relations.items()],
         f"triples_{number}": [(ids[h], relations[r], ids[t]) for h, r, t in side.triples],

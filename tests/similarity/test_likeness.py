@@ -821,7 +821,10 @@ def test_attributes_compare_the_best_of_all_values(data):
         keys = [f"{prefix}{i}" for i in range(3)]
         sides.append(
             Graph.from_triples(
-                [(keys[0], "r", keys[1])], entities=[*keys, f"{prefix}s0"], attributes=rows
+                [],
+                entities=[*keys, f"{prefix}s0"],
+                names=[*keys, f"{prefix}s0"],
+                attributes=rows,
             )
         )
     attributes = read_attributes(matched_pair(left=sides[0], right=sides[1]))
