@@ -337,7 +337,7 @@ def optional(draw):
 @given(optional(), st.sampled_from([None, "nothing", "a few", "one each"]), seeds)
 def test_entities_that_may_stay_alone_equal_a_padded_problem(drawn, start, seed):
     matrix, left_alone, right_alone = drawn
-    alone = {"left_alone": left_alone, "right_alone": right_alone}
+    alone = {"alone": (left_alone, right_alone)}
     candidates = None
     if start:
         candidates = some_pairs(matrix, STARTS[start](np.random.default_rng(seed), matrix))
@@ -360,11 +360,11 @@ def test_entities_that_may_stay_alone_equal_a_padded_problem(drawn, start, seed)
 
 def test_who_is_worth_more_alone_stays_alone():
     matrix = np.array([[0.9, 0.2], [0.3, 0.1]], dtype=np.float32)
-    found = assign(DenseMatrix(matrix), left_alone=0.25, right_alone=0.0)
+    found = assign(DenseMatrix(matrix), alone=(0.25, 0.0))
     assert found.left.tolist() == found.right.tolist() == [0]
     assert found.objective == pytest.approx(0.9 + 0.25)
     assert_allclose(found.left_prices[1], 0.25)
-    nobody = assign(DenseMatrix(matrix), left_alone=1.0, right_alone=0.0)
+    nobody = assign(DenseMatrix(matrix), alone=(1.0, 0.0))
     assert len(nobody.left) == 0
     assert nobody.objective == pytest.approx(2.0)
 

@@ -21,7 +21,7 @@ from sameas.compute.topk import top_k_sparse
 from sameas.similarity.matrix import make_profit
 from strategies import matrices
 
-OPEN = {"left_alone": 0.0, "right_alone": 0.0}
+OPEN = {"alone": (0.0, 0.0)}
 """Nobody has to be linked."""
 NEVER = -1e6
 
@@ -91,14 +91,14 @@ def test_the_answer_is_the_best_of_all_that_there_are(drawn):
 @given(sparse_problems(max_side=7))
 def test_the_answer_is_scipys(drawn):
     candidates, matrix = drawn
-    assert_best(candidates, matrix, reference.best_with_nobody(matrix, **OPEN))
+    assert_best(candidates, matrix, reference.best_with_nobody(matrix, *OPEN["alone"]))
 
 
 @pytest.mark.parametrize("shape", [(40, 40), (60, 25), (25, 60)])
 @pytest.mark.parametrize("seed", range(4))
 def test_larger_problems_are_scipys_too(seed, shape):
     candidates, matrix = random_problem(seed, *shape)
-    assert_best(candidates, matrix, reference.best_with_nobody(matrix, **OPEN))
+    assert_best(candidates, matrix, reference.best_with_nobody(matrix, *OPEN["alone"]))
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 2), (2, 0), (3, 2)])
@@ -116,7 +116,7 @@ def test_what_is_worth_less_than_nothing_is_not_linked():
 
 def test_prices_to_start_from_change_nothing():
     candidates, matrix = random_problem(1, 30, 30)
-    best = reference.best_with_nobody(matrix, **OPEN)
+    best = reference.best_with_nobody(matrix, *OPEN["alone"])
     rng = np.random.default_rng(0)
     for prices in (np.zeros(30), rng.normal(0, 30, 30), np.full(30, -5.0)):
         found = assign(candidates, prices=prices, **OPEN)
@@ -163,7 +163,7 @@ def test_pairs_above_their_prices_are_found(drawn, data):
 @given(sparse_problems(max_side=6), st.data())
 def test_whatever_the_prices_the_bound_holds(drawn, data):
     candidates, matrix = drawn
-    best = reference.best_with_nobody(matrix, **OPEN)
+    best = reference.best_with_nobody(matrix, *OPEN["alone"])
     drawn_prices = st.floats(-20, 20)
     left, right = (
         data.draw(hnp.arrays(np.float64, size, elements=drawn_prices)) for size in matrix.shape

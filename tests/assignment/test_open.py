@@ -292,7 +292,7 @@ def test_the_gap_is_never_less_than_the_distance_to_the_best(candidates, data):
 @settings(deadline=None, max_examples=30)
 @given(problems(max_side=5))
 def test_at_the_best_prices_the_gap_closes(candidates):
-    exact = assign(candidates, left_alone=0.0, right_alone=0.0)
+    exact = assign(candidates, alone=(0.0, 0.0))
     assert exact.objective == pytest.approx(best_total(candidates), abs=1e-4)
     gap = gap_to_bound(candidates, exact.right_prices, exact.objective)
     # Profits are told apart down to a tiny share of the largest: no gap, if no more is at stake.

@@ -73,8 +73,7 @@ def assign(
     candidates: Candidates | None = None,
     *,
     prices: Vector | None = None,
-    left_alone: Alone = None,
-    right_alone: Alone = None,
+    alone: tuple[Alone, Alone] = (None, None),
     gap: float = 0.0,
     seconds: float = math.inf,
     progress: Progress | None = None,
@@ -84,12 +83,12 @@ def assign(
 
     ``candidates`` and right ``prices`` to start from make it faster and do not change the total;
     a Profit, which is not stored, needs candidates.
-    ``left_alone`` and ``right_alone`` are what entities are worth without a partner; without
-    them, every entity of the smaller side gets one. It stops early once the answer is proven to
-    be within ``gap`` of the best, or after ``seconds``.
+    ``alone`` is what left and right entities are worth without a partner; without it, every
+    entity of the smaller side gets one. It stops early once the answer is proven to be within
+    ``gap`` of the best, or after ``seconds``.
     """
     begin = time.perf_counter()
-    market = _open_market(profit, candidates, prices, (left_alone, right_alone), tuning)
+    market = _open_market(profit, candidates, prices, alone, tuning)
     rounds = 0
     while True:
         market.settle()
@@ -133,8 +132,7 @@ def certify(
     left_prices: Vector,
     right_prices: Vector,
     *,
-    left_alone: Alone = None,
-    right_alone: Alone = None,
+    alone: tuple[Alone, Alone] = (None, None),
 ) -> Certificate:
     """Check prices against every pair: what they prove about these links.
 
@@ -144,12 +142,12 @@ def certify(
     n, m = profit.shape
     if len(np.unique(left)) < len(left) or len(np.unique(right)) < len(right):
         raise ValueError("links must be one to one")
-    alone = _worth_alone(left_alone, n, m), _worth_alone(right_alone, m, n)
-    if len(left) < min(n, m) and any(worth is None for worth in alone):
+    worths = _worth_alone(alone[0], n, m), _worth_alone(alone[1], m, n)
+    if len(left) < min(n, m) and any(worth is None for worth in worths):
         raise ValueError("links must leave nobody of the smaller side out")
     objective = float(profit.of(left, right).sum(dtype=np.float64))
     prices = [left_prices, right_prices]
-    for side, (worth, linked) in enumerate(zip(alone, (left, right), strict=True)):
+    for side, (worth, linked) in enumerate(zip(worths, (left, right), strict=True)):
         if worth is not None:
             objective += float(np.delete(worth, linked).sum())
             prices[side] = np.maximum(prices[side], worth)

@@ -39,7 +39,7 @@ def demo() -> dict[str, Any]:
             for preset, options in sameas.PRESETS.items()
         }
     seconds = time.perf_counter() - begin
-    scores = {name: sameas.evaluate(found, pair.gold) for name, found in results.items()}
+    scores = {name: sameas.evaluate(alignment, pair.gold) for name, alignment in results.items()}
     shown = sample_links(results["best"].links, pair)
     say(
         f"Two graphs of one world: {len(pair.left.entities):,} entities named in French (CLDR) and "

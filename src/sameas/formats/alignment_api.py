@@ -75,8 +75,8 @@ def _elements(path: Path) -> Iterator[tuple[str, Element]]:
 def _value(element: Element) -> str:
     """What an element says: a resource, given as an attribute or as an element, or a text."""
     inner = element.find(f"*[@{{{RDF}}}about]")
-    found = element.get(f"{{{RDF}}}resource") if inner is None else inner.get(f"{{{RDF}}}about")
-    return (element.text or "").strip() if found is None else found
+    iri = element.get(f"{{{RDF}}}resource") if inner is None else inner.get(f"{{{RDF}}}about")
+    return (element.text or "").strip() if iri is None else iri
 
 
 def _links(path: Path, cells: list[dict[str, str]], metadata: dict[str, str]) -> LinkSet:

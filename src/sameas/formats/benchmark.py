@@ -173,8 +173,8 @@ def _ids(file: Path, *, distinct: Sequence[str] = ("id",)) -> pl.DataFrame:
     for column in distinct:
         repeated = table.filter(~table[column].is_first_distinct())
         if len(repeated):
-            found = shortened(str(repeated[column][0]))
-            problem = f'{column} "{found}" was given before'
+            value = shortened(str(repeated[column][0]))
+            problem = f'{column} "{value}" was given before'
             raise InputError(file, problem, line=repeated["line"][0])
     return table
 

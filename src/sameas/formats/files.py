@@ -105,11 +105,11 @@ def address_of(path: StrPath) -> str | None:
     >>> address_of(Path("s3://bucket/graph.nt")), address_of("graph.nt")
     ('s3://bucket/graph.nt', None)
     """
-    found = ADDRESS.fullmatch(str(path))
-    if not found:
+    match = ADDRESS.fullmatch(str(path))
+    if not match:
         return None
-    root = "/" if found[1] == "file" else ""
-    return f"{found[1]}://{root}{found[2].removeprefix(root)}"
+    root = "/" if match[1] == "file" else ""
+    return f"{match[1]}://{root}{match[2].removeprefix(root)}"
 
 
 def elsewhere(address: str) -> tuple[Any, str]:
@@ -249,22 +249,23 @@ def stream_of(
         packed += piece
         if len(packed) >= HEAD_BYTES:
             break
-    found = next((end for end, one in COMPRESSIONS.items() if one.magic.match(packed)), None)
+    compression = next((end for end, one in COMPRESSIONS.items() if one.magic.match(packed)), None)
     pieces = chain([packed], pieces)
-    if found:
-        pieces = _unpacked(place, pieces, COMPRESSIONS[found])
-    stream = Stream(place, pieces, most if found or size is None else _limits.get()[0])
+    if compression:
+        pieces = _unpacked(place, pieces, COMPRESSIONS[compression])
+    stream = Stream(place, pieces, most if compression or size is None else _limits.get()[0])
     for name, magic in STILL_PACKED.items():
         if magic.match(stream.head):
-            what = "twice" if found else f"with {name}, which is not read"
+            what = "twice" if compression else f"with {name}, which is not read"
             raise InputError(place, f"is compressed {what}; unpack it once")
     suffix = "" if size is None else Path(place).suffix.lower()
-    if suffix in COMPRESSIONS and suffix != found:
+    if suffix in COMPRESSIONS and suffix != compression:
         if not stream.head:
             raise _damaged(place, "it is empty")
         problem = f"is not compressed with {COMPRESSIONS[suffix].name}; leave {suffix} off its name"
-        if found:
-            problem = f"is compressed with {COMPRESSIONS[found].name}; let its name end in {found}"
+        if compression:
+            name = COMPRESSIONS[compression].name
+            problem = f"is compressed with {name}; let its name end in {compression}"
         raise InputError(place, problem)
     return stream
 
@@ -306,10 +307,10 @@ def _read_pipe(path: Path, file: IO[bytes], size: int) -> bytes:
     """
     for seconds in (WRITER_SECONDS, SILENT_SECONDS):
         ready = select.select([file], [], [], seconds)[0]
-        found: bytes | None = file.read(size)  # none at all if it has a writer that waits
-        if found or (ready and found is not None):
-            return found
-        if found is not None:
+        piece: bytes | None = file.read(size)  # none at all if it has a writer that waits
+        if piece or (ready and piece is not None):
+            return piece
+        if piece is not None:
             break
     problem = f"is a pipe to which nothing was written for {seconds} seconds"
     raise InputError(path, f"{problem}; start what writes to it first, or give a file")
@@ -373,10 +374,10 @@ class _Pieces(io.RawIOBase):
             if self._most is not None and self._count > self._most:
                 raise too_large(self._place, self._most)
             self._ready = memoryview(bytes(self._ready) + piece)
-        found = self._ready[: len(buffer)]
+        chunk = self._ready[: len(buffer)]
         self._ready = self._ready[len(buffer) :]
-        buffer[: len(found)] = found
-        return len(found)
+        buffer[: len(chunk)] = chunk
+        return len(chunk)
 
 
 def too_large(place: str, most: int) -> InputError:

@@ -251,8 +251,8 @@ def _degrees(graph: PropertyGraph) -> pl.Series:
 def _looked_up(keys: pl.Series, known: pl.Series, values: pl.Series) -> pl.Series:
     """The value of each key, null for those that are not known."""
     table = pl.DataFrame([known.alias("key"), values.alias("value")])
-    found = keys.to_frame("key").join(table, on="key", how="left", maintain_order="left")
-    return found["value"]
+    joined = keys.to_frame("key").join(table, on="key", how="left", maintain_order="left")
+    return joined["value"]
 
 
 def _renamed(columns: dict[str, pl.Series]) -> dict[str, pl.Series]:

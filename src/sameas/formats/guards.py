@@ -209,13 +209,13 @@ def _encoding(stream: Stream) -> str:
     declared = DECLARED.match(stream.head.decode("latin-1"))
     name = declared[2] if declared else "utf-8"
     try:
-        found = codecs.lookup(name)
+        known = codecs.lookup(name)
         "a".encode(name)  # refuses codecs that are not of text
     except (LookupError, ValueError):
         problem = f'is encoded in "{name[:40]}", which is not known; convert the file to UTF-8'
         raise InputError(stream.place, problem, line=1) from None
     # A declaration that can be read in ASCII is not in UTF-16. UTF-8 includes ASCII.
-    return "utf-8" if found.name.startswith(("utf-16", "utf-32", "ascii")) else found.name
+    return "utf-8" if known.name.startswith(("utf-16", "utf-32", "ascii")) else known.name
 
 
 def too_deep(place: str, deepest: int = DEEPEST) -> InputError:

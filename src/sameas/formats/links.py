@@ -72,10 +72,10 @@ def without_duplicates(table: pl.DataFrame) -> pl.DataFrame:
 
 def _links(path: Path) -> pl.DataFrame:
     """The links of a file; what was left out is logged."""
-    found = read_link_set(path)
-    for sentence in found.skipped:
+    link_set = read_link_set(path)
+    for sentence in link_set.skipped:
         log.warning("%s: left out: %s", path, sentence)
-    return found.links
+    return link_set.links
 
 
 def _reader(path: Path) -> Callable[[Path, str | None], LinkSet]:
@@ -113,8 +113,8 @@ def _read_json_lines(path: Path, predicate: str | None) -> LinkSet:
         for name in LINK_COLUMNS:
             is_usable, what = (_is_number, "a number") if name in NUMBERS else (_is_text, "text")
             if not is_usable(entry.get(name)):
-                found = "nothing" if name not in entry else shortened(json.dumps(entry[name]))
-                raise InputError(path, f'{what} expected in "{name}", found {found}', line=number)
+                value = "nothing" if name not in entry else shortened(json.dumps(entry[name]))
+                raise InputError(path, f'{what} expected in "{name}", found {value}', line=number)
         numbers = (None if entry.get(name) is None else float(entry[name]) for name in NUMBERS)
         rows.append((str(entry["left"]), str(entry["right"]), *numbers))
     return LinkSet(links=pl.DataFrame(rows, schema=LINK_SCHEMA, orient="row"))

@@ -52,8 +52,8 @@ def _read_json_names(path: Path) -> pl.DataFrame:
     for number, row in enumerate(rows, start=1):
         name = _name_of(row)
         if name is None:
-            found = shortened(json.dumps(row, ensure_ascii=False))
-            raise InputError(path, f"{SHAPE}, found {found}", row=number)
+            quoted = shortened(json.dumps(row, ensure_ascii=False))
+            raise InputError(path, f"{SHAPE}, found {quoted}", row=number)
         names.append((str(row[0]), name))
     return pl.DataFrame(names, schema=["entity", "name"], orient="row")
 

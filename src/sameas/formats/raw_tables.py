@@ -70,8 +70,8 @@ class RawTable:
             refuse_repeated(self.header, self.header)
         rows = self._below_header.drop("line")
         if len(rows.columns) != len(self.header):
-            found = f"found {len(rows.columns)} cells below {len(self.header)} names of columns"
-            raise InputError(self.path, f"{found}; every row needs as many cells as the first")
+            counts = f"found {len(rows.columns)} cells below {len(self.header)} names of columns"
+            raise InputError(self.path, f"{counts}; every row needs as many cells as the first")
         return rows.rename(dict(zip(rows.columns, self.header, strict=True)))
 
     @property

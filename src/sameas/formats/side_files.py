@@ -139,10 +139,10 @@ def expanded(place: StrPath) -> list[StrPath]:
     if address := address_of(text):
         return list(files_at(address))
     if glob.has_magic(text):
-        found = sorted(glob.glob(text))  # noqa: PTH207 (a pattern, which may be absolute)
-        if not found:
+        paths = sorted(glob.glob(text))  # noqa: PTH207 (a pattern, which may be absolute)
+        if not paths:
             raise InputError(text, "fits no file; check the pattern")
-        return list(found)
+        return list(paths)
     if "," in text:
         return [part for one in text.split(",") if one for part in expanded(one)]
     return [place]

@@ -45,8 +45,8 @@ def endpoint_of(place: str | PathLike[str]) -> str | None:
     >>> endpoint_of("sparql+https://example.org/sparql")
     'https://example.org/sparql'
     """
-    found = re.fullmatch(r"sparql\+(https?://\S+)", str(place), re.IGNORECASE)
-    return found[1] if found else None
+    match = re.fullmatch(r"sparql\+(https?://\S+)", str(place), re.IGNORECASE)
+    return match[1] if match else None
 
 
 def read_endpoint(address: str, query: Path | None, tally: Counter[str]) -> Iterator[pl.DataFrame]:
@@ -115,9 +115,9 @@ def _answer(address: str, query: str, most: int) -> tuple[str, bytes]:
 
 def _fetch(address: str, query: str, most: int, sizes: list[int]) -> tuple[str, bytes]:
     def read(size: int) -> bytes:
-        found: bytes = response.read(min(size, 2**16))
-        sizes.append(len(found))
-        return found
+        body: bytes = response.read(min(size, 2**16))
+        sizes.append(len(body))
+        return body
 
     try:
         # One out of range is a ValueError; a socket would take it modulo 65,536.
@@ -181,10 +181,10 @@ def _solutions(stream: Stream, kind: str) -> list[tuple[Any, ...]]:
     if results is None:
         raise ValueError(f"{kind} is not known")
     source = Guarded(stream, "jsonld") if kind.endswith("json") else stream
-    found = ox.parse_query_results(cast(IO[bytes], source), format=results)
-    if not isinstance(found, ox.QuerySolutions) or len(found.variables) != 3:
+    solutions = ox.parse_query_results(cast(IO[bytes], source), format=results)
+    if not isinstance(solutions, ox.QuerySolutions) or len(solutions.variables) != 3:
         raise InputError(stream.place, f"{wrong}; mend the query")
-    rows = [tuple(solution) for solution in found]
+    rows = [tuple(solution) for solution in solutions]
     for subject, predicate, value in rows:
         if (
             not isinstance(subject, ox.NamedNode | ox.BlankNode | ox.Triple)

@@ -133,19 +133,19 @@ _TextDumper.add_representer(PlainText, _represent_plain)
 
 def _metadata(path: Path, block: list[str]) -> dict[str, Any]:
     with refusing(path, "the metadata block is not YAML", "mend it"):
-        found = yaml.load("\n".join(block), _TextLoader)
-    found = {} if found is None else found
-    if not isinstance(found, dict) or not all(isinstance(name, str) for name in found):
+        metadata = yaml.load("\n".join(block), _TextLoader)
+    metadata = {} if metadata is None else metadata
+    if not isinstance(metadata, dict) or not all(isinstance(name, str) for name in metadata):
         raise InputError(path, "the metadata block must hold names and values, such as license: x")
-    return found
+    return metadata
 
 
-def _prefixes(path: Path, found: object) -> dict[str, str]:
-    if not isinstance(found, dict) or not all(
-        isinstance(name, str) and isinstance(value, str) for name, value in found.items()
+def _prefixes(path: Path, given: object) -> dict[str, str]:
+    if not isinstance(given, dict) or not all(
+        isinstance(name, str) and isinstance(value, str) for name, value in given.items()
     ):
         raise InputError(path, "curie_map must hold prefixes and the IRIs that they stand for")
-    return {name: value for name, value in found.items() if name not in BUILT_IN}
+    return {name: value for name, value in given.items() if name not in BUILT_IN}
 
 
 def _table(path: Path, body: str, above: int) -> pl.DataFrame:
@@ -277,15 +277,15 @@ def _ascii(iris: pl.Series) -> pl.Series:
 
 def _sources(links: LinkSet, left: pl.Series, right: pl.Series) -> dict[str, str]:
     """Where the entities come from: as stated, else the namespace that they have in common."""
-    found = {}
+    beginnings = {}
     for slot, iris in (("subject_source", left), ("object_source", right)):
         iris = iris.filter(iris != NO_TERM)
         stated = links.metadata.get(slot)
         if stated is None:
-            found[slot] = _common(iris).rstrip(":") if len(iris) else ""
+            beginnings[slot] = _common(iris).rstrip(":") if len(iris) else ""
         elif str(stated).partition(":")[0] not in links.prefixes:  # else it is a CURIE already
-            found[slot] = _ascii(pl.Series([str(stated)]))[0]
-    return {slot: iri for slot, iri in found.items() if is_iri(iri)}
+            beginnings[slot] = _ascii(pl.Series([str(stated)]))[0]
+    return {slot: iri for slot, iri in beginnings.items() if is_iri(iri)}
 
 
 def _common(iris: pl.Series) -> str:

@@ -54,7 +54,7 @@ def read_word_vectors(
     passed over. Every line is checked to have as many numbers as the first.
     """
     needed = set(words.to_list())
-    found: dict[str, Matrix] = {}
+    vectors: dict[str, Matrix] = {}
     width = 0
     for number, fields in _fields(path, progress):
         width = width or len(fields) - 1
@@ -64,10 +64,10 @@ def read_word_vectors(
             text = shortened(" ".join(fields), 60)
             raise InputError(path, f'{problem}, found {len(fields) - 1}: "{text}"', line=number)
         word = " ".join(fields[: len(fields) - width])
-        if word in needed and word not in found:
-            found[word] = _numbers(fields[-width:], path, number)
-    matrix = np.array(list(found.values()), dtype=np.float32).reshape(len(found), width)
-    return WordVectors(pl.Series("word", list(found), dtype=pl.String), matrix, path.name)
+        if word in needed and word not in vectors:
+            vectors[word] = _numbers(fields[-width:], path, number)
+    matrix = np.array(list(vectors.values()), dtype=np.float32).reshape(len(vectors), width)
+    return WordVectors(pl.Series("word", list(vectors), dtype=pl.String), matrix, path.name)
 
 
 def dimension_of(path: Path) -> int:
@@ -171,7 +171,7 @@ def _read_parquet(path: Path, entities: pl.Series) -> Matrix:
     missing = int((rows < 0).sum())
     if missing == len(entities):
         raise InputError(path, "none of its entities is in the graphs; use their URIs")
-    found: Matrix = np.where(rows[:, None] >= 0, vectors[rows.clip(0)], np.float32(0))
-    if missing and np.isfinite(found).all():
+    chosen: Matrix = np.where(rows[:, None] >= 0, vectors[rows.clip(0)], np.float32(0))
+    if missing and np.isfinite(chosen).all():
         log.warning("%d of %d entities have no row in %s", missing, len(entities), path.name)
-    return found
+    return chosen

@@ -84,8 +84,10 @@ def wanted_columns(
     if names is None and all(re.fullmatch(r"(column_)?\d+", name) for name in table.columns):
         names = [*columns, *optional][: len(table.columns)]
     if names is None or not set(columns) <= set(names):
-        found = shortened(", ".join(table.columns), 200) or "none"
-        raise TableError(f"columns {', '.join(columns)} expected, found {found}; rename them")
+        columns_held = shortened(", ".join(table.columns), 200) or "none"
+        raise TableError(
+            f"columns {', '.join(columns)} expected, found {columns_held}; rename them"
+        )
     table = table.rename(dict(zip(table.columns, names, strict=True)))
     table = table.select(*columns, *(name for name in optional if name in names))
     for name, kind in table.schema.items():
@@ -95,7 +97,7 @@ def wanted_columns(
     table = table.with_columns(pl.exclude(*NUMBERS, *integers).cast(pl.String))
     filled = [name for name in columns if name not in may_be_empty]
     empty = {name: table[name].is_null() | (table[name].cast(pl.String) == "") for name in filled}
-    holes = [(int(found.arg_max() or 0), name) for name, found in empty.items() if found.any()]
+    holes = [(int(mask.arg_max() or 0), name) for name, mask in empty.items() if mask.any()]
     if holes:
         row, name = min(holes, key=itemgetter(0))
         raise TableError(f'column "{name}" is empty; fill it or leave the row out', row + 1)
@@ -113,8 +115,8 @@ def as_numbers(
             if wrong.any():
                 what = "a whole number" if kind == pl.Int64 else "a number"
                 row = int(wrong.arg_max() or 0)
-                found = shortened(str(table[name][row]))
-                raise TableError(f'{what} expected in column "{name}", found "{found}"', row + 1)
+                value = shortened(str(table[name][row]))
+                raise TableError(f'{what} expected in column "{name}", found "{value}"', row + 1)
             table = table.with_columns(values)
     return table
 

@@ -116,8 +116,8 @@ def mapped_where(where: pl.Series, texts: pl.Series, function: Callable[[str], s
     if not where.any():
         return texts
     changed = pl.Series([function(text) for text in texts.filter(where)], dtype=pl.String)
-    found: pl.Series = texts.clone().scatter(where.arg_true(), changed)
-    return found
+    mapped: pl.Series = texts.clone().scatter(where.arg_true(), changed)
+    return mapped
 
 
 def _minted_where_needed(ids: pl.Series, beginning: str) -> pl.Series:

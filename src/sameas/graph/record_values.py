@@ -49,8 +49,8 @@ def rows_of_objects(objects: Sequence[Any]) -> pl.DataFrame:
     """The rows of mappings, one each, with the columns of all of them in order of appearance."""
     for number, row in enumerate(objects, start=1):
         if not isinstance(row, Mapping):
-            found = shortened(repr(row), 60)
-            raise TableError(f"an object with values by column expected, found {found}", number)
+            quoted = shortened(repr(row), 60)
+            raise TableError(f"an object with values by column expected, found {quoted}", number)
     names = dict.fromkeys(name for row in objects for name in row)
     return _of_columns({str(name): [row.get(name) for row in objects] for name in names}, names)
 

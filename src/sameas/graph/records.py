@@ -107,8 +107,8 @@ def _asked_id(rows: pl.DataFrame, columns: Sequence[str]) -> str:
 def _require_columns(rows: pl.DataFrame, columns: Sequence[str]) -> None:
     for column in columns:
         if column not in rows.columns:
-            found = shortened(", ".join(rows.columns), 200) or "none"
-            raise TableError(f'no column "{shortened(column)}"; the columns are {found}')
+            columns_held = shortened(", ".join(rows.columns), 200) or "none"
+            raise TableError(f'no column "{shortened(column)}"; the columns are {columns_held}')
 
 
 def find_id(rows: pl.DataFrame, *, tuning: RecordTuning = TUNING.records) -> str | None:

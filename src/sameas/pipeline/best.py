@@ -256,8 +256,7 @@ def _exact(task: Task, surplus: Candidates, prices: Vector, report: Progress) ->
     return assign(
         surplus,
         prices=prices,
-        left_alone=0.0,
-        right_alone=0.0,
+        alone=(0.0, 0.0),
         gap=options.gap,
         seconds=options.time_limit or math.inf,
         progress=report,

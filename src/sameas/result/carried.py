@@ -40,7 +40,7 @@ def carried_columns(
     A column that only one graph has stands once. Several values have `` | `` between them.
     """
     sides = zip(("left", "right"), pair.graphs, strict=True)
-    found = {
+    values = {
         side: {
             column: _values(graph, column, links[side])
             for column in columns_of_side(columns, number)
@@ -48,12 +48,12 @@ def carried_columns(
         }
         for number, (side, graph) in enumerate(sides)
     }
-    order = dict.fromkeys([*found["left"], *found["right"]])
+    order = dict.fromkeys([*values["left"], *values["right"]])
     return [
-        found[side][column].alias(f"{side}_{column}")
+        values[side][column].alias(f"{side}_{column}")
         for column in order
-        for side in found
-        if column in found[side]
+        for side in values
+        if column in values[side]
     ]
 
 

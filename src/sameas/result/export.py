@@ -119,43 +119,47 @@ def prepare(
         if isinstance(content, Alignment) and not suffix:
             write_run(content, path)
             return ()
-        write_format, holds = FORMATS[suffix]
-        if isinstance(content, Alignment) and content.clusters is not None:
-            if suffix in CLUSTER_TABLES:
-                with sent_to(address) if address else replacing_file(path) as draft:
-                    write_members(content.clusters, draft)
-                return ()
-            links = cluster_links(content, described="columns" in holds)
-            if iri is None and "predicate" in holds:
-                links = saying(links, predicates_of(content, links.links))
-            if "any id" not in holds:
-                links = _as_iris_of_one_graph(links)
-        elif isinstance(content, Alignment):
-            content = curated(content)
-            links = described(content) if suffix == ".sssom.tsv" else _link_set(content.links)
-            if columns:
-                check_carried(content.pair, columns)
-                carried = carried_columns(content.pair, links.links, columns)
-                links = replace(links, carried=tuple(carried))
-            if iri is None and "predicate" in holds:
-                links = saying(links, predicates_of(content, links.links))
-        elif columns:
-            raise OptionError(
-                "`with_` needs a run folder or an alignment, got links without graphs"
-            )
-        else:
-            links = content if isinstance(content, LinkSet) else _link_set(content)
-        links = replace(links, metadata={**links.metadata, **metadata})
-        if iri is not None:
-            links = saying(links, iri)
-        lost: list[str] = []
-        if "any id" not in holds:
-            links, lost = _as_iris(links)
         with sent_to(address) if address else replacing_file(path) as draft:
+            clusters = content.clusters if isinstance(content, Alignment) else None
+            if clusters is not None and suffix in CLUSTER_TABLES:
+                write_members(clusters, draft)
+                return ()
+            write_format, holds = FORMATS[suffix]
+            links = _links_of(content, holds, columns)
+            if iri is not None:
+                links = saying(links, iri)
+            links = replace(links, metadata={**links.metadata, **metadata})
+            lost: list[str] = []
+            if "any id" not in holds:
+                links, lost = _as_iris(links)
             write_format(links, draft)
         return (*lost, *_not_held(links, holds))
 
     return write_there
+
+
+def _links_of(
+    content: Alignment | LinkSet | Table, holds: set[str], columns: Sequence[str]
+) -> LinkSet:
+    """The links for a format that holds this, with the columns that are to be carried."""
+    if not isinstance(content, Alignment):
+        if columns:
+            raise OptionError("`with_` needs a run folder or an alignment, got links alone")
+        return content if isinstance(content, LinkSet) else _link_set(content)
+    if content.clusters is not None:
+        links = cluster_links(content, described="columns" in holds)
+    else:
+        content = curated(content)
+        links = described(content) if "columns" in holds else _link_set(content.links)
+        if columns:
+            check_carried(content.pair, columns)
+            carried = carried_columns(content.pair, links.links, columns)
+            links = replace(links, carried=tuple(carried))
+    if "predicate" in holds:
+        links = saying(links, predicates_of(content, links.links))
+    if content.clusters is not None and "any id" not in holds:
+        links = _as_iris_of_one_graph(links)
+    return links
 
 
 def _carried(columns: Sequence[str], path: Path, suffix: str) -> tuple[str, ...]:
@@ -316,9 +320,9 @@ def predicates_of(alignment: Alignment, links: pl.DataFrame | None = None) -> pl
 
 def _codes(graph: MatchedGraph, entities: pl.Series) -> Positions:
     """What each of these entities is: a place in ``BY_KIND``, a pun, or -1 if it is not there."""
-    told = np.isin(graph.kinds, (Kind.CLASS, Kind.PROPERTY, Kind.PUN))
+    has_kind = np.isin(graph.kinds, (Kind.CLASS, Kind.PROPERTY, Kind.PUN))
     concepts = graph.entities.is_in(_concepts(graph.source).implode()).to_numpy()
-    codes = np.where(told, graph.kinds, np.where(concepts, CONCEPT, 0))
+    codes = np.where(has_kind, graph.kinds, np.where(concepts, CONCEPT, 0))
     positions = graph.positions(entities)
     return np.where(positions < 0, -1, codes[positions]).astype(np.int64)
 

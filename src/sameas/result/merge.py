@@ -49,8 +49,8 @@ def write_merged_rdf(
     not_held = []
     if kind == ".nq":
         for part, table in parts.items():
-            own = pl.col("graph").replace("", f"<{MINTED}graph:{part}>")
-            parts[part] = table.with_columns(own)
+            origin = pl.col("graph").replace("", f"<{MINTED}graph:{part}>")
+            parts[part] = table.with_columns(origin)
     else:
         not_held.append("which graph a triple came from (.nq can)")
         if named := sum(int((table["graph"] != "").sum()) for table in parts.values()):

@@ -91,12 +91,13 @@ def _cells(
         properties = pl.concat([types, properties])
     properties = pl.concat([properties, keys.rename({"start": "node"})])
     properties = properties.with_columns(pl.col("key").replace(renames))
-    places = positions_of(ids.fill_null(""), graph.nodes)
-    missing = pl.Series(places < 0) | ids.is_null()
+    positions = positions_of(ids.fill_null(""), graph.nodes)
+    missing = pl.Series(positions < 0) | ids.is_null()
     empty = pl.repeat(None, len(ids), dtype=pl.List(pl.String), eager=True)
-    found = columns_by_key(graph.nodes, properties)
+    columns = columns_by_key(graph.nodes, properties)
     return {
-        key: empty.zip_with(missing, lists.gather(places.clip(0))) for key, lists in found.items()
+        key: empty.zip_with(missing, lists.gather(positions.clip(0)))
+        for key, lists in columns.items()
     }
 
 

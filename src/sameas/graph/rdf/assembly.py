@@ -119,10 +119,10 @@ def _linkable(
 def _places(resources: pl.Series, among: pl.Series) -> NDArray[np.int64]:
     """The position of each resource in a series of distinct ones that holds them all."""
     numbers = among.to_physical().to_numpy()
-    places = np.zeros(int(numbers.max()) + 1 if len(numbers) else 0, dtype=np.int64)
-    places[numbers] = np.arange(len(numbers))
-    found: NDArray[np.int64] = places[resources.to_physical().to_numpy()]
-    return found
+    positions = np.zeros(int(numbers.max()) + 1 if len(numbers) else 0, dtype=np.int64)
+    positions[numbers] = np.arange(len(numbers))
+    numbered: NDArray[np.int64] = positions[resources.to_physical().to_numpy()]
+    return numbered
 
 
 def _warn_unused(option: str, patterns: Sequence[str], texts: pl.Series, place: str) -> None:
@@ -134,8 +134,8 @@ def _warn_unused(option: str, patterns: Sequence[str], texts: pl.Series, place: 
 def _fitting(texts: pl.Series, patterns: Sequence[str]) -> pl.Series:
     """Which texts are one of the patterns, or begin like one that ends in an asterisk."""
     texts = texts.cast(pl.String)
-    found = texts.is_in([pattern for pattern in patterns if not pattern.endswith("*")])
+    matches = texts.is_in([pattern for pattern in patterns if not pattern.endswith("*")])
     for pattern in patterns:
         if pattern.endswith("*"):
-            found |= texts.str.starts_with(pattern[:-1])
-    return found
+            matches |= texts.str.starts_with(pattern[:-1])
+    return matches

@@ -103,8 +103,8 @@ def with_blank_names(table: pl.DataFrame, names: BlankNames) -> pl.DataFrame:
     rows = table.filter(pl.any_horizontal(terms.str.starts_with("_:")))
     if not len(rows):
         return table
-    found = rows.select(pl.concat_list(terms).explode()).to_series()
-    old = found.filter(found.str.starts_with("_:")).unique(maintain_order=True)
+    terms_used = rows.select(pl.concat_list(terms).explode()).to_series()
+    old = terms_used.filter(terms_used.str.starts_with("_:")).unique(maintain_order=True)
     new = pl.Series([names.name(term) for term in old], dtype=pl.String)
     return table.with_columns(terms.replace(old, new))
 

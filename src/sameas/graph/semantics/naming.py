@@ -159,9 +159,9 @@ def _ranking(side: _Side, other: _Side) -> pl.DataFrame:
     """The name-likeness of each path within each set of types, best first."""
     tuning = side.view.tuning.semantics
     met = other.texts.filter(pl.col("held"), pl.col("words"))["plain"].unique()
-    own = side.texts.filter(pl.col("held")).with_columns(met=pl.col("plain").is_in(met.implode()))
+    texts = side.texts.filter(pl.col("held")).with_columns(met=pl.col("plain").is_in(met.implode()))
     sizes = pl.DataFrame({"group": side.groups[side.bare]}).group_by("group").len("size")
-    of_paths = own.group_by("path").agg(
+    of_paths = texts.group_by("path").agg(
         distinct=pl.col("plain").n_unique() / pl.len(),
         words=pl.col("words").mean(),
         meets=pl.col("met").mean(),
@@ -175,7 +175,7 @@ def _ranking(side: _Side, other: _Side) -> pl.DataFrame:
     likeness = likeness * tuning.step_factor ** pl.col("steps")
     likeness = likeness * (usual / pl.col("length").clip(usual))
     return (
-        own.group_by("path", "group")
+        texts.group_by("path", "group")
         .agg(entities=pl.col("entity").n_unique())
         .join(of_paths.filter(pl.col("total") > 1), on="path")
         .join(sizes, on="group")
@@ -194,26 +194,26 @@ def _put_together(side: _Side, ranking: pl.DataFrame) -> tuple[list[pl.DataFrame
     """Names of the entities without one: of their group's best path, or of several together."""
     tuning, rank = side.view.tuning.semantics, len(side.ranks)
     by_group = side.texts.partition_by("group", as_dict=True)
-    found, chosen = list[pl.DataFrame](), set[str]()
+    tables, chosen = list[pl.DataFrame](), set[str]()
     for group, best in ranking.partition_by("group", as_dict=True, maintain_order=True).items():
-        own = by_group[group]
+        group_texts = by_group[group]
         first, steps = best["path"][0], best["steps"][0]
-        names = own.filter(pl.col("path") == first)
+        names = group_texts.filter(pl.col("path") == first)
         parts = [first]
         single = names["entity"].n_unique() == len(names)
         for path in best.filter(pl.col("steps") == steps)["path"][1:] if single else ():
             enough = _distinct(names) >= tuning.distinct_enough
             if enough or len(parts) == tuning.most_parts:
                 break
-            more = own.filter(pl.col("path") == path)
+            more = group_texts.filter(pl.col("path") == path)
             if more["entity"].n_unique() == len(more):
                 joined = _joined(names, more)
                 if _distinct(joined) > _distinct(names) + tuning.least_gain:
                     names, parts = joined, [*parts, path]
         chosen |= set(parts)
         names = names.with_columns(path=pl.lit(first), rank=pl.lit(rank, pl.Int64))
-        found.append(names.select(NAMES))
-    return found, chosen
+        tables.append(names.select(NAMES))
+    return tables, chosen
 
 
 def _distinct(names: pl.DataFrame) -> float:
@@ -231,10 +231,10 @@ def _joined(names: pl.DataFrame, more: pl.DataFrame) -> pl.DataFrame:
 
 def _from_iris(view: View, bare: Mask, rank: int) -> pl.DataFrame:
     """The last parts of IRIs, where they are no identifiers."""
-    places = np.flatnonzero(bare)
-    uris = view.graph.entities.gather(places)
-    table = pl.DataFrame({"entity": places, "value": names_from_uris(uris)})
-    identifiers = are_identifiers(uris, view.kinds[places], tuning=view.tuning.labels)
+    positions = np.flatnonzero(bare)
+    uris = view.graph.entities.gather(positions)
+    table = pl.DataFrame({"entity": positions, "value": names_from_uris(uris)})
+    identifiers = are_identifiers(uris, view.kinds[positions], tuning=view.tuning.labels)
     table = table.filter(~identifiers, pl.col("value") != "")
     nothing = pl.lit("")
     table = table.with_columns(path=nothing, language=nothing, rank=pl.lit(rank, pl.Int64))
@@ -248,11 +248,11 @@ def _shown(ranking: pl.DataFrame, known: pl.DataFrame, chosen: set[str]) -> pl.D
         .agg(entities=pl.col("entity").n_unique())
         .sort("entities", "path", descending=[True, False])
     )
-    found = (
+    names = (
         ranking.group_by("path")
         .agg(entities=pl.col("entities").sum(), likeness=pl.col("likeness").max())
         .sort("likeness", "path", descending=[True, False])
         .with_columns(chosen=pl.col("path").is_in(list(chosen)))
     )
     usual = usual.with_columns(likeness=pl.lit(None, pl.Float64), chosen=pl.lit(value=True))
-    return pl.concat([usual, found], how="vertical_relaxed")
+    return pl.concat([usual, names], how="vertical_relaxed")
