@@ -272,7 +272,7 @@ def test_a_link_that_leads_to_itself_or_nowhere(tmp_path, monkeypatch, target):
     left, right = good(tmp_path)
     out = tmp_path / "loop"
     out.symlink_to(target)
-    monkeypatch.setattr("sameas.pipeline.align.align_pair", None)  # refused before any work
+    monkeypatch.setattr("sameas.pipeline.pair.align_pair", None)  # refused before any work
     refused(tmp_path, ["align", left, right, "-o", out], "exists and is not a run folder")
     refused(tmp_path, ["align", left, out, "-o", tmp_path / "o.tsv"], f"{out}: no such file")
 
@@ -311,7 +311,7 @@ def test_a_working_folder_that_is_gone(tmp_path, monkeypatch):
     def relative(*_, **__):
         Path.cwd()
 
-    monkeypatch.setattr("sameas.pipeline.align.align_pair", relative)
+    monkeypatch.setattr("sameas.pipeline.pair.align_pair", relative)
     refused(tmp_path, ["align", left, right, "-o", tmp_path / "o.tsv"], "working folder is gone")
 
 
@@ -319,7 +319,7 @@ def test_memory_that_runs_out(tmp_path, monkeypatch):
     def greedy(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr("sameas.pipeline.align.align_pair", greedy)
+    monkeypatch.setattr("sameas.pipeline.pair.align_pair", greedy)
     refused(tmp_path, ["align", *good(tmp_path), "-o", tmp_path / "o.tsv"], "not enough memory")
 
 

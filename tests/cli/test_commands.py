@@ -617,7 +617,7 @@ def test_control_c_while_writing_leaves_an_earlier_run_as_it_was(small, tmp_path
     out = tmp_path / "run"
     run("align", small, "-o", out)
     before = contents(out)
-    monkeypatch.setattr("sameas.pipeline.align.align_pair", lambda *_, **__: sameas.read_run(out))
+    monkeypatch.setattr("sameas.pipeline.pair.align_pair", lambda *_, **__: sameas.read_run(out))
     original = pl.DataFrame.write_parquet
     for at in range(1, 14):
         calls = 0
@@ -850,7 +850,7 @@ def test_an_internal_fault_is_one_line_with_exit_code_1(small, tmp_path, monkeyp
     def broken(*_, **__):
         raise RuntimeError("two\nlines")
 
-    monkeypatch.setattr("sameas.pipeline.align.align_pair", broken)
+    monkeypatch.setattr("sameas.pipeline.pair.align_pair", broken)
     out = tmp_path / "links.tsv"
     result = CliRunner().invoke(main, ["align", str(small), "-o", str(out)])
     assert result.exit_code == 1

@@ -44,12 +44,17 @@ class Clustering:
 
 
 def average_linkage(
-    pairs: ScoredPairs, *, absent: float, together: Positions | None = None
+    pairs: ScoredPairs,
+    *,
+    absent: float,
+    together: Positions | None = None,
+    groups: Positions | None = None,
 ) -> Clustering:
     """The clusters whose mean scores are above zero.
 
     ``absent`` is the score of a pair that is not listed, below zero. ``together``, shape (k, 2),
-    are pairs that are in one cluster whatever their score.
+    are pairs that are in one cluster whatever their score. Where the group of each entity is given
+    (``groups``), a cluster has one member of each group at most, but for those pairs.
     """
     given = np.zeros((0, 2), dtype=np.int64) if together is None else together
     labels = np.arange(pairs.size)
@@ -60,7 +65,7 @@ def average_linkage(
         for side, column in zip((pairs.left, pairs.right), given.T, strict=True)
     ]
     for members, listed in _components(pairs, ends[0], ends[1]):
-        linkage = _Linkage(members, absent)
+        linkage = _Linkage(members, absent, None if groups is None else groups[members])
         for place in listed:
             linkage.add(int(pairs.left[place]), int(pairs.right[place]), float(pairs.scores[place]))
         inside = given[np.isin(given[:, 0], members)]
@@ -102,13 +107,17 @@ class _Cluster:
     sums: dict[int, tuple[float, int]]
     """By other cluster: the sum of the listed scores between the two, and how many there are."""
     last: Join | None = None
+    groups: frozenset[int] = frozenset()
 
 
 class _Linkage:
     """Average linkage by chains of nearest neighbours (Benzecri), over listed pairs alone."""
 
-    def __init__(self, members: Positions, absent: float) -> None:
+    def __init__(self, members: Positions, absent: float, groups: Positions | None) -> None:
         self.clusters = {int(one): _Cluster((int(one),), {}) for one in members}
+        if groups is not None:
+            for one, group in zip(members.tolist(), groups.tolist(), strict=True):
+                self.clusters[one].groups = frozenset([group])
         self.absent = absent
         self.holder = {one: one for one in self.clusters}
         """The cluster of each entity."""
@@ -145,6 +154,8 @@ class _Linkage:
         """The cluster of the largest mean score; of equals the one before, else the first."""
         cluster, best, most = self.clusters[key], -1, -np.inf
         for other, (total, count) in cluster.sums.items():
+            if cluster.groups & self.clusters[other].groups:
+                continue
             score = self._mean(cluster, self.clusters[other], total, count)
             better = score > most or (score == most and best != before and other < best)
             if better or (score == most and other == before):
@@ -170,5 +181,6 @@ class _Linkage:
             self.clusters[key].sums[one] = value
         self.holder.update(dict.fromkeys(theirs.members, one))
         members = tuple(sorted(ours.members + theirs.members))
-        self.clusters[one] = _Cluster(members, sums, Join(ours.members, theirs.members, score))
+        last, groups = Join(ours.members, theirs.members, score), ours.groups | theirs.groups
+        self.clusters[one] = _Cluster(members, sums, last, groups)
         return one

@@ -5,29 +5,29 @@ from __future__ import annotations
 import shlex
 import shutil
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 from sameas.cli.audit import audit_lines
 from sameas.cli.command import (
     START,
     command,
+    graphs_argument,
     is_json,
     is_quiet,
     is_verbose,
     load_libraries,
     note,
-    pair_argument,
     print_table,
     progress_display,
     say,
 )
 from sameas.cli.convert import note_not_held
-from sameas.errors import OptionError, printable
+from sameas.cli.many import align_graphs
+from sameas.cli.output import Output, finished_phases, timed
+from sameas.errors import printable
 from sameas.formats.files import address_of
 from sameas.graph.rdf.reading import Reading
 from sameas.options.declare import Option
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from sameas.result.alignment import Alignment
     from sameas.text.languages.support import LanguageSupport
 
-STANDARD_OUTPUT = "-"
 MANY, FEW, NEARLY = 0.1, 10, 5.0
 """Further partners are worth a note if they are more than this share of the links and than so
 many, and score nearly as much as the partner."""
@@ -47,63 +46,6 @@ MATCHES_SHOWN = 5
 """Relation matches that --verbose shows; all are in the run folder."""
 LONGEST_NAME = 45
 """Letters of a name in a table."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Output:
-    """Where the links go, and what is written of them."""
-
-    out: Annotated[
-        Path,
-        Option(
-            "Where the links go: .tsv, .csv, .parquet, .jsonl, .sssom.tsv, .nt, .ttl or .rdf; no "
-            "suffix for a run folder; - for standard output (TSV).",
-            metavar="OUT",
-        ),
-    ]
-    predicate: Annotated[
-        str | None,
-        Option(
-            "What RDF and SSSOM say of a link: sameAs, exactMatch, schema:sameAs or an IRI; else "
-            "what fits its entities.",
-            metavar="NAME|IRI",
-        ),
-    ] = None
-    with_: Annotated[
-        tuple[str, ...],
-        Option(
-            "Columns of the inputs that a table of links carries for its readers, as in "
-            "name,city; where the sides differ, left=city,right=town.",
-            metavar="COLUMN,...",
-        ),
-    ] = ()
-
-    @property
-    def is_printed(self) -> bool:
-        """Whether links go to standard output."""
-        return str(self.out) == STANDARD_OUTPUT
-
-    def writer(self) -> Callable[[Alignment], tuple[str, ...]]:
-        """What writes the links, checked before the work; it returns what the format lacks."""
-        from sameas.result.export import prepare
-
-        if not self.is_printed:
-            return prepare(self.out, predicate=self.predicate, folder=True, with_=self.with_)
-        if is_json():
-            raise OptionError(
-                "-o - prints links on standard output, where --json prints its object; give a file"
-            )
-        return self._print_links
-
-    def _print_links(self, alignment: Alignment) -> tuple[str, ...]:
-        """Print the links as TSV on standard output; returns what that cannot hold."""
-        from sameas.result.export import prepare
-
-        with TemporaryDirectory(prefix="sameas-") as folder:
-            file = Path(folder) / "links.tsv"
-            not_held = prepare(file, with_=self.with_)(alignment)
-            say(file.read_text(encoding="utf-8").removesuffix("\n"))
-        return not_held
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +108,7 @@ class InputFiles:
 
 
 @command(
-    """Link the entities of two graphs.
+    """Link the entities of two graphs, or find the clusters of several.
 
     LEFT and RIGHT are tables of records (a row is an entity: .csv, .tsv, .parquet, .jsonl, .json,
     .xlsx; a folder of tables, or files with commas between them, whose columns may hold ids of
@@ -174,7 +116,9 @@ class InputFiles:
     plain or .gz, .bz2 or .zst; a folder of such files, a pattern in quotes, files with commas
     between them, - for standard input, or sparql+http://... for an endpoint), or tables of triples
     with a header (head, relation, tail); PAIR is a benchmark folder in the DBP15K or OpenEA
-    layout.
+    layout. With MORE graphs, each two are aligned, and tables hold all members of clusters (entity,
+    graph, cluster, confidence); a cluster has one member of each graph at most, unless the
+    cardinality is many-to-many.
     """,
     examples=r"""
     sameas align left.csv right.csv -o links.csv --with name,city
@@ -183,11 +127,12 @@ class InputFiles:
     sameas align left.tsv right.parquet --names names.tsv -o run
     sameas align left.nt.gz right.ttl --language en,de -o links.tsv
     sameas align left.csv right.csv --since last-week -o this-week
+    sameas align one.ttl two.csv three.nt -o clusters.csv
     sameas align zh_en --preset paper --features hybrid \
         --word-vectors glove.6B.300d.txt --among gold -o run
     """,
 )
-@pair_argument
+@graphs_argument
 def align(
     inputs: tuple[str, ...],
     *,
@@ -219,6 +164,16 @@ def align(
     learned_from = [files.pop(name, None) for name in ("seeds", "reject", "since")]
     read = (*inputs, *names, *files.values(), *reading.query, options.encoder)
     refuse_inputs(out, read, learned_from=learned_from)
+    if len(inputs) > 2:
+        return align_graphs(
+            inputs,
+            names,
+            options=options,
+            output=output,
+            files=input_files.given(),
+            reading=reading,
+            where=where,
+        )
     seconds: dict[str, float] = {}
     with working(options, where), progress_display() as progress:
         with timed("reading", seconds, progress):
@@ -241,16 +196,6 @@ def align(
     return values
 
 
-@contextmanager
-def timed(phase: str, seconds: dict[str, float], progress: PhaseProgress) -> Iterator[None]:
-    """Show a phase as it begins and ends, and write down how long it took."""
-    begin = time.perf_counter()
-    progress(phase, 0.0)
-    yield
-    progress(phase, 1.0)
-    seconds[phase] = time.perf_counter() - begin
-
-
 def _read(inputs: tuple[str, ...], names: tuple[str, ...], reading: Reading) -> MatchedPair:
     """The pair of graphs; meanwhile, the libraries of the stages that follow are loaded."""
     from sameas.formats.pair import read_pair
@@ -264,20 +209,11 @@ def _aligned(
     pair: MatchedPair, options: Options, input_files: InputFiles, out: Path, progress: PhaseProgress
 ) -> Alignment:
     """The alignment; finished phases are kept until it is written."""
-    from sameas.pipeline.align import align_pair
     from sameas.pipeline.inputs import Given
+    from sameas.pipeline.pair import align_pair
 
     given = Given(**input_files.given())
     return align_pair(pair, options, given, progress=progress, checkpoint=finished_phases(out))
-
-
-def finished_phases(out: Path) -> Path:
-    """The folder of finished phases: beside the output, or in the working folder for addresses."""
-    from sameas.compute.atomic import hidden_beside
-
-    if str(out) == STANDARD_OUTPUT:
-        out = Path("links")
-    return hidden_beside(Path(out.name) if address_of(out) else out, "resume")
 
 
 def _values(

@@ -249,6 +249,9 @@ def _at_most_two(context: click.Context, argument: click.Parameter, paths: Any) 
     return paths
 
 
+graphs_argument = click.argument(
+    "inputs", nargs=-1, required=True, type=INPUT, metavar="LEFT RIGHT [MORE]... | PAIR"
+)
 pair_argument = click.argument(
     "inputs",
     nargs=-1,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
-from sameas.cli.align import Output, described, finished_phases, timed
+from sameas.cli.align import described
 from sameas.cli.command import (
     INPUT,
     START,
@@ -24,6 +24,7 @@ from sameas.cli.command import (
     say,
 )
 from sameas.cli.convert import note_not_held
+from sameas.cli.output import Output, finished_phases, timed
 from sameas.formats.files import address_of
 from sameas.graph.rdf.reading import Reading
 from sameas.options.declare import Option

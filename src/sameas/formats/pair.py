@@ -70,6 +70,24 @@ def read_pair(
     return pair if gold is None else replace(pair, gold=_checked_gold(pair, gold))
 
 
+def read_graphs(
+    places: Sequence[Place],
+    *,
+    names: StrPath | Sequence[StrPath] | None = None,
+    reading: Reading | None = None,
+) -> list[Graph]:
+    """The graphs in several places; ``names`` is a file for all, one for each, or "uri"."""
+    reading = reading or Reading()
+    for option, columns in (("id", reading.id), ("name", reading.name)):
+        if any(column.startswith(("left=", "right=")) for column in columns):
+            raise OptionError(f"`{option}` of three graphs or more must not name a side")
+    with limited(reading.max_bytes):
+        sides = [_side(place, reading, 0) for place in places]
+        for side in sides:
+            _refuse_empty(side)
+        return [side.graph for side in sides] if names is None else _named(sides, names)
+
+
 def read_graph(place: Place, *, reading: Reading | None = None) -> Graph:
     """One graph from a table of triples or from RDF, with the names it brings, else from URIs."""
     reading = reading or Reading()

@@ -757,6 +757,18 @@ class ReconcileTuning:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ManyTuning:
+    """Three graphs or more: how their links make clusters."""
+
+    against: float = chosen(
+        -1.0,
+        "log-odds",
+        "four anatomies; zh, ja, fr and en: -10, -5, -3, -2, -1, -.1 compared by pairwise F1",
+    )
+    """What two entities that are not linked count at most against joining their clusters."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class SinceTuning:
     """An earlier run: whose it is, and how far it is used."""
 
@@ -803,6 +815,7 @@ class Tuning:
     paris: ParisTuning = ParisTuning()
     reconcile: ReconcileTuning = ReconcileTuning()
     since: SinceTuning = SinceTuning()
+    many: ManyTuning = ManyTuning()
 
     def changed(self, **stages: Mapping[str, Any]) -> Tuning:
         """The same with other numbers, by stage and name.

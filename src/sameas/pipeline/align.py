@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
 from sameas.assignment.exact import Certificate
-from sameas.compute.kernels.ready import make_ready
-from sameas.compute.parallel import one_blas_thread
 from sameas.errors import OptionError
 from sameas.formats.pair import read_graph, read_pair
 from sameas.formats.tabular import graph_of_frame
@@ -20,21 +17,19 @@ from sameas.graph.graph import Graph, GraphPair
 from sameas.graph.matched import MatchedGraph, MatchedPair
 from sameas.graph.rdf.reading import SIDES, Reading
 from sameas.graph.semantics.understanding import understand
-from sameas.graph.task import Task
 from sameas.options.declare import wrong
 from sameas.options.options import Options, Preset, make_options, refuse_unused
 from sameas.options.tuning import TUNING, Tuning
 from sameas.pipeline.bars import progress_bars
-from sameas.pipeline.best import align_refined, audit_refined, verify_refined
-from sameas.pipeline.checkpoint import Checkpoint, fingerprint
+from sameas.pipeline.best import audit_refined, verify_refined
 from sameas.pipeline.cluster import working
-from sameas.pipeline.inputs import Given, Links, collect_inputs
-from sameas.pipeline.outcome import Outcome, make_alignment
-from sameas.pipeline.paper import align_published, verify_published
-from sameas.pipeline.paris import align_by_paris
-from sameas.pipeline.phases import PhaseProgress, Phases
+from sameas.pipeline.inputs import Given, Links
+from sameas.pipeline.many import align_many
+from sameas.pipeline.pair import align_pair
+from sameas.pipeline.paper import verify_published
+from sameas.pipeline.phases import PhaseProgress
 from sameas.pipeline.since import Since
-from sameas.pipeline.sources import GRAPHS, Source, is_place, is_table
+from sameas.pipeline.sources import GRAPHS, Source, is_place, is_table, names_of_graphs
 from sameas.result.alignment import Alignment
 from sameas.result.audit.record import Audit
 from sameas.similarity.make_task import make_task
@@ -48,8 +43,8 @@ Columns = str | tuple[str, str]
 def align(
     left: Source,
     right: Source | Options | None = None,
+    *others: Source | Options,
     options: Options | None = None,
-    *,
     id: Columns | None = None,
     name: Columns | None = None,
     preset: Preset | None = None,
@@ -67,7 +62,7 @@ def align(
     tuning: Tuning = TUNING,
     **choices: Any,
 ) -> Alignment:
-    """The links between the entities of two graphs.
+    """The links between the entities of two graphs, or the clusters of several.
 
     ``left`` and ``right`` are two graphs, or one pair, or anything ``read_pair`` takes, or two
     tables (polars, pandas, Arrow, a mapping of columns, a list of dictionaries): a row is an
@@ -75,6 +70,10 @@ def align(
     ids and names, found if not given; a tuple has those of the two sides. Options are
     given as an ``Options``, or as keywords on top of a preset: ``align(pair, preset="paper",
     solver="hungarian")``.
+
+    With ``others``, three graphs or more are aligned, each two of them, and all links together make
+    the ``clusters`` of the result; a cluster has one member of each graph at most, unless the
+    cardinality is many-to-many.
 
     ``seeds`` are known links and ``reject`` pairs known not to be links; with ``among``, only
     entities of these links are candidates ("gold" for the pair's own). Each is a table with the
@@ -101,6 +100,8 @@ def align(
     """
     if isinstance(right, Options):
         right, options = None, right
+    if others and isinstance(others[-1], Options):
+        *others, options = others  # type: ignore[assignment]
     if options is None:
         options = make_options(preset or "best", **choices)
         refuse_unused(options, choices, embeddings=embeddings is not None)
@@ -119,6 +120,17 @@ def align(
     if isinstance(progress, bool):
         progress = progress_bars() if progress else None
     with working(options, engine, device):
+        if others:
+            sources = (left, right, *others)
+            return align_many(
+                _graphs(sources, id, name),
+                names_of_graphs(sources),
+                options,
+                given,
+                progress=progress,
+                checkpoint=checkpoint,
+                tuning=tuning,
+            )
         return align_pair(
             _pair(*_as_graphs(left, right, id, name), tuning),
             options,
@@ -129,26 +141,25 @@ def align(
         )
 
 
-def align_pair(
-    pair: MatchedPair,
-    options: Options,
-    given: Given,
-    *,
-    progress: PhaseProgress | None = None,
-    checkpoint: str | PathLike[str] | None = None,
-    tuning: Tuning = TUNING,
-) -> Alignment:
-    """The links between the graphs of a pair as ``read_pair`` gives it; called while `working`."""
-    phases = Phases(progress)
-    with one_blas_thread():
-        with phases.timed("inputs") as report:
-            inputs = collect_inputs(pair, options, given, report, tuning=tuning)
-            task = make_task(pair, options, inputs, tuning=tuning)
-            del pair  # the task has its own, in order
-            if checkpoint is not None:
-                phases.checkpoint = Checkpoint(Path(checkpoint), fingerprint(task))
-        make_ready()
-        return make_alignment(task, _method(options)(task, phases), phases)
+def _graphs(sources: Sequence[Source], id: Columns | None, name: Columns | None) -> list[Graph]:
+    """Three graphs or more, whatever they are given as."""
+    for option, columns in (("id", id), ("name", name)):
+        if columns is not None and not isinstance(columns, str):
+            raise wrong(option, "one column of all tables", columns)
+    chosen: dict[str, Any] = {"id": id, "name": name}
+    graphs = []
+    for number, source in enumerate(sources, start=1):
+        if is_table(source):
+            graphs.append(graph_of_frame(source, f"table {number}", **chosen))
+        elif is_place(source):
+            given = [() if column is None else (column,) for column in chosen.values()]
+            graphs.append(read_graph(source, reading=Reading(id=given[0], name=given[1])))
+        elif isinstance(source, Graph | MatchedGraph):
+            graphs.append(source.source if isinstance(source, MatchedGraph) else source)
+        else:
+            found = type(source).__name__
+            raise OptionError(f"graph {number} must be a graph, a table or a file, got {found}")
+    return graphs
 
 
 def _pair(left: Source, right: Source | None, tuning: Tuning) -> MatchedPair:
@@ -218,12 +229,6 @@ def _matched(
         graph.source if isinstance(graph, MatchedGraph) else graph for graph in (left, right)
     )
     return understand(GraphPair(left=left, right=right), tuning=tuning)
-
-
-def _method(options: Options) -> Callable[[Task, Phases], Outcome]:
-    if options.method == "paris":
-        return align_by_paris
-    return align_refined if options.rounds else align_published
 
 
 def audit_alignment(alignment: Alignment) -> Audit | None:

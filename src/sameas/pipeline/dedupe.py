@@ -123,7 +123,7 @@ def dedupe_graph(
             together = _known_together(task)
             pairs = _scored_pairs(task, surplus, together)
             clustering = _clustering(task, pairs, together)
-            clusters = make_clusters(_nodes(task.pair.left, called), pairs, clustering)
+            clusters = make_clusters(nodes_of(task.pair.left, called), pairs, clustering)
             tables = _tables(task, refinement, surplus, clusters)
         diagnostics = replace(
             figures_of(task, refinement, figures),
@@ -256,7 +256,7 @@ def _tell_contradictions(task: Task, clustering: Clustering) -> None:
         )
 
 
-def _nodes(graph: MatchedGraph, called: str) -> Nodes:
+def nodes_of(graph: Graph | MatchedGraph, called: str) -> Nodes:
     """The entities of a graph, with how many values, names and triples each has."""
     size = len(graph.entities)
     said = np.bincount(graph.attribute_entities[graph.attribute_entities >= 0], minlength=size)

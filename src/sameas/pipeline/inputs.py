@@ -85,19 +85,19 @@ def collect_inputs(
             path = None if word_vectors is None else Path(word_vectors)
             vectors = load_word_vectors(path, words, progress=progress)
     inputs = Inputs(
-        seeds=_rows_of("seeds", given.seeds),
-        reject=_rows_of("reject", given.reject),
-        among=_rows_of("among", among),
+        seeds=rows_of("seeds", given.seeds),
+        reject=rows_of("reject", given.reject),
+        among=rows_of("among", among),
         embeddings=rows,
         word_vectors=vectors,
-        dictionary=_rows_of("dictionary", given.dictionary),
+        dictionary=rows_of("dictionary", given.dictionary),
     )
     if given.since is None:
         return inputs
     return with_earlier(inputs, given.since, pair, options, tuning=tuning.since)
 
 
-def _rows_of(name: str, value: Any) -> pl.DataFrame | None:
+def rows_of(name: str, value: Any) -> pl.DataFrame | None:
     """Distinct links (left, right), or entries (text, gloss), from a table or a file.
 
     A run folder stands for the links that its reviewers accepted or rejected.

@@ -48,7 +48,9 @@ def with_earlier(
     run = since if isinstance(since, Alignment) else read_run(since)
     place = "`since`" if isinstance(since, Alignment) else since
     if run.pair.is_one_graph:
-        raise InputError(str(place), "is a run of one graph (sameas dedupe); give one of two")
+        raise InputError(
+            str(place), "is no run of two graphs but of one, or of several; give one of two"
+        )
     now = pair.left.with_short_names()[0], pair.right.with_short_names()[0]
     before = _before(run, now)
     _refuse_others(place, before.graphs, now, tuning)

@@ -97,6 +97,8 @@ class Diagnostics:
     """Where duplicates were looked for: how many clusters of two or more there are."""
     clustered_entities: int | None = None
     """How many entities these have."""
+    graphs: tuple[str, ...] | None = None
+    """What the graphs are called, where there are three or more."""
     plan_sweeps: int | None = None
     plan_deviation: float | None = None
     solver_rounds: int | None = None
@@ -160,6 +162,8 @@ class Alignment:
     there are too few links to tell."""
     clusters: Clusters | None = field(init=False)
     """Which entities are the same thing, where duplicates were looked for; None for two graphs."""
+    parts: tuple[Alignment, ...] | None = field(init=False)
+    """Of several graphs, the alignments of each two of them: 1 and 2, 1 and 3, ..., 2 and 3, ..."""
     decisions: pl.DataFrame | None = field(init=False)
     """left, right, state, reviewer, time: what reviewers of the run folder decided, if any did."""
     decision_log: pl.DataFrame | None = field(init=False)
@@ -197,7 +201,11 @@ class Alignment:
         from sameas.result.explanation.explainer import (
             explain,  # with Numba, which others do not need
         )
+        from sameas.result.explanation.many import explain_part
 
+        names = self.diagnostics.graphs
+        if names is not None and self.parts is not None and self.clusters is not None:
+            return explain_part(names, self.parts, self.clusters, entity, other)
         return explain(self._decomposition, entity, other, side)
 
     @cached_property

@@ -49,6 +49,8 @@ log = logging.getLogger(__name__)
 
 FORMAT = 1
 TABLE_INPUTS = ("seeds", "reject", "among", "dictionary")
+PARTS = "pairs"
+"""The folder with the run folders of each two graphs, where there are three or more."""
 REQUIRED = ("links", "candidates", "unmatched")
 
 
@@ -85,6 +87,9 @@ def write_run(alignment: Alignment, path: Path) -> None:
         for side, graph in (("left", pair.left), ("right", pair.right)):
             if side == "left" or not pair.is_one_graph:
                 write_graph(graph, folder / side)
+        for number, part in enumerate(alignment.parts or (), start=1):
+            (folder / PARTS).mkdir(exist_ok=True)
+            write_run(part, folder / PARTS / str(number))
         if inputs.embeddings is not None:
             np.save(folder / "embeddings.npy", inputs.embeddings.dense)
         text = json.dumps(record, indent=2, ensure_ascii=False)
@@ -146,6 +151,8 @@ def read_run(path: str | PathLike[str]) -> Alignment:
             return read_decisions(path)
         if name == "clusters":
             return None if diagnostics.clusters is None else _read_clusters(path)
+        if name == "parts":
+            return _read_parts(path, len(diagnostics.graphs or ()))
         if name == "decision_log":
             return read_log(path)
         if name != "inputs":
@@ -159,6 +166,12 @@ def read_run(path: str | PathLike[str]) -> Alignment:
 
     version = str(record.get("sameas", __version__))
     return Alignment(options=options, diagnostics=diagnostics, load=load, version=version)
+
+
+def _read_parts(path: Path, graphs: int) -> tuple[Alignment, ...] | None:
+    """The runs of each two of several graphs."""
+    count = graphs * (graphs - 1) // 2
+    return tuple(read_run(path / PARTS / str(number + 1)) for number in range(count)) or None
 
 
 def _read_clusters(path: Path) -> Clusters:
@@ -191,6 +204,8 @@ def _read_record(path: Path) -> tuple[dict[str, Any], Options, Diagnostics]:
             support = LanguageSupport.recorded(figures["languages"])
             check_types(support)
             figures["languages"] = support
+        if "graphs" in figures:
+            figures["graphs"] = tuple(figures["graphs"])
         diagnostics = Diagnostics(**figures)
         check_types(diagnostics)
         return record, options, diagnostics

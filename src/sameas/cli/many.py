@@ -1,0 +1,139 @@
+"""``sameas align`` of three graphs or more: clusters in place of links."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sameas.cli.command import START, load_libraries, print_table, progress_display, say
+from sameas.cli.convert import note_not_held
+from sameas.cli.output import Output, finished_phases, timed
+from sameas.errors import OptionError
+from sameas.formats.files import address_of
+from sameas.graph.rdf.reading import Reading
+from sameas.options.options import Options, Where
+
+if TYPE_CHECKING:
+    from sameas.result.alignment import Alignment
+
+
+def align_graphs(
+    inputs: tuple[str, ...],
+    names: tuple[str, ...],
+    *,
+    options: Options,
+    output: Output,
+    files: Mapping[str, Any],
+    reading: Reading,
+    where: Where,
+) -> dict[str, Any]:
+    """Read, align each two graphs, make clusters and write them; the summary of the run."""
+    from sameas.formats.pair import read_graphs
+    from sameas.pipeline.cluster import working
+    from sameas.pipeline.inputs import Given
+    from sameas.pipeline.many import align_many
+    from sameas.pipeline.sources import names_of_graphs
+
+    if output.with_:
+        raise OptionError("`with_` cannot be used with three graphs or more; leave it out")
+    out, called = output.out, names_of_graphs(inputs)
+    write_out = output.writer()
+    seconds: dict[str, float] = {}
+    with working(options, where), progress_display() as progress:
+        with timed("reading", seconds, progress):
+            load_libraries()
+            given_names = names[0] if len(names) == 1 else names or None
+            graphs = read_graphs(inputs, names=given_names, reading=reading)
+        alignment = align_many(
+            graphs,
+            called,
+            options,
+            Given(**files),
+            progress=progress,
+            checkpoint=finished_phases(out),
+        )
+        seconds.update(alignment.seconds)
+        with timed("writing", seconds, progress):
+            not_held = write_out(alignment)
+        shutil.rmtree(finished_phases(out), ignore_errors=True)
+    values = _values(alignment, seconds, out, not_held)
+    note_not_held(out, not_held)
+    if not output.is_printed:
+        print_table(_summary(values))
+        print_table(_pairs(values), header=("graph", "graph", "links", "in clusters"))
+        say(f"Written to {values['output']}.", err=True)
+    return values
+
+
+def _values(
+    alignment: Alignment, seconds: dict[str, float], out: Path, not_held: tuple[str, ...]
+) -> dict[str, Any]:
+    """The summary of the run, as --json prints it."""
+    from sameas.pipeline.memory import peak_memory  # which loads nearly everything
+
+    clusters, parts = alignment.clusters, alignment.parts
+    assert clusters is not None
+    assert parts is not None
+    summary = alignment.summary()
+    names = summary.pop("graphs")
+    members = {name: clusters.members.filter(graph=name) for name in names}
+    entities = [parts[0].diagnostics.left_entities, parts[0].diagnostics.right_entities]
+    entities += [part.diagnostics.right_entities for part in parts[1 : len(names) - 1]]
+    return {
+        "clusters": len(clusters),
+        "clustered_entities": len(clusters.members),
+        "links": sum(_count(members[a], members[b]) for a, b in combinations(names, 2)),
+        "graphs": [
+            {"graph": name, "entities": count, "clustered": len(members[name])}
+            for name, count in zip(names, entities, strict=True)
+        ],
+        "pairs": [
+            {
+                "left": left,
+                "right": right,
+                "links": len(part.links),
+                "in_clusters": _count(members[left], members[right]),
+            }
+            for (left, right), part in zip(combinations(names, 2), parts, strict=True)
+        ],
+        **{
+            name: value
+            for name, value in summary.items()
+            if not name.startswith(("left_", "right_", "unmatched_", "links", "cluster"))
+        },
+        "unmatched": summary["unmatched_left"],
+        "seconds": {phase: round(value, 3) for phase, value in seconds.items()},
+        "total_seconds": round(time.perf_counter() - START, 3),
+        "peak_memory_bytes": peak_memory(),
+        "resumed": list(alignment.resumed),
+        "output": address_of(out) or str(out),
+        "not_held": list(not_held),
+    }
+
+
+def _count(left: Any, right: Any) -> int:
+    """How many pairs of members are in one cluster."""
+    return len(left.join(right, on="cluster"))
+
+
+def _summary(values: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """What came out and what it took."""
+    for graph in values["graphs"]:
+        text = f"{graph['entities']:,} entities, {graph['clustered']:,} of them in clusters"
+        yield graph["graph"], text
+    yield "clusters", f"{values['clusters']:,} of {values['clustered_entities']:,} entities"
+    yield "in no cluster", f"{values['unmatched']:,}"
+    phases = ", ".join(f"{phase} {value:.1f}" for phase, value in values["seconds"].items())
+    yield "seconds", f"{values['total_seconds']:.1f} ({phases})"
+    if values["peak_memory_bytes"]:
+        yield "peak memory", f"{values['peak_memory_bytes'] / 2**30:.2f} GiB"
+
+
+def _pairs(values: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+    """The links of each two graphs, alone and in clusters."""
+    for pair in values["pairs"]:
+        yield pair["left"], pair["right"], pair["links"], pair["in_clusters"]
