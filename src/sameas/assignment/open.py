@@ -20,11 +20,11 @@ from sameas.assignment.sinkhorn import Plan
 from sameas.candidates.pairs import Candidates, line_sums, lines_of_columns, lines_of_rows
 from sameas.compute.arrays import Matrix, Positions, Vector
 from sameas.compute.kernels.products import weighted_sums
-from sameas.compute.parallel import in_parallel, one_blas_thread
+from sameas.compute.parallel import lasting_threads, one_blas_thread
 from sameas.options.tuning import TUNING, OpenTuning
 
-MANY = 1_000_000
-"""Pairs beyond which starting threads in each sweep pays."""
+MANY = 200_000
+"""Pairs beyond which sharing out each sweep among threads pays."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,6 @@ def open_plan(
     fixed = threshold is not None
     most = tuning.final_sweeps if final else tuning.sweeps
     tolerance = tuning.final_tolerance if final else tuning.tolerance
-    sums = _sums_of_odds(candidates, scores)
     if threshold is None:
         threshold = _threshold(n, m, min(n, m) / 2, tuning)
     alone, steps = np.zeros(n + m), Steps(tuning)  # logarithms, left then right
@@ -81,7 +80,9 @@ def open_plan(
         alone = np.log(np.maximum(np.append(start.left_alone, start.right_alone), 1e-300))
     left, right = np.exp(alone[:n]), np.exp(alone[n:])
     sweeps, moved = 0, 1.0 if len(candidates) else 0.0
-    with one_blas_thread():  # more would wait for each other most of the time
+    # More threads of BLAS would wait for each other most of the time.
+    with one_blas_thread(), lasting_threads() as share_out:
+        sums = _sums_of_odds(candidates, scores, share_out)
         while moved > tolerance and sweeps < most:
             asked = alone.copy()
             linked = np.log1p(np.exp(-threshold) * sums(left, right))
@@ -138,7 +139,9 @@ def _probabilities(
     return probability, deviation
 
 
-def _sums_of_odds(candidates: Candidates, scores: Matrix) -> Callable[[Vector, Vector], Vector]:
+def _sums_of_odds(
+    candidates: Candidates, scores: Matrix, share_out: Callable[..., None]
+) -> Callable[[Vector, Vector], Vector]:
     """What gives, for each entity of both sides, the sum of its odds times the others' values."""
     n, m = candidates.shape
     odds = candidates.with_values(np.exp(scores))
@@ -154,7 +157,7 @@ def _sums_of_odds(candidates: Candidates, scores: Matrix) -> Callable[[Vector, V
             weighted_sums(*sides[side], factors[side], part.start, part.stop, ends[side])
 
         if len(odds) > MANY:
-            in_parallel(add, parts)
+            share_out(add, parts)
         else:
             for part in parts:
                 add(part)

@@ -52,6 +52,21 @@ def in_parallel(work: Callable[[Part], Result], parts: Iterable[Part]) -> list[R
         return list(pool.map(work, parts))
 
 
+@contextmanager
+def lasting_threads() -> Iterator[Callable[[Callable[[Part], Any], Iterable[Part]], None]]:
+    """What does work on each part, by threads that last as long as the context.
+
+    It is for work of less than a millisecond that is done again and again: starting threads each
+    time would take longer.
+    """
+    with ThreadPoolExecutor(WORKERS) as pool:
+
+        def share_out(work: Callable[[Part], Any], parts: Iterable[Part]) -> None:
+            deque(pool.map(work, parts), maxlen=0)
+
+        yield share_out
+
+
 def in_turn(work: Callable[[Part], Result], parts: Iterable[Part]) -> Iterator[Result]:
     """The same, one result after the other; only a few are made ahead of the one in use."""
     with ThreadPoolExecutor(WORKERS) as pool:

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from sameas.compute.arrays import Mask, Matrix, Numbers, Positions, Vector
+from sameas.compute.parallel import in_parallel, slices
 from sameas.graph.task import Constraints, Task
 from sameas.options.tuning import TUNING, Tuning, Weights
 from sameas.similarity.edges import Edges, edges_of
@@ -21,6 +22,8 @@ from sameas.similarity.traits import Traits, make_traits
 from sameas.similarity.weights import evidence_worth, weights_of
 from sameas.text.learned_dictionary import dictionary_rows
 
+PART = 100_000
+"""Pairs that are scored at once."""
 PROFIT = "profit"
 """The similarity that is the mean over the hops; the others are blocks of names."""
 
@@ -87,10 +90,15 @@ class Model:
         the log-odds by types, attributes and spelling.
         """
         worths = [getattr(self.weights, name) for name in self.similarities]
-        text: Matrix = worths[0] * numbers[0]
-        for worth, each in zip(worths[1:], numbers[1:], strict=True):
-            text += worth * each
-        total: Vector = text + self.evidence(left, evidence) + traits
+        total = np.empty(len(left))
+
+        def part(which: slice) -> None:
+            text: Matrix = worths[0] * numbers[0, which]
+            for worth, each in zip(worths[1:], numbers[1:], strict=True):
+                text += worth * each[which]
+            total[which] = text + self.evidence(left[which], evidence[:, which]) + traits[which]
+
+        in_parallel(part, slices(len(left), PART))
         return total
 
     def with_dictionary(
