@@ -10,6 +10,7 @@ from sameas.cli.command import command, print_table, run_argument, say
 
 if TYPE_CHECKING:
     from sameas.result.audit.record import Audit
+    from sameas.result.clusters import Clusters
 
 WORST = 3
 """Groups that the summary of a run names."""
@@ -28,7 +29,8 @@ WORSE = 0.02
 
     RUN is a run folder that sameas align wrote. No gold links are needed: partners of links are
     taken away, and what their entities are linked with then shows how often an entity without a
-    counterpart is linked. A run that has no audit yet is refined again. See docs/audit.md.
+    counterpart is linked. A run that has no audit yet is refined again. See docs/audit.md. Of a
+    run of sameas dedupe, it says what the run itself expects to be wrong.
     """,
     examples="""
     sameas audit run
@@ -40,7 +42,10 @@ def audit(run: Path) -> dict[str, Any]:
     """Print the estimates; the audit, None if there are too few links."""
     import sameas
 
-    estimates = sameas.audit_alignment(sameas.read_run(run))
+    alignment = sameas.read_run(run)
+    if alignment.clusters is not None:
+        return {"audit": _audit_clusters(alignment.clusters)}
+    estimates = sameas.audit_alignment(alignment)
     if estimates is None:
         say("How good the run is cannot be told: there are too few links for an audit.")
         return {"audit": None}
@@ -56,6 +61,23 @@ def audit(run: Path) -> dict[str, Any]:
         header=("by", "group", "links", "share that is correct"),
     )
     return {"audit": estimates.asdict()}
+
+
+def _audit_clusters(clusters: Clusters) -> dict[str, Any]:
+    """Print what a run of dedupe expects of its clusters; the figures."""
+    from sameas.result.cluster_audit import audit_clusters
+
+    figures = audit_clusters(clusters)
+    print_table(
+        [
+            ("clusters", f"{figures.clusters:,} of {figures.entities:,} entities"),
+            ("doubtful", f"{figures.doubtful_clusters:,} clusters with confidence below 0.9"),
+            ("wrong members", f"about {figures.expected_wrong_entities:,.0f}, as the run sees it"),
+            ("missed", "cannot be told"),
+        ]
+    )
+    say("Within one graph there are no decoys: these are expectations, not a check.")
+    return figures.asdict()
 
 
 def audit_lines(estimates: Audit) -> Iterator[tuple[str, str]]:

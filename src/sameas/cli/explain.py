@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
-from sameas.cli.command import command, run_argument, say
+from sameas.cli.command import command, print_table, run_argument, say
 from sameas.errors import OptionError
 from sameas.options.declare import Option
 from sameas.options.options import Side
+
+if TYPE_CHECKING:
+    from sameas.result.alignment import Alignment
 
 
 @command(
@@ -57,7 +60,12 @@ def explain(
     if drawing is not None:
         check_place(drawing, drawing.suffix, (".svg", ".html"), remedy="for a drawing")
         refuse_inputs(drawing, [run])
-    explanation = sameas.read_run(run).explain(entity, other, side=side)
+    alignment = sameas.read_run(run)
+    cluster = None if other is not None else cluster_of(alignment, entity)
+    if cluster is not None:  # what the weakest of its links is made of
+        _show_cluster(alignment, cluster)
+        entity, other = cluster["weakest_left"], cluster["weakest_right"]
+    explanation = alignment.explain(entity, other, side=side)
     written = ""
     if drawing is not None:
         text = explanation.drawing() if drawing.suffix == ".svg" else explanation.page()
@@ -65,4 +73,48 @@ def explain(
             draft.write_text(text, encoding="utf8")
         written = f"\n\nDrawing written to {drawing}."
     say(f"{explanation}{written}")
-    return explanation.asdict()
+    return {**explanation.asdict(), **({"cluster": cluster} if cluster else {})}
+
+
+def cluster_of(alignment: Alignment, entity: str) -> dict[str, Any] | None:
+    """The cluster of an entity, by id or by name, with its members and links; None without one."""
+    clusters = alignment.clusters
+    if clusters is None:
+        return None
+    import polars as pl
+
+    graph = alignment.pair.left
+    ids = graph.entities.filter((graph.entities == entity) | (graph.names == entity))
+    found = clusters.members.filter(pl.col("entity").is_in(ids.implode()))["cluster"].unique()
+    if len(found) != 1:
+        return None
+    inside = pl.col("cluster") == found[0]
+    (row,) = clusters.summary.filter(inside).iter_rows(named=True)
+    if row["weakest_left"] is None:
+        return None
+    members = clusters.members.filter(inside).select("entity", "confidence", "canonical")
+    links = clusters.links.filter(inside).select("left", "right", "score", "confidence")
+    return {**row, "members": members.to_dicts(), "links": links.to_dicts()}
+
+
+def _show_cluster(alignment: Alignment, cluster: dict[str, Any]) -> None:
+    """Print the members of a cluster, the links that hold it together, and where it would split."""
+    graph = alignment.pair.left
+    names = dict(zip(graph.entities, graph.names, strict=True))
+    say(f"Cluster {cluster['cluster']}, with confidence {cluster['confidence']:.3f}")
+    print_table(
+        [
+            (one["entity"], names[one["entity"]], one["confidence"], "yes" * one["canonical"])
+            for one in cluster["members"]
+        ],
+        header=("member", "name", "confidence", "canonical"),
+    )
+    say("The strongest links that hold it together:")
+    print_table(
+        [(one["left"], one["right"], one["score"]) for one in cluster["links"]],
+        header=("one", "other", "score"),
+    )
+    if cluster["split"]:
+        part = ", ".join(cluster["split"])
+        say(f"It would split off first: {part} (mean score {cluster['split_score']:.2f}).")
+    say("The weakest of these links:\n")

@@ -25,6 +25,10 @@ from sameas.options.options import Side
     conflicts. RDF is written as it was read, with a triple (owl:sameAs, or what fits a class, a
     property or a SKOS concept) from the IRI that was kept to the one that was replaced. In N-Quads
     every triple is in its own named graph, or in one that says which graph it came from.
+
+    Of a run of dedupe, every cluster becomes one node: the canonical member, with the properties
+    and edges of all, and the property merged_ids. A script for Neo4j (.cypher, with APOC) does
+    this in the database. --dry-run only counts.
     """,
     examples="""
     sameas merge run -o merged.csv
@@ -32,6 +36,7 @@ from sameas.options.options import Side
     sameas merge run -o nodes.csv,relationships.csv
     sameas merge run -o merged --as graphrag
     sameas merge run -o merged.nq.gz --keep right
+    sameas merge run -o merge.cypher --dry-run
     """,
 )
 @run_argument
@@ -48,7 +53,8 @@ def merge(
     ],
     keep: Annotated[Side, Option("Whose id, and whose value first, a linked entity has.")] = "left",
     as_: Annotated[
-        Literal["rdf", "neo4j", "graphml", "node-link", "apoc", "graphrag", "records"] | None,
+        Literal["rdf", "neo4j", "graphml", "node-link", "apoc", "graphrag", "records", "cypher"]
+        | None,
         Option("The form, where OUT or the inputs would say another one."),
     ] = None,
     conflicts: Annotated[
@@ -59,6 +65,7 @@ def merge(
             metavar="FILE",
         ),
     ] = None,
+    dry_run: Annotated[bool, Option("Only count what would be written.")] = False,
 ) -> dict[str, Any]:
     """Write the merged graph; how much came from where."""
     import sameas
@@ -72,9 +79,16 @@ def merge(
     target = choose_target(out, [graph.source for graph in alignment.pair.graphs], as_)
     for path in (*target.files, target.conflicts):
         refuse_inputs(path, [run])
-    merged = sameas.merge(alignment, out, keep=keep, as_=as_, conflicts=conflicts)
+    merged = sameas.merge(alignment, out, keep=keep, as_=as_, conflicts=conflicts, dry_run=dry_run)
     note_not_held(out, merged.not_held)
     result: dict[str, Any] = {"form": merged.form, **merged.counts}
+    if dry_run:
+        counts = {**merged.counts, "values that disagree": merged.conflicts}
+        told = ", ".join(
+            f"{n:,} {part.replace('_', ' ')}" for part, n in counts.items() if n is not None
+        )
+        say(f"Nothing written; there would be: {told}.")
+        return {**result, "conflicts": merged.conflicts, "dry_run": True, "output": str(out)}
     if merged.form == "rdf":
         total = sum(merged.triples.values())
         by_origin = ", ".join(f"{count:,} {part}" for part, count in merged.triples.items())
@@ -82,7 +96,11 @@ def merge(
         result |= {"triples": total}
         result |= {f"{part}_triples": count for part, count in merged.triples.items()}
     else:
-        text = " and ".join(f"{count:,} {part}" for part, count in merged.counts.items())
+        counts = dict(merged.counts)
+        before, clusters = counts.pop("nodes_before", None), counts.pop("clusters", None)
+        text = " and ".join(f"{count:,} {part}" for part, count in counts.items())
+        if before is not None:
+            text += f" (of {before:,}, by {clusters:,} clusters)"
         say(f"{text} written to {out}.")
     if merged.conflicts_file is not None:
         say(f"{merged.conflicts:,} values that disagree are listed in {merged.conflicts_file}.")

@@ -42,7 +42,14 @@ def write_merged_rdf(
     """
     pair = alignment.pair
     graphs: dict[Side, Graph] = {"left": pair.left.source, "right": pair.right.source}
-    links = alignment.links.with_columns(predicate=bracketed(predicates_of(alignment)))
+    links = alignment.links
+    if alignment.clusters is not None:
+        # All ends are of one graph; the canonical member comes first, and is kept.
+        nothing = Graph.from_triples(pl.DataFrame(schema=["head", "relation", "tail"]))
+        graphs["right"] = nothing
+        pairs = alignment.clusters.canonical_links.select("confidence", left="right", right="left")
+        links = pairs.with_columns(score=pl.col("confidence"))
+    links = links.with_columns(predicate=bracketed(predicates_of(alignment, links)))
     terms, same_as = _identities(graphs, links, keep=keep)
     left, right = (_statements(graph, terms[side], side) for side, graph in graphs.items())
     parts = {"left": left, "right": right, "links": same_as}
@@ -83,9 +90,13 @@ def _identities(
     written = pl.concat(
         _terms(graph.entities, side, rdf=graph.shape == "rdf") for side, graph in graphs.items()
     )
-    ends = np.stack([graph.positions(links[side]) for side, graph in graphs.items()], axis=1)
+    one_graph = not len(graphs["right"].entities)
+    of_sides = [graphs["left" if one_graph else side] for side in graphs]
+    ends = np.stack(
+        [graph.positions(links[side]) for side, graph in zip(graphs, of_sides, strict=True)], axis=1
+    )
     known = np.flatnonzero(ends.min(axis=1) >= 0)
-    links, ends = links[known], ends[known] + np.array([0, shift])
+    links, ends = links[known], ends[known] + np.array([0, 0 if one_graph else shift])
     blank = written.str.starts_with("_:").to_numpy()
     kept = kept_entities(ends, links["score"], len(written), keep=keep, avoided=blank)
     terms = written.gather(kept)

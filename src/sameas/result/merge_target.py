@@ -20,11 +20,12 @@ from sameas.graph.graph import Graph
 from sameas.result.export import TABLES, check_place
 from sameas.result.run_folder import is_run
 
-Form = Literal["rdf", "neo4j", "graphml", "node-link", "apoc", "graphrag", "records"]
+Form = Literal["rdf", "neo4j", "graphml", "node-link", "apoc", "graphrag", "records", "cypher"]
 """What a merged graph is written as."""
 SUFFIXES: dict[Form, tuple[str, ...]] = {
     "rdf": (".nt", ".nq", ".ttl"),
     "graphml": (".graphml",),
+    "cypher": (".cypher",),
     "node-link": (".json",),
     "apoc": (".jsonl", ".json"),
     "records": (".csv", ".tsv", ".parquet", ".jsonl"),
@@ -42,7 +43,7 @@ COMPRESSORS: dict[str, Callable[[Any], Any]] = {
 }
 """The same content always gives the same bytes."""
 REMEDY = "plain, .gz or .zst"
-ANY = (".nt", ".nq", ".ttl", ".graphml", ".json", ".jsonl", ".csv", ".tsv", ".parquet")
+ANY = (".nt", ".nq", ".ttl", ".graphml", ".cypher", ".json", ".jsonl", ".csv", ".tsv", ".parquet")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -138,11 +138,12 @@ def canonical(values: pl.Expr) -> pl.Expr:
 
 
 def merged_values(
-    properties: pl.DataFrame, owner: str, *, keep: Side, in_lists: bool
+    properties: pl.DataFrame, owner: str, *, keep: Side, in_lists: bool, apart: str | None = None
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The properties of both sides as one, and the conflicts: where neither holds the other's.
 
-    ``properties`` has the columns owner, key, value, datatype and side.
+    ``properties`` has the columns owner, key, value, datatype and side. Where values are not kept
+    in lists, those of the other side are under the name of the property with ``apart`` behind it.
     """
     cell, other = [owner, "key"], SIDES[keep == "left"]
     columns = [*cell, "value", "datatype"]
@@ -170,7 +171,9 @@ def merged_values(
     )
     if not in_lists and len(disagreeing):
         taken = set(values["key"])
-        names = {key: _free_name(f"{key}_{other}", taken) for key in disagreeing["key"].unique()}
+        names = {
+            key: _free_name(f"{key}_{apart or other}", taken) for key in disagreeing["key"].unique()
+        }
         marked = values.join(
             disagreeing.with_columns(conflict=True), on=cell, how="left", maintain_order="left"
         )

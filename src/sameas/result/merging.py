@@ -11,6 +11,7 @@ from typing import IO
 
 import polars as pl
 
+from sameas.errors import OutputError
 from sameas.formats.apoc import write_apoc
 from sameas.formats.files import kind_of
 from sameas.formats.graphml import write_graphml
@@ -21,10 +22,12 @@ from sameas.graph.property_graph import PropertyGraph
 from sameas.graph.property_view import attributes_of, property_graph_of, short_names
 from sameas.options.options import Side
 from sameas.result.alignment import Alignment
+from sameas.result.clusters import Clusters
 from sameas.result.curated import curated
 from sameas.result.export import TABLES
 from sameas.result.merge import write_merged_rdf
 from sameas.result.merge_target import Form, check_conflicts, choose_target, opened, writing
+from sameas.result.merged_clusters import cluster_records, unify_clusters, write_cypher
 from sameas.result.merged_graph import unify
 from sameas.result.merged_records import merge_records, write_records
 from sameas.result.same_properties import same_properties
@@ -74,6 +77,7 @@ def merge(
     keep: Side = "left",
     as_: Form | None = None,
     conflicts: str | PathLike[str] | None = None,
+    dry_run: bool = False,
 ) -> Merged:
     """Write both graphs as one, in which linked entities have the id of the side to keep.
 
@@ -86,6 +90,10 @@ def merge(
     listed in the table ``conflicts`` (.csv, .tsv or .parquet), by default one beside the output
     with the ending ``.conflicts.csv``. RDF keeps every statement as it was read, and conflicts
     are listed only if a file for them is given.
+
+    Of ``dedupe``, every cluster becomes one node, its canonical member, which says what nodes it
+    was made of (``merged_ids``; in RDF, owl:sameAs); there is also a Cypher script (.cypher) that
+    does this in Neo4j. A ``dry_run`` counts, and writes nothing.
     """
     alignment = curated(alignment)
     target = choose_target(path, [graph.source for graph in alignment.pair.graphs], as_)
@@ -95,6 +103,9 @@ def merge(
     if table is not None:
         check_conflicts(table, target.files)
     content = _content(alignment, target.form, kind_of(target.files[0]), keep, table is not None)
+    if dry_run:
+        found = content.conflicts
+        return replace(content.merged, conflicts=None if found is None else len(found))
     with writing(target, table) as (drafts, table_draft):
         with ExitStack() as stack:
             pairs = zip(drafts, target.files, strict=True)
@@ -115,9 +126,47 @@ def merge(
 
 def _content(alignment: Alignment, form: Form, kind: str, keep: Side, compared: bool) -> _Content:
     """What is to be written in a form; ``compared`` if conflicts are to be listed."""
+    if alignment.clusters is not None:
+        return _one_graph(alignment, alignment.clusters, form, kind, compared)
+    if form == "cypher":
+        raise OutputError("a Cypher script merges duplicates of one graph; give a run of dedupe")
     if form == "rdf":
         return _rdf(alignment, kind, keep, compared)
     return _records(alignment, kind, keep) if form == "records" else _graph(alignment, form, keep)
+
+
+def _one_graph(
+    alignment: Alignment, clusters: Clusters, form: Form, kind: str, compared: bool
+) -> _Content:
+    """One graph with one node for each cluster."""
+    source = alignment.pair.left.source
+    graph, lost = property_graph_of(source)
+    columns = getattr(source.reading, "id", ())
+    id_column = columns[0] if columns else "id"
+    before = {"nodes_before": len(graph.nodes), "clusters": len(clusters)}
+    if form == "records":
+        table, conflicts = cluster_records(graph, clusters, id_column=id_column)
+        merged = Merged(form=form, counts={"rows": len(table), **before}, not_held=tuple(lost))
+        return _Content(
+            write=lambda file: write_records(table, file, kind), conflicts=conflicts, merged=merged
+        )
+    unified = unify_clusters(graph, clusters, in_lists=form != "graphml")
+    counts = {"nodes": len(unified.graph.nodes), "edges": len(unified.graph.edges), **before}
+    if form == "cypher":
+        return _Content(
+            write=lambda file: write_cypher(clusters, file, key=id_column),
+            conflicts=unified.conflicts,
+            merged=Merged(form=form, counts=counts),
+        )
+    if form == "rdf":
+        content = _rdf(alignment, kind, "left", compared=False)
+        merged = replace(content.merged, counts=counts)
+        return replace(content, conflicts=unified.conflicts if compared else None, merged=merged)
+    return _Content(
+        write=lambda *files: WRITERS[form](unified.graph, *files),
+        conflicts=unified.conflicts,
+        merged=Merged(form=form, counts=counts, not_held=tuple(lost)),
+    )
 
 
 def _rdf(alignment: Alignment, kind: str, keep: Side, compared: bool) -> _Content:

@@ -13,7 +13,8 @@ Kind = str
 dictionary (learnt from links), where names are in two languages; neighbours (their names); further
 (neighbours of neighbours and further hops); shared (neighbours); values (literals that both have);
 left lacks, right lacks (what only the other has); types, attributes, spelling (what their likeness
-was learned to be worth); known (a known link); sketch (how far the sketched hops of the run are
+was learned to be worth); within one graph also wording, roles and conflicts; known (a known
+link); sketch (how far the sketched hops of the run are
 from the exact ones); threshold (which is taken off)."""
 
 Differences = tuple[tuple[Kind, float], ...]

@@ -437,7 +437,8 @@ class Decomposition:
             parts.append(_part("attributes", 1.0, amount, described if details else None))
         if (spelling := self.worths.traits.spelling) is not None:
             parts.append(self._spelling_part(pair, spelling, said["spelling"], details))
-        return parts
+        within = [trait for trait in ("wording", "roles", "conflicts") if trait in said]
+        return [*parts, *(Part(kind=trait, score=float(said[trait].sum())) for trait in within)]
 
     def _spelling_part(self, pair: Pair, spelling: Spelling, said: Vector, details: bool) -> Part:
         """What numbers, misspellings and main names say, and which names these are of."""
