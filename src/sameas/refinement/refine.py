@@ -173,7 +173,8 @@ def _refine_duplicates(
         changes.append(len(np.setxor1d(before, now)))
         if progress:
             progress((turn + 1) / max(rounds, 1))
-        if changes[-1] <= tuning.refinement.settled * len(now):
+        settled = changes[-1] <= tuning.refinement.settled * len(now)
+        if settled or turn >= rounds - 1:
             break
         anchors = new
     for _ in range(tuning.duplicates.growths):
