@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import networkx as nx
 import numpy as np
 import polars as pl
 import pytest
@@ -127,3 +128,19 @@ def test_the_figures_go_through_json():
     assert figures["left"]["entities"] == found.left.entities == 1162
     assert figures["left"]["scripts"]["Latin"] > 0.99
     assert figures["gold_links"] == 920
+
+
+def test_what_an_input_was_read_as_is_said():
+    people = [{"id": "p1", "name": "Ann Lee", "boss": "p2"}, {"id": "p2", "name": "Bo Ek"}]
+    read = inspect_graph(Graph.from_records(people))
+    assert read.read_as == "records (a row is an entity): ids in id, names in name; relations: boss"
+    network = nx.Graph()
+    network.add_node("a", name="Ann", labels="Person")
+    network.add_node("b", name="Bo", labels="Person")
+    network.add_edge("a", "b", type="KNOWS")
+    read = inspect_graph(Graph.from_networkx(network))
+    said = "property graph: labels: Person; relations: KNOWS, without direction"
+    assert (read.read_as, read.entities, read.not_linkable) == (said, 2, 0)
+    many = [("a", f"r{number}", "b") for number in range(7)]
+    read = inspect_graph(Graph.from_triples(many))
+    assert read.read_as.endswith("relations: r0, r1, r2, r3, r4 and 2 more")

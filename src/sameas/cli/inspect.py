@@ -77,6 +77,7 @@ def inspect(inputs: tuple[str, ...], *, reading: Reading) -> dict[str, Any]:
 
 def _rows(graphs: Sequence[GraphInspection]) -> Iterator[tuple[Any, ...]]:
     """One row a count, one column a graph."""
+    yield "read as", *(each.read_as for each in graphs)
     for name, value in asdict(graphs[0]).items():
         if isinstance(value, int):
             yield name.replace("_", " "), *(getattr(each, name) for each in graphs)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from sameas.graph.graph import Graph, GraphPair
-from sameas.graph.iri import TYPE
+from sameas.graph.graph import TYPE_NODE, Graph, GraphPair
+from sameas.graph.iri import TYPE, last_part
 from sameas.graph.kind import Kind
 from sameas.graph.matched import MatchedGraph, MatchedPair, count_things
 from sameas.graph.semantics.understanding import understand, understand_alone
 
+FEW = 5
+"""Names of labels and relations that are listed."""
 SHOWN = 10
 """Properties that may hold names, as far as they are listed."""
 
@@ -25,7 +27,10 @@ SHOWN = 10
 class GraphInspection:
     """Counts about one graph, and warnings about what looks suspicious."""
 
+    read_as: str
+    """What the input was taken for, in words: a row of records is an entity, ..."""
     entities: int
+    """Without the nodes that stand for labels of a property graph, or for tables."""
     relations: int
     triples: int
     duplicate_triples: int
@@ -98,8 +103,10 @@ def inspect_graph(graph: Graph | MatchedGraph) -> GraphInspection:
     begin = graph.entities.str.extract(r"^(\w+://[^/]+/(?:[^/#]+[/#])?)").fill_null("(no URI)")
     namespaces = begin.alias("begin").value_counts(name="count")
     kinds = np.bincount(graph.kinds)
+    things = count_things(graph)
     counts = GraphInspection(
-        entities=size,
+        read_as=_read_as(graph),
+        entities=things,
         relations=len(graph.relations),
         triples=len(graph.triples),
         duplicate_triples=len(graph.triples) - len(distinct),
@@ -111,7 +118,7 @@ def inspect_graph(graph: Graph | MatchedGraph) -> GraphInspection:
         names_without_letters=int(((names != "") & ~names.str.contains(r"[\p{L}\p{N}]")).sum()),
         shared_names=int(((names != "") & names.is_duplicated()).sum()),
         alternatives=len(graph.alternatives),
-        not_linkable=size - len(graph.linkable),
+        not_linkable=things - len(graph.linkable),
         kinds={Kind(n).name.lower(): int(count) for n, count in enumerate(kinds) if count},
         naming=tuple(graph.naming.head(SHOWN).to_dicts()),
         mean_degree=float(degrees.mean()) if size else 0.0,
@@ -121,6 +128,32 @@ def inspect_graph(graph: Graph | MatchedGraph) -> GraphInspection:
         reading=graph.reading_counts,
     )
     return replace(counts, warnings=tuple(_warnings(counts)))
+
+
+def _read_as(graph: MatchedGraph) -> str:
+    """What the source of a graph was taken for, in words."""
+    source = graph.source
+    relations = [relation for relation in source.relations if relation != TYPE]
+    related = f"; relations: {_listed(relations)}" if relations else "; no relations"
+    if source.shape == "records":
+        ids = _listed(source.reading.id if source.reading else ())
+        names = _listed(graph.name_paths)
+        told = f"ids in {ids}" if ids else "row numbers as ids"
+        return f"records (a row is an entity): {told}, names in {names or 'no column'}{related}"
+    if source.shape == "property graph":
+        labels = graph.entities.filter(graph.entities.str.starts_with(TYPE_NODE))
+        kinds = _listed(labels.str.strip_prefix(TYPE_NODE).to_list())
+        direction = "" if source.keys is None or source.keys.is_directed else ", without direction"
+        return f"property graph: labels: {kinds or 'none'}{related}{direction}"
+    if source.shape == "rdf":
+        return "RDF"
+    return f"triples (a row is a statement){related}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first few of some names."""
+    more = f" and {len(names) - FEW:,} more" if len(names) > FEW else ""
+    return ", ".join(map(last_part, names[:FEW])) + more
 
 
 def _columns(graph: MatchedGraph) -> Iterator[dict[str, Any]]:
