@@ -805,6 +805,31 @@ def test_prices_and_descriptions_correspond_by_what_they_are_called():
     assert np.median(terms(some, np.roll(some, 7)).sum(axis=1)) < -2
 
 
+def test_parts_of_names_are_compared_too_but_a_name_of_one_column_only_as_a_name():
+    rng = np.random.default_rng(9)
+    first = [f"{word(rng)} a" for _ in range(24)] * 2
+    last = [f"{name} b" for name in [word(rng) for _ in range(16)] for _ in range(3)]
+    people = pl.DataFrame({"id": range(48), "given_name": first, "surname": last})
+    titled = people.select("id", "surname", title=pl.concat_str("given_name", "surname"))
+    for table, expected in ((people, {"given_name", "surname"}), (titled, {"surname"})):
+        graph = Graph.from_records(table)
+        compared = read_attributes(matched_pair(left=graph, right=graph)).pairs
+        assert {ours for ours, _ in compared} == expected
+
+
+def test_a_value_that_one_lacks_may_stand_in_its_name():
+    makers = [f"{name} corp" for name in ("acme", "bolt", "cord", "dyne", "echo")]
+    left = pl.DataFrame({"id": range(5), "title": [f"thing {n}" for n in "vwxyz"], "maker": makers})
+    titles = [f"{maker.upper()} thing {n}" for maker, n in zip(makers, "vwxyz", strict=True)]
+    right = pl.DataFrame({"id": range(5), "title": titles, "maker": [*makers[:3], None, None]})
+    graphs = [Graph.from_records(table, name="title") for table in (left, right)]
+    attributes = read_attributes(matched_pair(left=graphs[0], right=graphs[1]))
+    place = attributes.pairs.index(("maker", "maker"))
+    some = np.arange(5)
+    assert attributes.compare(some, some)[0][:, place].tolist() == [EQUAL] * 5
+    assert attributes.shown(place, 4, 4)[:2] == ("echo corp", "echo corp")
+
+
 @slow
 @given(st.data())
 def test_attributes_compare_the_best_of_all_values(data):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -26,7 +27,7 @@ from sameas.graph.matched import MatchedGraph, MatchedPair
 from sameas.graph.semantics.paths import SEPARATOR
 from sameas.options.tuning import TUNING, AttributeTuning, Tuning
 from sameas.similarity.cache import PairCache, Terms
-from sameas.similarity.correspondence import NAMED, corresponding_attributes
+from sameas.similarity.correspondence import NAMED, Kinds, corresponding_attributes
 from sameas.similarity.values import (
     EQUAL,
     FAR,
@@ -37,6 +38,7 @@ from sameas.similarity.values import (
     canonical_point,
     kinds_of,
 )
+from sameas.text.folding import folded
 from sameas.text.ngrams import ngram_rows
 
 LATITUDE, LONGITUDE = (
@@ -44,6 +46,8 @@ LATITUDE, LONGITUDE = (
     re.compile("(.*?)lo?ng?(itude)?$", re.I),
 )
 """What attributes that are coordinates together are called."""
+WORD, MOST_WORDS = "[a-z]{3}", 4
+"""Values that are looked for in names have a word, and so many words at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +192,8 @@ class Attributes:
 def read_attributes(pair: MatchedPair, *, tuning: Tuning = TUNING) -> Attributes | None:
     """The attributes of both graphs that have values in common; None if there are none."""
     numbers = tuning.attributes
-    with_names = pair.is_one_graph and pair.left.source.shape == "records"
+    table = pair.is_one_graph and pair.left.source.shape == "records"
+    with_names = table or _have_parts(pair)
     if not any(_are_values(graph, with_names=with_names).any() for graph in pair.graphs):
         return None
     left, right = (
@@ -203,9 +208,12 @@ def read_attributes(pair: MatchedPair, *, tuning: Tuning = TUNING) -> Attributes
     pairs = corresponding_attributes(*tables, kinds, tuning=tuning)
     if not pairs:
         return None
+    one_graph = pair.is_one_graph
+    if not one_graph:  # what one graph has in names it has there on both sides
+        left, right = _both_filled(pair, (left, right), kinds, pairs)
+        tables = _numbered(left, every, tuning), _numbered(right, every, tuning)
     compared = [kinds[0][one] if kinds[0][one] == kinds[1][two] else "text" for one, two in pairs]
     values = Values(every, tuning.values)
-    one_graph = pair.is_one_graph
     prior = tuning.duplicates.attribute_prior if one_graph else numbers.linked_prior
     names = pair.left.name_paths if one_graph and pair.left.source.shape == "records" else ()
     return Attributes(tables, texts, values, pairs, compared, numbers, one_graph, prior, names)
@@ -272,6 +280,58 @@ def _in_words(distance: float, kind: ValueKind) -> str:
     if kind == "number":
         return f"{distance:.0%} apart"
     return f"{1 - distance:.2f} alike"
+
+
+def _have_parts(pair: MatchedPair) -> bool:
+    """Whether names of a graph are put together of several attributes, none a usual label.
+
+    Their parts (first name and surname) then count as values too, in both graphs: which of them
+    make the name may differ. A name that is one attribute is compared as a name alone.
+    """
+    chosen = [graph.naming.filter("chosen")["likeness"] for graph in pair.graphs]
+    return any(len(likeness) > 1 and not likeness.null_count() for likeness in chosen)
+
+
+def _both_filled(
+    pair: MatchedPair,
+    tables: tuple[pl.DataFrame, pl.DataFrame],
+    kinds: tuple[Kinds, Kinds],
+    pairs: Sequence[tuple[str, str]],
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The values of both graphs with those of corresponding texts that stand in names."""
+    texts = [(one, two) for one, two in pairs if kinds[0][one] == kinds[1][two] == "text"]
+    back = [(two, one) for one, two in texts]
+    left, right = tables
+    return _filled(pair.left, left, right, texts), _filled(pair.right, right, left, back)
+
+
+def _filled(
+    graph: MatchedGraph,
+    table: pl.DataFrame,
+    other: pl.DataFrame,
+    pairs: Sequence[tuple[str, str]],
+) -> pl.DataFrame:
+    """The values, and those of the other graph that an entity lacks but that stand in its name.
+
+    The maker of a product may be a column here and a word of the title there. ``pairs`` are
+    attributes of the graph with those of the other graph that correspond. Of several values in a
+    name, the longest are taken.
+    """
+    names = pl.DataFrame(pairs, schema=dict.fromkeys(("own", "attribute"), pl.String), orient="row")
+    known = other.filter(pl.col("value").str.contains(WORD)).join(names, on="attribute")
+    known = known.select("value", attribute="own").unique()
+    words = folded(graph.names, numbers=False).str.split(" ")
+    runs = pl.DataFrame({"entity": np.arange(len(words)), "word": words}).explode("word")
+    following = [pl.col("word").shift(-step).over("entity") for step in range(MOST_WORDS)]
+    found = pl.concat(
+        runs.select("entity", value=pl.concat_str(following[:count], separator=" "))
+        for count in range(1, MOST_WORDS + 1)
+    )
+    found = found.drop_nulls().unique().join(known, on="value")
+    found = found.join(table, on=["entity", "attribute"], how="anti")
+    length = pl.col("value").str.len_chars()
+    found = found.filter(length == length.max().over("entity", "attribute"))
+    return pl.concat([table, found.select("entity", "attribute", "value").sort(pl.all())])
 
 
 def value_texts(graph: MatchedGraph, longest: int = TUNING.attributes.longest) -> pl.Series:
