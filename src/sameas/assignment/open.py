@@ -55,7 +55,6 @@ def open_plan(
     candidates: Candidates,
     *,
     threshold: float | None = None,
-    single: tuple[bool, bool] = (True, True),
     final: bool = False,
     start: OpenPlan | None = None,
     tuning: OpenTuning = TUNING.open,
@@ -63,10 +62,9 @@ def open_plan(
     """The plan over candidates whose profits are scores in log-odds.
 
     ``threshold`` fixes what is else found from the data. The ``final`` plan, which links are made
-    from, is more precise than those of refinement. Entities of a side that is
-    not ``single`` may have several partners. Both sides are updated at once and half the way, in
-    logarithms: taking turns, a sure pair nears its value like 1 / sweeps. Anderson's method makes
-    that several times faster. A plan to ``start`` from, of much the same pairs, saves sweeps.
+    from, is more precise than those of refinement. Both sides are updated at once and half the way,
+    in logarithms: taking turns, a sure pair nears its value like 1 / sweeps. Anderson's method
+    makes that several times faster. A plan to ``start`` from, of much the same pairs, saves sweeps.
     """
     n, m = candidates.shape
     scores = np.clip(candidates.values, -tuning.clip, tuning.clip)
@@ -84,12 +82,8 @@ def open_plan(
     with one_blas_thread(), lasting_threads() as share_out:
         sums = _sums_of_odds(candidates, scores, share_out)
         while moved > tolerance and sweeps < most:
-            asked = alone.copy()
             linked = np.log1p(np.exp(-threshold) * sums(left, right))
-            if single[0]:
-                asked[:n] = (alone[:n] - linked[:n]) / 2
-            if single[1]:
-                asked[n:] = (alone[n:] - linked[n:]) / 2
+            asked = (alone - linked) / 2
             new = np.exp(asked)
             # The second term: sums of probabilities are within one in a hundred of one.
             moved = max(
@@ -102,9 +96,8 @@ def open_plan(
             left, right = np.exp(alone[:n]), np.exp(alone[n:])
             if not fixed:
                 threshold = _threshold(n, m, n - float(left.sum()), tuning)
-    probability, deviation = _probabilities(
-        candidates, scores - np.float64(threshold), left, right, single
-    )
+    surplus = scores - np.float64(threshold)
+    probability, deviation = _probabilities(candidates, surplus, left, right)
     return OpenPlan(probability, left, right, float(threshold), sweeps, deviation)
 
 
@@ -113,29 +106,19 @@ def _probabilities(
     surplus: Vector,
     left: Vector,
     right: Vector,
-    single: tuple[bool, bool],
 ) -> tuple[Vector, float]:
     """The probability of each pair, and the largest distance of an entity's sum from one."""
     probability = np.exp(surplus)
     probability *= left[candidates.left] * right[candidates.right]
-    if not any(single):
-        probability /= 1 + probability
     before = _sums(candidates, probability, left, right)
     # What sums up to more than one, for all the sweeps, is scaled down to it.
     excess = np.ones(len(probability))
-    for each, ends, one in zip(before, (candidates.left, candidates.right), single, strict=True):
-        excess = np.maximum(excess, each[ends]) if one else excess
+    for each, ends in zip(before, (candidates.left, candidates.right), strict=True):
+        excess = np.maximum(excess, each[ends])
     probability /= excess
     # That takes from a pair's other entity too, which may have had less than one already.
     after = _sums(candidates, probability, left, right)
-    deviation = max(
-        (
-            float(np.abs(each - 1).max(initial=0.0))
-            for each, one in zip((*before, *after), (*single, *single), strict=True)
-            if one
-        ),
-        default=0.0,
-    )
+    deviation = max(float(np.abs(each - 1).max(initial=0.0)) for each in (*before, *after))
     return probability, deviation
 
 
@@ -209,19 +192,27 @@ def _sums(
     )
 
 
-def open_links(
-    candidates: Candidates, plan: OpenPlan, single: tuple[bool, bool] = (True, True)
-) -> Positions:
-    """The places of one-to-one links: pairs that are each other's best, again and again.
+def best_of_side(candidates: Candidates, side: int, *, tie: float = TUNING.open.tie) -> Positions:
+    """The places of the best pairs of each entity of a side, all those that tie."""
+    lines = (lines_of_rows, lines_of_columns)[side](candidates)
+    best = line_sums(lines, np.zeros(candidates.shape[1 - side]), 0.0)
+    ends = (candidates.left, candidates.right)[side]
+    return np.flatnonzero(candidates.values >= best[ends] - tie)
 
-    Where one side alone is ``single``, the best of each of its entities; where none is, all pairs.
-    """
-    if not any(single):
-        return np.arange(len(candidates))
-    if not all(single):
-        ends = candidates.left if single[0] else candidates.right
-        order = np.lexsort((-plan.probability, ends))
-        return np.sort(order[np.flatnonzero(np.diff(ends[order], prepend=-1))])
+
+def likeliest(
+    candidates: Candidates, places: Positions, probability: Vector, single: tuple[bool, bool]
+) -> Positions:
+    """Of pairs at these places, the likeliest of each entity of the sides that are ``single``."""
+    for ends, one in zip((candidates.left, candidates.right), single, strict=True):
+        if one:
+            order = places[np.lexsort((-probability[places], ends[places]))]
+            places = np.sort(order[np.flatnonzero(np.diff(ends[order], prepend=-1))])
+    return places
+
+
+def open_links(candidates: Candidates, plan: OpenPlan) -> Positions:
+    """The places of one-to-one links: pairs that are each other's best, again and again."""
     free = [np.ones(size, dtype=np.bool_) for size in candidates.shape]
     ranking, left = plan.ranking, candidates.left
     rounds: list[Positions] = [np.empty(0, dtype=np.int64)]

@@ -10,7 +10,6 @@ beyond which a link is likelier than not.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -35,13 +34,11 @@ def learn_thresholds(
     anchors: tuple[Positions, Positions, Vector],
     groups: tuple[Numbers, Numbers],
     *,
-    sides: Sequence[int] = (0, 1),
     tuning: OpenTuning = TUNING.open,
 ) -> Vector | None:
     """For each group, the score beyond which a link is likelier than not; None if nothing tells.
 
     ``anchors`` are left, right and trust; ``groups`` those of all entities: pairs are within one.
-    ``sides`` are those whose entities have one partner at most, so that rivals are wrong.
     ``candidates`` must hold rivals however far they are below the best.
     """
     left, right = _surest(*anchors, tuning)
@@ -56,8 +53,8 @@ def learn_thresholds(
     free = ~taken[ends[1]] & ~is_partner, (partner[ends[0]] < 0) & ~is_partner
     scores = np.minimum(candidates.values.astype(np.float64), tuning.clip)
     count = int(max(side.max(initial=0) for side in groups)) + 1
-    by_side = np.zeros((len(sides), count))
-    for row, side in zip(by_side, sides, strict=True):
+    by_side = np.zeros((2, count))
+    for side, row in enumerate(by_side):
         size, sure = candidates.shape[side], (left, right)[side]
         best, rival, linked = (
             _best(ends[side][which], scores[which], size)

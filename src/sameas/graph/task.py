@@ -102,7 +102,24 @@ class Constraints:
         return mean
 
     def allows(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np.bool_]:
-        """Which pairs are of one kind, not rejected, not at odds with seeds, not half inside."""
+        """Which pairs can be linked: they are comparable and not at odds with seeds."""
+        allowed: NDArray[np.bool_] = self.comparable(left, right) & ~self.at_odds(left, right)
+        return allowed
+
+    def at_odds(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Which pairs have an entity that was given another partner, and has one at most."""
+        odds = np.zeros(len(left), dtype=np.bool_)
+        for near, far, column in ((left, right, 0), (right, left, 1)):
+            if len(self.seeds) and self.single[column]:
+                partner = np.full(len(self.inside[column]), -1, dtype=np.int64)
+                partner[self.seeds[:, column]] = self.seeds[:, 1 - column]
+                odds |= (partner[near] >= 0) & (partner[near] != far)
+        return odds
+
+    def comparable(
+        self, left: NDArray[np.integer], right: NDArray[np.integer]
+    ) -> NDArray[np.bool_]:
+        """Which pairs are of one kind, not rejected, not half inside."""
         allowed: NDArray[np.bool_] = self.inside[0][left] == self.inside[1][right]
         allowed &= self._of_one_kind(left, right)
         if self.one_graph:
@@ -111,11 +128,6 @@ class Constraints:
         if len(self.rejected):
             numbers = self.rejected[:, 0] * width + self.rejected[:, 1]
             allowed &= ~np.isin(left * np.int64(width) + right, numbers)
-        for near, far, column in ((left, right, 0), (right, left, 1)):
-            if len(self.seeds) and self.single[column]:
-                partner = np.full(len(self.inside[column]), -1, dtype=np.int64)
-                partner[self.seeds[:, column]] = self.seeds[:, 1 - column]
-                allowed &= (partner[near] < 0) | (partner[near] == far)
         return allowed
 
     def _of_one_kind(

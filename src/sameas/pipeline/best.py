@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import logging
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
+from sameas.assignment.decision import Chance, decide, strengths_of
 from sameas.assignment.exact import Assignment, Certificate, assign, bounded
-from sameas.assignment.open import OpenPlan, gap_to_bound, open_links, open_plan
+from sameas.assignment.open import (
+    OpenPlan,
+    best_of_side,
+    gap_to_bound,
+    likeliest,
+    open_links,
+    open_plan,
+)
 from sameas.assignment.ranking import ranked, ranks_of
 from sameas.candidates.pairs import Candidates, from_pairs
 from sameas.candidates.search import add_translated
 from sameas.candidates.since import earlier_pairs, little_changed
-from sameas.compute.arrays import Positions, Progress, Vector
+from sameas.compute.arrays import Mask, Numbers, Positions, Progress, Vector
 from sameas.graph.kind import Kind
 from sameas.graph.matched import MatchedPair
 from sameas.graph.task import Task
@@ -43,7 +51,7 @@ log = logging.getLogger(__name__)
 
 def align_refined(task: Task, phases: Phases) -> Outcome:
     """Links that are likelier than not."""
-    return _outcome(task, *refined(task, phases), phases)
+    return outcome_of(task, *refined(task, phases), phases)
 
 
 def refined(task: Task, phases: Phases) -> tuple[Model, Refinement, Diagnostics]:
@@ -68,13 +76,13 @@ def align_prepared(
     complete = replace(model, similarities=before.similarities, traits=before.traits)
     learnt = figures.languages is not None and figures.languages.learnt
     refinement = refine_model(task, complete, candidates, learnt=learnt, learning=learning)
-    return _outcome(task, model, refinement, figures, phases)
+    return outcome_of(task, model, refinement, figures, phases)
 
 
 def verify_refined(task: Task, alignment: Alignment) -> Certificate:
     """What the prices of an exact alignment prove, among all its candidates."""
     refinement = _refined_again(task, make_model(task), alignment)
-    surplus, _ = _surplus(task, refinement)
+    surplus = _planned(task, refinement).surplus
     # Staying unmatched is worth nothing, not less: a price below that would prove too much.
     left, right = (np.maximum(prices, 0.0) for prices in prices_of(alignment))
     objective = alignment.diagnostics.objective
@@ -86,9 +94,8 @@ def audit_refined(alignment: Alignment) -> Audit | None:
     task = make_task(alignment.pair, alignment.options, alignment.inputs, tuning=alignment.tuning)
     model = make_model(task)
     refinement = _refined_again(task, model, alignment)
-    surplus, plan = _surplus(task, refinement)
-    linked = open_links(surplus, plan, task.options.single)
-    return _audit(task, model, refinement, (surplus, plan, linked), calibrated=False)
+    decided = _decided(task, _planned(task, refinement))
+    return _audit(task, model, refinement, decided, calibrated=False)
 
 
 def refine_model(
@@ -170,11 +177,27 @@ def _refined_again(task: Task, model: Model, alignment: Alignment) -> Refinement
     return _refined(task, model, support, alignment.diagnostics, Phases())[0]
 
 
-def _surplus(task: Task, refinement: Refinement) -> tuple[Candidates, OpenPlan]:
+@dataclass(frozen=True, eq=False)
+class Planned:
     """The pairs between entities that may be linked, and the plan over them.
 
     Positions are among ``task.sides``; values are scores above the plan's threshold.
     """
+
+    every: Candidates
+    """Also the pairs at odds with seeds, which show what chance gives."""
+    allowed: Mask
+    surplus: Candidates
+    """The pairs that are allowed."""
+    plan: OpenPlan
+    kinds: Numbers
+    """Of left entities."""
+    seeds: Mask
+    """Which of ``surplus`` are seeds."""
+
+
+def _planned(task: Task, refinement: Refinement) -> Planned:
+    """The pairs that links are made from, and the one-to-one plan over them."""
     scores, inside = refinement.pairs.candidates, task.known.inside
     chosen = inside[0][scores.left] & inside[1][scores.right]
     left, right = (
@@ -182,44 +205,99 @@ def _surplus(task: Task, refinement: Refinement) -> tuple[Candidates, OpenPlan]:
         for positions, side in zip(task.sides, (scores.left, scores.right), strict=True)
     )
     shape = len(task.sides[0]), len(task.sides[1])
+    odds = task.known.at_odds(scores.left[chosen], scores.right[chosen])
     scores = from_pairs(shape, left, right, scores.values[chosen])
-    thresholds = refinement.thresholds
-    surplus = subtract_threshold(scores, thresholds, task.known.kinds[0][task.sides[0]])
+    thresholds, kinds = refinement.thresholds, task.known.kinds[0][task.sides[0]]
+    every = subtract_threshold(scores, thresholds, kinds)
+    allowed = ~odds
     plan = open_plan(
-        surplus,
+        every.select(allowed),
         threshold=None if thresholds is None else 0.0,
-        single=task.options.single,
         final=True,
         tuning=task.tuning.open,
     )
-    return surplus.with_values(surplus.values - np.float32(plan.threshold)), plan
+    every = every.with_values(every.values - np.float32(plan.threshold))
+    surplus = every.select(allowed)
+    known = task.known.seeds[inside[0][task.known.seeds[:, 0]]]
+    places = surplus.find(
+        *(np.searchsorted(side, known[:, n]) for n, side in enumerate(task.sides))
+    )
+    seeds = np.zeros(len(surplus), dtype=np.bool_)
+    seeds[places[places >= 0]] = True
+    return Planned(every, allowed, surplus, plan, kinds, seeds)
 
 
-def _outcome(
+@dataclass(frozen=True, eq=False)
+class Decided:
+    """Links, by their places among the pairs of ``surplus``, with the probability of each pair."""
+
+    surplus: Candidates
+    plan: OpenPlan
+    linked: Positions
+    probability: Vector
+    chances: dict[int, Chance]
+    """By kind, what was taken to be chance."""
+
+
+def _decided(task: Task, planned: Planned, exact: Assignment | None = None) -> Decided:
+    """The links, and how likely each is; those of the exact solver, if given.
+
+    Where entities of a side may have several partners, the links are the one-to-one ones, and
+    for each entity of the other side its best pair, if that is better than what chance gives it.
+    """
+    surplus, plan = planned.surplus, planned.plan
+    linked = np.sort(
+        open_links(surplus, plan) if exact is None else surplus.find(exact.left, exact.right)
+    )
+    probability = plan.probability.copy()
+    probability[linked], chances = _probability(task, planned, linked, (True, True))
+    links = [linked]
+    for side in (0, 1):
+        if not task.options.single[1 - side]:
+            more = best_of_side(surplus, side, tie=task.tuning.open.tie)
+            chance, _ = _probability(task, planned, more, (side == 0, side == 1))
+            links.append(more[chance > probability[more]])
+            probability[more] = np.maximum(probability[more], chance)
+    linked = likeliest(surplus, np.unique(np.concatenate(links)), probability, task.options.single)
+    return Decided(surplus, plan, linked, probability, chances)
+
+
+def _probability(
+    task: Task, planned: Planned, linked: Positions, single: tuple[bool, bool]
+) -> tuple[Vector, dict[int, Chance]]:
+    """How likely links are, and what chance gives, where entities of a side have one partner."""
+    surplus, plan, tuning = planned.surplus, planned.plan, task.tuning.decision
+    places = np.flatnonzero(planned.allowed)[linked]
+    alone = plan.left_alone, plan.right_alone
+    return decide(
+        strengths_of(planned.every, places, alone, single=single, tuning=tuning),
+        planned.kinds[surplus.left[linked]],
+        given=planned.seeds[linked],
+        tuning=tuning,
+    )
+
+
+def outcome_of(
     task: Task, model: Model, refinement: Refinement, figures: Diagnostics, phases: Phases
 ) -> Outcome:
     """Links, candidates and figures of refined scores."""
-    surplus, plan = _surplus(task, refinement)
-    prices = plan.ranking.right
     with phases.timed("assignment") as report:
-        exact = _exact(task, surplus, prices, report)
-        linked = (
-            surplus.find(exact.left, exact.right)
-            if exact
-            else open_links(surplus, plan, task.options.single)
-        )
-    linked = np.sort(linked)
+        planned = _planned(task, refinement)
+        prices = planned.plan.ranking.right
+        exact = _exact(task, planned.surplus, prices, report)
+        decided = _decided(task, planned, exact)
+    surplus, plan, linked = decided.surplus, decided.plan, decided.linked
     audit = None
     if not task.options.no_audit:
         with phases.timed("audit"):
-            audit = _audit(task, model, refinement, (surplus, plan, linked))
-    confidence, level = _confidence(plan.probability[linked], audit, task.options)
+            audit = _audit(task, model, refinement, decided)
+    confidence, level = _confidence(decided.probability[linked], audit, task.options)
     pairs = pl.DataFrame(
         {
             "left": surplus.left,
             "right": surplus.right,
             "score": surplus.values,
-            "confidence": plan.probability,
+            "confidence": decided.probability,
         }
     )
     links = pairs[linked].with_columns(confidence=pl.Series(confidence))
@@ -299,23 +377,20 @@ def _audit(
     task: Task,
     model: Model,
     refinement: Refinement,
-    outcome: tuple[Candidates, OpenPlan, Positions],
+    decided: Decided,
     *,
     calibrated: bool = True,
 ) -> Audit | None:
-    """The audit of links: the surplus of pairs, its plan, and the indices of links among the pairs.
-
-    None if there are too few links to tell.
-    """
+    """The audit of links; None if there are too few to tell."""
     options, kinds = task.options, model.constraints.kinds
-    surplus, plan, linked = outcome
+    surplus, plan, linked = decided.surplus, decided.plan, decided.linked
     if refinement.thresholds is None:
         count = int(max(side.max(initial=0) for side in kinds)) + 1
         refinement = replace(refinement, thresholds=np.full(count, plan.threshold))
     ends = task.sides[0][surplus.left], task.sides[1][surplus.right]
     left, right = (
         best_matches(
-            ends, surplus.values, linked, plan.probability, side=side, size=len(kinds[side])
+            ends, surplus.values, linked, decided.probability, side=side, size=len(kinds[side])
         )
         for side in (0, 1)
     )
@@ -324,6 +399,7 @@ def _audit(
         model,
         refinement,
         (left, right),
+        decided.chances,
         min_confidence=options.min_confidence,
         max_error=options.max_error,
         calibrated=calibrated,

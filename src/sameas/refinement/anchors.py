@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sameas.assignment.open import OpenPlan, open_links
+from sameas.assignment.open import OpenPlan
 from sameas.assignment.ranking import mutual
 from sameas.assignment.sinkhorn import Plan
 from sameas.candidates.pairs import Candidates
@@ -31,16 +31,22 @@ def anchor_thresholds(
 
 
 def anchors_of(
-    surplus: Candidates, plan: OpenPlan, single: tuple[bool, bool], *, tuning: Tuning = TUNING
+    surplus: Candidates, plan: OpenPlan, seeds: Positions, *, tuning: Tuning = TUNING
 ) -> Anchors:
-    """The most certain pairs of this plan."""
-    if all(single):
-        return anchors_of_profits(surplus, plan.ranking, tuning=tuning)
-    indices = open_links(surplus, plan, single)
-    indices = indices[plan.probability[indices] > tuning.open.accept]
-    left, right = surplus.left[indices], surplus.right[indices]
+    """The most certain pairs of this plan, and all seeds, shape (k, 2).
+
+    Anchors are one to one, whatever the links may be: only seeds give an entity several.
+    """
+    anchors = anchors_of_profits(surplus, plan.ranking, tuning=tuning)
+    width = np.int64(surplus.shape[1])
+    keys = anchors.left * width + anchors.right
+    missing = seeds[~np.isin(seeds @ np.array([width, 1]), keys)]
+    if not len(missing):
+        return anchors
     return Anchors(
-        left.astype(np.int64), right.astype(np.int64), np.minimum(plan.probability[indices], 1.0)
+        np.concatenate([anchors.left, missing[:, 0]]),
+        np.concatenate([anchors.right, missing[:, 1]]),
+        np.concatenate([anchors.trust, np.ones(len(missing))]),
     )
 
 

@@ -64,6 +64,15 @@ class Pairs:
             values[indices] += model.tuning.refinement.seed
         return replace(self, candidates=self.candidates.with_values(values))
 
+    def unraised(self, model: Model) -> Candidates:
+        """The pairs with their scores by evidence alone, those of seeds too."""
+        seeds = model.constraints.seeds
+        if not len(seeds):
+            return self.candidates
+        values = self.candidates.values.copy()
+        values[self.candidates.find(seeds[:, 0], seeds[:, 1])] -= model.tuning.refinement.seed
+        return self.candidates.with_values(values)
+
 
 @dataclass(frozen=True, eq=False)
 class Refinement:
@@ -119,10 +128,9 @@ def refine(
         relations = match_relations(*model.edges, anchors, tuning=tuning)
         pairs = _with_evidence(pairs, anchors, relations, model)
         learned = learn_thresholds(
-            pairs.candidates,
+            pairs.unraised(model),
             (anchors.left, anchors.right, anchors.trust),
             known.kinds,
-            sides=[side for side in (0, 1) if known.single[side]] or (0, 1),
             tuning=tuning.open,
         )
         thresholds = thresholds if learned is None else learned
@@ -133,11 +141,10 @@ def refine(
         plan = open_plan(
             surplus,
             threshold=None if enough is None else 0.0,
-            single=known.single,
             start=plan,
             tuning=tuning.open,
         )
-        new = anchors_of(surplus, plan, known.single, tuning=tuning)
+        new = anchors_of(surplus, plan, known.seeds, tuning=tuning)
         before, now = (each.left * candidates.shape[1] + each.right for each in (anchors, new))
         changes.append(len(np.setxor1d(before, now)))
         if progress:
@@ -201,7 +208,7 @@ def _grown(pairs: Pairs, surplus: Candidates, model: Model) -> Pairs:
     graph = csr_array((np.ones(len(ends[0]), dtype=np.float32), ends), shape=(n, n))
     numbers = pair_numbers(csr_array(graph @ graph))
     left, right = np.divmod(np.setdiff1d(numbers, pairs.candidates.keys), n)
-    chosen = (open_ends[left] & open_ends[right]) & model.allows(left, right)
+    chosen = (open_ends[left] & open_ends[right]) & model.compares(left, right)
     left, right = left[chosen], right[chosen]
     text = np.stack(
         [model.profit.of(left, right), *(b.of(left, right) for b in model.names.values())]
@@ -273,9 +280,9 @@ def subtract_threshold(
 
 
 def _first_pairs(candidates: Candidates, model: Model) -> Pairs:
-    """The candidates that are allowed, and the seeds, allowed or not, scored by profit."""
+    """The candidates that are compared, and the seeds in any case, scored by profit."""
     known = model.constraints
-    allowed = model.allows(candidates.left, candidates.right)
+    allowed = model.compares(candidates.left, candidates.right)
     indices = candidates.find(*known.seeds.T)
     allowed[indices[indices >= 0]] = True
     seeds = known.seeds[indices < 0].T
@@ -303,7 +310,7 @@ def _with_evidence(pairs: Pairs, anchors: Anchors, relations: Relations, model: 
     every = pairs.candidates
     traits = learned(every.left, every.right).astype(np.float32)
     pairs = _scored(replace(pairs, evidence=old, learned=traits), model)
-    new, evidence = _chosen(model.allows(*new), new, evidence)
+    new, evidence = _chosen(model.compares(*new), new, evidence)
     # Names are compared only for pairs that could still come within reach of the best, and
     # neighbourhoods only for those that names have not ruled out.
     floor = _best(pairs.candidates, *new) - tuning.refinement.spread

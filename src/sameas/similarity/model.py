@@ -64,12 +64,15 @@ class Model:
         """What a cosine of one is worth in each block of names."""
         return np.array([getattr(self.weights, name) for name in self.names])
 
-    def allows(self, left: Numbers, right: Numbers) -> Mask:
-        """Which pairs may be linked: no constraint and no types exclude them."""
-        allowed: Mask = self.constraints.allows(left, right)
+    def compares(self, left: Numbers, right: Numbers) -> Mask:
+        """Which pairs are scored: no constraint and no types exclude them.
+
+        Pairs at odds with seeds are, although they cannot be linked: they show what chance gives.
+        """
+        compared: Mask = self.constraints.comparable(left, right)
         if (exclusions := self.constraints.exclusions) is not None:
-            allowed &= ~exclusions.contradict(left, right)
-        return allowed
+            compared &= ~exclusions.contradict(left, right)
+        return compared
 
     def learn_traits(
         self, left: Positions, right: Positions, trust: Vector

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sameas.assignment.decision import Chance, probability_of, strengths_of
 from sameas.assignment.open import OpenPlan, open_links, open_plan
 from sameas.compute.arrays import Mask, Positions, Vector
 from sameas.compute.parallel import in_parallel
@@ -44,7 +45,11 @@ def free_entities(constraints: Constraints, side: int) -> Mask:
 
 
 def matches_without(
-    model: Model, refinement: Refinement, side: int, removed: Positions
+    model: Model,
+    refinement: Refinement,
+    chances: Mapping[int, Chance],
+    side: int,
+    removed: Positions,
 ) -> BestMatches:
     """The best matches of all entities of a side once some of the other side are removed."""
     known, weights, tuning = model.constraints, refinement.weights, model.tuning
@@ -74,22 +79,26 @@ def matches_without(
         if not last:
             enough = anchor_thresholds(thresholds, anchors, tuning=tuning)
         surplus = subtract_threshold(candidates.with_values(scores), enough, known.kinds[0])
-        plan = open_plan(
-            surplus, threshold=0.0, single=known.single, start=plan, tuning=tuning.open
-        )
+        surplus = surplus.select(~known.at_odds(surplus.left, surplus.right))
+        plan = open_plan(surplus, threshold=0.0, start=plan, tuning=tuning.open)
         if not last:
-            anchors = anchors_of(surplus, plan, known.single, tuning=tuning)
+            left_over = known.seeds[~lost[known.seeds[:, 1 - side]]]
+            anchors = anchors_of(surplus, plan, left_over, tuning=tuning)
     assert plan is not None
-    linked = open_links(surplus, plan, known.single)
-    ends = surplus.left, surplus.right
+    linked = open_links(surplus, plan)
+    alone, ends = (plan.left_alone, plan.right_alone), (surplus.left, surplus.right)
+    strengths = strengths_of(surplus, linked, alone, tuning=tuning.decision).links
+    probability = plan.probability.copy()
+    probability[linked] = probability_of(strengths, known.kinds[0][ends[0][linked]], chances)
     return best_matches(
-        ends, surplus.values, linked, plan.probability, side=side, size=surplus.shape[side]
+        ends, surplus.values, linked, probability, side=side, size=surplus.shape[side]
     )
 
 
 def draw_decoys(
     model: Model,
     refinement: Refinement,
+    chances: Mapping[int, Chance],
     links: Mapping[int, BestMatches],
     rng: np.random.Generator,
 ) -> list[BestMatches]:
@@ -108,7 +117,7 @@ def draw_decoys(
     def one(draw: tuple[int, Positions]) -> BestMatches:
         side, drawn = draw
         fits = links[side]
-        without = matches_without(model, refinement, side, fits.partner[drawn])
+        without = matches_without(model, refinement, chances, side, fits.partner[drawn])
         return without.select(fits.entity[drawn])
 
     matches = in_parallel(one, draws)

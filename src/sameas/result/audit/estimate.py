@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sameas.assignment.decision import Chance
 from sameas.compute.arrays import Vector
 from sameas.graph.matched import MatchedPair
 from sameas.options.tuning import TUNING, AuditTuning
@@ -28,6 +30,7 @@ def audit_links(
     model: Model,
     refinement: Refinement,
     links: tuple[BestMatches, BestMatches],
+    chances: Mapping[int, Chance],
     *,
     min_confidence: float,
     max_error: float | None = None,
@@ -45,7 +48,7 @@ def audit_links(
     if not free or min(int((each.probability > accept).sum()) for each in free) < tuning.fewest:
         return None
     rng = np.random.default_rng(SEED)
-    decoys_of = draw_decoys(model, refinement, dict(zip(numbers, free, strict=True)), rng)
+    decoys_of = draw_decoys(model, refinement, chances, dict(zip(numbers, free, strict=True)), rng)
     sides = tuple(Side(*both, tuning) for both in zip(free, decoys_of, strict=True))
     probability = free[0].probability[free[0].partner >= 0]
     binned, made = histogram(probability, tuning=tuning), probability[probability > accept]

@@ -1,0 +1,43 @@
+"""Keep the candidates of the bench's tasks, and compare rules of decision on them.
+
+python -m benchmarks.decisions DATA --dump DIR [--only PART...]
+python -m benchmarks.decisions --compare DIR
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from benchmarks.decisions.dump import dump_task, write_dump
+from benchmarks.decisions.tasks import bench_tasks
+
+
+def main() -> None:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path, nargs="?")
+    parser.add_argument("--dump", type=Path)
+    parser.add_argument("--only", nargs="*", default=[""])
+    parser.add_argument("--compare", type=Path)
+    given = parser.parse_args()
+    if given.dump:
+        given.dump.mkdir(parents=True, exist_ok=True)
+        for name, make in bench_tasks(given.data):
+            path = given.dump / f"{name.replace('/', ' ')}.npz"
+            if path.exists() or not any(part in name for part in given.only):
+                continue
+            begin = time.perf_counter()
+            dump = dump_task(make())
+            write_dump(path, dump)
+            print(
+                f"{name}: {len(dump.left):,} pairs, {time.perf_counter() - begin:.0f} s",
+                file=sys.stderr,
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
