@@ -16,11 +16,18 @@ from hypothesis import settings
 import sameas
 from folders import LABEL, named_triples, names_of, openea
 from pairs import best_connected
+from sameas.compute.kernels.ready import make_ready
 
 # No test depends on how fast the machine is.
 settings.register_profile("local", deadline=None, max_examples=30)
 settings.register_profile("ci", deadline=None, max_examples=30, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled_kernels():
+    """Kernels are compiled before the first test: no test is told about it, or waits for it."""
+    make_ready()
 
 
 @pytest.fixture(autouse=True, scope="session")
