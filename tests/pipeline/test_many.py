@@ -141,6 +141,17 @@ def test_ids_that_graphs_share_are_told_apart_unless_they_are_iris():
     assert len(union.graph.triples) == 6
 
 
+def test_clusters_are_merged_unless_graphs_share_ids(aligned, tmp_path):
+    merged = sameas.merge(aligned, tmp_path / "merged.nt")
+    assert merged.counts["clusters"] == len(aligned.clusters)
+    names = ("Ann Lee", "Bo Ekholm", "Cyrus Okafor", "Dina Novak")
+    people = [{"id": str(n), "name": name} for n, name in enumerate(names)]
+    shared = sameas.align(people, people[:], people[::-1], no_audit=True)
+    assert len(shared.clusters) == 4
+    with pytest.raises(sameas.OutputError, match='several graphs have the id "'):
+        sameas.merge(shared, tmp_path / "merged.csv")
+
+
 def test_what_makes_no_sense_is_refused(graphs, tmp_path):
     (left, right, _), gold = graphs
     triples = [("a", "r", "b"), ("b", "r", "c")]

@@ -11,7 +11,7 @@ from typing import IO
 
 import polars as pl
 
-from sameas.errors import OutputError
+from sameas.errors import OutputError, shortened
 from sameas.formats.apoc import write_apoc
 from sameas.formats.files import kind_of
 from sameas.formats.graphml import write_graphml
@@ -127,12 +127,24 @@ def merge(
 def _content(alignment: Alignment, form: Form, kind: str, keep: Side, compared: bool) -> _Content:
     """What is to be written in a form; ``compared`` if conflicts are to be listed."""
     if alignment.clusters is not None:
+        _refuse_shared_ids(alignment, alignment.clusters)
         return _one_graph(alignment, alignment.clusters, form, kind, compared)
     if form == "cypher":
         raise OutputError("a Cypher script merges duplicates of one graph; give a run of dedupe")
     if form == "rdf":
         return _rdf(alignment, kind, keep, compared)
     return _records(alignment, kind, keep) if form == "records" else _graph(alignment, form, keep)
+
+
+def _refuse_shared_ids(alignment: Alignment, clusters: Clusters) -> None:
+    """Raise an OutputError if several graphs have the same id: which node it is cannot be told."""
+    entities = clusters.members["entity"]
+    shared = entities.filter(~entities.is_in(alignment.pair.left.entities.implode()))
+    if alignment.diagnostics.graphs is not None and len(shared):
+        raise OutputError(
+            f'several graphs have the id "{shortened(shared[0])}"; give each graph ids of its own, '
+            "or merge two of them: the runs of each two are in the folder pairs of the run"
+        )
 
 
 def _one_graph(
