@@ -301,7 +301,7 @@ class SpellingTuning:
     """Letters below which another letter makes another word, not a misspelling."""
     misspelled: float = chosen(0.15, "share of links", RDF_PAIRS)
     """The share of links taken to be misspelled before anything is learned."""
-    sample: int = measured(4000, "entities a side", "time grows with it")
+    sample: int = measured(1000, "entities a side", "time grows with it")
     """Entities whose rivals, those of the most similar names, are looked for."""
 
 
