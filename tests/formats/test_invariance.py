@@ -44,12 +44,14 @@ def sides() -> tuple[Side, Side]:
     parts = ["bel", "mont", "vil", "ster", "gar", "lo", "chan", "der", "ros", "win"]
     towns = ["".join(rng.choice(parts, 3)).title() for _ in range(SIZE)]
     roads = [(int(a), int(r), int(b)) for a, r, b in rng.integers(0, (SIZE, 3, SIZE), (150, 3))]
+    # A town belongs to one other alone: what is said of it may be said of the other.
+    roads += [(town, 3, town + SIZE // 2) for town in range(SIZE // 2)]
     people = [str(number) for number in rng.integers(100, 90_000, SIZE)]
     found = []
     for side, kept in (("left", range(50)), ("right", range(8, SIZE))):
         numbers = dict(zip(kept, rng.permutation(len(kept)).tolist(), strict=True))
         iris = {town: f"http://{side}.org/town{number}" for town, number in numbers.items()}
-        relations = [f"http://{side}.org/{word}" for word in ("leads", "near", "rules")]
+        relations = [f"http://{side}.org/{word}" for word in ("leads", "near", "rules", "twin")]
         spelled = {town: towns[town] if rng.random() < 0.7 else towns[town][:-2] for town in kept}
         found.append(
             Side(

@@ -90,7 +90,9 @@ def _matched(
         linked &= np.isin(np.arange(len(kinds)), graph.linkable)
     names = _in_order(names.filter(pl.Series(kept).gather(names["entity"])), reading, shared)
     chosen, given, further = _chosen_names(graph, names, kept)
-    values = paths.filter(pl.Series(kept).gather(paths["entity"]))
+    values = paths.filter(
+        pl.Series(kept).gather(paths["entity"]), ~_are_names_of_others(naming.name_paths)
+    )
     relations, triples = _triples_among(view, kept)
     return MatchedGraph(
         entities=graph.entities if kept.all() else graph.entities.filter(pl.Series(kept)),
@@ -109,6 +111,12 @@ def _matched(
         source=graph,
         reading_counts=counts,
     )
+
+
+def _are_names_of_others(name_paths: Sequence[str]) -> pl.Expr:
+    """Which literal paths lead to the name of another thing, which is its neighbour anyway."""
+    last = pl.col("path").str.split(SEPARATOR).list.last()
+    return (pl.col("steps") > 0) & ~pl.col("held") & last.is_in(list(name_paths))
 
 
 def _chosen_names(
