@@ -332,7 +332,8 @@ def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str
         yield "not comparable", f"{figures.entities_without_features:,} entities without any name"
     for side, graph in graphs.items():
         if graph.reading_counts:
-            counts = {"statements": 0, "malformed": 0, **graph.reading_counts}
+            of_rdf = {"statements": 0, "malformed": 0} if graph.source.shape == "rdf" else {}
+            counts = {**of_rdf, **graph.reading_counts}
             texts = (f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
             yield f"{side} input", ", ".join(texts)
     memory = values["peak_memory_bytes"]
