@@ -798,7 +798,7 @@ class SinceTuning:
         0.25, "share of entities", "set by hand: versions share most, other graphs next to none"
     )
     """The share of a side's entities that a run must know to be one of earlier versions."""
-    small: int = measured(2000, "entities", "a whole run takes no longer than Python's start")
+    small: int = measured(5000, "entities", "a whole run takes a few seconds, and gives the same")
     """Entities a side up to which everything is searched and refined as in a whole run."""
     searched: float = measured(
         0.3, "share of entities", "with more entities to search anew, a whole run takes as long"
