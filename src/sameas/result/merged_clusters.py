@@ -50,10 +50,13 @@ def unify_clusters(graph: PropertyGraph, clusters: Clusters, *, in_lists: bool) 
         in_lists=in_lists,
         apart=OTHERS,
     )
-    edges = with_ids(graph.edges, ["start", "end"], names).with_row_index("edge")
+    # Several edges of a type between two nodes stay several.
+    nth = pl.int_range(pl.len()).over("start", "type", "end")
+    every = graph.edges.with_columns(nth=nth)
+    edges = with_ids(every, ["start", "end"], names).with_row_index("edge")
     was_loop = graph.edges["start"] == graph.edges["end"]
     loop = (edges["start"] == edges["end"]) & ~was_loop
-    ends = ["start", "type", "end"]
+    ends = ["start", "type", "end", "nth"]
     kept = edges.filter(~loop).unique(ends, keep="first", maintain_order=True)
     numbered = kept.select("edge").with_row_index("new").cast(pl.Int64)
     of_edges = graph.edge_properties.join(numbered, on="edge", maintain_order="left")
@@ -62,7 +65,7 @@ def unify_clusters(graph: PropertyGraph, clusters: Clusters, *, in_lists: bool) 
         nodes=names["new"].unique(maintain_order=True).rename("node"),
         labels=with_ids(graph.labels, ["node"], names).unique(maintain_order=True),
         properties=pl.concat([values, _origins(clusters, values.columns, in_lists=in_lists)]),
-        edges=kept.drop("edge"),
+        edges=kept.drop("edge", "nth"),
         edge_properties=of_edges.drop("edge")
         .rename({"new": "edge"})
         .select(graph.edge_properties.columns),
