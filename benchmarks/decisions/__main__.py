@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+from benchmarks.decisions.compare import compare
 from benchmarks.decisions.dump import dump_task, write_dump
 from benchmarks.decisions.tasks import bench_tasks
 
@@ -23,6 +24,8 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=[""])
     parser.add_argument("--compare", type=Path)
     given = parser.parse_args()
+    if given.compare:
+        print("\n".join(compare(given.compare)))
     if given.dump:
         given.dump.mkdir(parents=True, exist_ok=True)
         for name, make in bench_tasks(given.data):

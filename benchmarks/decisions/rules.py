@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -94,38 +93,27 @@ def at_odds(dump: Dump, ends: list[NDArray[np.int64]], single: tuple[bool, bool]
     return odds
 
 
-Rule = Callable[[Links], Mask]
-
-
 def threshold_alone(links: Links) -> Mask:
     """Links that are likelier than not in the plan: the threshold from rivals of sure links."""
     made: Mask = links.probability > 0.5
     return made
 
 
-def by_runner_ups(tuning: DecisionTuning = TUNING.decision) -> Rule:
-    """The rule of the package, with these numbers."""
-
-    def rule(links: Links) -> Mask:
-        return decided(links, tuning)[0] > 0.5
-
-    return rule
-
-
-def decided(links: Links, tuning: DecisionTuning) -> tuple[NDArray[np.float64], dict[int, Chance]]:
+def decided(
+    links: Links, strengths: Strengths, tuning: DecisionTuning = TUNING.decision
+) -> tuple[NDArray[np.float64], dict[int, Chance]]:
     """The probability of links by the package's rule, and what chance was taken to be."""
     return decide(
-        links.strengths(tuning),
+        strengths,
         links.kinds,
         given=links.given,
         tuning=tuning,
     )
 
 
-def best_with_gold(links: Links) -> float:
+def best_with_gold(links: Links, strengths: Strengths) -> float:
     """The F1 of the best cut of strengths, with gold in view: what no rule can exceed by much."""
-    strengths = np.where(links.given, np.inf, links.strengths(TUNING.decision).links)
-    order = np.argsort(-strengths, kind="stable")
+    order = np.argsort(-np.where(links.given, np.inf, strengths.links), kind="stable")
     correct = np.append(0, np.cumsum(links.gold[order]))
     found = np.append(0, np.cumsum(links.judged[order]))
     least = int(links.given.sum())
@@ -133,14 +121,12 @@ def best_with_gold(links: Links) -> float:
 
 
 def variants() -> dict[str, DecisionTuning]:
-    """The settings of the package's rule that are compared."""
-    usual = TUNING.decision
+    """The settings of the package's rule that are compared; leads count alike in all."""
     return {
-        f"lead {share:g} to {most:g}, lift {lift:g}, prior {prior:g}": replace(
-            usual, lead_share=share, most_lead=most, lift=lift, prior=prior
+        f"lift {lift:g}, prior {prior:g}, raised {raised:g}": replace(
+            TUNING.decision, lift=lift, prior=prior, raised=raised
         )
-        for share in (0.0, 0.25, 0.5, 1.0)
-        for most in (5.0,)
         for lift in (0.0, 1.0, 1.5, 2.0)
-        for prior in (0.0, 30.0, 60.0)
+        for prior in (0.0, 30.0)
+        for raised in (0.25, 0.5, 1.0)
     }
