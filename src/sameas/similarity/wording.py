@@ -33,6 +33,12 @@ ARTICLES = frozenset(
     {"the", "an", "le", "la", "les", "der", "die", "das", "el", "los", "las", "il", "lo", "gli"}
 )
 """Words that a name may have or lack, and is the same."""
+TITLES = frozenset(
+    {"mr", "mrs", "ms", "miss", "dr", "doctor", "prof", "professor", "sir", "madam", "inspector"}
+    | {"captain", "colonel", "general", "sergeant", "president", "saint", "monsieur", "madame"}
+    | {"mme", "mlle", "herr", "frau", "senor", "senora", "signor", "signora"}
+)
+"""Titles of people: one that stands before a name says little, but Mr. is not Mrs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,5 +203,6 @@ def read_wording(
     words = table.with_columns(word=every.search_sorted(table["word"]).cast(pl.Int64))
     counts = np.bincount(words["word"].to_numpy(), minlength=len(every))
     rarity = -np.log(counts / max(len(plain), 1))
+    rarity[every.is_in(list(TITLES)).to_numpy()] = 0.0
     weight = tuning.duplicates.names
     return Wording(names, words, every, rarity, crowd, weight, tuning.wording)
