@@ -91,7 +91,7 @@ def paths() -> Iterator[Refusal]:
     one = ("left.tsv: ", "two files of triples expected, found one file")
     yield Refusal("one file instead of two", ("align", "left.tsv", *OUT), one)
     three = ("align", "left.tsv", "right.tsv", "left.tsv", *OUT)
-    yield Refusal("three inputs", three, ("LEFT and RIGHT expected, got 3 paths instead",))
+    yield Refusal("three inputs", three, ("left.tsv: is given twice; give each graph once",))
     both = ("pair: is a folder", "two files of triples")
     yield Refusal("two folders", ("align", "pair", "pair", *OUT), both, _folder(OPENEA))
     suffix = ('left.odt: suffix ".odt" is not known', ".tsv, .csv, .parquet")

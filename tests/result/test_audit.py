@@ -302,7 +302,7 @@ def test_a_run_folder_keeps_the_audit(runs, align_small):
 def test_the_command_shows_the_audit_of_a_run(runs, align_small):
     assert as_json("audit", runs / "run")["audit"]["precision"] == align_small().audit.precision
     shown = CliRunner().invoke(main, ["audit", str(runs / "run")]).stdout
-    for word in ("right links", "missed", "no counterpart", "decoys", "degree"):
+    for word in ("correct links", "missed", "no counterpart", "decoys", "degree"):
         assert word in shown
 
 

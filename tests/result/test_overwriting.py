@@ -95,7 +95,7 @@ def test_the_test_above_knows_every_flag_that_takes_a_file():
     command = main.commands["align"]
     flags = {option.opts[-1] for option in command.params if "FILE" in (option.metavar or "")}
     files = {"names", "seeds", "reject", "among", "dictionary", "embeddings", "word-vectors"}
-    assert flags == {f"--{name}" for name in {*files, "query"}}
+    assert flags == {f"--{name}" for name in {*files, "query", "config", "save-config"}}
 
 
 @pytest.mark.parametrize("place", ["l.nt,m.nt", "*.nt", "."])
