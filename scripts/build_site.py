@@ -36,6 +36,7 @@ PROJECT = {
     ROOT / "CHANGELOG.md": "project/CHANGELOG.md",
     ROOT / "SECURITY.md": "project/SECURITY.md",
     ROOT / "benchmarks" / "README.md": "project/benchmarks.md",
+    ROOT / "benchmarks" / "decisions" / "README.md": "project/decisions.md",
     ROOT / "README.md": "index.md",
 }
 """Pages from outside docs/, and where they stand on the site; README's place is the home page's."""
