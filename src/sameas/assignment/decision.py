@@ -171,21 +171,19 @@ def decide(
     kinds: NDArray[np.integer],
     *,
     given: Mask | None = None,
-    trust: float = 1.0,
     tuning: DecisionTuning = TUNING.decision,
 ) -> tuple[Vector, dict[int, Chance]]:
     """The probability of each link, and what was taken to be chance for each kind.
 
     ``kinds`` are those of the links. Links that were ``given`` are right; their runner-ups tell
-    what chance gives like those of others. ``trust`` is the share of its weight that the prior
-    has: a threshold that hardly any anchors told is no prior.
+    what chance gives like those of others.
     """
     given = np.zeros(len(kinds), dtype=np.bool_) if given is None else given
     probability, chances = np.ones(len(kinds)), dict[int, Chance]()
     for kind in np.unique(kinds[~given]).tolist():
         chosen = (kinds == kind) & ~given
         runners = strengths.runners[kinds[strengths.runner_of] == kind]
-        chance = chance_of(strengths.links[chosen], runners, trust=trust, tuning=tuning)
+        chance = chance_of(strengths.links[chosen], runners, tuning=tuning)
         probability[chosen] = chance.probability(strengths.links[chosen])
         chances[kind] = chance
     return probability, chances
@@ -203,16 +201,11 @@ def probability_of(
 
 
 def chance_of(
-    links: Vector,
-    runners: Vector,
-    *,
-    trust: float = 1.0,
-    tuning: DecisionTuning = TUNING.decision,
+    links: Vector, runners: Vector, *, tuning: DecisionTuning = TUNING.decision
 ) -> Chance:
     """What chance gives, and the cut, from the strengths of links and of runner-ups.
 
-    The prior is the cut that suits the threshold of the plan; it counts like some links, times
-    the ``trust`` in that threshold.
+    The prior is the cut that suits the threshold of the plan; it counts like some links.
     """
     links, raised = np.sort(links), np.sort(runners) + tuning.lift
     count, prior = len(links), tuning.prior_cut
@@ -222,7 +215,7 @@ def chance_of(
     unlinked = min(float(np.searchsorted(links, median)) / (0.5 * count), 1.0)
     cut, _ = best_cut(links, raised, unlinked)
     made = count - int(np.searchsorted(links, min(cut, prior)))
-    weight = made / max(made + trust * tuning.prior, 1e-9)
+    weight = made / (made + tuning.prior)
     if cut > prior:
         # Runner-ups that are matches themselves, such as duplicates, only ever raise it.
         weight *= tuning.raised

@@ -194,8 +194,6 @@ class Planned:
     """Of left entities."""
     seeds: Mask
     """Which of ``surplus`` are seeds."""
-    trust: float
-    """How well the threshold of the plan is known: 1 if enough anchors told it."""
 
 
 def _planned(task: Task, refinement: Refinement) -> Planned:
@@ -226,8 +224,7 @@ def _planned(task: Task, refinement: Refinement) -> Planned:
     )
     seeds = np.zeros(len(surplus), dtype=np.bool_)
     seeds[places[places >= 0]] = True
-    trust = min((len(refinement.anchors.left) + 1) / task.tuning.open.few, 1.0)
-    return Planned(every, allowed, surplus, plan, kinds, seeds, trust)
+    return Planned(every, allowed, surplus, plan, kinds, seeds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,7 +273,6 @@ def _probability(
         strengths_of(planned.every, places, alone, single=single, tuning=tuning),
         planned.kinds[surplus.left[linked]],
         given=planned.seeds[linked],
-        trust=planned.trust,
         tuning=tuning,
     )
 
