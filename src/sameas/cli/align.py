@@ -264,11 +264,11 @@ def _show(alignment: Alignment, values: dict[str, Any]) -> None:
 
 
 def _show_examples(alignment: Alignment) -> None:
-    """Print some of the surest links, and some that were nearly not made."""
+    """Print some of the surest links, and some of the least certain ones."""
     from sameas.result.examples import example_links
 
     examples = example_links(alignment.links, alignment.pair, alignment.inputs.seeds)
-    titles = ("the surest links", "links that were nearly not made")
+    titles = ("the surest links", "the least certain links")
     for title, links in zip(titles, examples, strict=True):
         rows = [(short(one.left), short(one.right), f"{one.confidence or 0:.2f}") for one in links]
         print_table(rows, header=(title, "", "confidence"))

@@ -1,4 +1,4 @@
-"""Links to look at first: the surest ones, and those that were nearly not made."""
+"""Links to look at first: the surest ones, and the least certain ones."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Examples(NamedTuple):
 def example_links(
     links: pl.DataFrame, pair: MatchedPair, seeds: pl.DataFrame | None, count: int = SHOWN
 ) -> Examples:
-    """Some of the surest links, and some that were nearly not made; ties are broken by id.
+    """Some of the surest links, and some of the least certain ones; ties are broken by id.
 
     Links that were given as seeds are left out: they tell nothing.
     """
