@@ -17,10 +17,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sameas.assignment.open import OpenPlan, open_links, open_plan
 from sameas.assignment.ranking import best_few
 from sameas.candidates.pairs import Candidates, lines_of_columns, lines_of_rows
 from sameas.compute.arrays import Mask, Matrix, Positions, Vector
-from sameas.options.tuning import TUNING, DecisionTuning
+from sameas.options.tuning import TUNING, DecisionTuning, Tuning
 
 TOP = 3
 """The best pairs of a line that are looked at: a pair, the link that it replaces, a rival."""
@@ -223,6 +224,32 @@ def chance_of(
     beyond = links[links > cut]
     wrong = min(unlinked * count * float((raised > cut).mean()), len(beyond) / 2)
     return Chance(count, len(raised), median, high, unlinked, cut, wrong, tuning.slope)
+
+
+def lowered_thresholds(
+    scores: Candidates,
+    thresholds: Vector,
+    kinds: NDArray[np.integer],
+    *,
+    start: OpenPlan | None = None,
+    tuning: Tuning = TUNING,
+) -> tuple[Vector, OpenPlan]:
+    """The thresholds, lower for kinds whose runner-ups ask for it, and the plan that told so.
+
+    ``kinds`` are those of left entities. Thresholds are learned from sure links alone: where there
+    are few, or their rivals are unlike those of others, a threshold that is too high leaves still
+    fewer, and so on until nothing is left.
+    """
+    surplus = scores.with_values(scores.values - thresholds[kinds[scores.left]].astype(np.float32))
+    plan = open_plan(surplus, threshold=0.0, start=start, tuning=tuning.open)
+    links = np.sort(open_links(surplus, plan))
+    alone = plan.left_alone, plan.right_alone
+    strengths = strengths_of(surplus, links, alone, tuning=tuning.decision)
+    _, chances = decide(strengths, kinds[surplus.left[links]], tuning=tuning.decision)
+    lowered = thresholds.copy()
+    for kind, chance in chances.items():
+        lowered[kind] += min(chance.cut - tuning.decision.prior_cut, 0.0)
+    return lowered, plan
 
 
 def best_cut(links: Vector, runners: Vector, unlinked: float) -> tuple[float, float]:

@@ -110,7 +110,8 @@ def refine_model(
     """The refinement that the options ask for; without ``learning``, weights stay as they are.
 
     If a dictionary is ``learnt``, it is made twice: the dictionary, from the anchors of the first
-    time, is one more block of names for the second time.
+    time, is one more block of names for the second time. It is kept if that makes more anchors;
+    what names of few words share by a dictionary of few links may mislead.
     """
     options, earlier = task.options, earlier_anchors(task)
     # Anchors of an earlier run have settled already.
@@ -133,12 +134,14 @@ def refine_model(
 
     if not learnt:
         return once(model, candidates, None, (0.0, 1.0))
-    anchors = once(model, candidates, None, (0.0, 0.5)).anchors
-    names = task.pair.left.names, task.pair.right.names
+    first = once(model, candidates, None, (0.0, 0.5))
+    anchors, names = first.anchors, (task.pair.left.names, task.pair.right.names)
     model = model.with_dictionary(names, (anchors.left, anchors.right))
     candidates = add_translated(model, candidates)
-    refinement = once(model, candidates, anchors, (0.5, 1.0))
-    return replace(refinement, dictionary_anchors=anchors)
+    second = once(model, candidates, anchors, (0.5, 1.0))
+    if len(second.anchors.left) <= len(anchors.left):
+        return first
+    return replace(second, dictionary_anchors=anchors)
 
 
 def earlier_anchors(task: Task) -> Anchors | None:
@@ -360,8 +363,10 @@ def figures_of(
 ) -> Diagnostics:
     """The figures so far, with those of refinement and of the plan, if links are made by one."""
     threshold, thresholds = _thresholds(task, refinement, 0.0 if plan is None else plan.threshold)
+    learnt, languages = refinement.dictionary_anchors is not None, figures.languages
     return replace(
         figures,
+        languages=None if languages is None else replace(languages, learnt=learnt),
         threshold=threshold,
         thresholds=thresholds,
         plan_sweeps=None if plan is None else plan.sweeps,

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from sameas.assignment.decision import lowered_thresholds
 from sameas.assignment.duplicates import duplicate_thresholds
 from sameas.assignment.open import OpenPlan, open_plan
 from sameas.assignment.ranking import best_few
@@ -134,6 +135,10 @@ def refine(
             tuning=tuning.open,
         )
         thresholds = thresholds if learned is None else learned
+        if thresholds is not None:
+            thresholds, plan = lowered_thresholds(
+                pairs.unraised(model), thresholds, known.kinds[0], start=plan, tuning=tuning
+            )
         reach = _within_reach(pairs.candidates, numbers.spread, tuning.search.partners)
         pairs = pairs.select(reach)
         enough = anchor_thresholds(thresholds, anchors, tuning=tuning)

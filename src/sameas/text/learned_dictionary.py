@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from sameas.compute.arrays import Positions, Sparse
+from sameas.compute.arrays import Positions, Sparse, Vector
 from sameas.compute.parallel import slices
 from sameas.compute.rows import Rows, as_rows, side_by_side, unit
 from sameas.options.tuning import TUNING, DictionaryTuning
@@ -34,12 +34,16 @@ def dictionary_rows(
     """Unit rows of the left names, translated, and of the right names; in one space.
 
     ``links`` are positions of names that mean the same. No name is translated with what was
-    learnt from its own link: each half of the left names uses the links of the other half.
+    learnt from its own link: each half of the left names uses the links of the other half. The
+    rows of left names are as long as the share of their letters that is translated, so that a
+    name of which only the usual part is known is like no other.
     """
     written = ngram_rows(folded(right), n=3, boundaries=True, rarity=True)
     counts = [ngram_rows(left, n=n) for n in range(1, tuning.longest + 1)]
     letters, wanted = _present(side_by_side(*counts).sparse), _present(written.sparse)
+    single = letters[:, : counts[0].sparse.shape[1]]
     translated = csr_array((len(left), wanted.shape[1]), dtype=np.float32)
+    shares = np.zeros(len(left))
     rarity = np.log(max(len(right), 2) / np.maximum(wanted.sum(axis=0), 1)).astype(np.float32)
     for half in (0, 1):
         others = np.flatnonzero(links[0] % 2 != half)
@@ -47,9 +51,25 @@ def dictionary_rows(
         others = others[np.linspace(0, len(others) - 1, count).astype(int)]
         known = letters[links[0][others]], wanted[links[1][others]]
         dictionary = learn_dictionary(*known, tuning=tuning)
-        of_half = diags_array((np.arange(len(left)) % 2 == half).astype(np.float32))
-        translated = csr_array(translated + of_half @ letters @ dictionary)
-    return unit(as_rows(csr_array(translated @ diags_array(rarity)))), written
+        of_half = np.arange(len(left)) % 2 == half
+        rows = diags_array(of_half.astype(np.float32)) @ letters
+        translated = csr_array(translated + rows @ dictionary)
+        shares[of_half] = _translated_shares(single, dictionary)[of_half]
+    rows = unit(as_rows(csr_array(translated @ diags_array(rarity))))
+    return rows.scaled(shares), written
+
+
+def _translated_shares(letters: Sparse, dictionary: Sparse) -> Vector:
+    """The share of each name that a dictionary translates: of its letters, by their rarity.
+
+    Like a cosine, it is a share of lengths: the root of the share of squares.
+    """
+    count, size = letters.shape[1], letters.shape[0]
+    squares = np.log(max(size, 2) / np.maximum(letters.sum(axis=0), 1)) ** 2
+    known = np.minimum(dictionary[:count].sum(axis=1), 1.0)
+    whole = letters @ squares
+    shares = np.divide(letters @ (squares * known), whole, out=np.zeros(size), where=whole > 0)
+    return np.asarray(np.sqrt(shares))
 
 
 def learn_dictionary(
