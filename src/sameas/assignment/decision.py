@@ -238,7 +238,7 @@ def lowered_thresholds(
 
     ``kinds`` are those of left entities. Thresholds are learned from sure links alone: where there
     are few, or their rivals are unlike those of others, a threshold that is too high leaves still
-    fewer, and so on until nothing is left.
+    fewer, and so on until nothing is left. None falls below the floor of the plan.
     """
     surplus = scores.with_values(scores.values - thresholds[kinds[scores.left]].astype(np.float32))
     plan = open_plan(surplus, threshold=0.0, start=start, tuning=tuning.open)
@@ -248,7 +248,8 @@ def lowered_thresholds(
     _, chances = decide(strengths, kinds[surplus.left[links]], tuning=tuning.decision)
     lowered = thresholds.copy()
     for kind, chance in chances.items():
-        lowered[kind] += min(chance.cut - tuning.decision.prior_cut, 0.0)
+        lower = thresholds[kind] + chance.cut - tuning.decision.prior_cut
+        lowered[kind] = min(thresholds[kind], max(lower, tuning.open.floor))
     return lowered, plan
 
 

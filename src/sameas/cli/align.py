@@ -397,6 +397,8 @@ def _languages(used: LanguageSupport) -> str:
     means = [f"dictionaries ({sources})"] if used.glossed else []
     means += ["a sentence encoder"] * used.encoder
     means += ["a dictionary learnt from links"] * used.learnt
+    if not used.foreign:
+        return f"synonyms by {' and '.join(means)}"
     return f"{used.left} and {used.right}: {', '.join(means) or 'spelling alone'}"
 
 

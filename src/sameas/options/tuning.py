@@ -33,6 +33,9 @@ BY_KIND = "by hand, from prices and descriptions of links in two tables of produ
 MAIN_NAMES = "20 RDF pairs: set once, mean F1 .826 to .830, doid-mondo .964 to .968; not varied"
 REAL_PAIRS = "19 real pairs, four tables; left-one-out on the bench prefers lift 1, raised .25"
 BENCH = "66 tasks of benchmarks/decisions and 19 real pairs: mean F1; see the README there"
+ENCODED = (
+    "12 real pairs: 0, .3, .54 and 1 compared by mean F1; with each pair left out, .54 is best"
+)
 NOT_RECORDED = "not recorded"
 
 
@@ -79,6 +82,11 @@ class LanguageTuning:
     most_names: int = measured(200_000, "entities", "encoding takes about .6 ms of CPU a name")
     """Entities a side beyond which names are neither encoded nor translated by a learnt
     dictionary."""
+    most_terms: int = measured(10_000, "entities", "encoding takes about .6 ms of CPU a name")
+    """Classes and properties a side beyond which an encoder does not look for synonyms."""
+    synonyms: float = chosen(0.5, "share", ENCODED)
+    """The share of its weight that the likeness of encoded names has within one language, where
+    spelling tells much of the same."""
     hop_columns: int = measured(128, "columns", "memory of hops grows with it")
     """Principal columns of encoded names that are spread over the graph."""
 

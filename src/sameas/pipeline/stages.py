@@ -51,7 +51,8 @@ def prepare(
         languages=support if support.matter else None,
     )
     with phases.timed("features"):
-        model = with_text(model or make_model(task), task, names, text)
+        model = _weighed(model or make_model(task), support)
+        model = with_text(model, task, names, text)
     if complete:
         return model, None, figures
     candidates = _search(task, model, proposed, phases)
@@ -60,6 +61,14 @@ def prepare(
         similarities = {**model.similarities, PROFIT: model.profit.without_search()}
         model = replace(model, similarities=similarities)
     return model, candidates, figures
+
+
+def _weighed(model: Model, support: LanguageSupport) -> Model:
+    """The model with the weight that encoded names have within one language, if they are."""
+    if support.foreign or not support.encoder:
+        return model
+    weight = model.weights.embedding * model.tuning.languages.synonyms
+    return replace(model, weights=replace(model.weights, embedding=weight))
 
 
 def _propose(task: Task, sides: Sides, names: ComparedNames, phases: Phases) -> Positions:

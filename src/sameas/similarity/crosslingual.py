@@ -18,13 +18,14 @@ from sameas.compute.arrays import Progress
 from sameas.compute.projection import compress
 from sameas.compute.rows import Rows, as_rows, unit
 from sameas.errors import OptionError
+from sameas.graph.kind import Kind
 from sameas.graph.matched import MatchedPair
 from sameas.graph.task import Inputs
 from sameas.options.options import Options, compares_languages
 from sameas.options.tuning import TUNING, GlossTuning, LanguageTuning, Tuning
 from sameas.text.encoders import Encoder, encode, find_encoder
 from sameas.text.folding import folded
-from sameas.text.languages.detection import detect, word_shares
+from sameas.text.languages.detection import Language, detect, word_shares
 from sameas.text.languages.dictionaries import resources
 from sameas.text.languages.glosses import glosses
 from sameas.text.languages.support import NO_SUPPORT, LanguageSupport
@@ -40,7 +41,11 @@ def choose_support(
     *,
     tuning: LanguageTuning = TUNING.languages,
 ) -> LanguageSupport:
-    """What is used for the names of a pair: nothing, unless their languages differ."""
+    """What is used for the names of a pair besides their spelling.
+
+    That is nothing, unless their languages differ, or both graphs are small terminologies: those
+    name things by ordinary words, which have synonyms.
+    """
     given = options.encoder is not None or inputs.encoded_names is not None
     forced = options.features == "multilingual" or given
     wanted = (forced or options.languages != "none") and compares_languages(options)
@@ -52,17 +57,14 @@ def choose_support(
     scripts = {left.script, right.script}
     foreign = len(scripts) > 1 or _other_language(names, left.language, right.language, tuning)
     foreign = foreign and min(left.share, right.share) >= tuning.script_share
-    glossed: list[str] = []
-    if inputs.dictionary is not None:
-        # It is for the side that has more of its words.
-        known, *met = (
-            texts.str.to_lowercase().str.split(" ").explode().unique()
-            for texts in (inputs.dictionary["text"], *every)
-        )
-        ours, theirs = (known.is_in(words.implode()).sum() for words in met)
-        glossed.append("left" if ours >= theirs else "right")
-    support = LanguageSupport(left=left.language, right=right.language, glossed=tuple(glossed))
-    if not (foreign or forced):
+    support = LanguageSupport(
+        left=left.language,
+        right=right.language,
+        foreign=foreign or forced,
+        glossed=_side_of_dictionary(every, inputs.dictionary),
+    )
+    terms = not foreign and _terminologies(pair, tuning)
+    if not (foreign or forced or terms):
         return support
     installed = encoder_for(options, inputs)
     if forced and (installed is None or "encoder" in options.without):
@@ -71,16 +73,60 @@ def choose_support(
             f"install it with: {INSTALL}"
         )
     readable = installed is not None and (not installed.scripts or scripts <= installed.scripts)
-    notes = [] if installed else [f"{INSTALL} adds a sentence encoder"]
-    most = max(map(len, every))
-    few = most <= tuning.most_names
+    few = max(map(len, every)) <= tuning.most_names
+    encoder = (readable or forced) and few and "encoder" not in options.without
+    if not (foreign or forced):
+        return replace(support, encoder=encoder)
+    support = _with_dictionaries(support, (left, right), options)
+    notes = support.notes if installed else (f"{INSTALL} adds a sentence encoder", *support.notes)
     if not few:
-        notes = [
+        most = max(map(len, every))
+        note = (
             f"names were neither encoded nor translated by a learnt dictionary: {most:,} are too "
             f"many, the most are {tuning.most_names:,}"
-        ]
-    sources: list[str] = []
-    for side, one in (("left", left), ("right", right)):
+        )
+        notes = (note, *support.notes)
+    return replace(
+        support,
+        encoder=encoder,
+        # Within one script spelling tells more, and a learnt dictionary does a little harm.
+        learnt=foreign and len(scripts) > 1 and few and "dictionary" not in options.without,
+        notes=notes,
+    )
+
+
+def _side_of_dictionary(
+    names: tuple[pl.Series, pl.Series], dictionary: pl.DataFrame | None
+) -> tuple[str, ...]:
+    """The side that a given dictionary is for: the one that has more of its words."""
+    if dictionary is None:
+        return ()
+    known, *met = (
+        texts.str.to_lowercase().str.split(" ").explode().unique()
+        for texts in (dictionary["text"], *names)
+    )
+    ours, theirs = (known.is_in(words.implode()).sum() for words in met)
+    return ("left",) if ours >= theirs else ("right",)
+
+
+def _terminologies(pair: MatchedPair, tuning: LanguageTuning) -> bool:
+    """Whether the entities of both graphs are few, and most of them classes or properties."""
+    if pair.is_one_graph:
+        return False
+    for graph in pair.graphs:
+        kinds = graph.kinds[graph.linkable]
+        terms = np.isin(kinds, (Kind.CLASS, Kind.PROPERTY, Kind.PUN)).sum()
+        if len(graph.names) > tuning.most_terms or 2 * terms < max(len(kinds), 1):
+            return False
+    return True
+
+
+def _with_dictionaries(
+    support: LanguageSupport, languages: tuple[Language, Language], options: Options
+) -> LanguageSupport:
+    """The support with dictionaries for names in other than Latin letters."""
+    sources, notes, glossed = list[str](), list[str](), list(support.glossed)
+    for side, one in zip(("left", "right"), languages, strict=True):
         if one.script not in (LATIN, "None") and "glosses" not in options.without:
             dictionaries = resources(one.language)
             sources += [each.name for each in dictionaries if each.installed]
@@ -92,9 +138,6 @@ def choose_support(
         support,
         glossed=tuple(dict.fromkeys(glossed)) if sources else support.glossed,
         sources=tuple(dict.fromkeys(sources)),
-        encoder=(readable or forced) and few and "encoder" not in options.without,
-        # Within one script spelling tells more, and a learnt dictionary does a little harm.
-        learnt=foreign and len(scripts) > 1 and few and "dictionary" not in options.without,
         notes=tuple(notes),
     )
 

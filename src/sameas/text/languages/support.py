@@ -13,6 +13,8 @@ class LanguageSupport:
 
     left: str = "und"
     right: str = "und"
+    foreign: bool = True
+    """Whether names are compared across languages; if not, an encoder finds synonyms."""
     glossed: tuple[str, ...] = ()
     """The sides whose names are looked up in dictionaries."""
     sources: tuple[str, ...] = ()
