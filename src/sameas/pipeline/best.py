@@ -258,6 +258,8 @@ def _decided(task: Task, planned: Planned, exact: Assignment | None = None) -> D
     for side in (0, 1):
         if not task.options.single[1 - side]:
             more = best_of_side(surplus, side, tie=task.tuning.open.tie)
+            # Second partners are told from chance apart from the first ones, which are surer.
+            more = np.setdiff1d(more, linked[probability[linked] > task.tuning.open.accept])
             chance, _ = _probability(task, planned, more, (side == 0, side == 1))
             links.append(more[chance > probability[more]])
             probability[more] = np.maximum(probability[more], chance)
