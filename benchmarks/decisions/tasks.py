@@ -107,10 +107,11 @@ def real(folder: Path) -> BenchTask:
 
 def table(folder: Path) -> BenchTask:
     """Two tables of records, whose gold is complete."""
-    return _of_frames(folder.name, *_frames(folder))
+    return _of_frames(folder.name, *frames(folder))
 
 
-def _frames(folder: Path) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+def frames(folder: Path) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """The left table, the right one, and the gold links of a folder of records."""
     left, right, gold = (
         pl.read_csv(folder / f"{name}.csv", infer_schema=False)
         for name in ("left", "right", "gold")
@@ -134,7 +135,7 @@ def duplicated(folder: Path) -> BenchTask:
 
     Both copies are correct; one of them is found where entities have one partner.
     """
-    left, right, gold = _frames(folder)
+    left, right, gold = frames(folder)
     chosen = right.gather_every(3)
     rng = np.random.default_rng(0)
     columns = [

@@ -15,6 +15,7 @@ from sameas.assignment.decision import (
     best_cut,
     chance_of,
     decide,
+    lowered_thresholds,
     probability_of,
     strengths_of,
 )
@@ -164,3 +165,32 @@ def test_probability_keeps_the_order_of_strengths():
     assert chance.probability(np.array([chance.cut]))[0] == 0.5
     flat = replace(chance, slope=0.0)
     assert (flat.probability(steps) == 0.5).all()
+
+
+def two_languages(seed=0, count=60, strangers=200):
+    """Scores of some true pairs among many entities without a partner, far below a threshold."""
+    rng = np.random.default_rng(seed)
+    scores = rng.gumbel(0.0, 1.5, (count + strangers, count + strangers))
+    scores[np.arange(count), np.arange(count)] = rng.normal(16.0, 1.5, count)
+    return every_pair(scores.astype(np.float32))
+
+
+def test_thresholds_that_leave_no_link_are_lowered_to_where_links_are():
+    scores, kinds = two_languages(), np.zeros(260, dtype=np.int8)
+    lowered, plan = lowered_thresholds(scores, np.array([40.0]), kinds)
+    assert 9.0 < lowered[0] < 30.0
+    assert len(plan.left_alone) == 260
+
+
+def test_thresholds_are_never_raised_and_keep_above_the_floor():
+    scores, kinds = two_languages(), np.zeros(260, dtype=np.int8)
+    floor = TUNING.open.floor
+    for threshold in (floor - 1.0, floor, 3.0):
+        lowered, _ = lowered_thresholds(scores, np.array([threshold]), kinds)
+        assert min(threshold, floor) <= lowered[0] <= threshold
+
+
+def test_thresholds_of_other_kinds_stay():
+    kinds = np.zeros(260, dtype=np.int8)
+    lowered, _ = lowered_thresholds(two_languages(), np.array([40.0, 7.0]), kinds)
+    assert lowered[1] == 7.0
