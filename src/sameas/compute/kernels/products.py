@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sameas.compute.kernels.cache import (
+from sameas.compute.kernels.kernel import kernel
+from sameas.compute.kernels.kinds import (
     Float32Rows,
     Float32s,
     Float64s,
@@ -15,7 +16,6 @@ from sameas.compute.kernels.cache import (
     Int32s,
     Int64Rows,
     Int64s,
-    kernel,
 )
 
 

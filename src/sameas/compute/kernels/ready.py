@@ -23,7 +23,7 @@ from sameas.compute.kernels.assignment import (
     count_ranks,
     log_sums,
 )
-from sameas.compute.kernels.cache import compile_kernel, is_cached
+from sameas.compute.kernels.kernel import compile_kernel, is_cached
 from sameas.compute.kernels.products import (
     add_products,
     pair_products,
