@@ -28,7 +28,7 @@ from sameas.formats.files import Stream
 from sameas.formats.guards import DEEPEST, LOST, TRIPLE, Guarded, refuse_deep_lines, too_deep
 from sameas.formats.ontology import rdf_xml
 from sameas.formats.rdf_syntax import FORMATS, ONTOLOGY_SYNTAXES, kind_of_content
-from sameas.graph.iri import SIMPLE
+from sameas.graph.iri import RDF, SIMPLE, XSD
 from sameas.graph.rdf.reading import LANGUAGE, RdfKind, Reading
 from sameas.graph.rdf.statements import (
     BlankNames,
@@ -58,8 +58,8 @@ CANONICAL: dict[str, str] = {
     "nq": rf"^{_NODE} <{SIMPLE}> {_OBJECT}(?: {_NODE})? \.$",
 }
 """Lines, for polars, that are well-formed and that pyoxigraph would write as they are."""
-SHORTENED = (b"#string>", b"#langString>", b"#dirLangString>")
-"""Ends of datatypes that pyoxigraph leaves out, or does not take."""
+SHORTENED = (f"{XSD}string", f"{RDF}langString", f"{RDF}dirLangString")
+"""Datatypes that pyoxigraph leaves out, or does not take."""
 NO_NAME = "standard-input"
 """The name that relative IRIs on standard input are resolved against."""
 
@@ -226,12 +226,14 @@ def _tables(stream: Stream, faults: Faults) -> Iterator[pl.DataFrame]:
     """
     line, recognize = 1, partial(_recognized, kind=faults.kind)
     for block, table in in_turn(lambda block: (block, recognize(block)), _blocks(stream)):
-        if table is None:
+        if table is not None:  # a row for each line
+            line += len(table)
+        else:
             content = _parsed_lines(block, faults, line)
             table = columns_of(lines_of(content)) if content else None
+            line += block.count(b"\n") + 1
         if table is not None:
             yield table
-        line += block.count(b"\n") + 1
 
 
 def _recognized(block: bytes, kind: RdfKind) -> pl.DataFrame | None:
@@ -246,9 +248,12 @@ def _recognized(block: bytes, kind: RdfKind) -> pl.DataFrame | None:
     except pl.exceptions.PolarsError:  # no UTF-8
         return None
     odd = ~lines.str.contains(CANONICAL[kind])
+    if not odd.any():
+        table = columns_of(lines, escapes=False)
+        if not table["datatype"].is_in(SHORTENED).any():
+            return table
     for name in SHORTENED:
-        if name in block:
-            odd |= lines.str.contains(name.decode(), literal=True)
+        odd |= lines.str.contains(name, literal=True)
     others = odd.arg_true()
     if len(others):
         asked = "\n".join(lines.gather(others)).encode()
