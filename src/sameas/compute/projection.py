@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sameas.compute.arrays import Matrix
+from sameas.compute.kernels.products import sparse_products
 from sameas.compute.parallel import in_parallel, map_blocks, one_blas_thread, slices
-from sameas.compute.rows import Rows
+from sameas.compute.rows import Rows, arrays_of
 from sameas.options.tuning import TUNING, SearchTuning
 
 
@@ -98,7 +99,9 @@ def times(rows: Rows, matrix: Matrix, spare: int = 0) -> Matrix:
 def multiply(rows: Rows, matrix: Matrix) -> Matrix:
     """The product of a few rows with a dense matrix of (columns, any)."""
     split = rows.dense.shape[1]
-    product: Matrix = rows.sparse @ matrix[split:]
+    product: Matrix = np.empty((len(rows), matrix.shape[1]), dtype=np.float32)
+    # SciPy's is compiled for processors of any age, and takes three times as long.
+    sparse_products(*arrays_of(rows.sparse), np.ascontiguousarray(matrix[split:]), product)
     if split:
         product += rows.dense @ matrix[:split]
     return product
