@@ -121,8 +121,9 @@ class Place:
 
     def _folders(self) -> Iterator[Path]:
         """The folders that code may be in, the first that can be written is used."""
-        if given := os.environ.get(FOLDER):
+        if (given := os.environ.get(FOLDER)) and _can_be_used(Path(given)):
             yield Path(given)
+            return
         yield self.file.parent / "__pycache__"
         with suppress(RuntimeError):  # no home
             yield _folder_of_user()
@@ -159,6 +160,14 @@ def _versions() -> tuple[object, ...]:
     known = version.read_bytes() if version and version.exists() else b""
     compiling = Path(__file__).with_name("compiling.py").read_bytes()
     return llvmlite.__version__, sys.implementation.cache_tag, known, compiling
+
+
+def _can_be_used(folder: Path) -> bool:
+    """Whether there is such a folder now, and files may be put there."""
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        return os.access(folder, os.W_OK)
+    return False
 
 
 def _folder_of_user() -> Path:
