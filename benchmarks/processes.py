@@ -41,6 +41,7 @@ class Finished:
 def timed(command: Sequence[str], variables: Mapping[str, str] | None = None) -> Finished:
     """Run a process to its end."""
     environment = {**os.environ, **(variables or {})}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         begin = time.perf_counter()
         process = subprocess.Popen(command, stdout=output, stderr=errors, env=environment)

@@ -21,12 +21,10 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads would be missing after a fork
-from numba.core.dispatcher import Dispatcher
-
 import sameas
+from sameas.compute.kernels.kernel import Kernel, is_cached
 
 from .bad import Promise
 
@@ -96,11 +94,8 @@ def load_kernels() -> None:
     for path in sorted((PACKAGE / "compute" / "kernels").glob("*.py")):
         module = importlib.import_module(f"sameas.compute.kernels.{path.stem}")
         for kernel in vars(module).values():
-            cache: Any = getattr(kernel, "_cache", None)
-            if isinstance(kernel, Dispatcher) and hasattr(cache, "_cache_file"):
-                index: Any = cache._cache_file._load_index()
-                for signature, *_ in index:
-                    kernel.compile(signature)
+            if isinstance(kernel, Kernel) and is_cached(kernel):
+                kernel.load()
 
 
 def tried(attempt: Attempt, folder: Path) -> Outcome:

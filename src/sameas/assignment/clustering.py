@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from sameas.compute.arrays import Positions, Vector
 
@@ -85,6 +84,8 @@ def _components(
 
     Pairs (left, right) connect; no cluster reaches beyond a component.
     """
+    from scipy.sparse.csgraph import connected_components  # slow to import
+
     ones = np.ones(len(left), dtype=np.int8)
     graph = coo_array((ones, (left, right)), shape=(pairs.size, pairs.size))
     count, component = connected_components(graph.tocsr(), directed=False)

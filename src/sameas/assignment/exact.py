@@ -23,9 +23,9 @@ from sameas.assignment.sinkhorn import sinkhorn
 from sameas.candidates.pairs import Candidates, every_pair, from_pairs
 from sameas.compute.arrays import Matrix, Positions, Progress, Vector
 from sameas.compute.kernels.assignment import Offers, Prices, Search, augment
-from sameas.compute.kernels.topk import Near, Wanted, told_apart
+from sameas.compute.kernels.topk import Wanted, told_apart
 from sameas.compute.parallel import WORKERS, in_parallel
-from sameas.compute.topk import distinct, merge_tiles, scan_tiles, shares_of
+from sameas.compute.topk import Scanned, distinct, merge_tiles, scan_tiles, shares_of
 from sameas.options.tuning import TUNING, AssignmentTuning
 from sameas.similarity.matrix import DenseMatrix, RowProduct
 
@@ -362,7 +362,7 @@ def _best_both_ways(matrix: Matrix, tuning: AssignmentTuning) -> Positions:
     wanted = Wanted(min(tuning.first, m), 1, span), Wanted(min(tuning.first, n), 1, span)
     limits = [np.full(size, -np.inf, dtype=np.float32) for size in (n, m)]
 
-    def look(share: slice) -> tuple[Near, Near]:
+    def look(share: slice) -> Scanned:
         def fill(across: slice) -> Callable[[slice, Matrix], object]:
             some, less = matrix[:, share][:, across], columns[share][across]
             return lambda part, out: told_apart(
@@ -373,7 +373,7 @@ def _best_both_ways(matrix: Matrix, tuning: AssignmentTuning) -> Positions:
 
     shares = shares_of(m, WORKERS, tile)
     looked = zip(shares, in_parallel(look, shares), strict=True)
-    return distinct(merge_tiles((n, m), looked, limits[0], wanted, lambda share: None))
+    return distinct(merge_tiles((n, m), looked, wanted[0], lambda share: None))
 
 
 def _hubness(matrix: Matrix, tuning: AssignmentTuning) -> Matrix:

@@ -8,6 +8,7 @@ a column. Pairs are numbers left * len(right) + right.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,14 @@ from sameas.compute.kernels.topk import (
     cut_lines,
     merge_best,
 )
-from sameas.compute.parallel import in_parallel, map_blocks, one_blas_thread, slices, width
+from sameas.compute.parallel import (
+    WORKERS,
+    in_parallel,
+    map_blocks,
+    one_blas_thread,
+    slices,
+    width,
+)
 from sameas.compute.projection import compress, multiply
 from sameas.compute.rows import Rows, arrays_of, rows_of
 from sameas.options.tuning import TUNING, SearchTuning
@@ -163,9 +171,11 @@ def _largest(
         (ours, theirs),
         tuning.tile,
     )
-    return merge_tiles((n, m), looked, row_limits, (ours, theirs), progress)
+    return merge_tiles((n, m), looked, ours, progress)
 
 
+Scanned = tuple[Near, tuple[Positions, Positions]]
+"""The partners of rows; those of columns, as columns and rows."""
 Fill = Callable[[slice], Callable[[slice, Matrix], object]]
 """Given some columns, what writes their entries of some rows."""
 
@@ -181,7 +191,7 @@ def scan_tiles(
     column_limits: Matrix,
     wanted: tuple[Wanted, Wanted],
     size: tuple[int, int],
-) -> tuple[Near, Near]:
+) -> Scanned:
     """The wanted columns of each row of a matrix that is filled by tiles, and rows of each column.
 
     The limits are what wanted entries surely exceed; ``size`` is that of a tile.
@@ -201,26 +211,33 @@ def scan_tiles(
             entries = room[: shape[0] * shape[1]].reshape(shape)
             fill_rows(part, entries)
             best_of_tile(entries, part.start, tile.start, rows, columns, ours, theirs, line)
-    return rows, columns
+    _cut(rows, ours)
+    return rows, _wanted(columns, wanted[1])
 
 
 def merge_tiles(
     shape: tuple[int, int],
-    looked: Iterable[tuple[slice, tuple[Near, Near]]],
-    row_limits: Matrix,
-    wanted: tuple[Wanted, Wanted],
+    looked: Iterable[tuple[slice, Scanned]],
+    wanted: Wanted,
     progress: Progress,
 ) -> list[Positions]:
-    """The wanted pairs of all rows, then of the columns of each share that was looked through."""
-    m, numbers = shape[1], []
-    rows = _none_near(row_limits, wanted[0].k)
-    for share, (near, columns) in looked:
-        rows = _merged(rows, near, share.start, wanted[0])
-        line, partner = _wanted(columns, wanted[1])
+    """The wanted pairs of all rows, then of the columns of each share that was looked through.
+
+    ``wanted`` is what rows want; the columns of a share have all their rows in it.
+    """
+    (n, m), numbers = shape, list[Positions]()
+    parts, rows = list(slices(n, -(-n // (2 * WORKERS)))), list[Near]()
+    for share, (near, (line, partner)) in looked:
+        rows = [_merged(rows[0], near, share.start, wanted, parts) if rows else near]
         numbers.append(partner * m + line + share.start)
         progress(share.stop / m)
-    line, partner = _wanted(rows, wanted[0])
-    return [line * m + partner, *numbers]
+
+    def pairs(part: slice) -> Positions:
+        line, partner = _wanted(_lines(rows[0], part), wanted)
+        pairs_of_lines: Positions = (line + part.start) * m + partner
+        return pairs_of_lines
+
+    return [np.concatenate(in_parallel(pairs, parts)), *numbers]
 
 
 def _look(
@@ -229,7 +246,7 @@ def _look(
     limits: Matrix,
     wanted: tuple[Wanted, Wanted],
     tile: tuple[int, int],
-) -> tuple[Near, Near]:
+) -> Scanned:
     """The nearest of some right rows for all left ones, and the other way round."""
     right, right_limits = block
 
@@ -249,20 +266,42 @@ def _moved(best: Best, start: int) -> Best:
 def _wanted(near: Near, wanted: Wanted) -> tuple[Positions, Positions]:
     """The lines and partners near the best of their line, or among the first few."""
     _cut(near, wanted)
+    lines, places = _filled(near)
+    return lines, near.kept.reshape(-1, 2)[places, 1].astype(np.int64)
+
+
+def _filled(near: Near) -> tuple[Positions, Positions]:
+    """The line of each partner, and its place if lines follow each other, one after the other."""
     lines = np.repeat(np.arange(len(near.counts)), near.counts)
-    filled = np.arange(near.kept.shape[1]) < near.counts[:, None]
-    return lines, near.kept[:, :, 1][filled].astype(np.int64)
+    before = np.cumsum(near.counts) - near.counts
+    starts = np.arange(len(near.counts)) * near.kept.shape[1] - before
+    return lines, np.arange(len(lines)) + starts[lines]
 
 
-def _merged(near: Near, others: Near, begin: int, wanted: Wanted) -> Near:
-    """The wanted partners of the same lines of both; the others are numbered from ``begin``."""
-    for each in (near, others):  # at most half of each line stays filled
-        _cut(each, wanted)
-    counts, places = near.counts + others.counts, np.arange(near.kept.shape[1])
-    moved = others.kept[places < others.counts[:, None]]
-    moved[:, 1] += begin
-    near.kept[(places >= near.counts[:, None]) & (places < counts[:, None])] = moved
-    return Near(np.maximum(near.least, others.least), counts, near.kept)
+def _merged(near: Near, others: Near, begin: int, wanted: Wanted, parts: Sequence[slice]) -> Near:
+    """The wanted partners of the same lines of both; the others are numbered from ``begin``.
+
+    ``near`` is changed. Lines are merged by parts.
+    """
+
+    def merge(part: slice) -> None:
+        mine, more = _lines(near, part), _lines(others, part)
+        for each in (mine, more):  # at most half of each line stays filled
+            _cut(each, wanted)
+        lines, places = _filled(more)
+        moved = more.kept.reshape(-1, 2)[places]
+        moved[:, 1] += begin
+        mine.kept.reshape(-1, 2)[places + mine.counts[lines]] = moved
+        np.maximum(mine.least, more.least, out=mine.least)
+        np.add(mine.counts, more.counts, out=mine.counts)
+
+    in_parallel(merge, parts)
+    return near
+
+
+def _lines(near: Near, part: slice) -> Near:
+    """The same of some lines, without a copy."""
+    return Near(near.least[part], near.counts[part], near.kept[part])
 
 
 def _cut(near: Near, wanted: Wanted) -> None:
@@ -341,7 +380,9 @@ def top_products(left: Sparse, right: Sparse, k: int, back: int = 0) -> tuple[Sp
     for (part, tile), (near, far) in map_blocks(_meet, blocks, take, (k, back)):
         _take_in(rows, part, _moved(near, tile.start), first=tile.start == 0)
         _take_in(columns, tile, _moved(far, part.start), first=part.start == 0)
-    return _from_best(rows, m), csr_array(_from_best(columns, n).T)
+    sides = [(rows, m), (columns, n)]
+    both: list[Any] = in_parallel(lambda side: _from_best(*side), sides)
+    return both[0], csr_array(both[1].T)
 
 
 def _take_in(best: Best, lines: slice, found: Best, *, first: bool) -> None:
@@ -371,9 +412,10 @@ def _meet(block: tuple[Sparse, Sparse], sizes: tuple[int, int]) -> tuple[Best, B
 
 def _from_best(best: Best, width: int) -> Sparse:
     """The best of each line as a sparse matrix."""
-    line, place = np.nonzero(best.partners >= 0)
-    values, columns = best.worth[line, place], best.partners[line, place]
-    matrix = csr_array((values, (line, columns)), shape=(len(best.worth), width))
+    filled = best.partners >= 0
+    starts = np.append(0, np.cumsum(filled.sum(axis=1))).astype(np.int32)
+    parts = best.worth[filled], best.partners[filled], starts
+    matrix: Sparse = csr_array(parts, shape=(len(best.worth), width))
     matrix.sort_indices()  # how heaps are ordered depends on the number of threads
     return matrix
 

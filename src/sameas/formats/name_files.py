@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -14,6 +15,9 @@ from sameas.formats.tables import read_table
 
 SURROGATES = re.compile("[\ud800-\udfff]")
 """Halves of characters, which JSON can hold and UTF-8 cannot."""
+ROWS = (list, tuple)
+"""Types of rows; those of JSON are exact, which is faster to ask for."""
+SCHEMA = {"entity": pl.String, "name": pl.String}
 SHAPE = "expected [[entity, [word, ...]], ...] or {entity: name}"
 
 
@@ -48,25 +52,30 @@ def _read_json_names(path: Path) -> pl.DataFrame:
     rows = list(content.items()) if isinstance(content, dict) else content
     if not isinstance(rows, list) or not rows:
         raise InputError(path, f"holds no list of names; {SHAPE}")
-    names = []
-    for number, row in enumerate(rows, start=1):
-        name = _name_of(row)
-        if name is None:
-            quoted = shortened(json.dumps(row, ensure_ascii=False))
-            raise InputError(path, f"{SHAPE}, found {quoted}", row=number)
-        names.append((str(row[0]), name))
-    return pl.DataFrame(names, schema=["entity", "name"], orient="row")
+    entities, names = [str(_first(row)) for row in rows], list(map(_name_of, rows))
+    wrong = None if None not in names else names.index(None)
+    if wrong is None and SURROGATES.search("\n".join([*entities, *names])):
+        pairs = zip(entities, names, strict=True)
+        wrong = next(place for place, pair in enumerate(pairs) if SURROGATES.search("".join(pair)))
+    if wrong is not None:
+        quoted = shortened(json.dumps(rows[wrong], ensure_ascii=False))
+        raise InputError(path, f"{SHAPE}, found {quoted}", row=wrong + 1)
+    return pl.DataFrame({"entity": entities, "name": names}, schema=SCHEMA)
 
 
-def _name_of(row: object) -> str | None:
+def _first(row: Any) -> Any:
+    """The first member of a row, if it has any."""
+    return row[0] if type(row) in ROWS and row else None
+
+
+def _name_of(row: Any) -> Any:
     """The name in one [entity, words] row, or None if it has another shape."""
-    if not isinstance(row, list | tuple) or len(row) != 2:
+    if type(row) not in ROWS or len(row) != 2 or type(row[0]) not in (str, int):
         return None
-    entity, name = row
-    if isinstance(entity, bool) or not isinstance(entity, str | int):
-        return None
-    if isinstance(name, list) and all(isinstance(word, str) for word in name):
-        name = " ".join(name)
-    if not isinstance(name, str) or SURROGATES.search(f"{entity}{name}"):
-        return None
-    return name
+    name = row[1]
+    if type(name) is list:
+        try:
+            return " ".join(name)
+        except TypeError:  # not all are words
+            return None
+    return name if type(name) is str else None

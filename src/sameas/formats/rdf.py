@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, cast
 from urllib.parse import quote
@@ -28,9 +29,10 @@ from sameas.formats.files import Stream
 from sameas.formats.guards import DEEPEST, LOST, TRIPLE, Guarded, refuse_deep_lines, too_deep
 from sameas.formats.ontology import rdf_xml
 from sameas.formats.rdf_syntax import FORMATS, ONTOLOGY_SYNTAXES, kind_of_content
-from sameas.graph.iri import SIMPLE
+from sameas.graph.iri import RDF, SIMPLE, XSD
 from sameas.graph.rdf.reading import LANGUAGE, RdfKind, Reading
 from sameas.graph.rdf.statements import (
+    AT_ONCE,
     BlankNames,
     columns_of,
     lines_of,
@@ -58,8 +60,8 @@ CANONICAL: dict[str, str] = {
     "nq": rf"^{_NODE} <{SIMPLE}> {_OBJECT}(?: {_NODE})? \.$",
 }
 """Lines, for polars, that are well-formed and that pyoxigraph would write as they are."""
-SHORTENED = (b"#string>", b"#langString>", b"#dirLangString>")
-"""Ends of datatypes that pyoxigraph leaves out, or does not take."""
+SHORTENED = (f"{XSD}string", f"{RDF}langString", f"{RDF}dirLangString")
+"""Datatypes that pyoxigraph leaves out, or does not take."""
 NO_NAME = "standard-input"
 """The name that relative IRIs on standard input are resolved against."""
 
@@ -94,12 +96,15 @@ class Faults:
             if well_formed().fullmatch(str(quad)) or not (found := _bad_term(quad)):
                 yield quad
                 continue
-            kind, text = found
-            what = f'{kind} "{shortened(text)}"'
-            if self.reading.strict:
-                remedy = "mend it, or leave out such statements by reading without `strict`"
-                raise InputError(self.place, f"malformed {what}; {remedy}", line=line())
-            self._count(f"bad_{kind.lower().replace(' ', '_')}s", f"the {what}", line())
+            self.refuse(*found, line())
+
+    def refuse(self, kind: str, text: str, line: int | None) -> None:
+        """Count a malformed term, or raise an InputError where reading is strict."""
+        what = f'{kind} "{shortened(text)}"'
+        if self.reading.strict:
+            remedy = "mend it, or leave out such statements by reading without `strict`"
+            raise InputError(self.place, f"malformed {what}; {remedy}", line=line)
+        self._count(f"bad_{kind.lower().replace(' ', '_')}s", f"the {what}", line)
 
     def syntax_error(self, error: SyntaxError, line: int | None) -> None:
         """Count a statement with a syntax error if lenient, where the parser can go on."""
@@ -146,9 +151,10 @@ def read_stream(
     """
     kind = kind_of_content(stream, kind)
     faults = Faults(stream.place, kind, reading, are_skippable=tally is not None)
-    if kind in ("nt", "nq"):
+    if kind in ("nt", "nq", "ttl", "trig"):
         blank = BlankNames(tag)
-        for table in _tables(stream, faults):
+        tables = _tables if kind in ("nt", "nq") else _tables_of_turtle
+        for table in tables(stream, faults):
             yield with_blank_names(table, blank)
     elif kind in ONTOLOGY_SYNTAXES:
         yield from statements_of(_quads_of_ontology(stream, faults), tag)
@@ -165,15 +171,96 @@ def _quads_of_ontology(stream: Stream, faults: Faults) -> Iterator[ox.Quad]:
         yield from faults.valid(quads, lambda: None)
 
 
-def _quads(stream: Stream, faults: Faults) -> Iterator[ox.Quad]:
-    """The valid quads of a stream in any format."""
+def _tables_of_turtle(stream: Stream, faults: Faults) -> Iterator[pl.DataFrame]:
+    """The statements of Turtle or TriG: one thread parses, others make columns and check terms."""
+    for content, error, table in in_turn(_checked, _batches(stream, faults)):
+        if table is None:
+            valid = b"".join(_valid_lines(content, faults))
+            table = columns_of(lines_of(valid)) if valid else None
+        if table is not None:
+            yield table
+        if isinstance(error, SyntaxError):
+            faults.syntax_error(error, error.lineno)
+        elif error is not None:
+            raise error
+
+
+Batch = tuple[bytes, SyntaxError | InputError | None]
+"""Statements as lines, with terms that may be malformed, and the error that came after them."""
+
+
+def _batches(stream: Stream, faults: Faults) -> Iterator[Batch]:
+    """The statements of Turtle, some thousands at a time."""
+    parser = _parser(Guarded(stream, faults.kind), stream, faults)
+    errors: list[SyntaxError | InputError] = []
+
+    def some() -> Iterator[ox.Quad]:
+        try:
+            yield from islice(parser, AT_ONCE)
+        except MemoryError:
+            errors.append(InputError(stream.place, TOO_LONG))
+        except (SyntaxError, InputError) as error:  # the latter if nested too deeply
+            errors.append(error)
+
+    while True:
+        content = cast(bytes, ox.serialize(some(), format=ox.RdfFormat.N_QUADS))
+        error = errors.pop() if errors else None
+        if not content and error is None:
+            return
+        yield content, error
+        if isinstance(error, InputError):
+            return
+
+
+def _checked(batch: Batch) -> tuple[bytes, Exception | None, pl.DataFrame | None]:
+    """A batch and the table of its statements; None if lines have to be looked at one by one."""
+    content, error = batch
+    if not content:
+        return content, error, None
+    lines = lines_of(content)
+    others = lines.filter(~lines.str.contains(CANONICAL["nq"]))
+    if len(others):
+        try:
+            quads = ox.parse(input="\n".join(others), format=FORMATS["nq"])
+            if sum(1 for quad in quads) != len(others):
+                return content, error, None
+        except (SyntaxError, MemoryError):  # MemoryError: a term is too long to be read again
+            return content, error, None
+    return content, error, columns_of(lines, escapes=b"\\" in content)
+
+
+def _valid_lines(content: bytes, faults: Faults) -> Iterator[bytes]:
+    """The lines whose terms are well-formed."""
+    line = b""
+    for text in content.splitlines(keepends=True):
+        line += text
+        if not line.endswith(b" .\n"):  # the end of a line is in an IRI, by an escape
+            continue
+        try:
+            quads = list(ox.parse(input=line, format=FORMATS["nq"], lenient=True))
+        except (SyntaxError, MemoryError):
+            quads = []
+        if len(quads) != 1:  # the end of an IRI is in it
+            faults.refuse("IRI", line.decode(), None)
+        elif any(faults.valid(quads, lambda: None)):
+            yield line
+        line = b""
+
+
+def _parser(source: Guarded, stream: Stream, faults: Faults) -> Iterator[ox.Quad]:
+    """The quads of a stream, with terms that may be malformed."""
     name = NO_NAME if stream.place == "standard input" else Path(stream.place).name
     base = faults.reading.base or f"file:///{quote(name)}"
-    source = Guarded(stream, faults.kind)
     try:
-        parser = parsed(source, faults.kind, base_iri=base, lenient=True)
+        return parsed(source, faults.kind, base_iri=base, lenient=True)
     except ValueError as error:  # the base is none
         raise InputError(stream.place, f"{error}; is `base` a whole IRI?") from None
+
+
+def _quads(stream: Stream, faults: Faults) -> Iterator[ox.Quad]:
+    """The valid quads of a stream in any format."""
+    source = Guarded(stream, faults.kind)
+    parser = _parser(source, stream, faults)
     while True:
         try:
             yield from faults.valid(parser, lambda: source.line)
@@ -226,12 +313,14 @@ def _tables(stream: Stream, faults: Faults) -> Iterator[pl.DataFrame]:
     """
     line, recognize = 1, partial(_recognized, kind=faults.kind)
     for block, table in in_turn(lambda block: (block, recognize(block)), _blocks(stream)):
-        if table is None:
+        if table is not None:  # a row for each line
+            line += len(table)
+        else:
             content = _parsed_lines(block, faults, line)
             table = columns_of(lines_of(content)) if content else None
+            line += block.count(b"\n") + 1
         if table is not None:
             yield table
-        line += block.count(b"\n") + 1
 
 
 def _recognized(block: bytes, kind: RdfKind) -> pl.DataFrame | None:
@@ -246,9 +335,12 @@ def _recognized(block: bytes, kind: RdfKind) -> pl.DataFrame | None:
     except pl.exceptions.PolarsError:  # no UTF-8
         return None
     odd = ~lines.str.contains(CANONICAL[kind])
+    if not odd.any():
+        table = columns_of(lines, escapes=False)
+        if not table["datatype"].is_in(SHORTENED).any():
+            return table
     for name in SHORTENED:
-        if name in block:
-            odd |= lines.str.contains(name.decode(), literal=True)
+        odd |= lines.str.contains(name, literal=True)
     others = odd.arg_true()
     if len(others):
         asked = "\n".join(lines.gather(others)).encode()

@@ -9,7 +9,6 @@ from hashlib import blake2b
 import numpy as np
 import polars as pl
 from scipy.sparse import coo_array
-from scipy.sparse.csgraph import minimum_spanning_tree
 
 from sameas.assignment.clustering import Clustering, Join, ScoredPairs
 from sameas.compute.arrays import Positions, Vector
@@ -190,6 +189,8 @@ def _grouped(
 
 def _spanning(pairs: ScoredPairs, which: Positions) -> Positions:
     """The places of the strongest of these pairs that hold their clusters together."""
+    from scipy.sparse.csgraph import minimum_spanning_tree  # slow to import
+
     chosen = np.flatnonzero(which)
     # Ranks from the strongest, so that scores of any sign, and equal ones, make a tree by rule.
     order = chosen[np.lexsort((pairs.right[chosen], pairs.left[chosen], -pairs.scores[chosen]))]

@@ -6,7 +6,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from sameas.compute.arrays import Positions
 from sameas.options.options import Side
@@ -26,6 +25,8 @@ def kept_entities(
     of each link, shape (links, 2). Entities that several links connect are one: of the ids of the
     side to keep, that of the best link counts. Those that are ``avoided`` come last.
     """
+    from scipy.sparse.csgraph import connected_components  # slow to import
+
     joined = coo_array((np.ones(len(ends)), ends.T), shape=(size, size))
     count, group = connected_components(joined, directed=False)
     best = np.argsort(-scores.fill_null(-np.inf).to_numpy(), kind="stable")

@@ -14,7 +14,7 @@ from sameas.compute.device import multiplier
 from sameas.compute.kernels.products import Products, RowArrays, add_products, pair_products
 from sameas.compute.kernels.topk import places_above
 from sameas.compute.pairwise import Block, NamedRows, values_of_partners
-from sameas.compute.parallel import in_turn, one_blas_thread, slices
+from sameas.compute.parallel import in_parallel, in_turn, one_blas_thread, slices
 from sameas.compute.projection import Compressed, compress
 from sameas.compute.rows import Rows, arrays_of, in_rows
 
@@ -269,4 +269,5 @@ def _split(left: Rows, right: Rows) -> tuple[Rows, Rows]:
         dense = np.hstack([side.dense, columns[:, busy].toarray()], dtype=np.float32)
         return Rows(np.ascontiguousarray(dense), csr_array(columns[:, quiet]))
 
-    return split(left), split(right)
+    ours, theirs = in_parallel(split, (left, right))
+    return ours, theirs

@@ -64,15 +64,15 @@ class Spelling:
 
     def _compared(
         self, left: Positions, right: Positions
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]:
+    ) -> tuple[NDArray[np.int8], NDArray[np.bool_], NDArray[np.int8]]:
         cosine, a, b = self.names.best(left, right)
-        main = (a == self.names.left_starts[left]).astype(np.int64)
+        main = (a == self.names.left_starts[left]).astype(np.int8)
         main += b == self.names.right_starts[right]
-        equal = np.where(cosine >= self.tuning.equal, main, UNEQUAL)
+        equal = np.where(cosine >= self.tuning.equal, main, np.int8(UNEQUAL))
         near = np.flatnonzero(cosine >= self.tuning.alike)
         a, b = a[near], b[near] + self.names.products.shape[0]
         ours, theirs = self.marks[a], self.marks[b]
-        levels = np.full(len(left), UNALIKE)
+        levels = np.full(len(left), UNALIKE, dtype=np.int8)
         levels[near] = self._levels(ours, theirs)
         first, second = self.letters.gather(a), self.letters.gather(b)
         lengths = np.stack([first.str.len_chars().to_numpy(), second.str.len_chars().to_numpy()])
@@ -84,13 +84,13 @@ class Spelling:
         close[near[tried]] = likeness >= self.tuning.close
         return levels, close, equal
 
-    def _levels(self, ours: Numbers, theirs: Numbers) -> NDArray[np.int64]:
+    def _levels(self, ours: Numbers, theirs: Numbers) -> NDArray[np.int8]:
         """How pairs of sets of marks, by number, compare."""
         size = np.int64(max(len(self.sets), 1))
         distinct, numbers = np.unique(ours * size + theirs, return_inverse=True)
         pairs = zip(*np.divmod(distinct, size), strict=True)
         each = [compare_marks(self.sets[one], self.sets[other]) for one, other in pairs]
-        return np.array(each, dtype=np.int64)[numbers]
+        return np.array(each, dtype=np.int8)[numbers]
 
     def shown(self, left: int, right: int) -> tuple[str, str, str]:
         """What is compared of two entities, in words: numbers, misspelling, main names."""

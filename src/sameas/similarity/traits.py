@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sameas.compute.arrays import Numbers, Positions, Vector
-from sameas.compute.parallel import slices
+from sameas.compute.parallel import in_parallel, slices
 from sameas.compute.topk import evenly_spread
 from sameas.graph.matched import MatchedPair
 from sameas.options.tuning import TUNING, Tuning
@@ -68,9 +68,12 @@ class Worths:
         """What all traits say about pairs together."""
         self.traits.remember(left, right)
         total = np.zeros(len(left))
-        for part in slices(len(left), AT_ONCE):
+
+        def add(part: slice) -> None:
             for terms in self.terms.values():
                 total[part] += terms(left[part], right[part]).sum(axis=1)
+
+        in_parallel(add, slices(len(left), AT_ONCE))
         return total
 
 

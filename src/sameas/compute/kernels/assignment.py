@@ -10,14 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sameas.compute.kernels.cache import (
+from sameas.compute.kernels.kernel import kernel, part_of_kernel
+from sameas.compute.kernels.kinds import (
     Booleans,
     Float32s,
     Float64s,
     Int32s,
     Int64s,
-    kernel,
-    part_of_kernel,
 )
 
 

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sameas.compute.kernels.cache import (
+from sameas.compute.kernels.kernel import kernel
+from sameas.compute.kernels.kinds import (
     Float32Rows,
     Float32s,
     Float64s,
@@ -15,7 +16,6 @@ from sameas.compute.kernels.cache import (
     Int32s,
     Int64Rows,
     Int64s,
-    kernel,
 )
 
 
@@ -138,3 +138,32 @@ def add_products(
             c, value = columns[e], values[e]
             for k in range(other_starts[c], other_starts[c + 1]):
                 out[i, others[k]] += value * other_values[k]
+
+
+@kernel
+def sparse_products(
+    starts: Int32s, columns: Int32s, values: Float32s, matrix: Float32Rows, out: Float32Rows
+) -> None:
+    """The product of a sparse matrix (CSR) with a dense one, summed in the order of entries.
+
+    Four entries at once, or else most of the time would go into reading and writing sums.
+    """
+    width = matrix.shape[1]
+    for i in range(len(starts) - 1):
+        for c in range(width):
+            out[i, c] = 0
+        e, end = starts[i], starts[i + 1]
+        while e + 4 <= end:
+            a, b, f, g = columns[e], columns[e + 1], columns[e + 2], columns[e + 3]
+            p, q, r, s = values[e], values[e + 1], values[e + 2], values[e + 3]
+            for c in range(width):
+                total = out[i, c] + p * matrix[a, c]
+                total = total + q * matrix[b, c]
+                total = total + r * matrix[f, c]
+                out[i, c] = total + s * matrix[g, c]
+            e += 4
+        while e < end:
+            row, value = columns[e], values[e]
+            for c in range(width):
+                out[i, c] += value * matrix[row, c]
+            e += 1

@@ -23,11 +23,12 @@ from sameas.compute.kernels.assignment import (
     count_ranks,
     log_sums,
 )
-from sameas.compute.kernels.cache import compile_kernel, is_cached
+from sameas.compute.kernels.kernel import compile_kernel, is_cached
 from sameas.compute.kernels.products import (
     add_products,
     pair_products,
     sketch_products,
+    sparse_products,
     weighted_sums,
 )
 from sameas.compute.kernels.topk import (
@@ -35,6 +36,7 @@ from sameas.compute.kernels.topk import (
     best_of_tile,
     cut_lines,
     find_places,
+    merge_best,
     places_above,
 )
 from sameas.compute.kernels.votes import gather_votes
@@ -43,7 +45,7 @@ log = logging.getLogger(__name__)
 KERNELS: Sequence[Any] = (
     *(gather_votes, pair_products, best_meetings, best_of_lines, best_places, weighted_sums),
     *(find_places, add_products, sketch_products, places_above, count_ranks, log_sums),
-    *(augment, best_of_tile, cut_lines),
+    *(merge_best, sparse_products, augment, best_of_tile, cut_lines),
 )
 """Those that most runs use; the first and the last ones take longest to compile."""
 FEW = 4

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sameas.compute.kernels.cache import (
+from sameas.compute.kernels.kernel import kernel, part_of_kernel
+from sameas.compute.kernels.kinds import (
     Booleans,
     Float32Columns,
     Float32Cube,
@@ -15,8 +16,6 @@ from sameas.compute.kernels.cache import (
     Int32Rows,
     Int32s,
     Int64s,
-    kernel,
-    part_of_kernel,
 )
 
 STRIDE = 64

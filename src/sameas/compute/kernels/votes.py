@@ -6,15 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sameas.compute.kernels.cache import (
+from sameas.compute.kernels.kernel import kernel, part_of_kernel
+from sameas.compute.kernels.kinds import (
     Float32Rows,
     Float64Rows,
     Float64s,
     Int32Rows,
     Int32s,
     Int64s,
-    kernel,
-    part_of_kernel,
 )
 
 

@@ -25,11 +25,12 @@ STATEMENTS = pl.Schema(
     )
 )
 """The columns of statements; see ``from_canonical``."""
-_LITERAL = (
-    r'^"(?<value>(?:[^"\\]|\\.)*)"'
+_END = (
     r"(?:@(?<language>[A-Za-z0-9]*(?:-[A-Za-z0-9]+)*)|\^\^<(?<datatype>[^<>]*)>)?"
     r"(?: (?<place>\S+))? \.$"
 )
+"""What follows the text of a literal."""
+_LITERAL = rf'^"(?<value>(?:[^"\\]|\\.)*)"{_END}'
 _ANONYMOUS = re.compile("_:[0-9a-f]{24,32}")
 """The random labels that parsers give to blank nodes without a label."""
 
@@ -62,7 +63,8 @@ def statements_of(quads: Iterable[ox.Quad], tag: str = "") -> Iterator[pl.DataFr
 
 def from_canonical(content: bytes, blank: BlankNames) -> pl.DataFrame:
     """The statements of N-Quads as pyoxigraph writes them, a row each, in their order."""
-    return with_blank_names(columns_of(lines_of(content)), blank)
+    escapes = b"\\" in content
+    return with_blank_names(columns_of(lines_of(content), escapes=escapes), blank)
 
 
 def lines_of(content: bytes) -> pl.Series:
@@ -72,8 +74,10 @@ def lines_of(content: bytes) -> pl.Series:
     return lines
 
 
-def columns_of(lines: pl.Series) -> pl.DataFrame:
+def columns_of(lines: pl.Series, *, escapes: bool = True) -> pl.DataFrame:
     """The statements of lines of N-Quads as pyoxigraph writes them, a row each, in their order.
+
+    Without ``escapes`` in any of them, literals are read faster.
 
     Columns: head, relation (IRIs, or names of blank nodes), tail (null where it is a literal),
     value (null where it is none), language, datatype, graph (as N-Quads write it); the last three
@@ -82,7 +86,7 @@ def columns_of(lines: pl.Series) -> pl.DataFrame:
     head, relation, rest = lines.str.splitn(" ", 3).struct.unnest()
     literal = rest.str.starts_with('"')
     tail, end = rest.set(literal, None).str.splitn(" ", 2).struct.unnest()
-    said = rest.set(~literal, None).str.extract_groups(_LITERAL).struct.unnest()
+    said = (_escaped if escapes else _plain)(rest.set(~literal, None))
     place = end.str.strip_suffix(" .").str.strip_suffix(".")
     return pl.DataFrame({"head": head, "relation": relation, "tail": tail}).with_columns(
         pl.col("head", "relation").str.strip_chars("<>"),
@@ -95,6 +99,24 @@ def columns_of(lines: pl.Series) -> pl.DataFrame:
         said["datatype"].fill_null(""),
         graph=pl.coalesce(place, said["place"], pl.lit("")),
     )
+
+
+def _escaped(literals: pl.Series) -> pl.DataFrame:
+    """The value, language, datatype and place of literals with what follows them."""
+    said: pl.DataFrame = literals.str.extract_groups(_LITERAL).struct.unnest()
+    return said
+
+
+def _plain(literals: pl.Series) -> pl.DataFrame:
+    """The same of literals without escapes: the next quotation mark ends each.
+
+    What follows is the same for many, and is looked at once.
+    """
+    _, value, end = literals.str.splitn('"', 3).struct.unnest()
+    distinct = end.unique().alias("end")
+    ends = distinct.to_frame().with_columns(distinct.str.extract_groups(f"^{_END}").struct.unnest())
+    found = end.alias("end").to_frame().join(ends, on="end", how="left", maintain_order="left")
+    return found.select(value.alias("value"), "language", "datatype", "place")
 
 
 def with_blank_names(table: pl.DataFrame, names: BlankNames) -> pl.DataFrame:
