@@ -236,6 +236,7 @@ class Alignment:
             support=figures.languages or NO_SUPPORT,
             prices=self.prices,
             thresholds={"": figures.threshold or 0.0, **(figures.thresholds or {})},
+            chances=figures.chances or {},
         )
         return Decomposition(tables)
 
