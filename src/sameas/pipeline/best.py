@@ -343,8 +343,7 @@ def outcome_of(
             objective=objective,
             optimality_gap=gap,
             chances={
-                Kind(kind).name.lower(): chance.asdict()
-                for kind, chance in decided.chances.items()
+                Kind(kind).name.lower(): chance.asdict() for kind, chance in decided.chances.items()
             },
         ),
     )

@@ -146,9 +146,9 @@ class Alignment:
     the pair above the threshold."""
     candidates: pl.DataFrame = field(init=False)
     """left, right, rank, score, mean_rank, strength: the best right entities of each left one.
-    ``rank`` counts them from 1: the partner first, if there is one, then by the score less the price of
-    the right entity, which is high where other left entities want it too. So scores need not
-    fall. Candidates that are worth the same share the mean of their ranks, ``mean_rank``.
+    ``rank`` counts them from 1: the partner first, if there is one, then by the score less the
+    price of the right entity, which is high where other left entities want it too. So scores need
+    not fall. Candidates that are worth the same share the mean of their ranks, ``mean_rank``.
     ``strength`` is what the partner of the plan was weighed by, null for others."""
     unmatched: pl.DataFrame = field(init=False)
     """side, entity, reason (a ``Reason``), and the best candidate with its score, if any."""

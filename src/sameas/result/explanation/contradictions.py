@@ -20,9 +20,7 @@ def contradictions_of(
     return tuple(sorted(every, key=lambda one: one.score))
 
 
-def _of_part(
-    part: Part, types: tuple[Sequence[str], Sequence[str]]
-) -> Iterator[Contradiction]:
+def _of_part(part: Part, types: tuple[Sequence[str], Sequence[str]]) -> Iterator[Contradiction]:
     if part.kind in ("threshold", "sketch"):
         return
     single = [one for one in part.details if one.count == 1 and one.score <= -AGAINST]
