@@ -165,7 +165,7 @@ class Alignment:
     """side, entity, price, where the exact solver was used: no pair's profit exceeds the sum of
     its two prices, which proves the links optimal."""
     audit: Audit | None = field(init=False)
-    """How good the links are, by decoys; None without refinement, with ``no_audit``, and where
+    """How good the links are, without labels; None without refinement, with ``no_audit``, and where
     there are too few links to tell."""
     clusters: Clusters | None = field(init=False)
     """Which entities are the same thing, where duplicates were looked for; None for two graphs."""
