@@ -15,12 +15,12 @@ from sameas.assignment.decision import (
     best_cut,
     chance_of,
     decide,
-    probability_at,
     probability_of,
     strengths_of,
 )
 from sameas.assignment.open import open_links, open_plan
 from sameas.candidates.pairs import every_pair
+from sameas.compute.odds import probability_at
 from sameas.options.tuning import TUNING
 from strategies import matrices
 

@@ -17,8 +17,8 @@ import sameas
 from folders import named_triples
 from pairs import matched_pair, renamed
 from sameas import Graph, OptionError
-from sameas.assignment.decision import probability_at
 from sameas.cli.main import main
+from sameas.compute.odds import probability_at
 from sameas.graph.iri import TYPE
 from sameas.result.audit.calibration import Curve, fit_curve, histogram, level_for
 from sameas.result.audit.decoys import BestMatches

@@ -20,14 +20,13 @@ from numpy.typing import NDArray
 from sameas.assignment.ranking import best_few
 from sameas.candidates.pairs import Candidates, lines_of_columns, lines_of_rows
 from sameas.compute.arrays import Mask, Matrix, Positions, Vector
+from sameas.compute.odds import probability_at
 from sameas.options.tuning import TUNING, DecisionTuning
 
 TOP = 3
 """The best pairs of a line that are looked at: a pair, the link that it replaces, a rival."""
 NEVER = -1e30
 """Below every value of a pair."""
-CERTAIN = 20.0
-"""Log-odds beyond which probabilities tell the order of links alone: they differ by 2e-9."""
 
 
 class Strengths(NamedTuple):
@@ -69,17 +68,6 @@ class Chance:
     def asdict(self) -> dict[str, float]:
         """The figures that there are, as plain values."""
         return {name: value for name, value in asdict(self).items() if np.isfinite(value)}
-
-
-def probability_at(log_odds: Vector) -> Vector:
-    """The probability with these log-odds, which grow more slowly beyond what is certain.
-
-    Otherwise all that is beyond 37 would be one, and links would lose their order.
-    """
-    size = np.abs(log_odds)
-    size = np.minimum(size, CERTAIN) + np.log1p(np.maximum(size - CERTAIN, 0.0))
-    probability: Vector = 1 / (1 + np.exp(-np.copysign(size, log_odds)))
-    return probability
 
 
 def strengths_of(

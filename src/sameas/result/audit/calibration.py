@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sameas.assignment.decision import probability_at
 from sameas.compute.arrays import Vector
+from sameas.compute.odds import probability_at
 from sameas.options.tuning import TUNING, AuditTuning
 
 Histogram = tuple[Vector, Vector]
