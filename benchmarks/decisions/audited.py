@@ -65,6 +65,7 @@ def said_and_true(dump: Dump) -> dict[str, Any]:
         str(near): missed_bounds(part, tuning=replace(TUNING.audit, near=near)) for near in NEAR
     }
     return values | {
+        "whole_run": [audit[name] for name in ("missed", "missed_low", "missed_high")],
         "decoys": wrong_links(part).value,
         "runner_ups": part.select(part.kept).runner_wrong,
         "missed_by": estimates,
@@ -161,7 +162,20 @@ def audit_page(tasks: Mapping[str, Values]) -> str:
         name = f"{task}{' *' if values['partial'] else ''}"
         cells = [_cells(values, figure) for figure in FIGURES]
         rows.append(f"| {name} | {values['links']:,} | {' | '.join(cells)} |")
-    return "\n".join([*rows, "", *_summary(tasks)])
+    return "\n".join([*rows, "", *_summary(tasks), "", *_at_least(tasks)])
+
+
+def _at_least(tasks: Mapping[str, Values]) -> list[str]:
+    """What is said of whole runs where gold knows a part of the counterparts alone."""
+    told = [
+        f"{task.removeprefix('real ')} {said:,.0f} ({low:,.0f} to {high:,.0f}), at least "
+        f"{values['missed']:,}"
+        for task, values in sorted(tasks.items())
+        if values["partial"] and task.startswith("real")
+        for said, low, high in [values.get("whole_run", [None] * 3)]
+        if said is not None
+    ]
+    return [f"Missed in the whole run where gold is partial, said and true: {'; '.join(told)}."]
 
 
 def _cells(values: Values, figure: str) -> str:
@@ -171,10 +185,12 @@ def _cells(values: Values, figure: str) -> str:
         return f"not told | {true:,}"
     low, high = round(judged.said.low), round(judged.said.high)
     said = f"{round(judged.said.value):,} ({low:,} to {high:,})"
-    return f"{said} | {true:,}{'' if judged.holds else ' **outside**'}"
+    outside = " **outside**" if not values["partial"] else " outside, gold is partial"
+    return f"{said} | {true:,}{'' if judged.holds else outside}"
 
 
 def _summary(tasks: Mapping[str, Values]) -> list[str]:
+    """How many intervals hold the truth, and how wide they are."""
     lines = [
         "| | told | of them hold | without partial gold | numbers chosen without the dataset "
         "| median width / links | median width / said |",
