@@ -563,6 +563,22 @@ def test_where_nothing_contradicts_it_is_said(shops):
             "only one has [mayor: Paris]",
         ),
         (
+            Part(
+                kind="left lacks",
+                score=-3.0,
+                details=(
+                    Detail(
+                        score=-0.9,
+                        right=Entity("http://f/x", "Rome"),
+                        right_relations=(Relation("http://e/twin"),),
+                    ),
+                    Detail(score=-2.1, count=4),
+                ),
+            ),
+            ([], []),
+            "only other has [twin: Rome] and 4 more",
+        ),
+        (
             Part(kind="types", score=-2.0),
             (["http://e/Town"], ["http://f/River"]),
             "types: Town and River",

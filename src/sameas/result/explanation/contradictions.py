@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from sameas.result.explanation.result import Comparison, Contradiction, Detail, Part, Relation
 
@@ -27,6 +28,12 @@ def _of_part(part: Part, types: tuple[Sequence[str], Sequence[str]]) -> Iterator
     if part.kind in ("attributes", "spelling", *LACKS):
         yield from (_of_detail(part, one) for one in single)
     if part.score > -AGAINST or single:
+        return
+    against = [one for one in part.details if one.score < 0]
+    if part.kind in LACKS and against:
+        largest = min(against, key=lambda one: (one.count > 1, one.score))
+        together = sum(one.count for one in against)
+        yield replace(_of_detail(part, largest), score=part.score, count=together)
         return
     left, right = types if part.kind == "types" else ((), ())
     yield Contradiction(part.kind, part.score, left=tuple(left), right=tuple(right))

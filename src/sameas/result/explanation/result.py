@@ -111,6 +111,8 @@ class Contradiction:
     right: tuple[str, ...] = ()
     text: str = ""
     """How far apart two values are, or what differs in two names."""
+    count: int = 1
+    """How many terms that each say little are meant; the largest is named."""
 
 
 @dataclass(frozen=True, kw_only=True)

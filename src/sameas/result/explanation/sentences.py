@@ -270,7 +270,10 @@ def spoken(one: Contradiction, ends: tuple[str, str]) -> str:
     if one.kind == "types":
         return f"types: {left or 'none'} and {right or 'none'}"
     if one.kind in ("left lacks", "right lacks") and (left or right):
-        return f"only {ends[0] if left else ends[1]} has [{what or 'itself'}: {left or right}]"
+        more = f" and {one.count - 1:,} more" if one.count > 1 else ""
+        return (
+            f"only {ends[0] if left else ends[1]} has [{what or 'itself'}: {left or right}]{more}"
+        )
     return one.text or TITLES[one.kind]
 
 
