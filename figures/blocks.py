@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from benchmarks import cluster, ladder, memory, reading, solver, speed, tables
+from benchmarks.decisions.audited import audit_page
 from experiments.experiments import ERRORS, SEEDS
 from experiments.figures import DATASETS, published, title
 from experiments.plots import Panel, draw
@@ -390,6 +391,11 @@ def audit_bins(results: Results) -> str:
     return f"{table(header, rows)}\n\n{results.origin('hidden')}"
 
 
+def audit_bench(results: Results) -> str:
+    """What the audit says and what is true, on all tasks of the bench of decisions."""
+    return f"{audit_page(results['audit'])}\n\n{results.origin('audit')}"
+
+
 def audit_summary(results: Results) -> str:
     """What ``sameas align`` says about its links."""
     text = results.get("explain", "demo").get("align", "")
@@ -559,6 +565,7 @@ BLOCKS: Mapping[str, Block] = {
     "cluster": cluster_tables,
     "audit-table": audit_table,
     "audit-bins": audit_bins,
+    "audit-bench": audit_bench,
     "audit-summary": audit_summary,
     "languages-raw": languages_raw,
     "languages-both": languages_both,

@@ -18,6 +18,9 @@ import polars as pl
 
 import sameas
 from benchmarks import cluster, ladder, reconciling
+from benchmarks.decisions.audited import said_and_true
+from benchmarks.decisions.dump import dump_task
+from benchmarks.decisions.tasks import Made, bench_tasks
 from benchmarks.generate import HARD_OVERLAP, OVERLAP, parse_size
 from experiments import experiments
 from experiments.datasets import Dataset
@@ -360,6 +363,17 @@ def on_cluster(places: Places) -> Iterator[Case]:
     yield "1M", partial(costs, "1M", parts=64)
 
 
+def audited(places: Places) -> Iterator[Case]:
+    """Cases: the tasks of the bench of decisions, of which the audit says something."""
+
+    def measure(make: Made) -> Values:
+        return said_and_true(dump_task(make()))
+
+    for name, make in bench_tasks(places.data):
+        if not any(name.endswith(Path(large).name) for large in LARGE):
+            yield name, partial(measure, make)
+
+
 def report(places: Places) -> Iterator[Case]:
     """The report of all experiments, in docs/reproduction."""
 
@@ -393,6 +407,7 @@ PARTS = (
     Part("ladder", rungs("15k", "100k", "hard 100k"), 4, code=BENCHMARKED),
     Part("serving", serving, 1, code=BENCHMARKED, without=("sameas/cli/*", "sameas/web/review/*")),
     Part("ladder-long", rungs("1M"), 15, long=True, code=BENCHMARKED),
+    Part("audit", audited, 8, long=True, code=BENCHMARKED),
     Part("cluster", on_cluster, 45, long=True, code=BENCHMARKED),
     Part("report", report, 90, long=True),
     Part("large", large, 60, long=True),

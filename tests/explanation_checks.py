@@ -18,7 +18,7 @@ def assert_adds_up(comparison):
 def assert_explains(alignment, most=None, every=1):
     """Every n-th listed score is found anew, its parts add up to it; details of ``most`` pairs."""
     table = pl.concat(
-        [alignment.candidates.drop("rank", "mean_rank"), alignment.links.drop("confidence")]
+        [each.select("left", "right", "score") for each in (alignment.candidates, alignment.links)]
     )
     table = table.unique(["left", "right"], maintain_order=True).gather_every(every)
     left, right = (

@@ -55,6 +55,16 @@ class Dump:
     """The links that the run made."""
     confidence: NDArray[np.float64]
     """Of every pair in the run's plan; of links as the audit calibrated it."""
+    weighed: NDArray[np.bool_]
+    """The links of the plan, made or not."""
+    probability: NDArray[np.float64]
+    """Of every pair by the decision, before calibration."""
+    counterparts: NDArray[np.int64]
+    """How many links could be made at most besides those given, all of them correct."""
+    partial: NDArray[np.bool_]
+    """Whether entities with a counterpart alone are judged."""
+    chances: NDArray[Any]
+    """What was taken to be chance, as JSON."""
     audit: NDArray[Any]
     """The audit, as JSON."""
 
@@ -97,6 +107,12 @@ def dump_task(task: BenchTask) -> Dump:
         how="left",
         maintain_order="left",
     )["made"]
+    weighed = at.join(
+        outcome.links.select("left", "right", there=pl.lit(True)),
+        on=["left", "right"],
+        how="left",
+        maintain_order="left",
+    )["there"]
     thresholds = refinement.thresholds
     if thresholds is None:
         thresholds = np.full(128, np.nan)
@@ -125,6 +141,11 @@ def dump_task(task: BenchTask) -> Dump:
         single=np.array(options.single),
         linked=linked.is_not_null().to_numpy(),
         confidence=pl.select(pl.coalesce(linked, confidence)).to_series().fill_null(0.0).to_numpy(),
+        weighed=weighed.is_not_null().to_numpy(),
+        probability=confidence.fill_null(0.0).to_numpy(),
+        counterparts=np.array(_counterparts(inner, task.gold)),
+        partial=np.array(task.partial),
+        chances=np.array(json.dumps(outcome.diagnostics.chances)),
         audit=np.array(json.dumps(outcome.audit and outcome.audit.asdict())),
     )
 
@@ -143,6 +164,21 @@ def _gold(task: Task, gold: pl.DataFrame, width: np.int64) -> NDArray[np.int64]:
     known = (left >= 0) & (right >= 0)
     keys: NDArray[np.int64] = left[known] * width + right[known]
     return keys
+
+
+def _counterparts(task: Task, gold: pl.DataFrame) -> int:
+    """How many gold links can be made besides those given, by the partners that one may have."""
+    given, single = task.known.seeds, task.options.single
+    ends = [
+        graph.positions(gold[side])
+        for graph, side in zip(task.pair.graphs, ("left", "right"), strict=True)
+    ]
+    free = (ends[0] >= 0) & (ends[1] >= 0)
+    for side in (0, 1):
+        if single[side]:
+            free &= ~np.isin(ends[side], given[:, side])
+    counts = [len(np.unique(ends[side][free])) for side in (0, 1) if single[side]]
+    return min(counts) if counts else int(free.sum())
 
 
 def write_dump(path: Path, dump: Dump) -> None:

@@ -24,6 +24,14 @@ SEEDED = ("records/fodors-zagats", "real/anatomy", "demo", "dbp15k/zh_en")
 SHARES = (0.1, 0.5, 1.0)
 DUPLICATED = ("abt-buy", "febrl4", "fodors-zagats")
 HALVED = ("real/anatomy", "real/yago-wikidata-small", "records/abt-buy", "records/febrl4")
+PARTIAL = (
+    *("schema-dbpedia-schemaorg", "anatomy-ehdaa2-zfa", "beam-books", "phenotype-hpzh-mp"),
+    "chemicals-chebi-mesh",
+)
+"""Real pairs whose gold is partial: what is judged are the entities in it, so none of them is
+without a counterpart."""
+COMPLETE = 0.9
+"""The share of entities that gold mentions below which it is taken to be partial."""
 SEVERAL = 0.8
 """The share of gold links whose left entities are distinct below which one may have several."""
 
@@ -42,6 +50,8 @@ class BenchTask:
     judged_right: pl.Series
     total: int
     options: dict[str, Any]
+    partial: bool = False
+    """Whether entities with a counterpart alone are judged."""
 
 
 Made = Callable[[], BenchTask]
@@ -72,9 +82,11 @@ def bench_tasks(data: Path) -> Iterator[tuple[str, Made]]:
 
 
 def named(data: Path, name: str) -> BenchTask:
-    """The task of a folder, or the demo."""
+    """The task of a folder, or the demo, whose gold is complete."""
     if name == "demo":
-        return mentioned("demo", read_pair(sameas.DEMO))
+        task = mentioned("demo", read_pair(sameas.DEMO))
+        left, right = (graph.entities for graph in (task.pair.left, task.pair.right))
+        return replace(task, judged_left=left, judged_right=right, partial=False)
     kind = {"real": real, "records": table}.get(name.split("/")[0], dataset)
     return kind(data / name)
 
@@ -90,7 +102,10 @@ def mentioned(name: str, pair: MatchedPair, **options: Any) -> BenchTask:
     gold = pair.gold
     assert gold is not None
     gold = gold.select("left", "right")
-    return BenchTask(name, pair, gold, gold["left"], gold["right"], len(gold), options)
+    entities = min(len(graph.entities) for graph in (pair.left, pair.right))
+    partial = len(gold) < COMPLETE * entities and "among" not in options
+    judged = gold["left"], gold["right"]
+    return BenchTask(name, pair, gold, *judged, len(gold), options, partial)
 
 
 def real(folder: Path) -> BenchTask:
@@ -102,7 +117,8 @@ def real(folder: Path) -> BenchTask:
     nobody = pl.Series([], dtype=pl.String)
     several = gold["left"].n_unique() < SEVERAL * len(gold)
     options = {"cardinality": "one-to-many"} if several else {}
-    return BenchTask(folder.name, pair, gold, judged, nobody, len(gold), options)
+    partial = folder.name in PARTIAL
+    return BenchTask(folder.name, pair, gold, judged, nobody, len(gold), options, partial)
 
 
 def table(folder: Path) -> BenchTask:
@@ -176,7 +192,9 @@ def halved(make: Made) -> BenchTask:
     gold = smaller.gold
     assert gold is not None
     judged = pl.concat([task.judged_left, alone]).unique()
-    return replace(task, pair=smaller, gold=gold, judged_left=judged, total=len(gold))
+    return replace(
+        task, pair=smaller, gold=gold, judged_left=judged, total=len(gold), partial=False
+    )
 
 
 def seeded(make: Made, share: float) -> BenchTask:

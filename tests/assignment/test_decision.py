@@ -21,6 +21,7 @@ from sameas.assignment.decision import (
 )
 from sameas.assignment.open import open_links, open_plan
 from sameas.candidates.pairs import every_pair
+from sameas.compute.odds import probability_at
 from sameas.options.tuning import TUNING
 from strategies import matrices
 
@@ -194,3 +195,30 @@ def test_thresholds_of_other_kinds_stay():
     kinds = np.zeros(260, dtype=np.int8)
     lowered, _ = lowered_thresholds(two_languages(), np.array([40.0, 7.0]), kinds)
     assert lowered[1] == 7.0
+
+
+def test_however_sure_links_are_their_probabilities_differ():
+    strengths = np.concatenate([np.linspace(-300, 300, 2001), [1000.0]])
+    links, runners = world(100, 100)
+    probability = chance_of(links, runners).probability(strengths)
+    assert (np.diff(probability) > 0).all()
+    assert ((probability > 0) & (probability < 1)).all()
+    moderate = np.linspace(-20, 20, 50)
+    assert_allclose(probability_at(moderate), 1 / (1 + np.exp(-moderate)))
+
+
+@pytest.mark.parametrize("links", [2, 400])
+def test_the_cut_is_between_that_of_runner_ups_and_that_of_the_prior(links):
+    strengths, runners = world(200, 200)
+    chance = chance_of(strengths[:links], runners)
+    prior = TUNING.decision.prior_cut
+    expected = chance.weight * chance.runner_cut + (1 - chance.weight) * prior
+    assert chance.cut == pytest.approx(expected)
+    assert 0 <= chance.weight < 1
+
+
+def test_what_is_not_known_of_chance_is_left_out_of_its_figures():
+    figures = chance_of(np.array([1.0, 5.0]), np.zeros(0)).asdict()
+    assert figures["runners"] == 0
+    assert not {"median", "high", "runner_cut"} & figures.keys()
+    assert all(np.isfinite(value) for value in figures.values())

@@ -80,7 +80,8 @@ def counted(monkeypatch):
 
 
 def test_what_depends_on_the_input_alone_is_computed_once(graphs, counted, tmp_path):
-    command = ["align", *graphs, "-o", str(tmp_path / "run"), "--json"]
+    # The audit takes entities away, which makes other sets of pairs.
+    command = ["align", *graphs, "-o", str(tmp_path / "run"), "--no-audit", "--json"]
     result = CliRunner().invoke(main, command, catch_exceptions=False)
     summary = json.loads(result.stdout)
     assert summary["links"] == 60

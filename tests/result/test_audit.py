@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import polars as pl
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
@@ -17,10 +18,19 @@ from folders import named_triples
 from pairs import matched_pair, renamed
 from sameas import Graph, OptionError
 from sameas.cli.main import main
+from sameas.compute.odds import probability_at
 from sameas.graph.iri import TYPE
 from sameas.result.audit.calibration import Curve, fit_curve, histogram, level_for
 from sameas.result.audit.decoys import BestMatches
 from sameas.result.audit.estimate import Side, estimate
+from sameas.result.audit.figures import (
+    Observed,
+    figures_of,
+    interval,
+    missed_links,
+    why_untold,
+    wrong_links,
+)
 from sameas.result.audit.groups import groups_of
 
 probabilities = st.lists(st.floats(0.31, 0.999), min_size=1, max_size=30)
@@ -58,6 +68,23 @@ def test_calibration_keeps_the_order_of_links(a, b, chances):
     confidence = Curve(a, b)(np.sort(chances))
     assert (np.diff(confidence) >= 0).all()
     assert ((confidence >= 0) & (confidence <= 1)).all()
+
+
+@given(st.floats(-2, 2), st.floats(0.5, 3), st.lists(st.integers(-400, 400), unique=True))
+def test_confidence_differs_where_probabilities_do(a, b, tenths):
+    chances = probability_at(np.sort(np.array(tenths)) / 10)
+    confidence = Curve(a, b).confidence(chances)
+    assert (np.diff(confidence) > 0).all()
+    assert ((confidence >= 0.5) == (chances >= 0.5)).all()
+
+
+def test_links_below_one_half_by_the_curve_are_not_all_given_one_half():
+    curve, chances = Curve(-1.5, 1.0), np.linspace(0.5, 0.99, 200)
+    assert (curve(chances) < 0.5).sum() > 50
+    confidence = curve.confidence(chances)
+    assert len(np.unique(confidence)) == 200
+    sure = curve(chances) > 1 - curve(chances)[0]
+    assert_allclose(confidence[sure], curve(chances)[sure])
 
 
 def test_calibration_does_not_raise_what_is_less_likely_than_not():
@@ -109,17 +136,12 @@ def test_as_many_links_are_kept_as_the_error_allows(confidence, max_error):
 @settings(deadline=None)
 @given(
     st.lists(st.sampled_from([-np.inf, -2.0, 0.0, 0.5, 3.0, 9.0]), min_size=1, max_size=10),
-    st.lists(
-        st.tuples(st.sampled_from([-np.inf, -2.0, 0.0, 1.0, 4.0]), st.floats(0.1, 3)),
-        min_size=1,
-        max_size=8,
-    ),
+    st.lists(st.sampled_from([-np.inf, -2.0, 0.0, 1.0, 4.0]), min_size=1, max_size=8),
 )
 def test_entities_like_decoys_are_counted_as_by_comparing_each_with_each(everyone, decoys):
-    best, weights = map(np.array, zip(*decoys, strict=True))
-    side = Side(fits(everyone), fits(best))
-    expected = reference.like_decoys(everyone, best, weights)
-    assert_allclose(side.like_decoys(weights), expected, rtol=1e-9)
+    side = Side(fits(everyone), fits(np.array(decoys)))
+    expected = reference.like_decoys(everyone, decoys, np.ones(len(decoys)))
+    assert_allclose(side.like_decoys(), expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("alone", [0, 300, 900, 1000])
@@ -128,7 +150,89 @@ def test_the_number_of_entities_without_partner_is_found(alone):
     chance = rng.gumbel(-2, 2, 1000)
     linked = np.where(np.arange(1000) < alone, chance, np.maximum(chance, rng.normal(18, 3, 1000)))
     side = Side(fits(linked), fits(rng.gumbel(-2, 2, 500)))
-    assert abs(side.like_decoys(np.ones(500)) - alone) < 100
+    assert abs(side.like_decoys() - alone) < 100
+
+
+# --- figures and intervals ----------------------------------------------------------------------
+
+plans = st.lists(st.floats(0.001, 0.999), min_size=1, max_size=60)
+
+
+def observed(probability, *, kept=None, runner_wrong=0.0, most=np.inf, curve=None):
+    probability = np.asarray(probability, dtype=np.float64)
+    kept = probability > 0.5 if kept is None else np.asarray(kept)
+    return Observed(probability, kept, curve or Curve(), runner_wrong, most)
+
+
+@given(plans, st.floats(0, 50), st.integers(0, 100), st.floats(-2, 2), st.floats(0.5, 3))
+def test_estimates_are_within_their_intervals(plan, runner_wrong, count, a, b):
+    seen = observed(plan, runner_wrong=runner_wrong, most=len(plan) + count, curve=Curve(a, b))
+    figures = figures_of(seen, (len(plan) + count, len(plan) + 2 * count))
+    for name in ("right", "precision", "recall", "f1", "missed", "left_without", "right_without"):
+        low, value, high = (figures[f"{name}{which}"] for which in ("_low", "", "_high"))
+        if value is None:
+            assert name not in ("right", "precision")
+            assert why_untold(seen) is not None
+        else:
+            assert low - 1e-9 <= value <= high + 1e-9
+            assert low >= 0
+    assert figures["right_high"] <= seen.kept.sum() + 1e-9
+
+
+def test_an_interval_is_a_factor_wide_and_none_seen_allows_for_three():
+    assert interval(0.0, 0.0) == (0.0, 3.0)
+    low, high = interval(100.0, 100.0)
+    assert (low, high) == (103 / 2 - 3, 103 * 2 - 3)
+    assert interval(50.0, 100.0)[0] < low
+
+
+def test_links_are_wrong_between_what_decoys_and_runner_ups_tell():
+    plan = np.full(100, 0.9)
+    alone = wrong_links(observed(plan, runner_wrong=10.0))
+    more = wrong_links(observed(plan, runner_wrong=40.0))
+    assert alone.value == more.value == pytest.approx(10.0)
+    assert alone.low == pytest.approx(more.low)
+    assert more.high == pytest.approx(43 * 2 - 3)
+
+
+def test_of_fewer_links_runner_ups_tell_as_many_wrong_as_are_doubtful():
+    seen = observed([0.9] * 10 + [0.6] * 10 + [0.1], runner_wrong=5.0)
+    some = seen.select(np.arange(21) < 10)
+    assert some.runner_wrong == pytest.approx(1.0)
+    assert seen.select(np.ones(21, dtype=bool)).runner_wrong == pytest.approx(5.0)
+
+
+def test_misses_are_told_by_links_that_were_nearly_not_made():
+    """Twenty correct links just beyond the cut, and pairs below it that are likely now and then."""
+    sure, near, below = np.full(100, 0.999), np.full(20, 0.8), np.full(50, 0.1)
+    many = missed_links(observed(np.concatenate([sure, near, below])))
+    none = missed_links(observed(sure))
+    assert many.value == pytest.approx(20 * 0.8 + 50 * 0.1)
+    assert none.value == 0.0
+    # What pairs below it tell does not count in what there is at least.
+    assert many.low == pytest.approx((20 * 0.8 + 3) / 2 - 3)
+
+
+def test_links_that_were_dropped_count_as_missed_if_they_are_correct():
+    plan = np.full(100, 0.95)
+    few = missed_links(observed(plan, kept=np.arange(100) < 40))
+    assert few.value == pytest.approx(60 * 0.95)
+
+
+def test_no_more_is_missed_than_there_are_entities():
+    plan = np.concatenate([np.full(100, 0.99), np.full(20, 0.7)])
+    assert missed_links(observed(plan, most=125)).high < missed_links(observed(plan)).high
+    right = 120 - wrong_links(observed(plan)).high
+    assert missed_links(observed(plan, most=125)).high == pytest.approx(125 - right)
+
+
+def test_where_most_links_are_near_chance_misses_are_not_told():
+    near = observed(np.full(100, 0.7))
+    figures = figures_of(near, (500, 500))
+    assert figures["right"] is not None
+    assert {figures[name] for name in ("missed", "recall", "f1_low", "left_without_high")} == {None}
+    assert "100% of the links" in why_untold(near)
+    assert why_untold(observed(np.full(100, 0.99))) is None
 
 
 # --- honesty ------------------------------------------------------------------------------------
@@ -199,6 +303,10 @@ def test_estimates_are_near_the_truth(demo, align_demo):
     found = align_demo()
     true = sameas.evaluate(found, demo.gold, complete=True)
     audit = found.audit
+    missed = len(demo.gold) - true.links_correct
+    assert audit.right_low <= true.links_correct <= audit.right_high
+    assert audit.missed_low <= missed <= audit.missed_high
+    assert audit.missed_high - audit.missed_low < 0.1 * len(found.links)
     assert audit.precision_low - 0.01 < true.precision < audit.precision_high + 0.01
     assert abs(audit.precision - true.precision) < 0.02
     assert abs(audit.f1 - true.f1) < 0.05
@@ -228,6 +336,15 @@ def test_the_audit_keeps_the_order_and_adds_no_link(align_demo):
     assert len(both) == len(with_audit.links)
     order = both.sort("confidence_before")["confidence"]
     assert order.is_sorted()
+
+
+def test_confidence_is_the_same_only_for_links_that_are_equally_strong(align_demo):
+    found = align_demo()
+    both = found.links.join(found.candidates, on=["left", "right"]).drop_nulls("strength")
+    assert len(both) == len(found.links)
+    strengths = both.group_by("confidence").agg(pl.col("strength").round(6).n_unique())
+    assert strengths["strength"].max() == 1
+    assert both.sort("strength")["confidence"].is_sorted()
 
 
 def test_max_error_keeps_the_surest_links(demo, align_demo):
@@ -310,6 +427,33 @@ def test_a_run_without_an_audit_gets_one(runs, align_small):
     late, usual = as_json("audit", runs / "plain")["audit"], align_small().audit
     assert (late["a"], late["b"]) == (usual.a, usual.b)
     assert late["links"] == len(align_small(no_audit=True).links)
+
+
+def test_an_audit_of_an_earlier_version_is_read(runs, tmp_path, align_small):
+    sameas.write(align_small(), tmp_path / "run")
+    file = tmp_path / "run" / "run.json"
+    record = json.loads(file.read_text())
+    for name in ("untold", "wrong_by_decoys", "wrong_by_runner_ups"):
+        del record["audit"][name]
+    file.write_text(json.dumps(record))
+    shown = CliRunner().invoke(main, ["audit", str(tmp_path / "run")])
+    assert shown.exit_code == 0
+    assert "by runner-ups" not in shown.stdout
+    assert sameas.read_run(tmp_path / "run").audit.right == align_small().audit.right
+
+
+def test_what_cannot_be_told_is_said_everywhere(tmp_path, align_small):
+    sameas.write(align_small(), tmp_path / "run")
+    file = tmp_path / "run" / "run.json"
+    record = json.loads(file.read_text())
+    record["audit"]["untold"] = "all links are near chance"
+    for name in ("missed", "recall", "f1", "left_without", "right_without"):
+        record["audit"] |= dict.fromkeys((name, f"{name}_low", f"{name}_high"))
+    file.write_text(json.dumps(record))
+    shown = CliRunner().invoke(main, ["audit", str(tmp_path / "run")]).stdout
+    assert "cannot be told: all links are near chance" in " ".join(shown.split())
+    assert "no counterpart" not in shown
+    assert "all links are near chance" in sameas.read_run(tmp_path / "run").audit._repr_html_()
 
 
 def test_a_run_without_refinement_has_no_audit(align_small, tmp_path):

@@ -22,9 +22,11 @@ from sameas.assignment.exchange import force_pair
 from sameas.candidates.pairs import every_pair
 from sameas.cli.main import main
 from sameas.options.tuning import TUNING
+from sameas.result.explanation.contradictions import contradictions_of
 from sameas.result.explanation.explainer import explain
 from sameas.result.explanation.lookup import find_entity
-from sameas.result.explanation.sentences import REASONS
+from sameas.result.explanation.result import Comparison, Detail, Entity, Part, Relation
+from sameas.result.explanation.sentences import REASONS, spoken
 from sameas.result.explanation.terms import Decomposition
 from sameas.text.ngrams import ngram_rows, ngrams_of
 from strategies import matrices, names, pairs
@@ -419,3 +421,179 @@ def test_hostile_labels_do_no_harm(preset):
     Tags().feed(found.page())
     assert "script" not in tags
     assert {"svg", "pre"} <= set(tags)
+
+
+# --- what chance gives, and what contradicts ----------------------------------------------------
+
+
+def test_what_chance_was_taken_to_be_is_told(aligned):
+    alignment = aligned["best"]
+    link = alignment.links.row(0, named=True)
+    found = alignment.explain(link["left"])
+    figures = alignment.diagnostics.chances["individual"]
+    told = found.weighing
+    assert (told.kind, told.cut, told.runner_ups) == (
+        "individual",
+        figures["cut"],
+        figures["runners"],
+    )
+    assert told.strength > told.cut
+    (sentence,) = (each for each in found.why() if each.startswith("Chance:"))
+    for number in (figures["median"], figures["high"], figures["runner_cut"], told.strength):
+        assert f"{number:.2f}" in sentence
+    assert f"{figures['runners']:,} runner-ups" in sentence
+    assert json.loads(json.dumps(found.asdict()))["weighing"]["without"] == figures["unlinked"]
+    assert "runner-ups" in found._repr_html_()
+
+
+def test_links_are_stronger_than_the_cut_and_others_are_not(aligned):
+    alignment = aligned["best"]
+    cut = alignment.diagnostics.chances["individual"]["cut"]
+    weighed = alignment.candidates.drop_nulls("strength")
+    linked = weighed.join(alignment.links, on=["left", "right"], how="semi")
+    others = weighed.join(alignment.links, on=["left", "right"], how="anti")
+    assert linked["strength"].min() >= cut > others["strength"].max()
+    miss = others.sort("strength", descending=True).row(0, named=True)
+    told = alignment.explain(miss["left"], miss["right"])
+    assert told.weighing.strength == miss["strength"]
+    assert "less: the score" in " ".join(told.why())
+
+
+def test_of_pairs_that_were_not_weighed_it_is_said(aligned):
+    alignment = aligned["best"]
+    others = alignment.candidates.filter(pl.col("strength").is_null())
+    pair = others.row(0, named=True)
+    found = alignment.explain(pair["left"], pair["right"])
+    assert found.weighing.strength is None
+    assert "were not weighed" in " ".join(found.why())
+
+
+def test_an_unmatched_entity_without_candidate_is_told_what_chance_is(aligned):
+    alignment = aligned["best"]
+    for reason in ("below-threshold", "unsure", "taken"):
+        unmatched = alignment.unmatched.filter(reason=reason)
+        if len(unmatched):
+            row = unmatched.row(0, named=True)
+            found = alignment.explain(row["entity"], side=row["side"])
+            assert found.weighing.links > 0
+
+
+def test_a_run_as_published_has_no_chance(aligned):
+    found = aligned["exact"].explain(aligned["exact"].links["left"][0])
+    assert (found.weighing, found.against) == (None, ())
+    assert not [each for each in found.why() if each.startswith("Chance:")]
+
+
+def test_a_run_of_a_version_that_did_not_keep_chance_is_explained(aligned, tmp_path):
+    sameas.write(aligned["best"], tmp_path / "run")
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    del record["summary"]["chances"]
+    (tmp_path / "run" / "run.json").write_text(json.dumps(record))
+    table = pl.read_parquet(tmp_path / "run" / "candidates.parquet")
+    table.drop("strength").write_parquet(tmp_path / "run" / "candidates.parquet")
+    earlier = sameas.read_run(tmp_path / "run")
+    found = earlier.explain(aligned["best"].links["left"][0])
+    assert found.weighing is None
+    assert str(found)
+
+
+def test_given_links_are_not_weighed(demo):
+    gold = demo.gold.head(100)
+    pair = matched_pair(left=demo.left, right=demo.right)
+    found = sameas.align(pair, seeds=gold, languages="none", no_audit=True).explain(gold["left"][0])
+    assert found.weighing.given
+    assert "was given as a known link, and not weighed" in " ".join(found.why())
+
+
+@pytest.fixture(scope="module")
+def shops():
+    """Products of two shops; the last of them has another price and weight in each."""
+    rows = [
+        {"id": f"x{n}", "name": f"{word} lamp {n}", "price": 10 + 7 * n, "weight": 3 + n}
+        for n, word in enumerate(f"w{k * k}q{k}" for k in range(60))
+    ]
+    left, right = pl.DataFrame(rows), pl.DataFrame(rows).with_columns(id=pl.col("id") + "r")
+    last = pl.col("id") == "x59r"
+    right = right.with_columns(
+        price=pl.when(last).then(90_000).otherwise("price"),
+        weight=pl.when(last).then(7_000).otherwise("weight"),
+    )
+    return sameas.align(left, right, languages="none")
+
+
+def test_values_that_disagree_are_named(shops):
+    found = shops.explain("x59", "x59r", side="left")
+    named = {one.relations[0].uri: one for one in found.against if one.kind == "attributes"}
+    assert {"price", "weight"} & named.keys()
+    one = named.get("price") or named["weight"]
+    assert one.score <= -1
+    assert one.left != one.right
+    text = " ".join(found.why())
+    assert "What speaks against" in text
+    assert one.right[0] in text
+    assert found.asdict()["against"][0]["score"] == found.against[0].score
+    scores = [each.score for each in found.against]
+    assert scores == sorted(scores)
+
+
+def test_where_nothing_contradicts_it_is_said(shops):
+    found = shops.explain("x3")
+    assert found.against == ()
+    assert "Nothing that was compared speaks against" in " ".join(found.why())
+
+
+@pytest.mark.parametrize(
+    ("part", "types", "words"),
+    [
+        (
+            Part(
+                kind="right lacks",
+                score=-3.0,
+                details=(
+                    Detail(
+                        score=-2.5,
+                        left=Entity("http://e/x", "Paris"),
+                        right=Entity("http://f/x", "Paris"),
+                        left_relations=(Relation("http://e/mayor"),),
+                    ),
+                    Detail(score=-0.5, count=4),
+                ),
+            ),
+            ([], []),
+            "only one has [mayor: Paris]",
+        ),
+        (
+            Part(
+                kind="left lacks",
+                score=-3.0,
+                details=(
+                    Detail(
+                        score=-0.9,
+                        right=Entity("http://f/x", "Rome"),
+                        right_relations=(Relation("http://e/twin"),),
+                    ),
+                    Detail(score=-2.1, count=4),
+                ),
+            ),
+            ([], []),
+            "only other has [twin: Rome] and 4 more",
+        ),
+        (
+            Part(kind="types", score=-2.0),
+            (["http://e/Town"], ["http://f/River"]),
+            "types: Town and River",
+        ),
+        (Part(kind="roles", score=-4.0), ([], []), "whether what is said of both"),
+        (
+            Part(kind="spelling", score=-1.0, details=(Detail(score=-1.5, text="numbers 5, 6"),)),
+            ([], []),
+            "numbers 5, 6",
+        ),
+    ],
+)
+def test_each_kind_of_contradiction_has_words(part, types, words):
+    threshold = Part(kind="threshold", score=-9.0)
+    entities = Entity("l", "one"), Entity("r", "other")
+    pair = Comparison(*entities, -1.0, (part, threshold), None)
+    (found,) = contradictions_of(pair, types)
+    assert spoken(found, ("one", "other")).startswith(words)

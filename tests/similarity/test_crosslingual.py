@@ -263,7 +263,7 @@ def test_nothing_is_used_for_names_of_one_language(small):
 def ontology(words):
     """A small RDF graph of classes with these labels."""
     lines = [
-        f'<http://x.org/{number}> <{RDF}type> <{OWL}Class> . '
+        f"<http://x.org/{number}> <{RDF}type> <{OWL}Class> . "
         f'<http://x.org/{number}> <{RDFS}label> "{word}"@en .'
         for number, word in enumerate(words)
     ]

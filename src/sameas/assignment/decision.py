@@ -11,7 +11,7 @@ right less wrong ones, are most.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from sameas.assignment.open import OpenPlan, open_links, open_plan
 from sameas.assignment.ranking import best_few
 from sameas.candidates.pairs import Candidates, lines_of_columns, lines_of_rows
 from sameas.compute.arrays import Mask, Matrix, Positions, Vector
+from sameas.compute.odds import probability_at
 from sameas.options.tuning import TUNING, DecisionTuning, Tuning
 
 TOP = 3
@@ -56,12 +57,18 @@ class Chance:
     """How many of the links beyond the cut are wrong."""
     slope: float
     """How fast the log-odds of a link being right grow with its strength."""
+    runner_cut: float = np.nan
+    """The cut that runner-ups alone would give; not a number without any."""
+    weight: float = 0.0
+    """How much of the way from the cut of the prior to that one was gone."""
 
     def probability(self, strengths: Vector) -> Vector:
-        """How likely links of these strengths are right."""
-        log_odds = np.clip(self.slope * (strengths - self.cut), -500.0, 500.0)
-        probability: Vector = 1 / (1 + np.exp(-log_odds))
-        return probability
+        """How likely links of these strengths are right; different for different strengths."""
+        return probability_at(self.slope * (strengths - self.cut))
+
+    def asdict(self) -> dict[str, float]:
+        """The figures that there are, as plain values."""
+        return {name: value for name, value in asdict(self).items() if np.isfinite(value)}
 
 
 def strengths_of(
@@ -214,16 +221,17 @@ def chance_of(
         return Chance(count, 0, np.nan, np.nan, 0.0, prior, 0.0, tuning.slope)
     median, high = np.quantile(raised, [0.5, 0.9]).tolist()
     unlinked = min(float(np.searchsorted(links, median)) / (0.5 * count), 1.0)
-    cut, _ = best_cut(links, raised, unlinked)
-    made = count - int(np.searchsorted(links, min(cut, prior)))
+    runner_cut, _ = best_cut(links, raised, unlinked)
+    made = count - int(np.searchsorted(links, min(runner_cut, prior)))
     weight = made / (made + tuning.prior)
-    if cut > prior:
+    if runner_cut > prior:
         # Runner-ups that are matches themselves, such as duplicates, only ever raise it.
         weight *= tuning.raised
-    cut = weight * cut + (1 - weight) * prior
+    cut = weight * runner_cut + (1 - weight) * prior
     beyond = links[links > cut]
     wrong = min(unlinked * count * float((raised > cut).mean()), len(beyond) / 2)
-    return Chance(count, len(raised), median, high, unlinked, cut, wrong, tuning.slope)
+    figures = count, len(raised), median, high, unlinked, cut, wrong, tuning.slope
+    return Chance(*figures, runner_cut, weight)
 
 
 def lowered_thresholds(

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from sameas.cli.audit import audit_lines
+from sameas.cli.audit import audit_lines, why_no_audit
 from sameas.cli.command import (
     START,
     command,
@@ -316,7 +316,7 @@ def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str
     if alignment.audit is not None:
         yield from audit_lines(alignment.audit)
     elif figures.refinement_rounds is not None and not alignment.options.no_audit:
-        yield "how good", "cannot be told: too few links for an audit"
+        yield "how good", f"cannot be told: {why_no_audit(alignment)}"
     if figures.same_iri:
         yield "same IRI", f"{figures.same_iri:,} things in both graphs, not listed (see --link)"
     if figures.kinds_meet:

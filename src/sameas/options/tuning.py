@@ -36,6 +36,8 @@ BENCH = "66 tasks of benchmarks/decisions and 19 real pairs: mean F1; see the RE
 ENCODED = (
     "12 real pairs: 0, .3, .54 and 1 compared by mean F1; with each pair left out, .54 is best"
 )
+BY_EYE = "by hand, with said and true of 66 tasks of benchmarks/decisions in view; not varied"
+AUDIT_BENCH = "66 tasks of benchmarks/decisions: said against true, one dataset left out at a time"
 NOT_RECORDED = "not recorded"
 
 
@@ -704,7 +706,7 @@ class Weights:
 class AuditTuning:
     """The audit: decoys, the calibration of confidence, and groups."""
 
-    fewest: int = chosen(100, "links", HALVES)
+    fewest: int = chosen(30, "links", BY_EYE)
     """Links below which nothing is estimated."""
     decoy_share: float = chosen(0.1, "share of links", HALVES)
     """The share of links whose partners are taken away at once."""
@@ -717,8 +719,6 @@ class AuditTuning:
     power: int = chosen(2, "exponent", HALVES)
     """How much more entities count the worse their best candidate is, in the number of entities
     without a counterpart (1 as Storey 2002)."""
-    silent: float = chosen(0.03, "probability", HALVES)
-    """Links of a lower probability count as none in the number of counterparts."""
     lowest: float = chosen(0.3, "probability", HALVES)
     """Links of a lower probability do not count in the calibration."""
     edge: float = chosen(1e-4, "probability", HALVES)
@@ -735,10 +735,15 @@ class AuditTuning:
     """The most steps of Newton's method for the calibration."""
     turns: int = measured(3, "turns", "each costs a fit")
     """How often the calibration is fitted, each time with the confidence of the last one."""
-    samples: int = measured(60, "samples", "time grows with it; intervals get steadier")
-    """Samples of the Bayesian bootstrap."""
-    outside: float = theory(0.025, "probability", "an interval of 95%: (1 - .95) / 2")
-    """The share of samples below, and above, an interval."""
+    near: float = chosen(0.88, "probability", AUDIT_BENCH)
+    """Of the links below this probability, about as many are correct as there are counterparts
+    that were missed without any probability telling of them."""
+    most_near: float = chosen(0.33, "share of correct links", BY_EYE)
+    """If more of the links that seem correct are below it, misses cannot be told."""
+    factor: float = chosen(2.0, "factor", AUDIT_BENCH)
+    """By how much the truth can be above or below an estimate."""
+    none_seen: float = theory(3.0, "links", "the rule of three: e^-3 is .05")
+    """How many there can be if none was seen."""
     group: int = chosen(30, "links", HALVES)
     """Links and decoys that a group must have to be judged by itself."""
     group_prior: float = chosen(10.0, "decoys", HALVES)

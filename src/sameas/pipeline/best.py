@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from sameas.assignment.decision import Chance, decide, strengths_of
+from sameas.assignment.decision import Chance, Strengths, decide, strengths_of
 from sameas.assignment.exact import Assignment, Certificate, assign, bounded
 from sameas.assignment.open import (
     OpenPlan,
@@ -19,7 +19,7 @@ from sameas.assignment.open import (
     open_links,
     open_plan,
 )
-from sameas.assignment.ranking import ranked, ranks_of
+from sameas.assignment.ranking import Ranked, ranked, ranks_of
 from sameas.candidates.pairs import Candidates, from_pairs
 from sameas.candidates.search import add_translated
 from sameas.candidates.since import earlier_pairs, little_changed
@@ -240,6 +240,10 @@ class Decided:
     probability: Vector
     chances: dict[int, Chance]
     """By kind, what was taken to be chance."""
+    weighed: Positions
+    """The one-to-one links of the plan, made or not, by their places."""
+    strengths: Strengths
+    """How strong these and their runner-ups are."""
 
 
 def _decided(task: Task, planned: Planned, exact: Assignment | None = None) -> Decided:
@@ -253,32 +257,40 @@ def _decided(task: Task, planned: Planned, exact: Assignment | None = None) -> D
         open_links(surplus, plan) if exact is None else surplus.find(exact.left, exact.right)
     )
     probability = plan.probability.copy()
-    probability[linked], chances = _probability(task, planned, linked, (True, True))
+    weighed, strengths = linked, _strengths(task, planned, linked, (True, True))
+    probability[linked], chances = _probability(task, planned, linked, strengths)
     links = [linked]
     for side in (0, 1):
         if not task.options.single[1 - side]:
             more = best_of_side(surplus, side, tie=task.tuning.open.tie)
             # Second partners are told from chance apart from the first ones, which are surer.
             more = np.setdiff1d(more, linked[probability[linked] > task.tuning.open.accept])
-            chance, _ = _probability(task, planned, more, (side == 0, side == 1))
+            several = _strengths(task, planned, more, (side == 0, side == 1))
+            chance, _ = _probability(task, planned, more, several)
             links.append(more[chance > probability[more]])
             probability[more] = np.maximum(probability[more], chance)
     linked = likeliest(surplus, np.unique(np.concatenate(links)), probability, task.options.single)
-    return Decided(surplus, plan, linked, probability, chances)
+    return Decided(surplus, plan, linked, probability, chances, weighed, strengths)
+
+
+def _strengths(
+    task: Task, planned: Planned, linked: Positions, single: tuple[bool, bool]
+) -> Strengths:
+    """How strong links and runner-ups are, where entities of a side have one partner."""
+    places = np.flatnonzero(planned.allowed)[linked]
+    alone = planned.plan.left_alone, planned.plan.right_alone
+    return strengths_of(planned.every, places, alone, single=single, tuning=task.tuning.decision)
 
 
 def _probability(
-    task: Task, planned: Planned, linked: Positions, single: tuple[bool, bool]
+    task: Task, planned: Planned, linked: Positions, strengths: Strengths
 ) -> tuple[Vector, dict[int, Chance]]:
-    """How likely links are, and what chance gives, where entities of a side have one partner."""
-    surplus, plan, tuning = planned.surplus, planned.plan, task.tuning.decision
-    places = np.flatnonzero(planned.allowed)[linked]
-    alone = plan.left_alone, plan.right_alone
+    """How likely links of these strengths are, and what chance gives."""
     return decide(
-        strengths_of(planned.every, places, alone, single=single, tuning=tuning),
-        planned.kinds[surplus.left[linked]],
+        strengths,
+        planned.kinds[planned.surplus.left[linked]],
         given=planned.seeds[linked],
-        tuning=tuning,
+        tuning=task.tuning.decision,
     )
 
 
@@ -315,8 +327,14 @@ def outcome_of(
     return Outcome(
         links=links,
         ranked=pl.DataFrame(
-            {"left": best.left, "right": best.right, "rank": best.rank, "score": best.values}
-        ),
+            {
+                "left": best.left,
+                "right": best.right,
+                "rank": best.rank,
+                "score": best.values,
+                "strength": _weighed(decided, best),
+            }
+        ).fill_nan(None),
         nearest=pairs,
         gold_ranks=lambda rows, columns: ranks_of(surplus, prices, rows, columns, partner=partner),
         prices=(exact.left_prices, exact.right_prices) if exact else None,
@@ -326,9 +344,24 @@ def outcome_of(
         anchors=anchor_table(task.pair, refinement.anchors),
         dictionary_anchors=None if dictionary is None else anchor_table(task.pair, dictionary),
         diagnostics=replace(
-            figures_of(task, refinement, figures, plan), objective=objective, optimality_gap=gap
+            figures_of(task, refinement, figures, plan),
+            objective=objective,
+            optimality_gap=gap,
+            chances={
+                Kind(kind).name.lower(): chance.asdict() for kind, chance in decided.chances.items()
+            },
         ),
     )
+
+
+def _weighed(decided: Decided, pairs: Ranked) -> Vector:
+    """The strengths of those pairs that the plan gives an entity; not a number for others."""
+    surplus, weighed = decided.surplus, decided.weighed
+    partner = np.full(surplus.shape[0], -1, dtype=np.int64)
+    strength = np.full(surplus.shape[0], np.nan)
+    partner[surplus.left[weighed]] = surplus.right[weighed]
+    strength[surplus.left[weighed]] = decided.strengths.links
+    return np.where(partner[pairs.left] == pairs.right, strength[pairs.left], np.nan)
 
 
 def _exact(task: Task, surplus: Candidates, prices: Vector, report: Progress) -> Assignment | None:

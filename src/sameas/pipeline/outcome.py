@@ -19,6 +19,7 @@ from sameas.pipeline.phases import Phases
 from sameas.result.alignment import SCHEMAS, Alignment, Diagnostics
 from sameas.result.audit.record import Audit
 from sameas.result.changes import link_changes, staying_links
+from sameas.result.run_tables import LATER
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +32,7 @@ class Outcome:
     """left, right, score, confidence."""
     ranked: pl.DataFrame
     """left, right, rank, score: the best candidates of each left entity; equals share their mean
-    rank."""
+    rank. Where the plan links are weighed against chance, also their strength."""
     nearest: pl.DataFrame | None = None
     """left, right, score, confidence: all pairs among which the most confident of an unmatched
     entity is its best candidate. None: it is the one of the ranked pairs with the best score."""
@@ -178,8 +179,9 @@ def counted_ranks(ranked: pl.DataFrame) -> pl.DataFrame:
 
 
 def as_listed(name: str, table: pl.DataFrame) -> pl.DataFrame:
-    """The table with the columns and types of its schema."""
-    return table.select(list(SCHEMAS[name])).cast(SCHEMAS[name])
+    """The table with the columns and types of its schema; those that are not there are null."""
+    absent = [pl.lit(None).alias(column) for column in LATER if column not in table]
+    return table.with_columns(absent).select(list(SCHEMAS[name])).cast(SCHEMAS[name])
 
 
 def _unmatched(

@@ -30,7 +30,11 @@ _PAIR = {"left": pl.String, "right": pl.String}
 SCHEMAS = {
     "links": pl.Schema({**_PAIR, "score": pl.Float64, "confidence": pl.Float64}),
     "candidates": pl.Schema(
-        {**_PAIR, "rank": pl.Int64, "score": pl.Float64, "mean_rank": pl.Float64}
+        {
+            **_PAIR,
+            "rank": pl.Int64,
+            **dict.fromkeys(("score", "mean_rank", "strength"), pl.Float64),
+        }
     ),
     "unmatched": pl.Schema(
         {
@@ -93,6 +97,8 @@ class Diagnostics:
     """The log-odds a pair must exceed to be likelier than no link, after refinement."""
     thresholds: dict[str, float] | None = None
     """The same by kind of entity, where kinds are known."""
+    chances: dict[str, dict[str, float]] | None = None
+    """By kind of entity, what was taken to be chance (see ``Chance``), and the cut."""
     clusters: int | None = None
     """Where duplicates were looked for: how many clusters of two or more there are."""
     clustered_entities: int | None = None
@@ -139,10 +145,11 @@ class Alignment:
     """left, right, score, confidence. The score is the profit; after refinement, the log-odds of
     the pair above the threshold."""
     candidates: pl.DataFrame = field(init=False)
-    """left, right, rank, score, mean_rank: the best right entities of each left one. ``rank``
-    counts them from 1: the partner first, if there is one, then by the score less the price of
-    the right entity, which is high where other left entities want it too. So scores need not
-    fall. Candidates that are worth the same share the mean of their ranks, ``mean_rank``."""
+    """left, right, rank, score, mean_rank, strength: the best right entities of each left one.
+    ``rank`` counts them from 1: the partner first, if there is one, then by the score less the
+    price of the right entity, which is high where other left entities want it too. So scores need
+    not fall. Candidates that are worth the same share the mean of their ranks, ``mean_rank``.
+    ``strength`` is what the partner of the plan was weighed by, null for others."""
     unmatched: pl.DataFrame = field(init=False)
     """side, entity, reason (a ``Reason``), and the best candidate with its score, if any."""
     relations: pl.DataFrame | None = field(init=False)
@@ -158,7 +165,7 @@ class Alignment:
     """side, entity, price, where the exact solver was used: no pair's profit exceeds the sum of
     its two prices, which proves the links optimal."""
     audit: Audit | None = field(init=False)
-    """How good the links are, by decoys; None without refinement, with ``no_audit``, and where
+    """How good the links are, without labels; None without refinement, with ``no_audit``, and where
     there are too few links to tell."""
     clusters: Clusters | None = field(init=False)
     """Which entities are the same thing, where duplicates were looked for; None for two graphs."""
@@ -229,6 +236,7 @@ class Alignment:
             support=figures.languages or NO_SUPPORT,
             prices=self.prices,
             thresholds={"": figures.threshold or 0.0, **(figures.thresholds or {})},
+            chances=figures.chances or {},
         )
         return Decomposition(tables)
 

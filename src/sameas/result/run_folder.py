@@ -262,6 +262,8 @@ def _read_vectors(path: Path) -> tuple[pl.Series, Matrix]:
 
 def _with_counted_ranks(candidates: pl.DataFrame) -> pl.DataFrame:
     """The candidates of a run, also of a version in which equals shared their mean rank."""
+    if "strength" not in candidates.columns:
+        candidates = candidates.with_columns(strength=pl.lit(None, dtype=pl.Float64))
     if "mean_rank" in candidates.columns:
         return candidates
     counted = pl.int_range(1, pl.len() + 1).over("left")

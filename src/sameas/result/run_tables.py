@@ -59,9 +59,12 @@ FITS: dict[str, Callable[[Any], bool]] = {
     "dict[str, float]": lambda value: (
         isinstance(value, dict) and all(type(each) in (int, float) for each in value.values())
     ),
+    "dict[str, dict[str, float]]": lambda value: (
+        isinstance(value, dict) and all(map(FITS["dict[str, float]"], value.values()))
+    ),
 }
 """Whether a value that JSON held is of a type, by the annotation of its field."""
-LATER = ("mean_rank",)
+LATER = ("mean_rank", "strength")
 """Columns that folders of earlier versions do not have."""
 AGAIN = "run sameas align again"
 DAMAGED = f"is missing or damaged; {AGAIN}"

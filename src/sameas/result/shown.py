@@ -53,7 +53,10 @@ def _estimates(audit: Mapping[str, Any]) -> str:
     rows = [
         (title, audit[name], audit[f"{name}_low"], audit[f"{name}_high"])
         for name, title in ESTIMATES.items()
+        if audit[name] is not None
     ]
+    if audit.get("untold"):
+        rows.append((f"missed: cannot be told, {audit['untold']}", "", "", ""))
     return html_table(rows, header=("estimated without labels", "", "from", "to"))
 
 

@@ -1,7 +1,7 @@
 """Confidence from the plan's probability, by how often decoys are linked.
 
 The log-odds of a link being right are ln p + a - b ln(1 - p) for a probability p in the plan;
-a = 0 and b = 1 leave p as it is. The curve is monotone, so links keep their order.
+a = 0 and b = 1 leave p as it is. The curve is strictly monotone, so links keep their order.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sameas.compute.arrays import Vector
+from sameas.compute.odds import probability_at
 from sameas.options.tuning import TUNING, AuditTuning
 
 Histogram = tuple[Vector, Vector]
@@ -33,18 +34,27 @@ class Curve:
         Below one half it is never above the probability. Decoys were links that had been made;
         they say little about the leftovers, which compete with each other.
         """
-        p = np.clip(probability, TINY, 1 - TINY)
-        log_odds = np.log(p) + self.a - self.b * np.log1p(-p)
-        share: Vector = 1 / (1 + np.exp(-np.clip(log_odds, -500, 500)))
+        share = self._unlimited(probability)
         return np.where(probability < self.accept, np.minimum(share, probability), share)
 
-    def confidence(self, probability: Vector) -> Vector:
-        """The same for single links, at least one half for those that the plan makes.
+    def _unlimited(self, probability: Vector) -> Vector:
+        p = np.clip(probability, TINY, 1 - TINY)
+        return probability_at(np.log(p) + self.a - self.b * np.log1p(-p))
 
-        Which links are made is decided by the plan, unless an error is asked for.
+    def confidence(self, probability: Vector) -> Vector:
+        """The same for single links, at least one half for those that the decision makes.
+
+        Which links are made is decided before, unless an error is asked for. Where the least
+        likely of them are correct less often than one half, say in the share s, shares from s to
+        1 - s are drawn together to those from one half on. Links keep their order, and different
+        probabilities stay different.
         """
         share = self(probability)
-        return np.where(probability < self.accept, share, np.maximum(share, self.accept))
+        least = float(self._unlimited(np.array([self.accept]))[0])
+        if least >= self.accept:
+            return share
+        raised = np.where(share < 1 - least, self.accept + (share - least) / 2, share)
+        return np.where(probability < self.accept, share, raised)
 
     def bounded(self, tuning: AuditTuning = TUNING.audit) -> Curve:
         """The curve, kept within what decoys are trusted to tell.

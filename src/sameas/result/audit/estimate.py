@@ -1,10 +1,11 @@
-"""The audit of the links of a run: what decoys tell of wrong links and missed counterparts."""
+"""The audit of the links of a run: what decoys and runner-ups tell of wrong and missed links."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,6 +18,7 @@ from sameas.options.tuning import TUNING, AuditTuning
 from sameas.refinement.refine import Refinement
 from sameas.result.audit.calibration import Curve, Histogram, fit_curve, histogram, level_for
 from sameas.result.audit.decoys import BestMatches, draw_decoys, free_entities
+from sameas.result.audit.figures import Observed, figures_of, why_untold, wrong_links
 from sameas.result.audit.groups import groups_of
 from sameas.result.audit.record import Audit, Group, Point
 from sameas.similarity.model import Model
@@ -51,25 +53,25 @@ def audit_links(
     decoys_of = draw_decoys(model, refinement, chances, dict(zip(numbers, free, strict=True)), rng)
     sides = tuple(Side(*both, tuning) for both in zip(free, decoys_of, strict=True))
     probability = free[0].probability[free[0].partner >= 0]
-    binned, made = histogram(probability, tuning=tuning), probability[probability > accept]
-    best = estimate(sides, binned)
+    best = estimate(sides, histogram(probability, tuning=tuning))
     level = min_confidence
     if max_error is not None:
         level = max(level, level_for(best.curve(probability), max_error))
-    kept = probability[(best.curve.confidence(probability) if calibrated else probability) >= level]
+    kept = (best.curve.confidence(probability) if calibrated else probability) >= level
     counts = [int(free_entities(model.constraints, side).sum()) for side in (0, 1)]
-    samples = [estimate(sides, binned, made=made, rng=rng) for _ in range(tuning.samples)]
-    lucks = rng.standard_normal(tuning.samples).tolist()
+    wrong = sum(chance.wrong for chance in chances.values())
+    most = min(counts[side] for side in numbers)
+    observed = Observed(probability, kept, best.curve, wrong, most)
     decoys = {number: len(side.decoys.entity) for number, side in zip(numbers, sides, strict=True)}
     graph = (pair.left, pair.right)[numbers[0]]
     points = zip(POINTS, best.curve.confidence(np.array(POINTS)).tolist(), strict=True)
+    figures: dict[str, Any] = figures_of(observed, (counts[0], counts[1]), tuning=tuning)
     return Audit(
-        links=len(kept),
-        **_with_intervals(
-            _figures(best, kept, counts),
-            [_figures(each, kept, counts, luck) for each, luck in zip(samples, lucks, strict=True)],
-            tuning.outside,
-        ),
+        links=int(kept.sum()),
+        **figures,
+        untold=why_untold(observed, tuning=tuning),
+        wrong_by_decoys=wrong_links(observed, tuning=tuning).value,
+        wrong_by_runner_ups=observed.select(kept).runner_wrong,
         left_decoys=decoys.get(0, 0),
         right_decoys=decoys.get(1, 0),
         a=best.curve.a,
@@ -82,38 +84,6 @@ def audit_links(
             for group in _groups(by, labels, sides, best, level)
         ),
     )
-
-
-def _with_intervals(
-    figures: dict[str, float], samples: list[dict[str, float]], outside: float
-) -> dict[str, float]:
-    """Each figure with its ``low`` and ``high``, which enclose most of the samples and itself."""
-    enclosed = dict(figures)
-    for name, value in figures.items():
-        values = [each[name] for each in samples]
-        low, high = np.quantile(values, [outside, 1 - outside]).tolist()
-        enclosed |= {f"{name}_low": min(low, value), f"{name}_high": max(high, value)}
-    return enclosed
-
-
-def _figures(
-    estimated: Estimate, kept: Vector, counts: list[int], luck: float = 0.0
-) -> dict[str, float]:
-    """The figures of an estimate; ``luck`` is how many deviations more links are correct."""
-    confidence = estimated.curve(kept)
-    chance = np.sqrt((confidence * (1 - confidence)).sum())
-    right = float(np.clip(confidence.sum() + luck * chance, 0.0, len(kept)))
-    counterparts = max(estimated.counterparts, right)
-    precision, recall = right / max(len(kept), 1), right / max(counterparts, 1e-9)
-    return {
-        "right": right,
-        "precision": precision,
-        "recall": recall,
-        "f1": 2 * right / max(len(kept) + counterparts, 1e-9),
-        "missed": counterparts - right,
-        "left_without": max(1 - counterparts / max(counts[0], 1), 0.0),
-        "right_without": max(1 - counterparts / max(counts[1], 1), 0.0),
-    }
 
 
 def _groups(
@@ -171,9 +141,7 @@ class Side:
         )
         return everyone, decoys
 
-    def like_decoys(
-        self, weights: Vector | None = None, which: NDArray[np.bool_] | None = None
-    ) -> float:
+    def like_decoys(self, which: NDArray[np.bool_] | None = None) -> float:
         """How many entities (those of ``which``) have candidates like an entity without partner.
 
         Let u be the share of decoys whose best candidate is worse than an entity's. It is spread
@@ -184,7 +152,7 @@ class Side:
         """
         everyone, decoys = self.places
         chosen = everyone if which is None else everyone[which]
-        steps = np.bincount(decoys // 2, weights)
+        steps = np.bincount(decoys // 2)
         below = np.append(0.0, np.cumsum(steps)) / steps.sum()
         middle = (below[:-1] + below[1:]) / 2
         unlike = np.empty(2 * len(steps) + 1)
@@ -194,64 +162,29 @@ class Side:
         usual = steps @ shares[1::2] / steps.sum()
         return float(min(expected / usual, len(chosen)))
 
-    def without(self, weights: Vector) -> float:
-        """How many entities have no counterpart: those without a link, by the share of decoys."""
-        share = (weights @ (self.decoys.probability < self.tuning.silent) + 0.5) / (
-            weights.sum() + 1
-        )
-        silent = int((self.everyone.probability < self.tuning.silent).sum())
-        return float(min(silent / share, len(self.everyone.entity)))
-
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """What one weighing of the decoys tells."""
+    """What decoys tell."""
 
     curve: Curve
     wrong: list[Vector]
     """By side, for how many wrong links the link of each decoy stands."""
-    counterparts: float
-    """How many entities have a counterpart."""
 
 
-def estimate(
-    sides: tuple[Side, ...],
-    links: Histogram,
-    *,
-    made: Vector | None = None,
-    rng: np.random.Generator | None = None,
-) -> Estimate:
-    """The calibration and the number of counterparts.
-
-    With ``rng``, decoys have random weights (the Bayesian bootstrap), and one more of each side
-    has a link, with the probability of a random link that was ``made``: that no decoy was linked
-    does not mean that none ever is.
-    """
-    sizes = [len(side.decoys.entity) for side in sides]
-    weights = [np.ones(size) if rng is None else rng.exponential(size=size) for size in sizes]
-    alone = [side.like_decoys(each) for side, each in zip(sides, weights, strict=True)]
-    chances = [side.decoys.probability for side in sides]
-    more = []
-    if rng is not None and made is not None:
-        chances.append(rng.choice(made, len(sides)))
-        more.append(np.array(alone) / [each.sum() for each in weights])
+def estimate(sides: tuple[Side, ...], links: Histogram) -> Estimate:
+    """The calibration by which links hold as many wrong ones as decoys tell."""
+    alone = [side.like_decoys() for side in sides]
+    probability = np.concatenate([side.decoys.probability for side in sides])
     curve, tuning = Curve(), sides[0].tuning
     for _ in range(tuning.turns):
-        wrong = _wrong_links(sides, weights, alone, curve)
-        counts = np.concatenate([*wrong, *more])
-        curve = fit_curve(links, np.concatenate(chances), counts, tuning=tuning).bounded(tuning)
-    # Both sides have the same number of counterparts, at least as many as there are correct links.
-    # The side with fewer entities without one tells it better.
-    without = np.array([side.without(each) for side, each in zip(sides, weights, strict=True)])
-    every = np.array([len(side.everyone.entity) for side in sides])
-    counterparts = np.average(every - without, weights=1 / (without + 1) ** 2)
-    right = curve(sides[0].everyone.probability).sum()
-    return Estimate(curve, wrong, float(max(counterparts, right)))
+        wrong = _wrong_links(sides, alone, curve)
+        counts = np.concatenate(wrong)
+        curve = fit_curve(links, probability, counts, tuning=tuning).bounded(tuning)
+    return Estimate(curve, wrong)
 
 
-def _wrong_links(
-    sides: tuple[Side, ...], weights: list[Vector], alone: list[float], curve: Curve
-) -> list[Vector]:
+def _wrong_links(sides: tuple[Side, ...], alone: list[float], curve: Curve) -> list[Vector]:
     """By side, for how many wrong links the link of each decoy stands.
 
     A wrong link between two entities that both have no partner is told by the decoys of both
@@ -259,12 +192,12 @@ def _wrong_links(
     own link.
     """
     stands_for = []
-    for number, (side, each) in enumerate(zip(sides, weights, strict=True)):
-        partner, share = side.decoys.partner, np.ones(len(each))
+    for number, side in enumerate(sides):
+        partner, share = side.decoys.partner, np.ones(len(side.decoys.partner))
         if len(sides) == 2:
             other = sides[1 - number].everyone
             chance = np.zeros(max(int(partner.max()), int(other.entity.max(initial=0)), 0) + 1)
             chance[other.entity] = other.probability
             share = (1 + curve(chance[partner])) / 2
-        stands_for.append(np.where(partner >= 0, share * each * alone[number] / each.sum(), 0.0))
+        stands_for.append(np.where(partner >= 0, share * alone[number] / len(partner), 0.0))
     return stands_for

@@ -1,9 +1,9 @@
-"""Audit: how good a run is, as estimated from decoys."""
+"""Audit: how good a run is, as estimated without labels."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any
 
 from sameas.result.audit.calibration import Curve
@@ -31,7 +31,7 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True)
 class Audit:
-    """Estimates from decoys; ``low`` and ``high`` enclose 95% of the resampled ones.
+    """Estimates from decoys and runner-ups; the truth is mostly between ``low`` and ``high``.
 
     They are about the links that were found and kept, without those that were given.
     """
@@ -44,23 +44,29 @@ class Audit:
     precision: float
     precision_low: float
     precision_high: float
-    recall: float
-    recall_low: float
-    recall_high: float
-    f1: float
-    f1_low: float
-    f1_high: float
-    missed: float
-    """Counterparts that are there and were not found."""
-    missed_low: float
-    missed_high: float
-    left_without: float
+    recall: float | None
+    recall_low: float | None
+    recall_high: float | None
+    f1: float | None
+    f1_low: float | None
+    f1_high: float | None
+    missed: float | None
+    """Counterparts that are there and were not found; None where that cannot be told."""
+    missed_low: float | None
+    missed_high: float | None
+    untold: str | None = None
+    """Why the number of missed counterparts, and what follows from it, cannot be told."""
+    left_without: float | None
     """The share of left entities that have no counterpart."""
-    left_without_low: float
-    left_without_high: float
-    right_without: float
-    right_without_low: float
-    right_without_high: float
+    left_without_low: float | None
+    left_without_high: float | None
+    right_without: float | None
+    right_without_low: float | None
+    right_without_high: float | None
+    wrong_by_decoys: float | None = None
+    """How many links are wrong, as decoys tell; None in audits of earlier versions."""
+    wrong_by_runner_ups: float | None = None
+    """The same, as runner-ups tell."""
     left_decoys: int
     right_decoys: int
     a: float
@@ -89,7 +95,12 @@ def recorded_audit(values: Mapping[str, Any] | None) -> Audit | None:
     """The audit that ``asdict`` gave."""
     if values is None:
         return None
-    known = {field.name: values[field.name] for field in fields(Audit)}
+    later = {field.name for field in fields(Audit) if field.default is not MISSING}
+    known = {
+        field.name: values[field.name]
+        for field in fields(Audit)
+        if field.name in values or field.name not in later
+    }
     known["curve"] = tuple(Point(**each) for each in known["curve"])
     known["groups"] = tuple(Group(**each) for each in known["groups"])
     return Audit(**known)

@@ -12,8 +12,16 @@ from sameas.candidates.pairs import Candidates
 from sameas.errors import OptionError
 from sameas.options.options import Side
 from sameas.result.explanation import result
+from sameas.result.explanation.contradictions import contradictions_of
 from sameas.result.explanation.lookup import find_entity
-from sameas.result.explanation.result import SIDES, Comparison, Considered, Neighbours
+from sameas.result.explanation.result import (
+    SIDES,
+    Comparison,
+    Considered,
+    Contradiction,
+    Neighbours,
+    Weighing,
+)
 from sameas.result.explanation.sentences import Explanation
 from sameas.result.explanation.tables import RunTables
 from sameas.result.explanation.terms import Decomposition, Pair
@@ -83,6 +91,8 @@ class Question:
             exchange=self._exchange(),
             missing=self._missing(),
             neighbourhood=self._neighbourhood(),
+            weighing=self._weighing(),
+            against=self._against(),
             notes=self._notes(),
             weights={name: w for name, w in tables.weights.items() if used.get(name, True)},
         )
@@ -200,6 +210,46 @@ class Question:
         if score > 0:
             return None
         return result.Missing(-score, self.run.best_addition(self._pair(self.shown)))
+
+    # --- what chance gives, and what contradicts ---
+
+    def _weighing(self) -> Weighing | None:
+        """The pair that the details are about, against what chance was taken to give its kind."""
+        tables, shown = self.tables, self.shown
+        if not tables.refined:
+            return None
+        if shown < 0:  # no candidate: what chance gives is told by the kind alone
+            kind = tables.kind(self.entity) if self.near == 0 else next(iter(tables.chances), "")
+        else:
+            kind = tables.kind(self._pair(shown)[0])
+        figures = tables.chances.get(kind)
+        if figures is None:
+            return None
+        parts = self.compared[shown].parts if shown >= 0 else ()
+        return Weighing(
+            kind=kind,
+            links=round(figures.get("links", 0)),
+            runner_ups=round(figures.get("runners", 0)),
+            median=figures.get("median"),
+            high=figures.get("high"),
+            without=figures.get("unlinked", 0.0),
+            usual_cut=tables.tuning.decision.prior_cut,
+            runner_cut=figures.get("runner_cut"),
+            weight=figures.get("weight", 0.0),
+            cut=figures.get("cut", tables.tuning.decision.prior_cut),
+            wrong=figures.get("wrong", 0.0),
+            strength=None if shown < 0 else tables.strength(*self._pair(shown)),
+            given=any(part.kind == "known" for part in parts),
+        )
+
+    def _against(self) -> tuple[Contradiction, ...]:
+        """What speaks against the pair that the details are about."""
+        if self.shown < 0 or not self.tables.refined:
+            return ()
+        left, right = (
+            self.tables.types(side, place) for side, place in enumerate(self._pair(self.shown))
+        )
+        return contradictions_of(self.compared[self.shown], (left, right))
 
     # --- what else there is to say ---
 

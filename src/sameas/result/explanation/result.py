@@ -98,6 +98,59 @@ class Comparison:
 
 
 @dataclass(frozen=True)
+class Contradiction:
+    """Something that speaks against a pair: a part of its score, or one term of it."""
+
+    kind: Kind
+    score: float
+    """How much it takes off the score."""
+    relations: tuple[Relation, ...] = ()
+    """The attribute or relation."""
+    left: tuple[str, ...] = ()
+    """The values, neighbours or types of the left entity; empty for what it lacks."""
+    right: tuple[str, ...] = ()
+    text: str = ""
+    """How far apart two values are, or what differs in two names."""
+    count: int = 1
+    """How many terms that each say little are meant; the largest is named."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weighing:
+    """A pair against what chance was taken to give entities of its kind; strengths in log-odds.
+
+    None where a figure is not known: without runner-ups, or of a pair that was not weighed.
+    """
+
+    kind: str
+    """Individual, class, property or pun."""
+    links: int
+    """The links of this kind that were weighed, made or not."""
+    runner_ups: int
+    """Pairs that their entities would get if their partners were not there."""
+    median: float | None
+    """The strength that half of the runner-ups have, raised as wrong links are stronger."""
+    high: float | None
+    """The strength that one of ten has."""
+    without: float
+    """The share of the links whose entities were taken to have no counterpart."""
+    usual_cut: float
+    """The cut before runner-ups are looked at (the prior)."""
+    runner_cut: float | None
+    """The cut that runner-ups alone would give."""
+    weight: float
+    """How much of the way from the usual cut to that one was gone."""
+    cut: float
+    """The strength that a link needed."""
+    wrong: float
+    """How many links beyond the cut runner-ups expect to be wrong."""
+    strength: float | None
+    """That of the pair; None if the plan gave its entities no link or another one."""
+    given: bool
+    """Whether the pair was given as a known link, and so not weighed."""
+
+
+@dataclass(frozen=True)
 class Considered:
     """Another candidate of the entity, or of its partner."""
 

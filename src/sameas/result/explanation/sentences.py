@@ -19,9 +19,11 @@ from sameas.graph.iri import last_part
 from sameas.options.options import Side
 from sameas.options.tuning import TUNING
 from sameas.result.charts import waterfall_chart
+from sameas.result.explanation.contradictions import AGAINST
 from sameas.result.explanation.result import (
     Comparison,
     Considered,
+    Contradiction,
     Detail,
     Entity,
     Exchange,
@@ -31,6 +33,7 @@ from sameas.result.explanation.result import (
     Part,
     Reason,
     Relation,
+    Weighing,
 )
 from sameas.result.shown import explanation_html
 
@@ -47,8 +50,15 @@ TELLING = 0.02
 """Share of a part below which a pair of neighbours is not listed."""
 DRAWN = 12
 """Neighbours of each sort that are drawn; others are counted."""
-AGAINST = 1.0
-"""Log-odds from which an attribute is said to speak against a pair."""
+LISTED = 5
+"""Things that speak against a pair which are named; others are counted."""
+KINDS = {
+    "individual": "individuals",
+    "class": "classes",
+    "property": "properties",
+    "pun": "resources that are class and property",
+}
+"""What kinds of entities are called."""
 TITLES = {
     "name": "names",
     "meaning": "what the names mean",
@@ -131,6 +141,10 @@ class Explanation:
     exchange: Exchange | None
     missing: Missing | None
     neighbourhood: Neighbourhood | None
+    weighing: Weighing | None = None
+    """What chance was taken to be for this kind of entity, and how strong the pair is."""
+    against: tuple[Contradiction, ...] = ()
+    """What speaks against the pair that the details are about, most first."""
     notes: tuple[Note, ...] = ()
     weights: dict[str, float] = field(default_factory=dict)
     """What one unit of each kind of evidence was worth in the run; empty if that was not kept."""
@@ -244,6 +258,30 @@ def contradiction(part: Part) -> str:
         return ""
     what = cut(relation_text(worst.left_relations), 34)
     return f"{what} {worst.text or 'unlike'} speaks against, {worst.score:.1f}"
+
+
+def spoken(one: Contradiction, ends: tuple[str, str]) -> str:
+    """What speaks against a pair, in a few words; ``ends`` are the names of the two."""
+    what = cut(relation_text(one.relations), 34)
+    left, right = (_few(values) for values in (one.left, one.right))
+    if one.kind == "attributes":
+        apart = f", {one.text}" if one.text else ""
+        return f"{what}: {left} and {right}{apart}"
+    if one.kind == "types":
+        return f"types: {left or 'none'} and {right or 'none'}"
+    if one.kind in ("left lacks", "right lacks") and (left or right):
+        more = f" and {one.count - 1:,} more" if one.count > 1 else ""
+        return (
+            f"only {ends[0] if left else ends[1]} has [{what or 'itself'}: {left or right}]{more}"
+        )
+    return one.text or TITLES[one.kind]
+
+
+def _few(texts: Sequence[str]) -> str:
+    """The first two of some values or IRIs, and how many more there are."""
+    shown = [cut(last_part(text) if "://" in text else text, 34) for text in texts[:2]]
+    more = f" and {len(texts) - 2} more" if len(texts) > 2 else ""
+    return ", ".join(shown) + more
 
 
 def matters(part: Part) -> bool:

@@ -40,11 +40,30 @@ class RunTables:
     prices: pl.DataFrame | None
     thresholds: dict[str, float]
     """The threshold of each kind of entity; that of all is under ""."""
+    chances: dict[str, dict[str, float]]
+    """By kind, what was taken to be chance; empty of a version that did not keep it."""
+
+    def kind(self, left: int) -> str:
+        """What a left entity is."""
+        return Kind(self.pair.compared_kinds[0][left]).name.lower()
 
     def threshold(self, left: int) -> float:
         """What the score of a left entity's pair must exceed."""
-        kind = Kind(self.pair.compared_kinds[0][left]).name.lower()
-        return self.thresholds.get(kind, self.thresholds.get("", 0.0))
+        return self.thresholds.get(self.kind(left), self.thresholds.get("", 0.0))
+
+    def strength(self, left: int, right: int) -> float | None:
+        """How strong a pair was that the plan gave the left entity; None for others."""
+        uris = (graph.entities[one] for graph, one in zip(self.graphs, (left, right), strict=True))
+        one, other = uris
+        rows = self.candidates.filter(pl.col("left") == one, pl.col("right") == other)
+        strengths: list[float | None] = rows["strength"].to_list()
+        return strengths[0] if strengths else None
+
+    def types(self, side: int, position: int) -> list[str]:
+        """The types of an entity, by IRI."""
+        graph = self.graphs[side]
+        numbers = graph.types[graph.types[:, 0] == position, 1]
+        return sorted(graph.entities.gather(numbers).to_list())
 
     @property
     def refined(self) -> bool:
