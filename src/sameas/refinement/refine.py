@@ -183,7 +183,7 @@ def _refine_duplicates(
         settled = changes[-1] <= tuning.refinement.settled * len(now)
         if settled or turn >= rounds - 1:
             break
-        anchors = new
+        anchors, model = new, _taught(model, surplus, thresholds)
     for _ in range(tuning.duplicates.growths):
         grown = _grown(pairs, surplus, model)
         if len(grown.candidates) == len(pairs.candidates):
@@ -192,6 +192,17 @@ def _refine_duplicates(
         thresholds = duplicate_thresholds(pairs.candidates, kinds, tuning=tuning.duplicates)
         surplus = subtract_threshold(pairs.candidates, thresholds, kinds)
     return Refinement(pairs, anchors, relations, tuple(changes), thresholds, model.weights)
+
+
+def _taught(model: Model, surplus: Candidates, thresholds: Vector) -> Model:
+    """The model with what the pairs of one graph show about the wording of names."""
+    if model.traits is None:
+        return model
+    one_way = surplus.left < surplus.right
+    ends = surplus.left[one_way], surplus.right[one_way]
+    threshold = float(thresholds.mean())
+    traits = model.traits.taught(*ends, surplus.values[one_way].astype(np.float64), threshold)
+    return replace(model, traits=traits)
 
 
 def _grown(pairs: Pairs, surplus: Candidates, model: Model) -> Pairs:

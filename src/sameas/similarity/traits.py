@@ -44,6 +44,12 @@ class Traits:
         anchors = left, right, trust
         return Worths(self, {name: trait.learn(*anchors) for name, trait in known.items()})
 
+    def taught(self, left: Numbers, right: Numbers, surplus: Vector, threshold: float) -> Traits:
+        """The traits of one graph with what its own pairs show about wording."""
+        if self.wording is None:
+            return self
+        return replace(self, wording=self.wording.taught(left, right, surplus, threshold))
+
     def remember(self, left: Numbers, right: Numbers) -> None:
         """Compare those of these pairs that are new, all at once."""
         if self.attributes is not None:
@@ -86,7 +92,7 @@ def make_traits(
     alike, most = names.by_name(cosines), tuning.search.compare_all_up_to
     if pair.is_one_graph and pair.left.source.shape != "records":
         assert isinstance(cosines, MaxOverNames | RowProduct)
-        wording = read_wording(names.left, cosines, pair.left.names, tuning=tuning)
+        wording = read_wording(names.left, cosines, pair.left, tuning=tuning)
     elif not pair.is_one_graph and alike is not None and max(alike.shape) <= most:
         left, right = (evenly_spread(size, tuning.spelling.sample) for size in alike.shape)
         rivals = alike.alike(tuning.search.partners, only=(left, right))
