@@ -40,7 +40,7 @@ LEARNED = SLIP, SPELLED, INITIAL, SURNAME
 ARTICLES = frozenset(
     {"the", "an", "le", "la", "les", "der", "die", "das", "el", "los", "las", "il", "lo", "gli"}
 )
-"""Words that a name may have or lack, and is the same."""
+"""Words that a name may begin with or not, and is the same."""
 TITLES = frozenset(
     {"mr", "mrs", "ms", "miss", "dr", "doctor", "prof", "professor", "sir", "madam", "inspector"}
     | {"captain", "colonel", "general", "sergeant", "president", "saint", "monsieur", "madame"}
@@ -84,7 +84,8 @@ class Words:
             cosine, a, b = self.names.best(left, right)
         else:
             cosine, a, b = self.names.of(left, right), left, right
-        near = np.flatnonzero(cosine >= self.tuning.alike)
+        texts = self.plain.gather(a).to_list(), self.plain.gather(b).to_list()
+        near = np.flatnonzero((cosine >= self.tuning.alike) | (edits(*texts) <= 1))
         levels = np.full(len(left), UNALIKE, dtype=np.uint8)
         people = self.people[left[near]] & self.people[right[near]]
         levels[near] = self._levels(a[near], b[near], people)
@@ -93,7 +94,7 @@ class Words:
     def _levels(self, a: Positions, b: Positions, people: Mask) -> NDArray[np.uint8]:
         """How the words of pairs of names, by number, compare."""
         size = len(a)
-        met = self._met(a, b)
+        met = self._met(a, b, people)
         counts = [np.bincount(side["pair"].to_numpy(), minlength=size) for side in met.left]
         sums = [self._sums(side, size) for side in met.left]
         extra = np.maximum(*sums)
@@ -112,10 +113,11 @@ class Words:
         levels = np.where(slips < UNALIKE, slips, levels)
         nothing = (counts[0] == 0) & (counts[1] == 0) & (levels != NUMBERS) & (slips == UNALIKE)
         initial = np.bincount(met.alike["pair"].to_numpy(), minlength=size) > 0
-        levels = np.where(nothing, np.where(initial, INITIAL, SAME), levels)
+        initials = np.where(self._in_order(a, b, initial), INITIAL, MUCH)
+        levels = np.where(nothing, np.where(initial, initials, SAME), levels)
         return levels.astype(np.uint8)
 
-    def _met(self, a: Positions, b: Positions) -> _Met:
+    def _met(self, a: Positions, b: Positions, people: Mask) -> _Met:
         """The words that the names of pairs have in common, and those that they do not."""
         pairs = pl.DataFrame({"pair": np.arange(len(a)), "a": a, "b": b})
         ours, theirs = (
@@ -124,11 +126,11 @@ class Words:
         )
         both = ours.join(theirs, on=["pair", "word"])
         rest = [side.join(both, on=["pair", "word"], how="anti") for side in (ours, theirs)]
-        # A title that the other name lacks says nothing.
-        titled = [side.filter("title").select("pair").unique() for side in rest]
+        titled = [self._marks(side, len(a), self._is_title) for side in rest]
+        # A title of a person that the other name lacks says nothing.
+        untitled = people & ~(titled[0] & titled[1])
         rest = [
-            side.filter(~pl.col("title") | pl.Series(side["pair"].is_in(other["pair"].implode())))
-            for side, other in zip(rest, reversed(titled), strict=True)
+            side.filter(~(self._is_title[side["word"]] & untitled[side["pair"]])) for side in rest
         ]
         met = rest[0].join(rest[1], on="pair")
         short = met.filter(pl.col("initial") | pl.col("initial_right"))
@@ -148,8 +150,8 @@ class Words:
         """Which names are one edit apart, and how: SLIP, SPELLED, KNOWN, or UNALIKE if not.
 
         An edit is looked for in the whole name, where it may be a space, and in a single word
-        that is left of each, wherever it stands. Numbers are not misspelled, and a letter that
-        stands alone is no misspelling of a word.
+        that is left of each, wherever it stands. Numbers are not misspelled, a letter that stands
+        alone is no misspelling of a word, and another first letter may well make another word.
         """
         size = len(a)
         counts = [np.bincount(side["pair"].to_numpy(), minlength=size) for side in met.left]
@@ -171,8 +173,19 @@ class Words:
         several = np.array([" " in x and " " in y for x, y in zip(one, other, strict=True)], bool)
         strange = self._any(met.left, size, self._is_strange)[some]
         slip = np.where((several & long) | (swapped & single), SLIP, SPELLED)
-        levels[some] = np.where(apart <= 1, np.where(strange, slip, KNOWN), UNALIKE)
+        begun = np.array([x[:1] == y[:1] for x, y in zip(*texts, strict=True)], dtype=np.bool_)
+        slip = np.where(begun | ~single, slip, np.where(several & long, SPELLED, KNOWN))
+        slip = np.where(strange, slip, KNOWN)
+        levels[some] = np.where(apart <= 1, slip, UNALIKE)
         return levels
+
+    def _in_order(self, a: Positions, b: Positions, which: Mask) -> Mask:
+        """Which names have words and the initials for them in one order."""
+        ordered = np.zeros(len(a), dtype=np.bool_)
+        for place in np.flatnonzero(which):
+            words = zip(self.plain[int(a[place])].split(), self.plain[int(b[place])].split())
+            ordered[place] = all(x == y or x == y[0] or x[0] == y for x, y in words)
+        return ordered
 
     def _is_surname(self, a: Positions, b: Positions) -> Mask:
         """Which pairs of names are one word, and several that end in it."""
@@ -201,6 +214,10 @@ class Words:
     @cached_property
     def _is_number(self) -> Mask:
         return self.texts.str.contains(r"\d").to_numpy()
+
+    @cached_property
+    def _is_title(self) -> Mask:
+        return self.texts.is_in(list(TITLES)).to_numpy()
 
     @cached_property
     def _is_letter(self) -> Mask:
@@ -321,28 +338,34 @@ def _words(
     table = (
         pl.DataFrame({"name": np.arange(len(plain)), "word": plain.str.split(" ")})
         .explode("word")
-        .filter(pl.col("word") != "", ~pl.col("word").is_in(list(ARTICLES)))
-        .unique(maintain_order=True)
+        .filter(pl.col("word") != "")
     )
+    first = pl.int_range(pl.len()).over("name") == 0
+    article = pl.col("word").is_in(list(ARTICLES)) & (first | (pl.col("word") == "the"))
+    table = table.filter(~(article & (pl.len().over("name") > 1)))
+    again = pl.int_range(pl.len()).over("name", "word")
+    # A word that a name repeats is one more word.
+    repeated = pl.when(again > 0).then(pl.format("{}*{}", "word", again))
+    table = table.with_columns(word=repeated.otherwise("word"))
     short = pl.DataFrame({"name": np.arange(len(plain)), "word": texts.str.extract_all(INITIALS)})
     short = short.explode("word").drop_nulls()
     short = short.with_columns(word=folded(short["word"]), initial=True).unique()
     table = table.join(short, on=["name", "word"], how="left", maintain_order="left")
-    table = table.with_columns(
-        pl.col("initial").fill_null(False), title=pl.col("word").is_in(list(TITLES))
-    )
+    table = table.with_columns(pl.col("initial").fill_null(False))
     every = table["word"].unique().sort()
     bare = table.group_by("name", maintain_order=True).agg(pl.col("word").str.join(" "))
     whole = pl.DataFrame({"name": np.arange(len(plain))}).join(bare, on="name", how="left")
     words = table.with_columns(word=every.search_sorted(table["word"]).cast(pl.Int64))
     counts = np.bincount(words["word"].to_numpy(), minlength=len(every))
+    rarity = -np.log(counts / max(len(plain), 1))
+    rarity[every.is_in(list(TITLES)).to_numpy()] = 0.0
     return Words(
         names=names,
         words=words,
         plain=whole.sort("name")["word"].fill_null(""),
         signs=texts.str.count_matches(SIGNS).to_numpy().astype(np.int64),
         texts=every,
-        rarity=-np.log(counts / max(len(plain), 1)),
+        rarity=rarity,
         people=people,
         tuning=tuning,
     )
