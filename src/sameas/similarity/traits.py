@@ -93,9 +93,12 @@ def make_traits(
     if pair.is_one_graph and pair.left.source.shape != "records":
         assert isinstance(cosines, MaxOverNames | RowProduct)
         wording = read_wording(names.left, cosines, pair.left, tuning=tuning)
-    elif not pair.is_one_graph and alike is not None and max(alike.shape) <= most:
+    elif alike is not None and max(alike.shape) <= most:
         left, right = (evenly_spread(size, tuning.spelling.sample) for size in alike.shape)
         rivals = alike.alike(tuning.search.partners, only=(left, right))
+        if pair.is_one_graph:
+            one, other = np.divmod(rivals, alike.shape[1])
+            rivals = rivals[one != other]
         spelling = read_spelling((names.left, names.right), alike, rivals, tuning=tuning)
     attributes = read_attributes(pair, tuning=tuning)
     traits = Traits(types_of(pair, tuning=tuning.types), attributes, spelling, wording)
