@@ -200,8 +200,8 @@ def _taught(model: Model, surplus: Candidates, thresholds: Vector) -> Model:
         return model
     one_way = surplus.left < surplus.right
     ends = surplus.left[one_way], surplus.right[one_way]
-    threshold = float(thresholds.mean())
-    traits = model.traits.taught(*ends, surplus.values[one_way].astype(np.float64), threshold)
+    values = surplus.values[one_way].astype(np.float64)
+    traits = model.traits.taught(*ends, values, thresholds[model.constraints.kinds[0][ends[0]]])
     return replace(model, traits=traits)
 
 

@@ -7,6 +7,7 @@ misspelled or shortened are not.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -28,13 +29,15 @@ from sameas.text.folding import folded
 SAME, SLIP, SPELLED, KNOWN, INITIAL, SURNAME, LITTLE, MUCH, STRANGE, REPLACED, NUMBERS, UNALIKE = (
     range(12)
 )
-"""The same words; one edit apart in a long word of several, or two letters swapped; one edit apart
-otherwise; one edit apart, and both are words of other names, too; initials in place of words; the
+"""The same words; one edit apart in a long word of several, by a plural, or by two letters swapped;
+one edit apart otherwise; one edit apart, and both are words of other names, too; initials in place of words; the
 surname alone of a person; little more in one name, or much more; a word that no other name has in
 place of another, or known words in place of others; other numbers; or names that are not alike
 anyway."""
 LEARNED = SLIP, SPELLED, INITIAL, SURNAME
 """What the graph itself shows the worth of: how often such pairs fit in all else."""
+APART = REPLACED, NUMBERS
+"""What two things are told apart by."""
 
 
 ARTICLES = frozenset(
@@ -49,6 +52,7 @@ TITLES = frozenset(
 """Titles of people: a name may have one or lack it, but Mr. is not Mrs."""
 PERSONS = frozenset({"person", "people", "human", "human being", "character", "individual"})
 """What graphs call the type of people."""
+ACRONYM = re.compile(r"(.+?)\s*\((\w{2,})\)")
 INITIALS, SIGNS = r"\b(\p{L})\.", r"[+#]"
 """A letter with a full stop is short for a word; R is a language of its own, as are C and C++."""
 
@@ -175,7 +179,9 @@ class Words:
         slip = np.where((several & long) | (swapped & single), SLIP, SPELLED)
         begun = np.array([x[:1] == y[:1] for x, y in zip(*texts, strict=True)], dtype=np.bool_)
         slip = np.where(begun | ~single, slip, np.where(several & long, SPELLED, KNOWN))
+        plural = [x.rstrip("es") == y.rstrip("es") for x, y in zip(*texts, strict=True)]
         slip = np.where(strange, slip, KNOWN)
+        slip = np.where(single & np.array(plural, dtype=np.bool_), SLIP, slip)
         levels[some] = np.where(apart <= 1, slip, UNALIKE)
         return levels
 
@@ -188,12 +194,21 @@ class Words:
         return ordered
 
     def _is_surname(self, a: Positions, b: Positions) -> Mask:
-        """Which pairs of names are one word, and several that end in it."""
+        """Which pairs of names are one word, and several that end in it as no others do."""
         both = pl.DataFrame({"a": self._bare.gather(a), "b": self._bare.gather(b)})
-        return both.select(
-            (pl.col("a").str.ends_with(" " + pl.col("b")) & ~pl.col("b").str.contains(" "))
-            | (pl.col("b").str.ends_with(" " + pl.col("a")) & ~pl.col("a").str.contains(" "))
-        )["a"].to_numpy()
+        ends = both.select(
+            short=pl.when(pl.col("a").str.ends_with(" " + pl.col("b")))
+            .then("b")
+            .when(pl.col("b").str.ends_with(" " + pl.col("a")))
+            .then("a")
+        )["short"]
+        return ends.is_in(self._surnames.implode()).fill_null(False).to_numpy()
+
+    @cached_property
+    def _surnames(self) -> pl.Series:
+        """The last words that one name of several words ends in."""
+        last = self._bare.unique().str.extract(r" (\S+)$").drop_nulls()
+        return last.filter(last.is_unique())
 
     @cached_property
     def _bare(self) -> pl.Series:
@@ -262,7 +277,7 @@ class Wording:
         return self.words.compare
 
     def taught(
-        self, left: Numbers, right: Numbers, surplus: Vector, threshold: float
+        self, left: Numbers, right: Numbers, surplus: Vector, thresholds: Vector
     ) -> Wording:
         """The wording with worths that suit how likely pairs are by all that is known of them.
 
@@ -275,6 +290,9 @@ class Wording:
         prior, usual = self.words.tuning.prior, np.array(self.words.tuning.worth)
         for level in LEARNED:
             here = levels == level
+            if not here.any():
+                continue
+            threshold = float(thresholds[here].mean())
             before = self.name_weight + usual[level] - threshold
             share = float(likely[here].sum()) + prior / (1 + np.exp(-before))
             share /= int(here.sum()) + prior
@@ -310,6 +328,20 @@ def edits(one: list[str], other: list[str]) -> NDArray[np.int64]:
     return np.minimum(counts, 2)
 
 
+def without_acronym(name: str) -> str:
+    """A name without the acronym of its words that follows in brackets.
+
+    >>> without_acronym("Institute of Construction (IOC)"), without_acronym("Oasis (band)")
+    ('Institute of Construction', 'Oasis (band)')
+    """
+    if not (match := ACRONYM.fullmatch(name)):
+        return name
+    words, acronym = match[1].lower().replace("-", " ").split(), match[2].lower()
+    first = "".join(word[0] for word in words)
+    telling = "".join(word[0] for word in words if len(word) > 3)
+    return match[1] if acronym in (first, telling) else name
+
+
 def read_wording(
     texts: pl.Series,
     names: MaxOverNames | RowProduct,
@@ -334,7 +366,7 @@ def _words(
     texts: pl.Series, names: MaxOverNames | RowProduct, people: Mask, tuning: WordingTuning
 ) -> Words:
     """The words of names."""
-    plain = folded(texts)
+    plain = folded(texts.map_elements(without_acronym, return_dtype=pl.String))
     table = (
         pl.DataFrame({"name": np.arange(len(plain)), "word": plain.str.split(" ")})
         .explode("word")
@@ -374,6 +406,9 @@ def _words(
 def _people(graph: MatchedGraph) -> Mask:
     """Which entities have a type, or another value, that says they are people."""
     people = np.zeros(len(graph.entities), dtype=np.bool_)
+    persons = folded(graph.names).is_in(list(PERSONS)).to_numpy()
+    entity, kind = graph.types.T
+    people[entity[persons[kind]]] = True
     said = folded(graph.attributes["value"].str.slice(0, 20)).is_in(list(PERSONS)).to_numpy()
     subjects = graph.attribute_entities[said]
     people[subjects[subjects >= 0]] = True
