@@ -317,7 +317,7 @@ class WordingTuning:
     little: float = chosen(0.3, "share of rarity", DUPLICATES)
     """The share of a name's rarity up to which further words are little."""
     worth: tuple[float, ...] = chosen(
-        (6.0, 4.5, 2.0, -4.0, 2.5, 0.0, 1.0, -5.0, -1.0, -8.0, -10.0, -6.0), "log-odds", DUPLICATES
+        (6.0, 4.5, 0.0, -4.0, 2.5, 0.0, 1.0, -5.0, -1.0, -8.0, -10.0, -6.0), "log-odds", DUPLICATES
     )
     """What it says if words are the same, slipped, misspelled, known, initials, surnames, little
     more, much more, strange, others, or other numbers; or if names are not alike at all."""

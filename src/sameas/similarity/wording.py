@@ -17,6 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import cpdist
+from scipy.special import expit
 
 from sameas.compute.arrays import Mask, Numbers, Positions, Vector
 from sameas.graph.matched import MatchedGraph
@@ -40,6 +41,8 @@ APART = REPLACED, NUMBERS
 """What two things are told apart by."""
 
 
+STEPS = 100
+"""Steps in which a share is found; its likelihood has one maximum."""
 ARTICLES = frozenset(
     {"the", "an", "le", "la", "les", "der", "die", "das", "el", "los", "las", "il", "lo", "gli"}
 )
@@ -180,7 +183,7 @@ class Words:
         begun = np.array([x[:1] == y[:1] for x, y in zip(*texts, strict=True)], dtype=np.bool_)
         slip = np.where(begun | ~single, slip, np.where(several & long, SPELLED, KNOWN))
         plural = [x.rstrip("es") == y.rstrip("es") for x, y in zip(*texts, strict=True)]
-        slip = np.where(strange, slip, KNOWN)
+        slip = np.where(strange & (several | long | swapped), slip, KNOWN)
         slip = np.where(single & np.array(plural, dtype=np.bool_), SLIP, slip)
         levels[some] = np.where(apart <= 1, slip, UNALIKE)
         return levels
@@ -279,24 +282,22 @@ class Wording:
     def taught(
         self, left: Numbers, right: Numbers, surplus: Vector, thresholds: Vector
     ) -> Wording:
-        """The wording with worths that suit how likely pairs are by all that is known of them.
+        """The wording with worths that suit all else that is known of pairs.
 
-        One step of expectation maximization: of the pairs whose words compare in some way, the
-        share that seems to be the same is what that way says; the worth before counts like some
-        pairs.
+        Of the pairs whose words compare in some way, a share is the same; the likeliest share,
+        given how well pairs fit in all else, is found by expectation maximization. The usual worth
+        counts like some pairs.
         """
         levels, worth = self.compare(left, right)[0], np.array(self.worth)
-        likely = 1 / (1 + np.exp(-np.clip(surplus, -60.0, 60.0)))
-        prior, usual = self.words.tuning.prior, np.array(self.words.tuning.worth)
+        tuning, others = self.words.tuning, surplus + thresholds - self.name_weight - worth[levels]
         for level in LEARNED:
             here = levels == level
             if not here.any():
                 continue
             threshold = float(thresholds[here].mean())
-            before = self.name_weight + usual[level] - threshold
-            share = float(likely[here].sum()) + prior / (1 + np.exp(-before))
-            share /= int(here.sum()) + prior
-            worth[level] = np.log(share / (1 - share)) + threshold - self.name_weight
+            usual = self.name_weight + tuning.worth[level] - threshold
+            log_odds = likeliest(others[here], usual, tuning.prior)
+            worth[level] = log_odds + threshold - self.name_weight
         return replace(self, worth=tuple(worth.tolist()))
 
     def learn(self, left: Positions, right: Positions, trust: Vector) -> Terms:
@@ -314,6 +315,19 @@ class Wording:
             return np.asarray(worth[levels] + lost - shared)[:, None]
 
         return terms
+
+
+def likeliest(ratios: Vector, usual: float, prior: float) -> float:
+    """The log-odds of the share of pairs that are the same, given what else speaks for each.
+
+    ``ratios`` are log-likelihood ratios; the ``usual`` log-odds count like so many pairs.
+    """
+    log_odds, before = usual, prior * expit(usual)
+    for _ in range(STEPS):
+        share = (float(expit(log_odds + ratios).sum()) + before) / (len(ratios) + prior)
+        share = min(max(share, 1e-9), 1 - 1e-9)
+        log_odds = float(np.log(share / (1 - share)))
+    return log_odds
 
 
 def edits(one: list[str], other: list[str]) -> NDArray[np.int64]:
