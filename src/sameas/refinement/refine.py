@@ -88,6 +88,8 @@ class Refinement:
     """For each kind, the score that a link must exceed; None if the plan is to find it."""
     weights: Weights
     """What the scores were made with."""
+    wording: tuple[float, ...] | None = None
+    """Within one graph: what was learned about the words of names."""
     dictionary_anchors: Anchors | None = None
     """The anchors that a dictionary was learnt from, where there is one."""
 
@@ -191,7 +193,9 @@ def _refine_duplicates(
         pairs = _with_evidence(grown, anchors, relations, model)
         thresholds = duplicate_thresholds(pairs.candidates, kinds, tuning=tuning.duplicates)
         surplus = subtract_threshold(pairs.candidates, thresholds, kinds)
-    return Refinement(pairs, anchors, relations, tuple(changes), thresholds, model.weights)
+    wording = None if model.traits is None else model.traits.wording
+    worth = None if wording is None else wording.worth
+    return Refinement(pairs, anchors, relations, tuple(changes), thresholds, model.weights, worth)
 
 
 def _taught(model: Model, surplus: Candidates, thresholds: Vector) -> Model:

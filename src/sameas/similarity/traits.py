@@ -44,13 +44,17 @@ class Traits:
         anchors = left, right, trust
         return Worths(self, {name: trait.learn(*anchors) for name, trait in known.items()})
 
-    def taught(
-        self, left: Numbers, right: Numbers, surplus: Vector, thresholds: Vector
-    ) -> Traits:
+    def taught(self, left: Numbers, right: Numbers, surplus: Vector, thresholds: Vector) -> Traits:
         """The traits of one graph with what its pairs, above their thresholds, show of wording."""
         if self.wording is None:
             return self
         return replace(self, wording=self.wording.taught(left, right, surplus, thresholds))
+
+    def with_wording(self, worth: tuple[float, ...]) -> Traits:
+        """The traits of one graph with these worths of wording."""
+        if self.wording is None:
+            return self
+        return replace(self, wording=replace(self.wording, worth=worth))
 
     def remember(self, left: Numbers, right: Numbers) -> None:
         """Compare those of these pairs that are new, all at once."""
@@ -115,9 +119,7 @@ def make_traits(
     )
 
 
-def _siblings(
-    wording: Wording, names: MaxOverNames, tuning: Tuning
-) -> tuple[Positions, Positions]:
+def _siblings(wording: Wording, names: MaxOverNames, tuning: Tuning) -> tuple[Positions, Positions]:
     """Pairs of one graph whose names are alike but for words that tell two things apart."""
     size = names.shape[0]
     sample = evenly_spread(size, tuning.spelling.sample)

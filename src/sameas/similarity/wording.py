@@ -31,10 +31,10 @@ SAME, SLIP, SPELLED, KNOWN, INITIAL, SURNAME, LITTLE, MUCH, STRANGE, REPLACED, N
     range(12)
 )
 """The same words; one edit apart in a long word of several, by a plural, or by two letters swapped;
-one edit apart otherwise; one edit apart, and both are words of other names, too; initials in place of words; the
-surname alone of a person; little more in one name, or much more; a word that no other name has in
-place of another, or known words in place of others; other numbers; or names that are not alike
-anyway."""
+one edit apart otherwise; one edit apart, and both are words of other names, too; initials in place
+of words; the surname alone of a person; little more in one name, or much more; a word that no other
+name has in place of another, or known words in place of others; other numbers; or names that are
+not alike anyway."""
 LEARNED = SLIP, SPELLED, INITIAL, SURNAME
 """What the graph itself shows the worth of: how often such pairs fit in all else."""
 APART = REPLACED, NUMBERS
@@ -162,38 +162,52 @@ class Words:
         """
         size = len(a)
         counts = [np.bincount(side["pair"].to_numpy(), minlength=size) for side in met.left]
-        levels = np.full(size, UNALIKE)
-        some = (counts[0] > 0) | (counts[1] > 0)
-        some &= ~self._any(met.left, size, self._is_number | self._is_letter)
-        some = np.flatnonzero(some & (self.signs[a] == self.signs[b]))
-        one, other = (self.plain.gather(side[some]).to_list() for side in (a, b))
-        apart = edits(one, other)
+        fit = ((counts[0] > 0) | (counts[1] > 0)) & (self.signs[a] == self.signs[b])
+        some = np.flatnonzero(fit & ~self._any(met.left, size, self._is_number | self._is_letter))
+        names = [self.plain.gather(side[some]).to_list() for side in (a, b)]
         single = (counts[0][some] == 1) & (counts[1][some] == 1)
-        words = [np.zeros(size, dtype=np.int64) for _ in met.left]
-        for found, side in zip(words, met.left, strict=True):
-            found[side["pair"].to_numpy()] = side["word"].to_numpy()
-        texts = [self.texts.gather(found[some]).to_list() for found in words]
-        apart = np.where(single, np.minimum(apart, edits(*texts)), apart)
-        swapped = np.array([sorted(x) == sorted(y) for x, y in zip(one, other, strict=True)], bool)
-        longest = np.array([max(len(x), len(y)) for x, y in zip(*texts, strict=True)], dtype=int)
-        long = np.where(single, longest, self.tuning.longer) >= self.tuning.longer
-        several = np.array([" " in x and " " in y for x, y in zip(one, other, strict=True)], bool)
+        words = [self._last(side, size)[some] for side in met.left]
+        texts = [self.texts.gather(side).to_list() for side in words]
         strange = self._any(met.left, size, self._is_strange)[some]
-        slip = np.where((several & long) | (swapped & single), SLIP, SPELLED)
-        begun = np.array([x[:1] == y[:1] for x, y in zip(*texts, strict=True)], dtype=np.bool_)
-        slip = np.where(begun | ~single, slip, np.where(several & long, SPELLED, KNOWN))
+        apart = np.where(single, np.minimum(edits(*names), edits(*texts)), edits(*names))
+        kinds = [self._kind_of_slip(*four) for four in zip(*names, *texts, strict=True)]
+        spaced = [SLIP if " " in x and " " in y else SPELLED for x, y in zip(*names, strict=True)]
+        kind = np.where(single, np.array(kinds, dtype=np.int64).reshape(-1), np.array(spaced, int))
         plural = [x.rstrip("es") == y.rstrip("es") for x, y in zip(*texts, strict=True)]
-        slip = np.where(strange & (several | long | swapped), slip, KNOWN)
-        slip = np.where(single & np.array(plural, dtype=np.bool_), SLIP, slip)
-        levels[some] = np.where(apart <= 1, slip, UNALIKE)
+        kind = np.where(strange, kind, KNOWN)
+        kind = np.where(single & np.array(plural, dtype=np.bool_), SLIP, kind)
+        levels = np.full(size, UNALIKE)
+        levels[some] = np.where(apart <= 1, kind, UNALIKE)
         return levels
+
+    def _kind_of_slip(self, one: str, other: str, word: str, with_word: str) -> int:
+        """How two names that differ in a single word each differ, if by one edit.
+
+        "Potsmouth Harbour" is a slip, "Dinar" may be another currency than "Denar".
+        """
+        several = " " in one and " " in other
+        long = max(len(word), len(with_word)) >= self.tuning.longer
+        swapped = sorted(word) == sorted(with_word)
+        if word[:1] != with_word[:1]:
+            return SPELLED if several and long else KNOWN
+        if swapped or (several and long):
+            return SLIP
+        return SPELLED if several or long else KNOWN
+
+    def _last(self, side: pl.DataFrame, size: int) -> Positions:
+        """A word of each pair; the first of all words where it has none."""
+        words = np.zeros(size, dtype=np.int64)
+        words[side["pair"].to_numpy()] = side["word"].to_numpy()
+        return words
 
     def _in_order(self, a: Positions, b: Positions, which: Mask) -> Mask:
         """Which names have words and the initials for them in one order."""
         ordered = np.zeros(len(a), dtype=np.bool_)
         for place in np.flatnonzero(which):
-            words = zip(self.plain[int(a[place])].split(), self.plain[int(b[place])].split())
-            ordered[place] = all(x == y or x == y[0] or x[0] == y for x, y in words)
+            ours, theirs = (self.plain[int(side[place])].split() for side in (a, b))
+            ordered[place] = len(ours) == len(theirs) and all(
+                x == y or x == y[0] or x[0] == y for x, y in zip(ours, theirs, strict=True)
+            )
         return ordered
 
     def _is_surname(self, a: Positions, b: Positions) -> Mask:
@@ -211,7 +225,8 @@ class Words:
     def _surnames(self) -> pl.Series:
         """The last words that one name of several words ends in."""
         last = self._bare.unique().str.extract(r" (\S+)$").drop_nulls()
-        return last.filter(last.is_unique())
+        once: pl.Series = last.filter(last.is_unique())
+        return once
 
     @cached_property
     def _bare(self) -> pl.Series:
@@ -279,9 +294,7 @@ class Wording:
         """How the words of the best-fitting names of pairs compare."""
         return self.words.compare
 
-    def taught(
-        self, left: Numbers, right: Numbers, surplus: Vector, thresholds: Vector
-    ) -> Wording:
+    def taught(self, left: Numbers, right: Numbers, surplus: Vector, thresholds: Vector) -> Wording:
         """The wording with worths that suit all else that is known of pairs.
 
         Of the pairs whose words compare in some way, a share is the same; the likeliest share,
@@ -339,7 +352,8 @@ def edits(one: list[str], other: list[str]) -> NDArray[np.int64]:
     if not one:
         return np.zeros(0, dtype=np.int64)
     counts = cpdist(one, other, scorer=OSA.distance, score_cutoff=1, dtype=np.int64)
-    return np.minimum(counts, 2)
+    few: NDArray[np.int64] = np.minimum(counts, 2)
+    return few
 
 
 def without_acronym(name: str) -> str:
