@@ -23,6 +23,15 @@ class ScoredPairs:
     right: Positions
     scores: Vector
 
+    def apart(self, pairs: Positions, score: float) -> ScoredPairs:
+        """These, and pairs that are two whatever else speaks for them; shape (k, 2)."""
+        return ScoredPairs(
+            self.size,
+            np.append(self.left, pairs[:, 0]),
+            np.append(self.right, pairs[:, 1]),
+            np.append(self.scores, np.full(len(pairs), -score * self.size)),
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Join:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +12,6 @@ import click
 from sameas.cli.align import described
 from sameas.cli.command import (
     INPUT,
-    START,
     command,
     is_quiet,
     is_verbose,
@@ -24,7 +21,7 @@ from sameas.cli.command import (
     say,
 )
 from sameas.cli.convert import note_not_held
-from sameas.cli.output import Output, finished_phases, timed
+from sameas.cli.output import Output, finished_phases, taken, timed, write_clusters
 from sameas.formats.files import address_of
 from sameas.graph.rdf.reading import Reading
 from sameas.options.declare import Option
@@ -116,10 +113,7 @@ def dedupe(
             progress=progress,
             checkpoint=finished_phases(out),
         )
-        seconds.update(alignment.seconds)
-        with timed("writing", seconds, progress):
-            not_held = write_out(alignment)
-        shutil.rmtree(finished_phases(out), ignore_errors=True)
+        not_held = write_clusters(output, write_out, alignment, seconds, progress)
     values = _values(alignment, seconds, out, not_held)
     note_not_held(out, not_held)
     if output.is_printed:
@@ -143,8 +137,6 @@ def _values(
     alignment: Alignment, seconds: dict[str, float], out: Path, not_held: tuple[str, ...]
 ) -> dict[str, Any]:
     """The summary of the run, as --json prints it."""
-    from sameas.pipeline.memory import peak_memory  # which loads nearly everything
-
     summary = alignment.summary()
     clusters = alignment.clusters
     assert clusters is not None
@@ -161,10 +153,7 @@ def _values(
             for name, value in summary.items()
             if not name.startswith(("right_", "unmatched_", "links", "clusters", "clustered"))
         },
-        "seconds": {phase: round(value, 3) for phase, value in seconds.items()},
-        "total_seconds": round(time.perf_counter() - START, 3),
-        "peak_memory_bytes": peak_memory(),
-        "resumed": list(alignment.resumed),
+        **taken(alignment, seconds),
         "reading": alignment.pair.left.reading_counts,
         "output": address_of(out) or str(out),
         "not_held": list(not_held),

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
-import time
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sameas.cli.command import START, load_libraries, print_table, progress_display, say
+from sameas.cli.command import load_libraries, print_table, progress_display, say
 from sameas.cli.convert import note_not_held
-from sameas.cli.output import Output, finished_phases, timed
+from sameas.cli.output import Output, finished_phases, taken, timed, write_clusters
 from sameas.errors import OptionError
 from sameas.formats.files import address_of
 from sameas.graph.rdf.reading import Reading
@@ -56,10 +54,7 @@ def align_graphs(
             progress=progress,
             checkpoint=finished_phases(out),
         )
-        seconds.update(alignment.seconds)
-        with timed("writing", seconds, progress):
-            not_held = write_out(alignment)
-        shutil.rmtree(finished_phases(out), ignore_errors=True)
+        not_held = write_clusters(output, write_out, alignment, seconds, progress)
     values = _values(alignment, seconds, out, not_held)
     note_not_held(out, not_held)
     if not output.is_printed:
@@ -73,8 +68,6 @@ def _values(
     alignment: Alignment, seconds: dict[str, float], out: Path, not_held: tuple[str, ...]
 ) -> dict[str, Any]:
     """The summary of the run, as --json prints it."""
-    from sameas.pipeline.memory import peak_memory  # which loads nearly everything
-
     clusters, parts = alignment.clusters, alignment.parts
     assert clusters is not None
     assert parts is not None
@@ -106,10 +99,7 @@ def _values(
             if not name.startswith(("left_", "right_", "unmatched_", "links", "cluster"))
         },
         "unmatched": summary["unmatched_left"],
-        "seconds": {phase: round(value, 3) for phase, value in seconds.items()},
-        "total_seconds": round(time.perf_counter() - START, 3),
-        "peak_memory_bytes": peak_memory(),
-        "resumed": list(alignment.resumed),
+        **taken(alignment, seconds),
         "output": address_of(out) or str(out),
         "not_held": list(not_held),
     }

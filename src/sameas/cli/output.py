@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-from sameas.cli.command import is_json, say
+from sameas.cli.command import START, is_json, say
 from sameas.errors import OptionError
 from sameas.formats.files import address_of
 from sameas.options.declare import Option
@@ -77,6 +78,33 @@ class Output:
             not_held = prepare(file, with_=self.with_)(alignment)
             say(file.read_text(encoding="utf-8").removesuffix("\n"))
         return not_held
+
+
+def write_clusters(
+    output: Output,
+    write_out: Callable[[Alignment], tuple[str, ...]],
+    alignment: Alignment,
+    seconds: dict[str, float],
+    progress: PhaseProgress,
+) -> tuple[str, ...]:
+    """Write what was found; its finished phases are let go of. Returns what the format lacks."""
+    seconds.update(alignment.seconds)
+    with timed("writing", seconds, progress):
+        not_held = write_out(alignment)
+    shutil.rmtree(finished_phases(output.out), ignore_errors=True)
+    return not_held
+
+
+def taken(alignment: Alignment, seconds: dict[str, float]) -> dict[str, Any]:
+    """What a run took, as --json prints it."""
+    from sameas.pipeline.memory import peak_memory  # which loads nearly everything
+
+    return {
+        "seconds": {phase: round(value, 3) for phase, value in seconds.items()},
+        "total_seconds": round(time.perf_counter() - START, 3),
+        "peak_memory_bytes": peak_memory(),
+        "resumed": list(alignment.resumed),
+    }
 
 
 @contextmanager

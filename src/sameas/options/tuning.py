@@ -322,21 +322,17 @@ class WordingTuning:
 
     alike: float = chosen(0.3, "cosine", DUPLICATES)
     """The cosine of two names from which their words are compared."""
-    spelled: float = chosen(0.8, "likeness", DUPLICATES)
-    """The likeness (1 - edits / length) from which two words are spellings of one."""
-    shortest: int = chosen(4, "letters", DUPLICATES)
-    """Letters below which another letter makes another word."""
-    ending: int = chosen(2, "letters", DUPLICATES)
-    """Letters up to which one word is another with an ending."""
+    longer: int = chosen(5, "letters", DUPLICATES)
+    """Letters of a word below which one edit may well make another word."""
     little: float = chosen(0.3, "share of rarity", DUPLICATES)
     """The share of a name's rarity up to which further words are little."""
     worth: tuple[float, ...] = chosen(
-        (6.0, 2.5, -4.0, 1.0, -5.0, -1.0, -8.0, -10.0, -6.0), "log-odds", DUPLICATES
+        (6.0, 4.5, 0.0, -4.0, 2.5, 0.0, 1.0, -5.0, -1.0, -8.0, -10.0, -6.0), "log-odds", DUPLICATES
     )
-    """What it says if words are the same, spelled otherwise, alike but known, little more, much
-    more, strange, others, or other numbers; or if names are not alike at all."""
-    respelled: float = chosen(0.6, "share", DUPLICATES)
-    """The share of what spelling takes from the cosine of two names that is given back."""
+    """What it says if words are the same, slipped, misspelled, known, initials, surnames, little
+    more, much more, strange, others, or other numbers; or if names are not alike at all."""
+    prior: float = chosen(10.0, "pairs", DUPLICATES)
+    """The pseudo-count of those worths that the graph itself shows."""
     namesakes: float = chosen(6.0, "log-odds", DUPLICATES)
     """What a name says less by, times the logarithm of how many others have it, or of how many
     others have a name of the graph that several have."""

@@ -409,6 +409,7 @@ def figures_of(
         refinement_rounds=len(refinement.changes),
         anchors=len(refinement.anchors.left),
         weights={name: getattr(refinement.weights, name) for name in LEARNED},
+        wording=refinement.wording,
         relation_matches=len(refinement.relations.left),
     )
 

@@ -229,13 +229,7 @@ def _clustering(task: Task, pairs: ScoredPairs, together: Positions) -> Clusteri
     """The clusters, in which what was given as the same is together, and as different is not."""
     apart = task.known.rejected
     apart = apart[apart[:, 0] < apart[:, 1]]
-    separate = np.full(len(apart), -task.tuning.refinement.seed * pairs.size)
-    every = ScoredPairs(
-        pairs.size,
-        np.concatenate([pairs.left, apart[:, 0]]),
-        np.concatenate([pairs.right, apart[:, 1]]),
-        np.concatenate([pairs.scores, separate]),
-    )
+    every = pairs.apart(apart, task.tuning.refinement.seed)
     absent = task.tuning.duplicates.absent
     clustering = average_linkage(every, absent=absent, together=together)
     _tell_contradictions(task, clustering)

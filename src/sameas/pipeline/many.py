@@ -131,14 +131,8 @@ def _clustered(
     graph = understand_one(union.graph, tuning=tuning)
     pairs = _scored_pairs(union, parts, tuning)
     together, apart = _known_together(union, known["seeds"]), _placed(union, known["reject"])
-    separate = np.full(len(apart), -tuning.refinement.seed * pairs.size)
     clustering = average_linkage(
-        ScoredPairs(
-            pairs.size,
-            np.append(pairs.left, apart[:, 0]),
-            np.append(pairs.right, apart[:, 1]),
-            np.append(pairs.scores, separate),
-        ),
+        pairs.apart(apart, tuning.refinement.seed),
         absent=tuning.many.against,
         together=together,
         groups=union.origin if all(options.single) else None,

@@ -89,6 +89,8 @@ class Refinement:
     """For each kind, the score that a link must exceed; None if the plan is to find it."""
     weights: Weights
     """What the scores were made with."""
+    wording: tuple[float, ...] | None = None
+    """Within one graph: what was learned about the words of names."""
     dictionary_anchors: Anchors | None = None
     """The anchors that a dictionary was learnt from, where there is one."""
 
@@ -189,7 +191,7 @@ def _refine_duplicates(
         settled = changes[-1] <= tuning.refinement.settled * len(now)
         if settled or turn >= rounds - 1:
             break
-        anchors = new
+        anchors, model = new, _taught(model, surplus, thresholds)
     for _ in range(tuning.duplicates.growths):
         grown = _grown(pairs, surplus, model)
         if len(grown.candidates) == len(pairs.candidates):
@@ -197,7 +199,20 @@ def _refine_duplicates(
         pairs = _with_evidence(grown, anchors, relations, model)
         thresholds = duplicate_thresholds(pairs.candidates, kinds, tuning=tuning.duplicates)
         surplus = subtract_threshold(pairs.candidates, thresholds, kinds)
-    return Refinement(pairs, anchors, relations, tuple(changes), thresholds, model.weights)
+    wording = None if model.traits is None else model.traits.wording
+    worth = None if wording is None else wording.worth
+    return Refinement(pairs, anchors, relations, tuple(changes), thresholds, model.weights, worth)
+
+
+def _taught(model: Model, surplus: Candidates, thresholds: Vector) -> Model:
+    """The model with what the pairs of one graph show about the wording of names."""
+    if model.traits is None:
+        return model
+    one_way = surplus.left < surplus.right
+    ends = surplus.left[one_way], surplus.right[one_way]
+    values = surplus.values[one_way].astype(np.float64)
+    traits = model.traits.taught(*ends, values, thresholds[model.constraints.kinds[0][ends[0]]])
+    return replace(model, traits=traits)
 
 
 def _grown(pairs: Pairs, surplus: Candidates, model: Model) -> Pairs:

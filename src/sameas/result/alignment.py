@@ -91,6 +91,8 @@ class Diagnostics:
     relation_matches: int | None = None
     weights: dict[str, float] | None = None
     """What each kind of evidence was worth in log-odds, after refinement."""
+    wording: tuple[float, ...] | None = None
+    """Within one graph: what each way in which the words of names compare was worth."""
     languages: LanguageSupport | None = None
     """The languages of names and what was used for them, where they differ."""
     threshold: float | None = None
@@ -233,6 +235,7 @@ class Alignment:
             anchors=self.anchors,
             dictionary_anchors=self.taught,
             weights=figures.weights or {},
+            wording=figures.wording,
             support=figures.languages or NO_SUPPORT,
             prices=self.prices,
             thresholds={"": figures.threshold or 0.0, **(figures.thresholds or {})},

@@ -204,8 +204,8 @@ def _read_record(path: Path) -> tuple[dict[str, Any], Options, Diagnostics]:
             support = LanguageSupport.recorded(figures["languages"])
             check_types(support)
             figures["languages"] = support
-        if "graphs" in figures:
-            figures["graphs"] = tuple(figures["graphs"])
+        for name in {"graphs", "wording"} & figures.keys():
+            figures[name] = tuple(figures[name])
         diagnostics = Diagnostics(**figures)
         check_types(diagnostics)
         return record, options, diagnostics

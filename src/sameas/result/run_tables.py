@@ -56,6 +56,9 @@ FITS: dict[str, Callable[[Any], bool]] = {
     "tuple[str, ...]": lambda value: (
         isinstance(value, tuple) and all(isinstance(each, str) for each in value)
     ),
+    "tuple[float, ...]": lambda value: (
+        isinstance(value, tuple) and all(type(each) in (int, float) for each in value)
+    ),
     "dict[str, float]": lambda value: (
         isinstance(value, dict) and all(type(each) in (int, float) for each in value.values())
     ),

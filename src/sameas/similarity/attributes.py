@@ -71,6 +71,9 @@ class Attributes:
     """The pseudo-count of the prior for links."""
     names: tuple[str, ...] = ()
     """Those of the attributes that hold names, where they are compared, too."""
+    siblings: tuple[Positions, Positions] | None = None
+    """Pairs of one graph with like names that are two things: what they have in common, such as a
+    description from one text, tells nothing of duplicates."""
 
     def alike(self, k: int, *, only: tuple[Positions, Positions] | None = None) -> Positions:
         """Pairs of entities whose values, taken as one text, are most alike, ascending.
@@ -168,6 +171,7 @@ class Attributes:
             for table in self.tables
         )
         chance, levels = (self.compare(*pairs)[0] for pairs in ((ours, theirs), (left, right)))
+        beside = chance if self.siblings is None else self.compare(*self.siblings)[0]
         trusted = self.one_graph or not len(left)
         weights = np.zeros((len(self.pairs), MISSING + 1))  # of a value that one lacks: nothing
         for place, kind in enumerate(self.kinds):
@@ -176,9 +180,16 @@ class Attributes:
             expected = tuning.expected(kind)
             if self.pairs[place][0] in self.names:  # duplicates are hardly called otherwise
                 expected = tuning.linked_names, expected[1]
-            weights[place, :MISSING] = _worths(
+            worths = _worths(
                 hits, misses, kind, expected, self.prior, trusted=trusted, tuning=tuning
             )
+            if self.siblings is not None:
+                misses = np.bincount(beside[:, place], minlength=MISSING + 1)[:MISSING]
+                less = _worths(
+                    hits, misses, kind, expected, self.prior, trusted=trusted, tuning=tuning
+                )
+                worths = np.minimum(worths, less)
+            weights[place, :MISSING] = worths
 
         def terms(left: Numbers, right: Numbers) -> Vector:
             levels, rarity = self.compare(left, right)

@@ -24,7 +24,7 @@ from sameas.similarity.roles import Roles, read_roles
 from sameas.similarity.several_names import ComparedNames, MaxOverNames
 from sameas.similarity.spelling import Spelling, read_spelling
 from sameas.similarity.types import Types, types_of
-from sameas.similarity.wording import Wording, read_wording
+from sameas.similarity.wording import APART, Wording, read_wording
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +43,18 @@ class Traits:
         known = {name: trait for name, trait in vars(self).items() if trait is not None}
         anchors = left, right, trust
         return Worths(self, {name: trait.learn(*anchors) for name, trait in known.items()})
+
+    def taught(self, left: Numbers, right: Numbers, surplus: Vector, thresholds: Vector) -> Traits:
+        """The traits of one graph with what its pairs, above their thresholds, show of wording."""
+        if self.wording is None:
+            return self
+        return replace(self, wording=self.wording.taught(left, right, surplus, thresholds))
+
+    def with_wording(self, worth: tuple[float, ...]) -> Traits:
+        """The traits of one graph with these worths of wording."""
+        if self.wording is None:
+            return self
+        return replace(self, wording=replace(self.wording, worth=worth))
 
     def remember(self, left: Numbers, right: Numbers) -> None:
         """Compare those of these pairs that are new, all at once."""
@@ -89,12 +101,17 @@ def make_traits(
     alike, most = names.by_name(cosines), tuning.search.compare_all_up_to
     if pair.is_one_graph and pair.left.source.shape != "records":
         assert isinstance(cosines, MaxOverNames | RowProduct)
-        wording = read_wording(names.left, cosines, pair.left.names, tuning=tuning)
-    elif not pair.is_one_graph and alike is not None and max(alike.shape) <= most:
+        wording = read_wording(names.left, cosines, pair.left, tuning=tuning)
+    elif alike is not None and max(alike.shape) <= most:
         left, right = (evenly_spread(size, tuning.spelling.sample) for size in alike.shape)
         rivals = alike.alike(tuning.search.partners, only=(left, right))
+        if pair.is_one_graph:
+            one, other = np.divmod(rivals, alike.shape[1])
+            rivals = rivals[one != other]
         spelling = read_spelling((names.left, names.right), alike, rivals, tuning=tuning)
     attributes = read_attributes(pair, tuning=tuning)
+    if attributes is not None and wording is not None and alike is not None:
+        attributes = replace(attributes, siblings=_siblings(wording, alike, tuning))
     traits = Traits(types_of(pair, tuning=tuning.types), attributes, spelling, wording)
     if not pair.is_one_graph:
         return traits
@@ -103,3 +120,13 @@ def make_traits(
         roles=read_roles(pair.left, tuning=tuning.roles),
         conflicts=read_conflicts(pair.left, tuning=tuning.conflicts),
     )
+
+
+def _siblings(wording: Wording, names: MaxOverNames, tuning: Tuning) -> tuple[Positions, Positions]:
+    """Pairs of one graph whose names are alike but for words that tell two things apart."""
+    size = names.shape[0]
+    sample = evenly_spread(size, tuning.spelling.sample)
+    alike = names.alike(tuning.search.partners, only=(sample, np.arange(size)))
+    left, right = np.divmod(alike, size)
+    two = np.isin(wording.compare(left, right)[0], APART)
+    return left[two], right[two]

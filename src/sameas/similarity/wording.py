@@ -7,56 +7,76 @@ misspelled or shortened are not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import cpdist
+from scipy.special import expit
 
 from sameas.compute.arrays import Mask, Numbers, Positions, Vector
+from sameas.graph.matched import MatchedGraph
 from sameas.options.tuning import TUNING, Tuning, WordingTuning
 from sameas.similarity.cache import PairCache, Terms
 from sameas.similarity.matrix import RowProduct
 from sameas.similarity.several_names import MaxOverNames
 from sameas.text.folding import folded
 
-SAME, SPELLED, KNOWN, LITTLE, MUCH, STRANGE, REPLACED, NUMBERS, UNALIKE = range(9)
-"""The same words; words spelled otherwise, or alike although both are words of other names, too;
-little more in one name, or much more; a word that no other name has in place of another, or known
-words in place of others; other numbers; or names that are not alike anyway."""
+SAME, SLIP, SPELLED, KNOWN, INITIAL, SURNAME, LITTLE, MUCH, STRANGE, REPLACED, NUMBERS, UNALIKE = (
+    range(12)
+)
+"""The same words; one edit apart in a long word of several, by a plural, or by two letters swapped;
+one edit apart otherwise; one edit apart, and both are words of other names, too; initials in place
+of words; the surname alone of a person; little more in one name, or much more; a word that no other
+name has in place of another, or known words in place of others; other numbers; or names that are
+not alike anyway."""
+LEARNED = SLIP, SPELLED, INITIAL, SURNAME
+"""What the graph itself shows the worth of: how often such pairs fit in all else."""
+APART = REPLACED, NUMBERS
+"""What two things are told apart by."""
 
 
+STEPS = 100
+"""Steps in which a share is found; its likelihood has one maximum."""
 ARTICLES = frozenset(
     {"the", "an", "le", "la", "les", "der", "die", "das", "el", "los", "las", "il", "lo", "gli"}
 )
-"""Words that a name may have or lack, and is the same."""
+"""Words that a name may begin with or not, and is the same."""
 TITLES = frozenset(
     {"mr", "mrs", "ms", "miss", "dr", "doctor", "prof", "professor", "sir", "madam", "inspector"}
     | {"captain", "colonel", "general", "sergeant", "president", "saint", "monsieur", "madame"}
     | {"mme", "mlle", "herr", "frau", "senor", "senora", "signor", "signora"}
 )
-"""Titles of people: one that stands before a name says little, but Mr. is not Mrs."""
+"""Titles of people: a name may have one or lack it, but Mr. is not Mrs."""
+PERSONS = frozenset({"person", "people", "human", "human being", "character", "individual"})
+"""What graphs call the type of people."""
+ACRONYM = re.compile(r"(.+?)\s*\((\w{2,})\)")
+INITIALS, SIGNS = r"\b(\p{L})\.", r"[+#]"
+"""A letter with a full stop is short for a word; R is a language of its own, as are C and C++."""
 
 
 @dataclass(frozen=True, eq=False)
-class Wording:
+class Words:
     """The words of all names of one graph."""
 
     names: MaxOverNames | RowProduct
     words: pl.DataFrame
-    """name, word (number): each word of each name once."""
+    """name, word (number), initial (whether it is a letter with a full stop): each word once."""
+    plain: pl.Series
+    """Each name as its words, in order."""
+    signs: Numbers
+    """How many signs each name has."""
     texts: pl.Series
     """The words, by number."""
     rarity: Vector
     """-ln of the share of names that have each word."""
-    crowd: Vector
-    """The logarithm of how many others have the first name of each entity, at least the mean of
-    those that have namesakes: names that many have do not tell who is who."""
-    name_weight: float
-    """What a cosine of one is worth."""
+    people: Mask
+    """Which entities are said to be people."""
     tuning: WordingTuning = TUNING.wording
 
     @cached_property
@@ -71,53 +91,150 @@ class Wording:
             cosine, a, b = self.names.best(left, right)
         else:
             cosine, a, b = self.names.of(left, right), left, right
-        near = np.flatnonzero(cosine >= self.tuning.alike)
+        texts = self.plain.gather(a).to_list(), self.plain.gather(b).to_list()
+        near = np.flatnonzero((cosine >= self.tuning.alike) | (edits(*texts) <= 1))
         levels = np.full(len(left), UNALIKE, dtype=np.uint8)
-        levels[near] = self._levels(a[near], b[near])
+        people = self.people[left[near]] & self.people[right[near]]
+        levels[near] = self._levels(a[near], b[near], people)
         return levels, cosine
 
-    def _levels(self, a: Positions, b: Positions) -> NDArray[np.uint8]:
+    def _levels(self, a: Positions, b: Positions, people: Mask) -> NDArray[np.uint8]:
         """How the words of pairs of names, by number, compare."""
+        size = len(a)
+        met = self._met(a, b, people)
+        counts = [np.bincount(side["pair"].to_numpy(), minlength=size) for side in met.left]
+        sums = [self._sums(side, size) for side in met.left]
+        extra = np.maximum(*sums)
+        spelled = met.alike.select("pair", "word").unique()
+        total = np.maximum(self._sums(met.both, size) + self._sums(spelled, size) + extra, 1e-9)
+        levels = np.where(extra <= self.tuning.little * total, LITTLE, MUCH)
+        strange = self._any(met.left, size, self._is_strange)
+        replaced = (counts[0] > 0) & (counts[1] > 0)
+        levels = np.where(replaced, np.where(strange, STRANGE, REPLACED), levels)
+        letters = [self._marks(side, size, self._is_letter) for side in met.left]
+        marked = self._any(met.left, size, self._is_number) | (letters[0] & letters[1])
+        levels = np.where(marked | (self.signs[a] != self.signs[b]), NUMBERS, levels)
+        ends = (counts[0] == 0) ^ (counts[1] == 0)
+        levels = np.where(people & ends & self._is_surname(a, b), SURNAME, levels)
+        slips = self._slips(a, b, met)
+        levels = np.where(slips < UNALIKE, slips, levels)
+        nothing = (counts[0] == 0) & (counts[1] == 0) & (levels != NUMBERS) & (slips == UNALIKE)
+        initial = np.bincount(met.alike["pair"].to_numpy(), minlength=size) > 0
+        initials = np.where(self._in_order(a, b, initial), INITIAL, MUCH)
+        levels = np.where(nothing, np.where(initial, initials, SAME), levels)
+        return levels.astype(np.uint8)
+
+    def _met(self, a: Positions, b: Positions, people: Mask) -> _Met:
+        """The words that the names of pairs have in common, and those that they do not."""
         pairs = pl.DataFrame({"pair": np.arange(len(a)), "a": a, "b": b})
         ours, theirs = (
-            pairs.select("pair", name=side).join(self.words, on="name").select("pair", "word")
+            pairs.select("pair", name=side).join(self.words, on="name").drop("name")
             for side in ("a", "b")
         )
         both = ours.join(theirs, on=["pair", "word"])
         rest = [side.join(both, on=["pair", "word"], how="anti") for side in (ours, theirs)]
+        titled = [self._marks(side, len(a), self._is_title) for side in rest]
+        # A title of a person that the other name lacks says nothing.
+        untitled = people & ~(titled[0] & titled[1])
+        rest = [
+            side.filter(~(self._is_title[side["word"]] & untitled[side["pair"]])) for side in rest
+        ]
         met = rest[0].join(rest[1], on="pair")
-        distinct = met.select("word", "word_right").unique()
-        alike = distinct.filter(pl.Series(self._alike(*(c.to_numpy() for c in distinct))))
-        met = met.join(alike, on=["word", "word_right"])
-        size = len(a)
-        shared = self._sums(both, size)
+        short = met.filter(pl.col("initial") | pl.col("initial_right"))
+        one, other = (self.texts.gather(short[column]) for column in ("word", "word_right"))
+        begins = pl.DataFrame({"one": one, "other": other}).select(
+            pl.col("one").str.starts_with(pl.col("other"))
+            | pl.col("other").str.starts_with(pl.col("one"))
+        )["one"]
+        alike = short.filter(begins)
         left = [
-            side.join(met.select("pair", word=column), on=["pair", "word"], how="anti")
+            side.join(alike.select("pair", word=column), on=["pair", "word"], how="anti")
             for side, column in zip(rest, ("word", "word_right"), strict=True)
         ]
-        sums = [self._sums(side, size) for side in left]
-        counts = [np.bincount(side["pair"].to_numpy(), minlength=size) for side in left]
-        digits = [self._marks(side, size, self._is_number) for side in left]
-        strange = [self._marks(side, size, self._is_strange) for side in left]
-        extra = np.maximum(*sums)
-        total = np.maximum(
-            shared + self._sums(met.select("pair", "word").unique(), size) + extra, 1e-9
-        )
-        levels = np.where(extra <= self.tuning.little * total, LITTLE, MUCH)
-        replaced = (counts[0] > 0) & (counts[1] > 0)
-        levels = np.where(replaced, np.where(strange[0] | strange[1], STRANGE, REPLACED), levels)
-        letters = [self._marks(side, size, self._is_letter) for side in left]
-        marked = digits[0] | digits[1] | (letters[0] & letters[1])
-        levels = np.where(marked, NUMBERS, levels)
-        nothing = (counts[0] == 0) & (counts[1] == 0)
-        known = np.ones(len(met), dtype=np.bool_)
-        for column in ("word", "word_right"):  # an initial is no other word
-            known &= ~(self._is_strange | self._is_letter)[met[column].to_numpy()]
-        of_known = np.bincount(met["pair"].to_numpy()[known], minlength=size) > 0
-        respelled = np.bincount(met["pair"].to_numpy(), minlength=size) > 0
-        same = np.where(respelled, np.where(of_known, KNOWN, SPELLED), SAME)
-        levels = np.where(nothing, same, levels)
-        return levels.astype(np.uint8)
+        return _Met(both, alike, (left[0], left[1]))
+
+    def _slips(self, a: Positions, b: Positions, met: _Met) -> NDArray[np.int64]:
+        """Which names are one edit apart, and how: SLIP, SPELLED, KNOWN, or UNALIKE if not.
+
+        An edit is looked for in the whole name, where it may be a space, and in a single word
+        that is left of each, wherever it stands. Numbers are not misspelled, a letter that stands
+        alone is no misspelling of a word, and another first letter may well make another word.
+        """
+        size = len(a)
+        counts = [np.bincount(side["pair"].to_numpy(), minlength=size) for side in met.left]
+        fit = ((counts[0] > 0) | (counts[1] > 0)) & (self.signs[a] == self.signs[b])
+        some = np.flatnonzero(fit & ~self._any(met.left, size, self._is_number | self._is_letter))
+        names = [self.plain.gather(side[some]).to_list() for side in (a, b)]
+        single = (counts[0][some] == 1) & (counts[1][some] == 1)
+        words = [self._last(side, size)[some] for side in met.left]
+        texts = [self.texts.gather(side).to_list() for side in words]
+        strange = self._any(met.left, size, self._is_strange)[some]
+        apart = np.where(single, np.minimum(edits(*names), edits(*texts)), edits(*names))
+        kinds = [self._kind_of_slip(*four) for four in zip(*names, *texts, strict=True)]
+        spaced = [SLIP if " " in x and " " in y else SPELLED for x, y in zip(*names, strict=True)]
+        kind = np.where(single, np.array(kinds, dtype=np.int64).reshape(-1), np.array(spaced, int))
+        plural = [x.rstrip("es") == y.rstrip("es") for x, y in zip(*texts, strict=True)]
+        kind = np.where(strange, kind, KNOWN)
+        kind = np.where(single & np.array(plural, dtype=np.bool_), SLIP, kind)
+        levels = np.full(size, UNALIKE)
+        levels[some] = np.where(apart <= 1, kind, UNALIKE)
+        return levels
+
+    def _kind_of_slip(self, one: str, other: str, word: str, with_word: str) -> int:
+        """How two names that differ in a single word each differ, if by one edit.
+
+        "Potsmouth Harbour" is a slip, "Dinar" may be another currency than "Denar".
+        """
+        several = " " in one and " " in other
+        long = max(len(word), len(with_word)) >= self.tuning.longer
+        swapped = sorted(word) == sorted(with_word)
+        if word[:1] != with_word[:1]:
+            return SPELLED if several and long else KNOWN
+        if swapped or (several and long):
+            return SLIP
+        return SPELLED if several or long else KNOWN
+
+    def _last(self, side: pl.DataFrame, size: int) -> Positions:
+        """A word of each pair; the first of all words where it has none."""
+        words = np.zeros(size, dtype=np.int64)
+        words[side["pair"].to_numpy()] = side["word"].to_numpy()
+        return words
+
+    def _in_order(self, a: Positions, b: Positions, which: Mask) -> Mask:
+        """Which names have words and the initials for them in one order."""
+        ordered = np.zeros(len(a), dtype=np.bool_)
+        for place in np.flatnonzero(which):
+            ours, theirs = (self.plain[int(side[place])].split() for side in (a, b))
+            ordered[place] = len(ours) == len(theirs) and all(
+                x == y or x == y[0] or x[0] == y for x, y in zip(ours, theirs, strict=True)
+            )
+        return ordered
+
+    def _is_surname(self, a: Positions, b: Positions) -> Mask:
+        """Which pairs of names are one word, and several that end in it as no others do."""
+        both = pl.DataFrame({"a": self._bare.gather(a), "b": self._bare.gather(b)})
+        ends = both.select(
+            short=pl.when(pl.col("a").str.ends_with(" " + pl.col("b")))
+            .then("b")
+            .when(pl.col("b").str.ends_with(" " + pl.col("a")))
+            .then("a")
+        )["short"]
+        return ends.is_in(self._surnames.implode()).fill_null(False).to_numpy()
+
+    @cached_property
+    def _surnames(self) -> pl.Series:
+        """The last words that one name of several words ends in."""
+        last = self._bare.unique().str.extract(r" (\S+)$").drop_nulls()
+        once: pl.Series = last.filter(last.is_unique())
+        return once
+
+    @cached_property
+    def _bare(self) -> pl.Series:
+        """The names without titles before them."""
+        return self.plain.str.replace(rf"^(?:(?:{'|'.join(sorted(TITLES))}) )+", "")
+
+    def _any(self, sides: tuple[pl.DataFrame, pl.DataFrame], size: int, which: Mask) -> Mask:
+        return self._marks(sides[0], size, which) | self._marks(sides[1], size, which)
 
     def _sums(self, side: pl.DataFrame, size: int) -> Vector:
         words = side["word"].to_numpy()
@@ -132,6 +249,10 @@ class Wording:
         return self.texts.str.contains(r"\d").to_numpy()
 
     @cached_property
+    def _is_title(self) -> Mask:
+        return self.texts.is_in(list(TITLES)).to_numpy()
+
+    @cached_property
     def _is_letter(self) -> Mask:
         """Letters that stand alone."""
         return (self.texts.str.len_chars() == 1).to_numpy()
@@ -141,68 +262,182 @@ class Wording:
         """Words that one name alone has."""
         return np.bincount(self.words["word"].to_numpy(), minlength=len(self.texts)) < 2
 
-    def _alike(self, a: Numbers, b: Numbers) -> Mask:
-        """Which words are spellings of each other; numbers never are."""
-        if not len(a):
-            return np.zeros(0, dtype=np.bool_)
-        one, other = self.texts.gather(a), self.texts.gather(b)
-        ratio = cpdist(one.to_list(), other.to_list(), scorer=OSA.normalized_similarity)
-        lengths = [np.asarray(side.str.len_chars()) for side in (one, other)]
-        shorter = np.minimum(*lengths)
-        same = (ratio >= self.tuning.spelled) & (shorter >= self.tuning.shortest)
-        # Another first letter makes another word: un-suitable, Ar-kansas.
-        same &= (one.str.head(1) == other.str.head(1)).to_numpy()
-        both = pl.DataFrame({"one": one, "other": other})
-        begins = both.select(
-            pl.col("one").str.starts_with(pl.col("other"))
-            | pl.col("other").str.starts_with(pl.col("one"))
-        )["one"]
-        # An initial, or an ending.
-        ending = np.maximum(*lengths) - shorter <= self.tuning.ending
-        begins = begins.to_numpy() & ((shorter == 1) | (ending & (shorter >= self.tuning.shortest)))
-        number = self._is_number[a] | self._is_number[b]
-        alike: Mask = (same | begins) & ~number
-        return alike
+
+class _Met(NamedTuple):
+    """The words of pairs of names, each a table of pair, word and more."""
+
+    both: pl.DataFrame
+    alike: pl.DataFrame
+    """Words and the initials that stand for them."""
+    left: tuple[pl.DataFrame, pl.DataFrame]
+    """The other words of both."""
+
+
+@dataclass(frozen=True, eq=False)
+class Wording:
+    """What the words of the names of one graph say."""
+
+    words: Words
+    crowd: Vector
+    """The logarithm of how many others have the first name of each entity, at least the mean of
+    those that have namesakes: names that many have do not tell who is who."""
+    fitting: Vector
+    """The logarithm of how many names begin with the same letter as the first name of each entity,
+    and are the same but for the first word: that many an initial may stand for."""
+    name_weight: float
+    """What a cosine of one is worth."""
+    worth: tuple[float, ...]
+    """What it says that words compare in each way."""
+
+    @property
+    def compare(self) -> PairCache:
+        """How the words of the best-fitting names of pairs compare."""
+        return self.words.compare
+
+    def taught(self, left: Numbers, right: Numbers, surplus: Vector, thresholds: Vector) -> Wording:
+        """The wording with worths that suit all else that is known of pairs.
+
+        Of the pairs whose words compare in some way, a share is the same; the likeliest share,
+        given how well pairs fit in all else, is found by expectation maximization. The usual worth
+        counts like some pairs.
+        """
+        levels, worth = self.compare(left, right)[0], np.array(self.worth)
+        tuning, others = self.words.tuning, surplus + thresholds - self.name_weight - worth[levels]
+        for level in LEARNED:
+            here = levels == level
+            if not here.any():
+                continue
+            threshold = float(thresholds[here].mean())
+            usual = self.name_weight + tuning.worth[level] - threshold
+            log_odds = likeliest(others[here], usual, tuning.prior)
+            worth[level] = log_odds + threshold - self.name_weight
+        return replace(self, worth=tuple(worth.tolist()))
 
     def learn(self, left: Positions, right: Positions, trust: Vector) -> Terms:
         """The log-odds of pairs by their wording, which do not depend on anchors."""
-        worth = np.array(self.tuning.worth)
+        worth = np.array(self.worth)
         given_back = np.zeros(UNALIKE + 1)
-        given_back[[SAME, SPELLED]] = 1.0, self.tuning.respelled
+        given_back[[SAME, *LEARNED]] = 1.0
 
         def terms(left: Numbers, right: Numbers) -> Vector:
             levels, cosine = self.compare(left, right)
             lost = self.name_weight * (1 - cosine) * given_back[levels]
             both = np.minimum(self.crowd[left], self.crowd[right])
-            shared = self.tuning.namesakes * both
-            return np.asarray(worth[levels] + lost - shared * (levels == SAME))[:, None]
+            shared = self.words.tuning.namesakes * both * (levels == SAME)
+            shared += np.maximum(self.fitting[left], self.fitting[right]) * (levels == INITIAL)
+            return np.asarray(worth[levels] + lost - shared)[:, None]
 
         return terms
+
+
+def likeliest(ratios: Vector, usual: float, prior: float) -> float:
+    """The log-odds of the share of pairs that are the same, given what else speaks for each.
+
+    ``ratios`` are log-likelihood ratios; the ``usual`` log-odds count like so many pairs.
+    """
+    log_odds, before = usual, prior * expit(usual)
+    for _ in range(STEPS):
+        share = (float(expit(log_odds + ratios).sum()) + before) / (len(ratios) + prior)
+        share = min(max(share, 1e-9), 1 - 1e-9)
+        log_odds = float(np.log(share / (1 - share)))
+    return log_odds
+
+
+def edits(one: list[str], other: list[str]) -> NDArray[np.int64]:
+    """How many letters of pairs of texts are inserted, dropped, changed or swapped; two for more.
+
+    >>> edits(["portsmouth", "bill joy", "rome"], ["potsmouth", "billajoy", "paris"]).tolist()
+    [1, 1, 2]
+    """
+    if not one:
+        return np.zeros(0, dtype=np.int64)
+    counts = cpdist(one, other, scorer=OSA.distance, score_cutoff=1, dtype=np.int64)
+    few: NDArray[np.int64] = np.minimum(counts, 2)
+    return few
+
+
+def without_acronym(name: str) -> str:
+    """A name without the acronym of its words that follows in brackets.
+
+    >>> without_acronym("Institute of Construction (IOC)"), without_acronym("Oasis (band)")
+    ('Institute of Construction', 'Oasis (band)')
+    """
+    if not (match := ACRONYM.fullmatch(name)):
+        return name
+    words, acronym = match[1].lower().replace("-", " ").split(), match[2].lower()
+    first = "".join(word[0] for word in words)
+    telling = "".join(word[0] for word in words if len(word) > 3)
+    return match[1] if acronym in (first, telling) else name
 
 
 def read_wording(
     texts: pl.Series,
     names: MaxOverNames | RowProduct,
-    first_names: pl.Series,
+    graph: MatchedGraph,
     *,
     tuning: Tuning = TUNING,
 ) -> Wording:
-    """The wording of the names (``texts``) that ``names`` compares; entities have first names."""
-    namesakes = folded(first_names).to_frame("name").select(pl.len().over("name"))["len"]
+    """The wording of the names (``texts``) that ``names`` compares, those of a graph."""
+    first = folded(graph.names)
+    namesakes = first.to_frame("name").select(pl.len().over("name"))["len"]
     crowd = np.log(np.maximum(namesakes.to_numpy() - 1.0, 1.0))
     shared = (namesakes > 1).to_numpy()
     crowd = np.maximum(crowd, crowd[shared].mean() if shared.any() else 0.0)
-    plain = folded(texts)
+    shortened = first.str.replace(r"^(\S)\S*", "$1").to_frame("name")
+    fitting = np.log(np.maximum(shortened.select(pl.len().over("name"))["len"].to_numpy() - 1, 1))
+    weight = tuning.duplicates.names
+    words = _words(texts, names, _people(graph), tuning.wording)
+    return Wording(words, crowd, fitting, weight, tuning.wording.worth)
+
+
+def _words(
+    texts: pl.Series, names: MaxOverNames | RowProduct, people: Mask, tuning: WordingTuning
+) -> Words:
+    """The words of names."""
+    plain = folded(texts.map_elements(without_acronym, return_dtype=pl.String))
     table = (
         pl.DataFrame({"name": np.arange(len(plain)), "word": plain.str.split(" ")})
         .explode("word")
-        .filter(pl.col("word") != "", ~pl.col("word").is_in(list(ARTICLES)))
-        .unique(maintain_order=True)
+        .filter(pl.col("word") != "")
     )
+    first = pl.int_range(pl.len()).over("name") == 0
+    article = pl.col("word").is_in(list(ARTICLES)) & (first | (pl.col("word") == "the"))
+    table = table.filter(~(article & (pl.len().over("name") > 1)))
+    again = pl.int_range(pl.len()).over("name", "word")
+    # A word that a name repeats is one more word.
+    repeated = pl.when(again > 0).then(pl.format("{}*{}", "word", again))
+    table = table.with_columns(word=repeated.otherwise("word"))
+    short = pl.DataFrame({"name": np.arange(len(plain)), "word": texts.str.extract_all(INITIALS)})
+    short = short.explode("word").drop_nulls()
+    short = short.with_columns(word=folded(short["word"]), initial=True).unique()
+    table = table.join(short, on=["name", "word"], how="left", maintain_order="left")
+    table = table.with_columns(pl.col("initial").fill_null(False))
     every = table["word"].unique().sort()
+    bare = table.group_by("name", maintain_order=True).agg(pl.col("word").str.join(" "))
+    whole = pl.DataFrame({"name": np.arange(len(plain))}).join(bare, on="name", how="left")
     words = table.with_columns(word=every.search_sorted(table["word"]).cast(pl.Int64))
     counts = np.bincount(words["word"].to_numpy(), minlength=len(every))
     rarity = -np.log(counts / max(len(plain), 1))
     rarity[every.is_in(list(TITLES)).to_numpy()] = 0.0
-    weight = tuning.duplicates.names
-    return Wording(names, words, every, rarity, crowd, weight, tuning.wording)
+    return Words(
+        names=names,
+        words=words,
+        plain=whole.sort("name")["word"].fill_null(""),
+        signs=texts.str.count_matches(SIGNS).to_numpy().astype(np.int64),
+        texts=every,
+        rarity=rarity,
+        people=people,
+        tuning=tuning,
+    )
+
+
+def _people(graph: MatchedGraph) -> Mask:
+    """Which entities have a type, or another value, that says they are people."""
+    people = np.zeros(len(graph.entities), dtype=np.bool_)
+    persons = folded(graph.names).is_in(list(PERSONS)).to_numpy()
+    entity, kind = graph.types.T
+    people[entity[persons[kind]]] = True
+    said = folded(graph.attributes["value"].str.slice(0, 20)).is_in(list(PERSONS)).to_numpy()
+    subjects = graph.attribute_entities[said]
+    people[subjects[subjects >= 0]] = True
+    return people

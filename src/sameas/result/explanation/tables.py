@@ -35,6 +35,8 @@ class RunTables:
     """The links that a dictionary was learnt from."""
     weights: dict[str, float]
     """What each kind of evidence was worth; empty for the defaults."""
+    wording: tuple[float, ...] | None
+    """What was learned about the words of names within one graph."""
     support: LanguageSupport
     """What names of different languages were compared by."""
     prices: pl.DataFrame | None

@@ -93,6 +93,8 @@ class Decomposition:
         weights = weights_of(tables.options, tables.weights, tuning=tables.tuning.weights)
         model = make_model(self.task, weights=weights)
         model = with_text(model, self.task, features.names, text_rows(features), hops=self.hops)
+        if model.traits is not None and tables.wording is not None:
+            model = replace(model, traits=model.traits.with_wording(tables.wording))
         if tables.dictionary_anchors is None:
             return model
         links = tables.positions(tables.dictionary_anchors)
