@@ -93,7 +93,7 @@ def function_of(frame: FrameType | None) -> str:
     while frame is not None:
         file = frame.f_code.co_filename
         if file.startswith(PACKAGE) and not file.endswith(WAITING):
-            return f"{file[len(PACKAGE) + 1 : -3]}.{frame.f_code.co_qualname}"
+            return f"{file[len(PACKAGE) + 1 : -3]}.{frame.f_code.co_name}"
         frame = frame.f_back
     return "(elsewhere)"
 
@@ -131,7 +131,7 @@ def phases_told_to(profile: Profile) -> Iterator[None]:
             yield report
         profile.phase = f"after {name}" if before.startswith("after") else before
 
-    Phases.timed = noted  # type: ignore[method-assign, assignment]
+    Phases.timed = noted  # type: ignore[method-assign]
     try:
         yield
     finally:
@@ -215,7 +215,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Read the command line, run, keep the results and print them."""
     parser = tables.parser_of("profile", __doc__, "/tmp/ladder/1M")
     parser.add_argument("pair", type=Path, help="a benchmark folder")
-    parser.add_argument("--out", type=Path, help="where the run goes [profile_PAIR beside the pair]")
+    parser.add_argument(
+        "--out", type=Path, help="where the run goes [profile_PAIR beside the pair]"
+    )
     parser.add_argument("--alive", action="store_true", help="what is alive at the peak, too")
     parser.add_argument("--options", default="--memory 20G --languages none", help="of the run")
     options = parser.parse_args(arguments)

@@ -24,7 +24,6 @@ from sameas.similarity.protocol import Searchable, Similarity
 from sameas.similarity.several_names import ComparedNames, MaxOverNames
 from sameas.text.languages.support import LanguageSupport
 
-
 def searched_by_clues(task: Task, sides: Sides, support: LanguageSupport) -> bool:
     """Whether pairs are proposed by clues, instead of comparing all entities with each other.
 
@@ -45,8 +44,12 @@ def propose(task: Task, sides: Sides, names: ComparedNames, progress: Progress) 
     # Names and neighbours propose partners separately; refinement finds more by itself.
     share = tuning.clue_share_of_many if many else tuning.clue_share
     k = max(int(options.candidates * share), 1)
-    clues = make_clues(task.pair, options, sides, names)
-    return propose_by_clues(clues, k, progress=progress, tuning=tuning)
+    return propose_by_clues(
+        make_clues(task.pair, options, sides, names, tuning=tuning),
+        k,
+        progress=progress,
+        tuning=tuning,
+    )
 
 
 def search(

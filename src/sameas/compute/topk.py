@@ -341,7 +341,11 @@ def top_products(left: Sparse, right: Sparse, k: int, back: int = 0) -> tuple[Sp
     for (part, tile), (near, far) in map_blocks(_meet, blocks, take, (k, back)):
         _take_in(rows, part, _moved(near, tile.start), first=tile.start == 0)
         _take_in(columns, tile, _moved(far, part.start), first=part.start == 0)
-    return _from_best(rows, m), csr_array(_from_best(columns, n).T)
+    forth = _from_best(rows, m)
+    del rows
+    back = _from_best(columns, n)
+    del columns
+    return forth, csr_array(back.T)
 
 
 def _take_in(best: Best, lines: slice, found: Best, *, first: bool) -> None:
@@ -371,9 +375,10 @@ def _meet(block: tuple[Sparse, Sparse], sizes: tuple[int, int]) -> tuple[Best, B
 
 def _from_best(best: Best, width: int) -> Sparse:
     """The best of each line as a sparse matrix."""
-    line, place = np.nonzero(best.partners >= 0)
-    values, columns = best.worth[line, place], best.partners[line, place]
-    matrix = csr_array((values, (line, columns)), shape=(len(best.worth), width))
+    filled = best.partners >= 0
+    starts = np.append(0, np.cumsum(filled.sum(axis=1)))
+    parts = best.worth[filled], best.partners[filled], starts
+    matrix = csr_array(parts, shape=(len(best.worth), width))
     matrix.sort_indices()  # how heaps are ordered depends on the number of threads
     return matrix
 
