@@ -24,6 +24,7 @@ from sameas.similarity.protocol import Searchable, Similarity
 from sameas.similarity.several_names import ComparedNames, MaxOverNames
 from sameas.text.languages.support import LanguageSupport
 
+
 def searched_by_clues(task: Task, sides: Sides, support: LanguageSupport) -> bool:
     """Whether pairs are proposed by clues, instead of comparing all entities with each other.
 

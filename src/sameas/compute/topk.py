@@ -342,10 +342,8 @@ def top_products(left: Sparse, right: Sparse, k: int, back: int = 0) -> tuple[Sp
         _take_in(rows, part, _moved(near, tile.start), first=tile.start == 0)
         _take_in(columns, tile, _moved(far, part.start), first=part.start == 0)
     forth = _from_best(rows, m)
-    del rows
-    back = _from_best(columns, n)
-    del columns
-    return forth, csr_array(back.T)
+    del rows  # it is as large
+    return forth, csr_array(_from_best(columns, n).T)
 
 
 def _take_in(best: Best, lines: slice, found: Best, *, first: bool) -> None:

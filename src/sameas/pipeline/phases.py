@@ -38,6 +38,7 @@ class Phases:
                 self.progress(name, share)
 
         start = time.perf_counter()
+        release_freed_memory()
         report(0.0)
         yield report
         release_freed_memory()
