@@ -352,11 +352,9 @@ def _merged(pairs: Pairs, new: Positions, text: Matrix, evidence: Matrix, learne
 
     def both(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
         every = np.empty((*first.shape[:-1], len(is_new)), dtype=first.dtype)
-        lines = every.reshape(-1, len(is_new))  # masks of single rows are much faster
-        for line, old_line, new_line in zip(
-            lines, first.reshape(len(lines), -1), second.reshape(len(lines), -1), strict=True
-        ):
-            line[is_old], line[is_new] = old_line, new_line
+        # Masks of single rows are much faster.
+        for line, *parts in zip(*map(np.atleast_2d, (every, first, second)), strict=True):
+            line[is_old], line[is_new] = parts
         return every
 
     starts = old.starts + np.searchsorted(new[0], np.arange(len(old.starts)))

@@ -33,6 +33,8 @@ from sameas.text.languages.support import NO_SUPPORT, LanguageSupport
 from sameas.text.ngrams import ngram_rows
 from sameas.text.words import word_rows
 
+MANY = 100_000
+"""Names beyond which rows are made one kind after the other."""
 BothRows = tuple[Rows, Rows]
 """Of left and of right entities or names."""
 
@@ -169,7 +171,12 @@ def letter_rows(names: pl.Series, options: Options) -> Rows:
         boundaries="boundaries" not in options.without,
         rarity="rarity" not in options.without,
     )
-    return unit(side_by_side(*in_parallel(count, spellings(names, options))))
+    # One after the other where that takes much memory; each is shared out by blocks anyway.
+    texts = spellings(names, options)
+    rows = [count(each) for each in texts] if len(names) > MANY else in_parallel(count, texts)
+    both = side_by_side(*rows)
+    del rows
+    return unit(both)
 
 
 def spellings(names: pl.Series, options: Options) -> list[pl.Series]:
