@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, eye_array, hstack
 
 from sameas.compute.arrays import Positions, Progress, Sparse, Vector
+from sameas.compute.heap import release_freed_memory
 from sameas.compute.parallel import even_slices
 from sameas.compute.rows import Rows, as_rows, rows_of, starts_in, unit
 from sameas.compute.topk import distinct, pair_numbers, top_products
@@ -73,6 +74,7 @@ def propose_by_clues(
     outward, inward = (_weighed(side) for side in clues.neighbours)
     del clues  # the parts of names take more than all that follows
     for turn in range(tuning.clue_rounds):
+        release_freed_memory()
         hints = _best_few(_mutual_shares(belief, tuning.clue_power), tuning.clue_anchors)
         votes = _either(*top_products(csr_array(outward @ hints), inward, k, k))
         if turn:  # the first votes, by names alone, are the poorest

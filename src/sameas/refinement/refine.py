@@ -22,6 +22,7 @@ from sameas.assignment.sinkhorn import sinkhorn
 from sameas.assignment.thresholds import learn_thresholds
 from sameas.candidates.pairs import Candidates, line_sums, lines_of_columns, lines_of_rows
 from sameas.compute.arrays import Matrix, Positions, Progress, Vector
+from sameas.compute.heap import release_freed_memory
 from sameas.compute.parallel import slices
 from sameas.compute.topk import pair_numbers
 from sameas.options.tuning import Weights
@@ -138,6 +139,7 @@ def refine(
     plan: OpenPlan | None = None
     most = numbers.most_rounds if rounds > 1 else 1
     for turn in range(most):
+        release_freed_memory()
         relations = match_relations(*model.edges, anchors, tuning=tuning)
         pairs = pairs.compared()
         pairs = _with_evidence(pairs, anchors, relations, model)

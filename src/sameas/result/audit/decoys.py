@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sameas.assignment.decision import Chance, probability_of, strengths_of
 from sameas.assignment.open import OpenPlan, open_links, open_plan
 from sameas.compute.arrays import Mask, Matrix, Positions, Vector
+from sameas.compute.heap import release_freed_memory
 from sameas.compute.parallel import in_parallel, slices
 from sameas.graph.task import Constraints
 from sameas.refinement.anchors import anchor_thresholds, anchors_of
@@ -129,6 +130,7 @@ def draw_decoys(
         draws += [(side, order[start : start + size]) for start in range(0, count * size, size)]
 
     def one(draw: tuple[int, Positions]) -> BestMatches:
+        release_freed_memory()
         side, drawn = draw
         fits = links[side]
         without = matches_without(model, refinement, chances, side, fits.partner[drawn])
