@@ -52,13 +52,20 @@ class Clues:
 
 
 def propose_by_clues(
-    clues: Clues, k: int, *, progress: Progress, tuning: SearchTuning = TUNING.search
+    clues: Clues,
+    k: int,
+    *,
+    followed: int | None = None,
+    progress: Progress,
+    tuning: SearchTuning = TUNING.search,
 ) -> Positions:
     """Partners by clues, k for every left and every right entity and every kind, ascending.
 
     Names and values propose first. Pairs that are the best of both sides by far then hint at the
-    neighbours of the two, and so on, with what neighbours hinted at.
+    neighbours of the two, and so on, with what neighbours hinted at. Only the best few are
+    ``followed`` from round to round, where that is given.
     """
+    few = k if followed is None else followed
     if not all(side.shape[0] for side in clues.neighbours):
         return np.empty(0, dtype=np.int64)
     shape = clues.neighbours[0].shape[0], clues.neighbours[1].shape[0]
@@ -69,6 +76,8 @@ def propose_by_clues(
         found.append(pair_numbers(values))
         texts = csr_array(texts + values)
         del values
+    if few < k:
+        texts = best_of_both(texts, few)
     progress(0.6)
     belief = texts
     outward, inward = (_weighed(side) for side in clues.neighbours)
@@ -76,10 +85,12 @@ def propose_by_clues(
     for turn in range(tuning.clue_rounds):
         release_freed_memory()
         hints = _best_few(_mutual_shares(belief, tuning.clue_power), tuning.clue_anchors)
-        votes = _either(*top_products(csr_array(outward @ hints), inward, k, k))
+        last = turn == tuning.clue_rounds - 1
+        each = k if last else few
+        votes = _either(*top_products(csr_array(outward @ hints), inward, each, each))
         if turn:  # the first votes, by names alone, are the poorest
             found.append(pair_numbers(votes))
-        if turn < tuning.clue_rounds - 1:
+        if not last:
             belief = csr_array(texts + _to_peaks(votes))
         progress(0.6 + 0.4 * (turn + 1) / tuning.clue_rounds)
     del texts, belief, hints, votes, outward, inward
@@ -108,8 +119,7 @@ def _of_entities(
     last = np.append(keys[order][1:] != keys[order][:-1], True)[: len(keys)]
     left, right = np.divmod(keys[order][last], shape[1])
     every = csr_array((pairs.data[order][last], (left, right)), shape=shape)
-    of_columns = csr_array(_best_few(csr_array(every.T), k).T)
-    return csr_array(_best_few(every, k).maximum(of_columns))
+    return best_of_both(every, k)
 
 
 def rare_parts(kinds: Iterable[Both], most: int) -> Both:
@@ -184,6 +194,12 @@ def _best_few(matrix: Sparse, few: int) -> Sparse:
     """The few largest entries of each row."""
     each = csr_array(eye_array(matrix.shape[1], dtype=np.float32))
     return top_products(matrix, each, few)[0]
+
+
+def best_of_both(matrix: Sparse, few: int) -> Sparse:
+    """The few largest entries of each row, and of each column."""
+    of_columns = csr_array(_best_few(csr_array(matrix.T), few).T)
+    return _either(_best_few(matrix, few), of_columns)
 
 
 def _mutual_shares(belief: Sparse, power: int) -> Sparse:
