@@ -19,7 +19,7 @@ import sameas.pipeline.paper
 from pairs import matched_pair
 from sameas import Graph, Options, align, evaluate
 from sameas.assignment.exact import certify
-from sameas.candidates.clues import Clues, make_clues, propose_by_clues
+from sameas.candidates.clues import Clues, make_clues, propose_by_clues, rare_parts
 from sameas.candidates.pairs import Candidates, every_pair, from_pairs
 from sameas.candidates.search import find_candidates
 from sameas.compute.rows import Rows, as_rows, unit
@@ -257,7 +257,7 @@ def clues_of_rows(left, right):
     """Clues of one name each."""
     owners = np.arange(left.shape[0]), np.arange(right.shape[0])
     lonely = no_neighbours(left.shape[0]), no_neighbours(right.shape[0])
-    return Clues((left, right), owners, None, lonely)
+    return Clues(rare_parts([(left, right)], TUNING.search.meetings), owners, None, lonely)
 
 
 def everyone(pair):

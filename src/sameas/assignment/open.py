@@ -20,9 +20,11 @@ from sameas.assignment.sinkhorn import Plan
 from sameas.candidates.pairs import Candidates, line_sums, lines_of_columns, lines_of_rows
 from sameas.compute.arrays import Matrix, Positions, Vector
 from sameas.compute.kernels.products import weighted_sums
-from sameas.compute.parallel import lasting_threads, one_blas_thread
+from sameas.compute.parallel import lasting_threads, one_blas_thread, slices
 from sameas.options.tuning import TUNING, OpenTuning
 
+AT_ONCE = 1_000_000
+"""Pairs whose probabilities are computed at once."""
 MANY = 200_000
 """Pairs beyond which sharing out each sweep among threads pays."""
 
@@ -96,26 +98,30 @@ def open_plan(
             left, right = np.exp(alone[:n]), np.exp(alone[n:])
             if not fixed:
                 threshold = _threshold(n, m, n - float(left.sum()), tuning)
-    surplus = scores - np.float64(threshold)
-    probability, deviation = _probabilities(candidates, surplus, left, right)
+    del sums
+    probability, deviation = _probabilities(candidates, scores, threshold, left, right)
     return OpenPlan(probability, left, right, float(threshold), sweeps, deviation)
 
 
 def _probabilities(
     candidates: Candidates,
-    surplus: Vector,
+    scores: Matrix,
+    threshold: float,
     left: Vector,
     right: Vector,
 ) -> tuple[Vector, float]:
     """The probability of each pair, and the largest distance of an entity's sum from one."""
-    probability = np.exp(surplus)
-    probability *= left[candidates.left] * right[candidates.right]
+    probability = np.empty(len(scores))
+    ends = candidates.left, candidates.right
+    for part in slices(len(scores), AT_ONCE):
+        some = np.exp(scores[part] - np.float64(threshold))
+        some *= left[ends[0][part]] * right[ends[1][part]]
+        probability[part] = some
     before = _sums(candidates, probability, left, right)
     # What sums up to more than one, for all the sweeps, is scaled down to it.
-    excess = np.ones(len(probability))
-    for each, ends in zip(before, (candidates.left, candidates.right), strict=True):
-        excess = np.maximum(excess, each[ends])
-    probability /= excess
+    for part in slices(len(scores), AT_ONCE):
+        excess = np.maximum(before[0][ends[0][part]], before[1][ends[1][part]])
+        probability[part] /= np.maximum(excess, 1.0)
     # That takes from a pair's other entity too, which may have had less than one already.
     after = _sums(candidates, probability, left, right)
     deviation = max(float(np.abs(each - 1).max(initial=0.0)) for each in (*before, *after))
@@ -186,10 +192,11 @@ def _sums(
     candidates: Candidates, probability: Vector, left: Vector, right: Vector
 ) -> tuple[Vector, Vector]:
     """Of each left and each right entity, the probabilities of its pairs and of staying alone."""
-    return (
-        np.bincount(candidates.left, probability, len(left)) + left,
-        np.bincount(candidates.right, probability, len(right)) + right,
-    )
+    totals = np.zeros(len(left)), np.zeros(len(right))
+    for part in slices(len(probability), AT_ONCE):
+        np.add.at(totals[0], candidates.left[part], probability[part])
+        np.add.at(totals[1], candidates.right[part], probability[part])
+    return totals[0] + left, totals[1] + right
 
 
 def best_of_side(candidates: Candidates, side: int, *, tie: float = TUNING.open.tie) -> Positions:

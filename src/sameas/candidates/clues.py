@@ -5,18 +5,19 @@ The cost grows linearly with the size. Pairs are numbers left * len(right) + rig
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, diags_array, eye_array
+from scipy.sparse import csr_array, diags_array, eye_array, hstack
 
-from sameas.compute.arrays import Positions, Progress, Sparse
-from sameas.compute.parallel import in_parallel
-from sameas.compute.rows import Rows, side_by_side
+from sameas.compute.arrays import Positions, Progress, Sparse, Vector
+from sameas.compute.heap import release_freed_memory
+from sameas.compute.parallel import even_slices
+from sameas.compute.rows import Rows, as_rows, rows_of, starts_in, unit
 from sameas.compute.topk import distinct, pair_numbers, top_products
 from sameas.graph.matched import MatchedPair
 from sameas.graph.task import Sides
@@ -32,6 +33,8 @@ from sameas.text.words import phrase_rows
 
 Both = tuple[Sparse, Sparse]
 """A row for each left, and for each right entity or name."""
+PART = 2_000_000
+"""Entries that are treated at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,50 +42,69 @@ class Clues:
     """What hints at partners, of the left and of the right entities."""
 
     names: Both
-    """The parts of names, (names, vocabulary)."""
+    """The rare parts of names at unit length, (names, vocabulary)."""
     owners: tuple[Positions, Positions]
     """The entity that has each name, ascending."""
     values: Both | None
-    """The words of values, (entities, vocabulary); None if there are none."""
+    """The rare words of values, (entities, vocabulary); None if there are none."""
     neighbours: Both
     """(entities, entities)."""
 
 
 def propose_by_clues(
-    clues: Clues, k: int, *, progress: Progress, tuning: SearchTuning = TUNING.search
+    clues: Clues,
+    k: int,
+    *,
+    followed: int | None = None,
+    progress: Progress,
+    tuning: SearchTuning = TUNING.search,
 ) -> Positions:
     """Partners by clues, k for every left and every right entity and every kind, ascending.
 
     Names and values propose first. Pairs that are the best of both sides by far then hint at the
-    neighbours of the two, and so on, with what neighbours hinted at.
+    neighbours of the two, and so on, with what neighbours hinted at. Only the best few are
+    ``followed`` from round to round, where that is given.
     """
+    few = k if followed is None else followed
     if not all(side.shape[0] for side in clues.neighbours):
         return np.empty(0, dtype=np.int64)
     shape = clues.neighbours[0].shape[0], clues.neighbours[1].shape[0]
-    texts = _of_entities(_alike(clues.names, k, tuning.meetings), clues.owners, shape, k)
+    texts = _of_entities(_alike(clues.names, k), clues.owners, shape, k)
     found = [pair_numbers(texts)]
     if clues.values is not None:
-        values = _alike(clues.values, k, tuning.meetings)
+        values = _alike(clues.values, k)
         found.append(pair_numbers(values))
         texts = csr_array(texts + values)
+        del values
+    if few < k:
+        texts = best_of_both(texts, few)
     progress(0.6)
     belief = texts
     outward, inward = (_weighed(side) for side in clues.neighbours)
+    del clues  # the parts of names take more than all that follows
     for turn in range(tuning.clue_rounds):
+        release_freed_memory()
         hints = _best_few(_mutual_shares(belief, tuning.clue_power), tuning.clue_anchors)
-        forth, back = top_products(csr_array(outward @ hints), inward, k, k)
-        votes = csr_array(forth.maximum(back))
+        last = turn == tuning.clue_rounds - 1
+        each = k if last else few
+        votes = _either(*top_products(csr_array(outward @ hints), inward, each, each))
         if turn:  # the first votes, by names alone, are the poorest
             found.append(pair_numbers(votes))
-        belief = csr_array(texts + _to_peaks(votes))
+        if not last:
+            belief = csr_array(texts + _to_peaks(votes))
         progress(0.6 + 0.4 * (turn + 1) / tuning.clue_rounds)
+    del texts, belief, hints, votes, outward, inward
     return distinct(found)
 
 
-def _alike(texts: Both, k: int, most: int) -> Sparse:
+def _alike(texts: Both, k: int) -> Sparse:
     """The k of each row, and of each column, that have most rare parts in common."""
-    forth, back = top_products(*_rare(*texts, most), k, k)
-    return csr_array(forth.maximum(back))
+    return _either(*top_products(*texts, k, k))
+
+
+def _either(one: Sparse, other: Sparse) -> Sparse:
+    """The entries of either of two matrices."""
+    return csr_array(one.maximum(other))
 
 
 def _of_entities(
@@ -97,31 +119,66 @@ def _of_entities(
     last = np.append(keys[order][1:] != keys[order][:-1], True)[: len(keys)]
     left, right = np.divmod(keys[order][last], shape[1])
     every = csr_array((pairs.data[order][last], (left, right)), shape=shape)
-    of_columns = csr_array(_best_few(csr_array(every.T), k).T)
-    return csr_array(_best_few(every, k).maximum(of_columns))
+    return best_of_both(every, k)
 
 
-def _rare(left: Sparse, right: Sparse, most: int) -> tuple[Sparse, Sparse]:
-    """Rows of the parts of names that are rare enough, weighted by how rare, at unit length."""
-    counts = [np.bincount(side.indices, minlength=side.shape[1]) for side in (left, right)]
+def rare_parts(kinds: Iterable[Both], most: int) -> Both:
+    """Rows of the parts that are rare enough, weighted by how rare, at unit length.
+
+    ``kinds`` are the parts of each kind that left and right texts have.
+    """
+    shared = [_in_both(*kind) for kind in kinds]
+    counts = [
+        np.concatenate(
+            [np.bincount(kind[side].indices, minlength=kind[side].shape[1]) for kind in shared]
+        )
+        for side in (0, 1)
+    ]
     total = counts[0] + counts[1]
-    size = left.shape[0] + right.shape[0]
+    size = shared[0][0].shape[0] + shared[0][1].shape[0]
     # As many of the rarest as the meetings that they lead to allow.
     order = np.argsort(total, kind="stable")
     meetings = np.cumsum((counts[0] * counts[1].astype(np.float64))[order])
     rare = np.zeros(len(total), dtype=np.bool_)
     rare[order[meetings <= most * size / 2]] = True
-    weights = np.log(max(size, 2) / np.maximum(total, 1)) * (rare & (counts[0] * counts[1] > 0))
-    return _to_length(left, weights), _to_length(right, weights)
+    weights = (np.log(max(size, 2) / np.maximum(total, 1)) * rare).astype(np.float32)
+    ends = np.cumsum([kind[0].shape[1] for kind in shared])
+    by_kind = np.split(weights, ends[:-1])
+    left, right = (
+        _to_length(
+            [_weighted(kind[side], each) for kind, each in zip(shared, by_kind, strict=True)]
+        )
+        for side in (0, 1)
+    )
+    return left, right
 
 
-def _to_length(names: Sparse, weights: NDArray[np.float64]) -> Sparse:
-    """Rows weighted by column, at unit length counting what was left out too."""
-    weighted = csr_array(names @ diags_array(weights.astype(np.float32)))
-    weighted.eliminate_zeros()
-    lengths = np.sqrt(np.asarray(weighted.multiply(weighted).sum(axis=1)).ravel())
-    factors = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    return csr_array(diags_array(factors.astype(np.float32)) @ weighted)
+def _in_both(left: Sparse, right: Sparse) -> Both:
+    """The columns that both sides have; no others tell who is alike."""
+    has = [np.zeros(side.shape[1], dtype=np.bool_) for side in (left, right)]
+    has[0][left.indices], has[1][right.indices] = True, True
+    both = has[0] & has[1]
+    numbers = np.cumsum(both, dtype=np.int32) - np.int32(1)
+    ones = np.ones(int(both.sum()), dtype=np.float32)
+    shared = []
+    for side in (left, right):
+        kept = _weighted(side, both.astype(np.float32))
+        parts = kept.data, numbers[kept.indices], kept.indptr
+        shared.append(csr_array(parts, shape=(side.shape[0], len(ones))))
+    return shared[0], shared[1]
+
+
+def _weighted(rows: Sparse, weights: NDArray[np.float32]) -> Sparse:
+    """Rows weighted by column, without the entries that become zero."""
+    kept = weights[rows.indices] != 0
+    columns = rows.indices[kept]
+    starts = np.append(0, np.cumsum(kept))[rows.indptr].astype(rows.indptr.dtype)
+    return csr_array((rows.data[kept] * weights[columns], columns, starts), shape=rows.shape)
+
+
+def _to_length(kinds: list[Sparse]) -> Sparse:
+    """The parts of all kinds side by side, as rows of unit length."""
+    return unit(as_rows(csr_array(hstack(kinds, format="csr", dtype=np.float32)))).sparse
 
 
 def _weighed(neighbours: Sparse) -> Sparse:
@@ -139,18 +196,40 @@ def _best_few(matrix: Sparse, few: int) -> Sparse:
     return top_products(matrix, each, few)[0]
 
 
+def best_of_both(matrix: Sparse, few: int) -> Sparse:
+    """The few largest entries of each row, and of each column."""
+    of_columns = csr_array(_best_few(csr_array(matrix.T), few).T)
+    return _either(_best_few(matrix, few), of_columns)
+
+
 def _mutual_shares(belief: Sparse, power: int) -> Sparse:
     """The geometric mean of each entry's shares of its row and of its column.
 
     Shares are of a high ``power``: one that is clearly the best of both has nearly all, and one of
     many alike has little.
     """
-    left, right = np.repeat(np.arange(belief.shape[0]), np.diff(belief.indptr)), belief.indices
-    powers = belief.data.astype(np.float64) ** power
-    sums = [np.bincount(side, powers) for side in (left, right)]
-    products = sums[0][left] * sums[1][right]
-    shares = np.divide(powers, np.sqrt(products), out=np.zeros_like(powers), where=products > 0)
-    return csr_array((shares.astype(np.float32), right, belief.indptr), shape=belief.shape)
+    sums = np.zeros(belief.shape[0]), np.zeros(belief.shape[1])
+    starts, columns = belief.indptr, belief.indices
+    parts = list(even_slices(starts, PART))
+
+    def powers_of(part: slice) -> tuple[Positions, slice, Vector]:
+        """The row of each entry of some rows, where these entries are, and their powers."""
+        ends, entries = starts_in(starts, part)
+        rows = np.repeat(np.arange(part.start, part.stop), np.diff(ends))
+        return rows, entries, belief.data[entries].astype(np.float64) ** power
+
+    for part in parts:
+        rows, entries, powers = powers_of(part)
+        np.add.at(sums[0], rows, powers)
+        np.add.at(sums[1], columns[entries], powers)
+    shares = np.empty(belief.nnz, dtype=np.float32)
+    for part in parts:
+        rows, entries, powers = powers_of(part)
+        products = sums[0][rows] * sums[1][columns[entries]]
+        shares[entries] = np.divide(
+            powers, np.sqrt(products), out=np.zeros_like(powers), where=products > 0
+        )
+    return csr_array((shares, columns, starts), shape=belief.shape)
 
 
 def _to_peaks(votes: Sparse) -> Sparse:
@@ -161,7 +240,14 @@ def _to_peaks(votes: Sparse) -> Sparse:
     return csr_array(scaled).astype(np.float32)
 
 
-def make_clues(pair: MatchedPair, options: Options, sides: Sides, names: ComparedNames) -> Clues:
+def make_clues(
+    pair: MatchedPair,
+    options: Options,
+    sides: Sides,
+    names: ComparedNames,
+    *,
+    tuning: SearchTuning = TUNING.search,
+) -> Clues:
     """Parts of names and values, and neighbours, from which candidates are proposed.
 
     The larger the problem, the rarer are the parts that can be followed: four letters, words and
@@ -173,14 +259,23 @@ def make_clues(pair: MatchedPair, options: Options, sides: Sides, names: Compare
         *(partial(ngram_rows, n=n, boundaries=True) for n in (3, 4)),
         phrase_rows,
     ]
-    parts = side_by_side(*in_parallel(lambda kind: kind(spelled), kinds)).sparse
+    # One kind after the other: each takes several times as much while it is made.
+    size, meetings = len(texts[0]), tuning.meetings
+    parts = rare_parts((_by_side(kind(spelled), size) for kind in kinds), meetings)
+    values = value_words(pair, sides) if options.rounds else None
+    rare = None if values is None else rare_parts([values], meetings)
     matrices = adjacency_matrices(pair.left, pair.right, options.adjacency)
     left, right = (
-        matrix[positions][:, positions] for matrix, positions in zip(matrices, sides, strict=True)
+        matrix if len(positions) == matrix.shape[0] else matrix[positions][:, positions]
+        for matrix, positions in zip(matrices, sides, strict=True)
     )
-    size = len(texts[0])
-    values = value_words(pair, sides) if options.rounds else None
-    return Clues((parts[:size], parts[size:]), (owners[0], owners[1]), values, (left, right))
+    return Clues(parts, (owners[0], owners[1]), rare, (left, right))
+
+
+def _by_side(rows: Rows, size: int) -> Both:
+    """The first rows, and the others."""
+    sparse = rows.sparse
+    return rows_of(sparse, slice(0, size)), rows_of(sparse, slice(size, sparse.shape[0]))
 
 
 def _names_of(names: ComparedNames, side: int, entities: Positions) -> tuple[pl.Series, Positions]:
@@ -203,5 +298,4 @@ def value_words(pair: MatchedPair, sides: Sides) -> Both | None:
     ]
     if not all((side != "").any() for side in texts):
         return None
-    rows = phrase_rows(folded(pl.concat(texts), numbers=False)).sparse
-    return rows[: len(texts[0])], rows[len(texts[0]) :]
+    return _by_side(phrase_rows(folded(pl.concat(texts), numbers=False)), len(texts[0]))

@@ -6,8 +6,9 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from sameas.candidates.clues import make_clues, propose_by_clues
+from sameas.candidates.clues import best_of_both, make_clues, propose_by_clues
 from sameas.candidates.pairs import Candidates
 from sameas.compute.arrays import Matrix, Positions, Progress
 from sameas.compute.parallel import THREADS, slices
@@ -41,12 +42,23 @@ def searched_by_clues(task: Task, sides: Sides, support: LanguageSupport) -> boo
 def propose(task: Task, sides: Sides, names: ComparedNames, progress: Progress) -> Positions:
     """Pairs proposed by clues, as numbers left * len(right) + right, ascending."""
     options, tuning = task.options, task.tuning.search
-    many = max(map(len, sides)) > tuning.compare_all_up_to
     # Names and neighbours propose partners separately; refinement finds more by itself.
-    share = tuning.clue_share_of_many if many else tuning.clue_share
-    k = max(int(options.candidates * share), 1)
-    clues = make_clues(task.pair, options, sides, names)
-    return propose_by_clues(clues, k, progress=progress, tuning=tuning)
+    k = max(int(options.candidates * tuning.clue_share), 1)
+    kept = _kept_of_many(options, (len(sides[0]), len(sides[1])), tuning)
+    return propose_by_clues(
+        make_clues(task.pair, options, sides, names, tuning=tuning),
+        k,
+        followed=kept,
+        progress=progress,
+        tuning=tuning,
+    )
+
+
+def _kept_of_many(options: Options, shape: tuple[int, int], tuning: SearchTuning) -> int | None:
+    """Partners that each entity keeps of those proposed; None for all, where there are not many."""
+    if max(shape) <= tuning.compare_all_up_to:
+        return None
+    return max(int(options.candidates * tuning.clue_share_of_many), 1)
 
 
 def search(
@@ -69,6 +81,7 @@ def search(
         options.candidates,
         first=max(options.top, tuning.partners if options.rounds else tuning.first),
         proposed=proposed,
+        kept=_kept_of_many(options, profit.shape, tuning),
         also=also,
         progress=progress,
         tuning=tuning,
@@ -140,6 +153,7 @@ def find_candidates(
     *,
     first: int,
     proposed: Positions | None = None,
+    kept: int | None = None,
     also: Positions | None = None,
     progress: Progress | None = None,
     tuning: SearchTuning = TUNING.search,
@@ -147,8 +161,9 @@ def find_candidates(
     """The best partners of every left and of every right entity, with their profits.
 
     The k nearest, of which those far below the best are left out but not the ``first`` few; or
-    pairs that were ``proposed`` otherwise. Pairs that are ``also`` of interest join in either
-    case. Both are numbers left * len(right) + right, ascending.
+    pairs that were ``proposed`` otherwise, of which each entity's best by profit are ``kept``.
+    Pairs that are ``also`` of interest join in either case. Both are numbers
+    left * len(right) + right, ascending.
     """
     tell = progress or (lambda share: None)
     numbers = proposed
@@ -173,9 +188,19 @@ def find_candidates(
     values = profit.partners(starts, partners, lambda share: tell(0.7 + 0.2 * share))
     found = Candidates(profit.shape, starts, partners, values)
     if proposed is not None:
+        if kept is not None:
+            found = _best_by_profit(found, kept)
         found = replace(found, recall=_recall(profit, found, tuning.recall_sample))
     tell(1.0)
     return found
+
+
+def _best_by_profit(found: Candidates, kept: int) -> Candidates:
+    """The best few of each entity: a name that many share, or a neighbour, proposes too many."""
+    every = csr_array((found.values, found.right, found.starts), shape=found.shape)
+    best = best_of_both(every, kept)
+    starts, right = best.indptr.astype(np.int64), best.indices.astype(np.int32)
+    return Candidates(found.shape, starts, right, best.data)
 
 
 def _recall(profit: Searchable, found: Candidates, size: int) -> float | None:

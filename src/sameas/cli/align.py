@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -176,10 +176,14 @@ def align(
         )
     seconds: dict[str, float] = {}
     with working(options, where), progress_display() as progress:
-        with timed("reading", seconds, progress):
-            pair = _read(inputs, names, reading)
-            check_carried(pair, output.with_)
-        alignment = _aligned(pair, options, input_files, out, progress)
+
+        def read_in() -> MatchedPair:
+            with timed("reading", seconds, progress):
+                pair = _read(inputs, names, reading)
+                check_carried(pair, output.with_)
+                return pair
+
+        alignment = _aligned(read_in, options, input_files, out, progress)
         changed = changed_links(input_files, alignment)  # before that run may be replaced
         seconds.update(alignment.seconds)
         with timed("writing", seconds, progress):
@@ -191,7 +195,7 @@ def align(
         return values
     _show(alignment, values)
     say(f"Written to {values['output']}.", err=True)
-    for step in _next_steps(inputs, out, pair.gold is not None):
+    for step in _next_steps(inputs, out, alignment.pair.gold is not None):
         say(f"  {step}", err=True)
     return values
 
@@ -206,14 +210,21 @@ def _read(inputs: tuple[str, ...], names: tuple[str, ...], reading: Reading) -> 
 
 
 def _aligned(
-    pair: MatchedPair, options: Options, input_files: InputFiles, out: Path, progress: PhaseProgress
+    read: Callable[[], MatchedPair],
+    options: Options,
+    input_files: InputFiles,
+    out: Path,
+    progress: PhaseProgress,
 ) -> Alignment:
-    """The alignment; finished phases are kept until it is written."""
+    """The alignment; finished phases are kept until it is written.
+
+    Nobody else holds the pair as it was read, which is let go of once it is in order.
+    """
     from sameas.pipeline.inputs import Given
     from sameas.pipeline.pair import align_pair
 
     given = Given(**input_files.given())
-    return align_pair(pair, options, given, progress=progress, checkpoint=finished_phases(out))
+    return align_pair(read(), options, given, progress=progress, checkpoint=finished_phases(out))
 
 
 def _values(

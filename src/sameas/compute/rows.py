@@ -10,6 +10,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, hstack
 
 from sameas.compute.arrays import Matrix, Numbers, Positions, Sparse
+from sameas.compute.parallel import even_slices
+
+ENTRIES = 4_000_000
+"""Entries of sparse rows that are treated at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,9 +59,11 @@ class Rows:
 
     def scaled(self, factors: NDArray[np.floating]) -> Rows:
         """Each row times its factor."""
-        factors = factors.astype(np.float32)
-        sparse = self.sparse
-        values = sparse.data * np.repeat(factors, np.diff(sparse.indptr))
+        factors, sparse = factors.astype(np.float32), self.sparse
+        values = np.empty_like(sparse.data, dtype=np.float32)
+        for part in even_slices(sparse.indptr, ENTRIES):
+            starts, entries = starts_in(sparse.indptr, part)
+            values[entries] = sparse.data[entries] * np.repeat(factors[part], np.diff(starts))
         scaled = csr_array((values, sparse.indices, sparse.indptr), shape=sparse.shape)
         return Rows(self.dense * factors[:, None], scaled)
 
@@ -65,8 +71,11 @@ class Rows:
         """The Euclidean length of each row, over both parts."""
         squares = np.einsum("ij,ij->i", self.dense, self.dense, dtype=np.float64)
         # Not by SciPy's power, which sorts the entries in place: their order decides rounding.
-        parts = (self.sparse.data.astype(np.float64) ** 2, self.sparse.indices, self.sparse.indptr)
-        squares += csr_array(parts, shape=self.sparse.shape) @ np.ones(self.sparse.shape[1])
+        ones = np.ones(self.sparse.shape[1])
+        for which in even_slices(self.sparse.indptr, ENTRIES):
+            part = rows_of(self.sparse, which)
+            entries = part.data.astype(np.float64) ** 2, part.indices, part.indptr
+            squares[which] += csr_array(entries, shape=part.shape) @ ones
         return np.asarray(np.sqrt(squares))
 
 

@@ -380,9 +380,9 @@ def top_products(left: Sparse, right: Sparse, k: int, back: int = 0) -> tuple[Sp
     for (part, tile), (near, far) in map_blocks(_meet, blocks, take, (k, back)):
         _take_in(rows, part, _moved(near, tile.start), first=tile.start == 0)
         _take_in(columns, tile, _moved(far, part.start), first=part.start == 0)
-    sides = [(rows, m), (columns, n)]
-    both: list[Any] = in_parallel(lambda side: _from_best(*side), sides)
-    return both[0], csr_array(both[1].T)
+    forth = _from_best(rows, m)
+    del rows  # it is as large
+    return forth, csr_array(_from_best(columns, n).T)
 
 
 def _take_in(best: Best, lines: slice, found: Best, *, first: bool) -> None:

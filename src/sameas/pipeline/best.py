@@ -114,15 +114,17 @@ def refine_model(
     what names of few words share by a dictionary of few links may mislead.
     """
     options, earlier = task.options, earlier_anchors(task)
+    held = [candidates]
+    del candidates  # refinement lets go of them
     # Anchors of an earlier run have settled already.
     rounds = options.rounds if earlier is None else (options.rounds + 1) // 2
 
     def once(
-        model: Model, candidates: Candidates, start: Anchors | None, done: tuple[float, float]
+        model: Model, held: list[Candidates], start: Anchors | None, done: tuple[float, float]
     ) -> Refinement:
         return refine(
             model,
-            candidates,
+            held.pop(),
             temperature=options.temperature,
             iterations=options.iterations,
             rounds=rounds,
@@ -133,12 +135,11 @@ def refine_model(
         )
 
     if not learnt:
-        return once(model, candidates, None, (0.0, 1.0))
-    first = once(model, candidates, None, (0.0, 0.5))
+        return once(model, held, None, (0.0, 1.0))
+    first = once(model, [*held], None, (0.0, 0.5))
     anchors, names = first.anchors, (task.pair.left.names, task.pair.right.names)
     model = model.with_dictionary(names, (anchors.left, anchors.right))
-    candidates = add_translated(model, candidates)
-    second = once(model, candidates, anchors, (0.5, 1.0))
+    second = once(model, [add_translated(model, held.pop())], anchors, (0.5, 1.0))
     if len(second.anchors.left) <= len(anchors.left):
         return first
     return replace(second, dictionary_anchors=anchors)
@@ -165,9 +166,11 @@ def _refined(
             task, task.everything, support, phases, planned, model=model
         )
         assert candidates is not None
+        held = [candidates]
+        del candidates
         with phases.timed("refinement") as report:
             refinement = refine_model(
-                task, complete, candidates, learnt=support.learnt, progress=report
+                task, complete, held.pop(), learnt=support.learnt, progress=report
             )
         return refinement, figures
 
@@ -202,14 +205,17 @@ class Planned:
 def _planned(task: Task, refinement: Refinement) -> Planned:
     """The pairs that links are made from, and the one-to-one plan over them."""
     scores, inside = refinement.pairs.candidates, task.known.inside
-    chosen = inside[0][scores.left] & inside[1][scores.right]
-    left, right = (
-        np.searchsorted(positions, side[chosen])
-        for positions, side in zip(task.sides, (scores.left, scores.right), strict=True)
-    )
     shape = len(task.sides[0]), len(task.sides[1])
-    odds = task.known.at_odds(scores.left[chosen], scores.right[chosen])
-    scores = from_pairs(shape, left, right, scores.values[chosen])
+    if shape == scores.shape:
+        odds = task.known.at_odds(scores.left, scores.right)
+    else:
+        chosen = inside[0][scores.left] & inside[1][scores.right]
+        odds = task.known.at_odds(scores.left[chosen], scores.right[chosen])
+        left, right = (
+            np.searchsorted(positions, side[chosen])
+            for positions, side in zip(task.sides, (scores.left, scores.right), strict=True)
+        )
+        scores = from_pairs(shape, left, right, scores.values[chosen])
     thresholds, kinds = refinement.thresholds, task.known.kinds[0][task.sides[0]]
     every = subtract_threshold(scores, thresholds, kinds)
     allowed = ~odds
@@ -303,6 +309,7 @@ def outcome_of(
         prices = planned.plan.ranking.right
         exact = _exact(task, planned.surplus, prices, report)
         decided = _decided(task, planned, exact)
+        del planned
     surplus, plan, linked = decided.surplus, decided.plan, decided.linked
     audit = None
     if not task.options.no_audit:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from sameas.compute.arrays import Progress
+from sameas.compute.heap import release_freed_memory
 from sameas.pipeline.checkpoint import Checkpoint
 
 T = TypeVar("T")
@@ -37,8 +38,10 @@ class Phases:
                 self.progress(name, share)
 
         start = time.perf_counter()
+        release_freed_memory()
         report(0.0)
         yield report
+        release_freed_memory()
         report(1.0)
         seconds = time.perf_counter() - start
         self.seconds[name] = self.seconds.get(name, 0.0) + seconds
@@ -52,6 +55,7 @@ class Phases:
             self.resumed.append(name)
             return result
         result = make()
+        release_freed_memory()  # what only ``make`` needed is gone now
         self.checkpoint.save(name, result, self._unkept)
         self._unkept = 0.0
         return result

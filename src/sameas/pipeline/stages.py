@@ -42,7 +42,7 @@ def prepare(
     clues = not complete and not since and searched_by_clues(task, sides, support)
     names = compared_names(task.pair, task.options, task.inputs, tuning=task.tuning.search)
     proposed = _propose(task, sides, names, phases) if clues else None
-    text = _make_rows(task, sides, names, support, phases)
+    text = _make_rows(task, sides, names, support, phases, searched=not (clues or since))
     figures = replace(
         figures,
         entities_without_features=text.entities_without_features,
@@ -80,7 +80,13 @@ def _propose(task: Task, sides: Sides, names: ComparedNames, phases: Phases) -> 
 
 
 def _make_rows(
-    task: Task, sides: Sides, names: ComparedNames, support: LanguageSupport, phases: Phases
+    task: Task,
+    sides: Sides,
+    names: ComparedNames,
+    support: LanguageSupport,
+    phases: Phases,
+    *,
+    searched: bool,
 ) -> TextRows:
     def make() -> TextRows:
         with phases.timed("features") as report:
@@ -94,7 +100,7 @@ def _make_rows(
                 tuning=task.tuning,
             )
         with phases.timed("neighbours"):
-            return spread(text_rows(features), features.rows, task, sides)
+            return spread(text_rows(features), features.rows, task, sides, searched=searched)
 
     return phases.kept("neighbours", TextRows, make)
 

@@ -76,11 +76,13 @@ def match_relations(
     """
     tables, totals, count = [], [], len(anchors.left)
     for edges, anchored in ((left, anchors.left), (right, anchors.right)):
-        number = of_nodes(edges, anchored, np.arange(count), count + edges.literals, -1)
+        places = np.arange(count, dtype=np.int32)
+        number = of_nodes(edges, anchored, places, count + edges.literals, -1)
         near, far = number[edges.entity], number[edges.far]
         known = (near >= 0) & (far >= 0)
         # One number for both ends is joined much faster than two columns.
         ends = near[known] * np.int64(count + len(left.literals)) + far[known]
+        del near, far
         tables.append(pl.DataFrame({"ends": ends, "relation": edges.relation[known]}))
         totals.append(np.bincount(edges.relation[known], minlength=edges.relations))
     both = bounded_join(tables[0], tables[1], on=["ends"], tuning=tuning.search)

@@ -23,6 +23,8 @@ from sameas.assignment.sinkhorn import sinkhorn
 from sameas.assignment.thresholds import learn_thresholds
 from sameas.candidates.pairs import Candidates, line_sums, lines_of_columns, lines_of_rows
 from sameas.compute.arrays import Matrix, Positions, Progress, Vector
+from sameas.compute.heap import release_freed_memory
+from sameas.compute.parallel import slices
 from sameas.compute.topk import pair_numbers
 from sameas.options.tuning import Weights
 from sameas.refinement.anchors import (
@@ -36,6 +38,9 @@ from sameas.refinement.evidence import Anchors, Relations, gather_evidence, matc
 from sameas.refinement.learned_weights import learn_weights
 from sameas.similarity.model import PROFIT, Model
 from sameas.similarity.weights import evidence_terms
+
+PART = 1_000_000
+"""Pairs that are compared with the best of their entities at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +61,15 @@ class Pairs:
         pairs = self.candidates.select(which)
         return Pairs(pairs, self.text[:, which], self.evidence[:, which], self.learned[which])
 
-    def scored(self, scores: Vector, model: Model) -> Pairs:
+    def compared(self) -> Pairs:
+        """The pairs without what is gathered anew in each round, which takes half the memory."""
+        nothing = np.zeros((4, 1), dtype=np.float32)
+        evidence = np.broadcast_to(nothing[:3], (3, len(self.candidates)))
+        return replace(
+            self, evidence=evidence, learned=np.broadcast_to(nothing[3], evidence.shape[1:])
+        )
+
+    def scored(self, scores: Vector | Matrix, model: Model) -> Pairs:
         """The pairs with these scores; those of seeds are raised beyond all others."""
         values: Matrix = scores.astype(np.float32)
         seeds = model.constraints.seeds
@@ -117,7 +130,8 @@ def refine(
     """
     known, defaults, tuning = model.constraints, model.weights, model.tuning
     numbers = tuning.refinement
-    pairs = _first_pairs(candidates, model)
+    width, pairs = candidates.shape[1], _first_pairs(candidates, model)
+    del candidates
     if known.one_graph:
         return _refine_duplicates(pairs, model, rounds=rounds, progress=progress)
     anchors = start or _first_anchors(pairs, model, temperature, iterations)
@@ -128,7 +142,9 @@ def refine(
     plan: OpenPlan | None = None
     most = numbers.most_rounds if rounds > 1 else 1
     for turn in range(most):
+        release_freed_memory()
         relations = match_relations(*model.edges, anchors, tuning=tuning)
+        pairs = pairs.compared()
         pairs = _with_evidence(pairs, anchors, relations, model)
         learned = learn_thresholds(
             pairs.unraised(model),
@@ -153,7 +169,8 @@ def refine(
             tuning=tuning.open,
         )
         new = anchors_of(surplus, plan, known.seeds, tuning=tuning)
-        before, now = (each.left * candidates.shape[1] + each.right for each in (anchors, new))
+        plan = replace(plan, probability=plan.probability[:0])  # a start needs no more
+        before, now = (each.left * width + each.right for each in (anchors, new))
         changes.append(len(np.setxor1d(before, now)))
         if progress:
             progress(min((turn + 1) / rounds, 1.0))
@@ -164,6 +181,7 @@ def refine(
         if learning:
             model = replace(model, weights=_learned_weights(pairs, new, model, defaults))
         anchors = new
+        del surplus, reach  # the next round needs room for pairs twice
     return Refinement(pairs, anchors, relations, tuple(changes), thresholds, model.weights)
 
 
@@ -334,7 +352,7 @@ def _with_evidence(pairs: Pairs, anchors: Anchors, relations: Relations, model: 
     new, evidence = _chosen(model.compares(*new), new, evidence)
     # Names are compared only for pairs that could still come within reach of the best, and
     # neighbourhoods only for those that names have not ruled out.
-    floor = _best(pairs.candidates, *new) - tuning.refinement.spread
+    floor = _best(_bests(pairs.candidates), *new) - tuning.refinement.spread
     most = model.evidence(new[0], evidence) + weights.profit
     worths = model.name_weights
     hopeful = most + worths.sum() >= floor
@@ -356,10 +374,10 @@ def _merged(pairs: Pairs, new: Positions, text: Matrix, evidence: Matrix, learne
     is_old = ~is_new
 
     def both(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
-        if first.ndim > 1:  # masks of single rows are much faster
-            return np.stack([both(*rows) for rows in zip(first, second, strict=True)])
-        every = np.empty(len(is_new), dtype=first.dtype)
-        every[is_old], every[is_new] = first, second
+        every = np.empty((*first.shape[:-1], len(is_new)), dtype=first.dtype)
+        # Masks of single rows are much faster.
+        for line, *parts in zip(*map(np.atleast_2d, (every, first, second)), strict=True):
+            line[is_old], line[is_new] = parts
         return every
 
     starts = old.starts + np.searchsorted(new[0], np.arange(len(old.starts)))
@@ -385,17 +403,27 @@ def _chosen(which: NDArray[np.bool_], *arrays: NDArray[Any]) -> list[NDArray[Any
 
 def _within_reach(scores: Candidates, spread: float, few: int) -> NDArray[np.bool_]:
     """Which pairs are near the best of their row or column, or among the first few of one."""
-    near: NDArray[np.bool_] = scores.values >= _best(scores, scores.left, scores.right) - spread
+    best = _bests(scores)
+    near = np.empty(len(scores), dtype=np.bool_)
+    for part in slices(len(scores), PART):
+        ends = scores.left[part], scores.right[part]
+        near[part] = scores.values[part] >= _best(best, *ends) - spread
     rows, columns = lines_of_rows(scores), lines_of_columns(scores)
     near[best_few(rows, few, np.zeros(scores.shape[1]))[0]] = True
     near[scores.by_right[1][best_few(columns, few, np.zeros(scores.shape[0]))[0]]] = True
     return near
 
 
-def _best(candidates: Candidates, left: NDArray[np.integer], right: NDArray[np.integer]) -> Vector:
-    """The best score of each pair's left or right entity, the larger of both."""
+def _bests(candidates: Candidates) -> tuple[Vector, Vector]:
+    """The best score of each left and of each right entity."""
     n, m = candidates.shape
     rows = line_sums(lines_of_rows(candidates), np.zeros(m), 0.0)
-    columns = line_sums(lines_of_columns(candidates), np.zeros(n), 0.0)
-    best: Vector = np.maximum(rows[left], columns[right])
+    return rows, line_sums(lines_of_columns(candidates), np.zeros(n), 0.0)
+
+
+def _best(
+    bests: tuple[Vector, Vector], left: NDArray[np.integer], right: NDArray[np.integer]
+) -> Vector:
+    """The best score of each pair's left or right entity, the larger of both."""
+    best: Vector = np.maximum(bests[0][left], bests[1][right])
     return best

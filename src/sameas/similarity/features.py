@@ -33,6 +33,8 @@ from sameas.text.languages.support import NO_SUPPORT, LanguageSupport
 from sameas.text.ngrams import ngram_rows
 from sameas.text.words import word_rows
 
+MANY = 100_000
+"""Names beyond which rows are made one kind after the other."""
 BothRows = tuple[Rows, Rows]
 """Of left and of right entities or names."""
 
@@ -141,15 +143,18 @@ def text_rows(features: NameFeatures) -> TextRows:
     )
 
 
-def spread(text: TextRows, rows: BothRows, task: Task, sides: Sides) -> TextRows:
+def spread(
+    text: TextRows, rows: BothRows, task: Task, sides: Sides, *, searched: bool = True
+) -> TextRows:
     """The rows of names, and those of the neighbourhoods of these entities of each side.
 
-    ``rows`` are the features of all entities.
+    ``rows`` are the features of all entities. All pairs can be ``searched`` by the sketch, or
+    only given pairs compared.
     """
     pair, options = task.pair, task.options
     hops = sketch = None
     if options.rounds:
-        sketch = sketched_hops(pair, rows, options, sides, tuning=task.tuning)
+        sketch = sketched_hops(pair, rows, options, sides, names=searched, tuning=task.tuning)
     if (options.exact_hops and options.depth) or not options.rounds:
         first = int(options.rounds > 0)
         hops = make_profit(*neighbourhood_rows(pair, rows, options, sides, first=first))
@@ -166,7 +171,12 @@ def letter_rows(names: pl.Series, options: Options) -> Rows:
         boundaries="boundaries" not in options.without,
         rarity="rarity" not in options.without,
     )
-    return unit(side_by_side(*in_parallel(count, spellings(names, options))))
+    # One after the other where that takes much memory; each is shared out by blocks anyway.
+    texts = spellings(names, options)
+    rows = [count(each) for each in texts] if len(names) > MANY else in_parallel(count, texts)
+    both = side_by_side(*rows)
+    del rows
+    return unit(both)
 
 
 def spellings(names: pl.Series, options: Options) -> list[pl.Series]:
@@ -197,8 +207,14 @@ def neighbourhood_rows(
 
 
 def sketched_hops(
-    pair: MatchedPair, rows: BothRows, options: Options, sides: Sides, *, tuning: Tuning = TUNING
+    pair: MatchedPair,
+    rows: BothRows,
+    options: Options,
+    sides: Sides,
+    *,
+    names: bool = True,
+    tuning: Tuning = TUNING,
 ) -> Sketch:
-    """Short rows of these entities of each side after each hop."""
+    """Short rows of these entities of each side after each hop, those of ``names`` if asked for."""
     matrices = adjacency_matrices(pair.left, pair.right, options.adjacency)
-    return make_sketch(matrices, rows, depth=options.depth, only=sides, tuning=tuning)
+    return make_sketch(matrices, rows, depth=options.depth, only=sides, names=names, tuning=tuning)

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sameas.compute.arrays import Matrix, Numbers, Positions, Progress, Sparse
-from sameas.compute.rows import Rows, in_rows
+from sameas.compute.rows import Rows, as_rows, in_rows, side_by_side
 from sameas.similarity.matrix import RowProduct
 from sameas.similarity.propagation import hop_rows
 from sameas.similarity.protocol import Similarity
+from sameas.similarity.several_names import MaxOverNames
 from sameas.similarity.sketch import Sketch
 
 
@@ -24,7 +25,8 @@ class HopMean:
     """The mean over hops 1..depth."""
     depth: int
     sketch: Sketch | None = None
-    """All hops, with the mean of an entity's names as hop 0: to search by."""
+    """All hops, with the mean of an entity's names as hop 0: to search by. Where that has no
+    hop 0, it is made from the names."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -48,12 +50,23 @@ class HopMean:
     def rows(self, side: int, which: Positions | slice) -> Rows:
         """Rows of a side whose products are near the means."""
         assert self.sketch is not None, "the search is over"
-        return self.sketch.rows(side, which)
+        if self.sketch.left_names is not None:
+            return self.sketch.rows(side, which)
+        share = (len(self.names) * (self.depth + 1)) ** -0.5
+        names = [_rows_of_names(block, side, which) for block in self.names]
+        hops = as_rows(self.sketch.hops(side, which))
+        return side_by_side(hops, *(each.scaled(np.full(len(each), share)) for each in names))
 
     def without_search(self) -> HopMean:
         """The same without what only a search needs."""
         hops = self.hops.without_names() if isinstance(self.hops, Sketch) else self.hops
         return replace(self, hops=hops, sketch=None)
+
+
+def _rows_of_names(block: Similarity, side: int, which: Positions | slice) -> Rows:
+    """The rows of the names of these entities; the mean of several."""
+    assert isinstance(block, RowProduct | MaxOverNames)
+    return block.rows(side, which)
 
 
 @dataclass(frozen=True, eq=False)

@@ -86,14 +86,14 @@ class Model:
         """The log-odds of pairs by their evidence, shape (3, pairs); ``left`` are their ends."""
         return evidence_worth(self.weights, evidence, self.constraints.crowd[left])
 
-    def score(self, left: Numbers, numbers: Matrix, evidence: Matrix, traits: Matrix) -> Vector:
+    def score(self, left: Numbers, numbers: Matrix, evidence: Matrix, traits: Matrix) -> Matrix:
         """The log-odds of pairs, up to a constant.
 
         ``numbers`` are those of each of the similarities, shape (similarities, pairs); ``traits``
         the log-odds by types, attributes and spelling.
         """
         worths = [getattr(self.weights, name) for name in self.similarities]
-        total = np.empty(len(left))
+        total = np.empty(len(left), dtype=np.float32)
 
         def part(which: slice) -> None:
             text: Matrix = worths[0] * numbers[0, which]

@@ -43,6 +43,14 @@ def hop_rows(adjacency: Sparse, features: Rows, number: int, entities: Positions
     return hop(near, hop_rows(adjacency, features, number - 1, before))
 
 
+def unit_hop_rows(adjacency: Sparse, features: Rows, number: int, entities: Positions) -> Rows:
+    """The same from features of any length, those of names scaled to unit length first."""
+    if not number:
+        return unit(features.take(entities))
+    near, before = surroundings(adjacency, entities)
+    return hop(near, unit_hop_rows(adjacency, features, number - 1, before))
+
+
 def propagate(
     adjacency: Sparse, features: Rows, *, depth: int, only: Positions | None = None, first: int = 0
 ) -> Rows:

@@ -129,6 +129,16 @@ class MaxOverNames:
         """The cosines of left entity i with right[starts[i]:starts[i + 1]], for every i."""
         return values_of_partners(products, *self.sides, starts, right, progress)
 
+    def rows(self, side: int, which: Positions | slice) -> Rows:
+        """The direction of the sum of the name rows of these entities of a side."""
+        rows = (self.products.left, self.products.right)[side]
+        starts = (self.left_starts, self.right_starts)[side]
+        entities = np.arange(len(starts) - 1)[which]
+        counts = starts[entities + 1] - starts[entities]
+        ends = np.append(0, np.cumsum(counts))
+        places = np.arange(ends[-1]) + np.repeat(starts[entities] - ends[:-1], counts)
+        return mean_rows(rows.take(places), ends)
+
     @cached_property
     def sides(self) -> tuple[NamedRows, NamedRows]:
         """The packed rows, by entity."""

@@ -15,7 +15,7 @@ from sameas.compute.parallel import map_blocks, slices
 from sameas.compute.projection import directions_of, times
 from sameas.compute.rows import Rows, as_rows, in_rows, rows_of, unit
 from sameas.options.tuning import TUNING, Tuning
-from sameas.similarity.propagation import hop, hop_rows, surroundings
+from sameas.similarity.propagation import hop, surroundings, unit_hop_rows
 
 BLOCK = 4000
 """Rows that are made at once."""
@@ -46,7 +46,7 @@ class SketchedRows:
 
 @dataclass(frozen=True, eq=False)
 class Sketch:
-    """Sketched rows of hops 1..depth of both sides, and of hop 0 as long as it is needed.
+    """Sketched rows of hops 1..depth of both sides, and of hop 0 where all pairs are searched.
 
     The dot product of two sketched rows is near that of the rows: within about .03 where they
     have little in common, and nearer where they have much.
@@ -82,18 +82,26 @@ class Sketch:
 
     def rows(self, side: int, which: Positions | slice) -> Rows:
         """The rows of all hops side by side; their products are the means over hops."""
-        names, hops = ((self.left_names, self.left), (self.right_names, self.right))[side]
+        names = (self.left_names, self.right_names)[side]
         assert names is not None, "hop 0 is needed for this"
         factor = np.float32((self.depth + 1) ** -0.5)
-        scaled = []
-        for part in (names.part(which), hops.part(which)):
-            rows = part.values * (part.scales * factor)[:, :, None]
-            scaled.append(rows.reshape(len(rows), rows.shape[1] * rows.shape[2]))
-        return as_rows(np.hstack(scaled))
+        return as_rows(np.hstack([_scaled(names, which, factor), self.hops(side, which)]))
+
+    def hops(self, side: int, which: Positions | slice) -> Matrix:
+        """The columns of ``rows`` that are those of hops 1..depth."""
+        factor = np.float32((self.depth + 1) ** -0.5)
+        return _scaled((self.left, self.right)[side], which, factor)
 
     def without_names(self) -> Sketch:
         """The same without hop 0."""
         return Sketch(self.left, self.right)
+
+
+def _scaled(sketched: SketchedRows, which: Positions | slice, factor: np.float32) -> Matrix:
+    """The rows of all hops side by side, times a factor."""
+    part = sketched.part(which)
+    rows: Matrix = part.values * (part.scales * factor)[:, :, None]
+    return rows.reshape(len(rows), rows.shape[1] * rows.shape[2])
 
 
 def _products(block: Block, left: SketchedRows, right: SketchedRows) -> Matrix:
@@ -111,35 +119,41 @@ def make_sketch(
     *,
     depth: int,
     only: tuple[Positions, Positions],
+    names: bool = True,
     tuning: Tuning = TUNING,
 ) -> Sketch:
-    """The sketches of ``only`` these entities of each side, ascending, from the features of all."""
-    names = unit(features[0]), unit(features[1])
-    width = names[0].dense.shape[1] + names[0].sparse.shape[1]
+    """The sketches of ``only`` these entities of each side, ascending, from the features of all.
+
+    Those of hop 0, the ``names``, are kept if they are asked for.
+    """
+    width = features[0].dense.shape[1] + features[0].sparse.shape[1]
     directions, principal, random = None, tuning.sketch.principal, tuning.sketch.random
     if width > principal + random:
         rng = np.random.default_rng(0)
         samples = []
-        for matrix, side in zip(adjacency, names, strict=True):
+        for matrix, side in zip(adjacency, features, strict=True):
             some = np.sort(rng.permutation(len(side))[: tuning.sketch.sample])
-            samples += [hop_rows(matrix, side, n, some) for n in range(min(depth, 1), depth + 1)]
+            samples += [
+                unit_hop_rows(matrix, side, n, some) for n in range(min(depth, 1), depth + 1)
+            ]
         directions = directions_of(
             samples, principal=principal, random=random, rng=rng, tuning=tuning.search
         )
     sides = []
-    for matrix, side, wanted in zip(adjacency, names, only, strict=True):
-        made = _sketch(matrix, side, directions, depth)
-        everyone = len(wanted) == len(side)
-        sides.append(made if everyone else tuple(rows.part(wanted) for rows in made))
+    for matrix, side, wanted in zip(adjacency, features, only, strict=True):
+        first, hops = _sketch(matrix, side, directions, depth, names=names)
+        if len(wanted) < len(side):
+            first, hops = first and first.part(wanted), hops.part(wanted)
+        sides.append((first, hops))
     (left_names, left), (right_names, right) = sides
     return Sketch(left, right, left_names, right_names)
 
 
 def _sketch(
-    adjacency: Sparse, names: Rows, directions: Matrix | None, depth: int
-) -> tuple[SketchedRows, SketchedRows]:
+    adjacency: Sparse, features: Rows, directions: Matrix | None, depth: int, *, names: bool
+) -> tuple[SketchedRows | None, SketchedRows]:
     """The rows of names, and after each hop; each hop is made from the last one."""
-    size, width = len(names), names.dense.shape[1] + names.sparse.shape[1]
+    size, width = len(features), features.dense.shape[1] + features.sparse.shape[1]
     columns = width if directions is None else directions.shape[1]
     first, hops = (
         SketchedRows(
@@ -148,21 +162,23 @@ def _sketch(
         )
         for count in (1, depth)
     )
-    places = [(first, 0), *((hops, number) for number in range(depth))]
-    for number, (rows, place) in enumerate(places):
-        parts = slices(size, BLOCK)
-        if number:
-            before, last = places[number - 1]
-            shared = before.values[:, last].copy(), before.scales[:, last].copy()
-            made = map_blocks(_next_hop, parts, partial(rows_of, adjacency), *shared)
-        else:
-            made = map_blocks(_first_hop, parts, names.part, directions)
-        for part, (values, scales) in made:
-            rows.values[part, place], rows.scales[part, place] = values, scales
-    return first, hops
+    for part, row in map_blocks(_first_hop, slices(size, BLOCK), features.part, directions):
+        first.values[part, 0], first.scales[part, 0] = row
+    last = first.values[:, 0], first.scales[:, 0]
+    kept = first if names else None
+    del first
+    for number in range(depth):
+        made = map_blocks(_next_hop, slices(size, BLOCK), partial(rows_of, adjacency), *last)
+        for part, row in made:
+            hops.values[part, number], hops.scales[part, number] = row
+        if number < depth - 1:
+            del last, made  # before there is room for a copy
+            last = hops.values[:, number].copy(), hops.scales[:, number].copy()
+    return kept, hops
 
 
-def _first_hop(names: Rows, directions: Matrix | None) -> tuple[Small, Matrix]:
+def _first_hop(features: Rows, directions: Matrix | None) -> tuple[Small, Matrix]:
+    names = unit(features)
     return _shortened(names.toarray() if directions is None else times(names, directions))
 
 

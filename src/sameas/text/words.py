@@ -11,11 +11,15 @@ import polars as pl
 from scipy.sparse import csr_array
 
 from sameas.compute.arrays import Matrix
+from sameas.compute.parallel import slices
 from sameas.compute.rows import Rows, as_rows, unit
 from sameas.errors import OptionError
 from sameas.text.embeddings import single_precision
 
 EDGES = "\"'.,;:!?()[]{}«»“”‘’…·-–—/"
+
+NAMES_AT_ONCE = 200_000
+"""Names whose phrases are written out at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,17 +87,29 @@ def rare_word_rows(texts: pl.Series) -> Rows:
 
 def phrase_rows(names: pl.Series) -> Rows:
     """One for each word, and for each two words side by side in any order, that a name has."""
+    parts = [(part.start, *_phrases(names[part])) for part in slices(len(names), NAMES_AT_ONCE)]
+    texts = [pl.Series([], dtype=pl.String), *(distinct for _, _, distinct in parts)]
+    vocabulary = pl.concat(texts).unique().sort()
+    rows, columns = [np.zeros(0, dtype=np.int32)], [np.zeros(0, dtype=np.int32)]
+    for start, phrases, distinct in parts:
+        numbers = vocabulary.search_sorted(distinct).to_numpy().astype(np.int32)
+        rows.append(phrases["row"].to_numpy().astype(np.int32) + np.int32(start))
+        columns.append(numbers[phrases["number"].to_numpy()])
+    row, column = np.concatenate(rows), np.concatenate(columns)
+    shape = len(names), len(vocabulary)
+    return as_rows(csr_array((np.ones(len(row), dtype=np.float32), (row, column)), shape=shape))
+
+
+def _phrases(names: pl.Series) -> tuple[pl.DataFrame, pl.Series]:
+    """row, number: the phrases of each name, by their number among the distinct ones; and these."""
     words = words_of(names)
     both = words.with_columns(next=pl.col("word").shift(-1), follows=pl.col("row").shift(-1))
     both = both.filter(pl.col("row") == pl.col("follows"))
     first, second = pl.min_horizontal("word", "next"), pl.max_horizontal("word", "next")
     phrases = pl.concat([words, both.select("row", word=first + " " + second)])
-    phrases = phrases.select("row", pl.col("word").rank("dense").cast(pl.Int64) - 1).unique(
-        maintain_order=True
-    )
-    row, column = (phrases[name].to_numpy() for name in ("row", "word"))
-    shape = len(names), int(column.max(initial=-1)) + 1
-    return as_rows(csr_array((np.ones(len(row), dtype=np.float32), (row, column)), shape=shape))
+    distinct = phrases["word"].unique().sort()
+    number = pl.col("word").rank("dense").cast(pl.Int64) - 1
+    return phrases.select("row", number=number).unique(maintain_order=True), distinct
 
 
 def word_rows(names: pl.Series, vectors: WordVectors) -> tuple[Rows, int, int]:

@@ -11,14 +11,20 @@ from numpy.typing import NDArray
 
 from sameas.assignment.decision import Chance, probability_of, strengths_of
 from sameas.assignment.open import OpenPlan, open_links, open_plan
-from sameas.compute.arrays import Mask, Positions, Vector
-from sameas.compute.parallel import in_parallel
+from sameas.compute.arrays import Mask, Matrix, Positions, Vector
+from sameas.compute.heap import release_freed_memory
+from sameas.compute.parallel import in_parallel, slices
 from sameas.graph.task import Constraints
 from sameas.refinement.anchors import anchor_thresholds, anchors_of
 from sameas.refinement.evidence import Anchors, gather_evidence
 from sameas.refinement.refine import Refinement, subtract_threshold
 from sameas.similarity.model import Model
 from sameas.similarity.weights import evidence_worth
+
+AT_ONCE = 1_000_000
+"""Pairs whose evidence is weighed at once."""
+MANY = 5_000_000
+"""Pairs beyond which the decoys of one draw are treated at a time."""
 
 
 class BestMatches(NamedTuple):
@@ -56,13 +62,20 @@ def matches_without(
     lost = np.zeros(refinement.pairs.candidates.shape[1 - side], dtype=np.bool_)
     lost[removed] = True
     pairs, anchors, thresholds = refinement.pairs, refinement.anchors, refinement.thresholds
-    ends = pairs.candidates.left, pairs.candidates.right
-    pairs = pairs.select(~lost[ends[1 - side]])
-    candidates = pairs.candidates
+    left = ~lost[(pairs.candidates.left, pairs.candidates.right)[1 - side]]
+    candidates = pairs.candidates.select(left)
     stay = ~lost[(anchors.left, anchors.right)[1 - side]]
     anchors = Anchors(anchors.left[stay], anchors.right[stay], anchors.trust[stay])
-    crowd = known.crowd[candidates.left]
-    other = candidates.values - evidence_worth(weights, pairs.evidence, crowd)
+
+    def worth(evidence: Matrix) -> Vector:
+        """What evidence about the candidates is worth."""
+        total = np.empty(len(candidates))
+        for part in slices(len(total), AT_ONCE):
+            crowd = known.crowd[candidates.left[part]]
+            total[part] = evidence_worth(weights, evidence[:, part], crowd)
+        return total
+
+    other = candidates.values - worth(np.stack([row[left] for row in pairs.evidence]))
     plan: OpenPlan | None = None
     for turn in range(tuning.audit.rounds):
         evidence, _, _ = gather_evidence(
@@ -73,13 +86,15 @@ def matches_without(
             enter=math.inf,
             tuning=tuning.evidence,
         )
-        scores = (other + evidence_worth(weights, evidence, crowd)).astype(np.float32)
+        scores = (other + worth(evidence)).astype(np.float32)
+        del evidence
         last = turn == tuning.audit.rounds - 1
         enough = thresholds
         if not last:
             enough = anchor_thresholds(thresholds, anchors, tuning=tuning)
         surplus = subtract_threshold(candidates.with_values(scores), enough, known.kinds[0])
-        surplus = surplus.select(~known.at_odds(surplus.left, surplus.right))
+        odds = known.at_odds(surplus.left, surplus.right)
+        surplus = surplus.select(~odds) if odds.any() else surplus
         plan = open_plan(surplus, threshold=0.0, start=plan, tuning=tuning.open)
         if not last:
             left_over = known.seeds[~lost[known.seeds[:, 1 - side]]]
@@ -115,12 +130,15 @@ def draw_decoys(
         draws += [(side, order[start : start + size]) for start in range(0, count * size, size)]
 
     def one(draw: tuple[int, Positions]) -> BestMatches:
+        release_freed_memory()
         side, drawn = draw
         fits = links[side]
         without = matches_without(model, refinement, chances, side, fits.partner[drawn])
         return without.select(fits.entity[drawn])
 
-    matches = in_parallel(one, draws)
+    # Large ones one after the other: each takes as much memory as refinement, and uses all cores.
+    many = len(refinement.pairs.candidates) > MANY
+    matches = [one(draw) for draw in draws] if many else in_parallel(one, draws)
     sides = []
     for side in links:
         parts = [fits for draw, fits in zip(draws, matches, strict=True) if draw[0] == side]
