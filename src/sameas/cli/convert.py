@@ -72,7 +72,10 @@ def convert(
     skipped: list[str] = []
     if source.is_dir():
         run = read_run(source)
-        not_held, count = write_out(run), len(curated(run).links)
+        decided = curated(run)
+        not_held, count = write_out(run), len(decided.links)
+        if decided.clusters is not None:
+            count = len(decided.clusters.members) - len(decided.clusters)
     else:
         link_set = read_link_set(source, predicate=iri)
         not_held, count, skipped = write_out(link_set), len(link_set.links), list(link_set.skipped)

@@ -181,6 +181,11 @@ class Alignment:
         return value
 
     @property
+    def single(self) -> tuple[bool, bool]:
+        """Whether a left, and whether a right entity has one partner at most; not in clusters."""
+        return (False, False) if self.diagnostics.clusters is not None else self.options.single
+
+    @property
     def ranked(self) -> pl.DataFrame:
         """left, right, rank of every pair whose rank is known: candidates and gold links.
 

@@ -82,7 +82,7 @@ def write_run(alignment: Alignment, path: Path) -> None:
     with replacing_folder(path) as folder:
         copy_decisions(path, folder)
         if earlier is not None and earlier.decisions is not None:
-            add_log(earlier.decisions, folder, alignment.options.single)
+            add_log(earlier.decisions, folder, alignment.single)
         write_tables(tables, folder)
         for side, graph in (("left", pair.left), ("right", pair.right)):
             if side == "left" or not pair.is_one_graph:
