@@ -27,6 +27,7 @@ from sameas.web.review.clusters import (
     count_clusters,
     decided_pairs,
     find_cluster,
+    group_with,
     page_of_clusters,
     with_members,
 )
@@ -299,12 +300,14 @@ def decide_cluster(review: Review, queue: Queue, values: Record) -> Record:
     if shown is None:
         raise NotFoundError("the run has no such cluster")
     order = {member["uri"]: member["id"] for member in shown.members}
-    for uri in values["members"]:
-        found = queue.find_entity("left", uri)
-        if found is None:
+    others: dict[str, list[str]] = {}
+    for uri in values["members"] if values["action"] == "join" else ():
+        group = group_with(queue, uri)
+        if not group:
             raise OptionError("members must be ids of entities of the run")
-        order.setdefault(uri, found["id"])
-    claims = claims_of(shown, values, order)
+        order |= {member["uri"]: member["id"] for member in group}
+        others[uri] = [member["uri"] for member in group]
+    claims = claims_of(shown, values, order, others)
     with review.writing, decisions_of(review.run) as connection:
         decide(
             connection,

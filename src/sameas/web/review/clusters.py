@@ -307,8 +307,15 @@ def _alone(queue: Queue, uri: str) -> list[Record]:
 # --- decisions ---
 
 
-def claims_of(shown: Shown, values: Record, order: dict[str, int]) -> list[Claim]:
-    """What an action says of pairs of members; ``order`` are the numbers of all entities meant."""
+def claims_of(
+    shown: Shown, values: Record, order: dict[str, int], others: dict[str, list[str]]
+) -> list[Claim]:
+    """What an action says of pairs of members.
+
+    ``order`` are the numbers of all entities meant, and ``others`` the groups of those that are
+    joined: who joins a cluster brings its own along. All of them are accepted as the same, because
+    the next run would part the members again that a single accepted pair leaves open.
+    """
     action, chosen = values["action"], list(dict.fromkeys(values["members"]))
     inside = shown.uris
     if action != "join" and (strangers := [uri for uri in chosen if uri not in inside]):
@@ -327,7 +334,8 @@ def claims_of(shown: Shown, values: Record, order: dict[str, int]) -> list[Claim
     elif action == "join":
         if not chosen or any(uri in shown.groups[0] for uri in chosen):
             raise OptionError("choose an entity that is not in the cluster yet")
-        verdict, pairs = "accept", _joining(shown, chosen)
+        every = [*shown.groups[0], *(each for uri in chosen for each in others[uri])]
+        verdict, pairs = "accept", _same(shown, [every])
     else:
         verdict, pairs = "unsure", shown.holding or [(inside[0], inside[1])]
     made = {tuple(sorted(pair, key=order.__getitem__)): None for pair in pairs}
@@ -341,6 +349,20 @@ def claims_of(shown: Shown, values: Record, order: dict[str, int]) -> list[Claim
     return [Claim(one, other, verdict, comment=values["comment"]) for one, other in made]
 
 
+def group_with(queue: Queue, uri: str) -> list[Record]:
+    """An entity and the others of its cluster, as decided: id, uri and more."""
+    query = """
+        SELECT c.cluster FROM entities e JOIN members m ON m.entity = e.id
+        JOIN clusters c ON c.id = m.cluster WHERE e.uri = :uri AND e.side = 'left'
+    """
+    for row in queue.rows(query, uri=uri):
+        shown = find_cluster(queue, row["cluster"])
+        assert shown is not None
+        group = next(group for group in shown.groups if uri in group)
+        return [member for member in shown.members if member["uri"] in group]
+    return _alone(queue, uri)
+
+
 def _same(shown: Shown, groups: Sequence[Sequence[str]]) -> list[Pair]:
     """Pairs that connect the members of each group: its strongest links, and what is missing.
 
@@ -349,20 +371,10 @@ def _same(shown: Shown, groups: Sequence[Sequence[str]]) -> list[Pair]:
     pairs = []
     for group in groups:
         grouping, inside = Grouping(), {*group}
-        links = [*shown.holding, *shown.scores, *((group[0], uri) for uri in group[1:])]
+        likely = (pair for pair, score in shown.scores.items() if score > 0)
+        links = [*shown.holding, *likely, *((group[0], uri) for uri in group[1:])]
         pairs += [pair for pair in links if {*pair} <= inside and grouping.join(*pair)]
         pairs += [
             pair for pair, state in shown.decided.items() if state == "reject" and {*pair} <= inside
         ]
     return pairs
-
-
-def _joining(shown: Shown, chosen: Sequence[str]) -> list[Pair]:
-    """Pairs of the canonical member with each entity, and those that were rejected before."""
-    group, canonical = shown.groups[0], shown.members[0]["uri"]
-    pairs = [(canonical, uri) for uri in chosen]
-    ends = {frozenset(pair) for pair in product(group, chosen)}
-    before = [
-        pair for pair, state in shown.decided.items() if state == "reject" and {*pair} in ends
-    ]
-    return pairs + before
