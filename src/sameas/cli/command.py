@@ -334,7 +334,8 @@ def note(message: str, *, always: bool = True) -> None:
 def print_table(rows: Iterable[Sequence[Any]], *, header: Sequence[str] = ()) -> None:
     """Print a table for people, if it has rows; nothing with --json.
 
-    Columns of numbers are aligned right, but for the first. Fractions have three decimals.
+    Under a header, columns of numbers are aligned right, but for the first. Fractions have three
+    decimals.
     """
     cells = [[_cell(value) for value in row] for row in rows]
     if is_json() or not cells:
@@ -345,7 +346,7 @@ def print_table(rows: Iterable[Sequence[Any]], *, header: Sequence[str] = ()) ->
 
     table = Table(box=box.SIMPLE_HEAD, show_header=bool(header))
     for number, column in enumerate(zip(*cells, strict=True)):
-        right = number and all(re.match(NUMBER, text) for text in column)
+        right = number and header and all(re.match(NUMBER, text) for text in column)
         label = header[number] if header else ""
         table.add_column(label, justify="right" if right else "left", overflow="fold")
     for row in cells:

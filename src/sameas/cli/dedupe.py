@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import shlex
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
 from sameas.cli.align import described
+from sameas.cli.clusters import cluster_lines, next_steps, show_clusters
 from sameas.cli.command import (
     INPUT,
     START,
@@ -25,6 +25,7 @@ from sameas.cli.command import (
 )
 from sameas.cli.convert import note_not_held
 from sameas.cli.output import Output, finished_phases, timed
+from sameas.errors import OptionError
 from sameas.formats.files import address_of
 from sameas.graph.rdf.reading import Reading
 from sameas.options.declare import Option
@@ -32,12 +33,9 @@ from sameas.options.options import Options, Where, make_options, refuse_unused
 
 if TYPE_CHECKING:
     from sameas.result.alignment import Alignment
-    from sameas.result.clusters import Clusters
 
-SHOWN = 5
-"""Clusters in each table of the summary; all are in the output."""
-TEXT = 40
-"""Letters of a name in these tables."""
+OF_LINKS = ("cardinality", "min_confidence", "max_error", "no_audit")
+"""Options that say nothing of the clusters of one graph."""
 
 
 @command(
@@ -97,6 +95,7 @@ def dedupe(
 
     options = make_options("best", **choices)
     refuse_unused(options, choices)
+    refuse_for_links(choices)
     output = Output(out=out)
     write_out = output.writer()
     read = [place for place in (graph, names, *reading.query) if place is not None]
@@ -124,11 +123,20 @@ def dedupe(
     note_not_held(out, not_held)
     if output.is_printed:
         return values
-    _show(alignment, values)
-    following = shlex.join(["sameas", "explain", str(out), "ENTITY"])
-    next_step = "" if out.suffix else f" Why a cluster: {following}"
-    say(f"Written to {values['output']}.{next_step}", err=True)
+    if not is_quiet():
+        print_table(_summary(alignment, values))
+        show_clusters(alignment)
+    say(f"Written to {values['output']}.", err=True)
+    for line in next_steps(out):
+        say(f"  {line}", err=True)
     return values
+
+
+def refuse_for_links(choices: Mapping[str, Any]) -> None:
+    """Raise an OptionError for options that decide about links and say nothing of clusters."""
+    for name in OF_LINKS:
+        if name in choices:
+            raise OptionError(f"`{name}` is about links between two graphs; leave it out here")
 
 
 def _read(graph: str, names: str | None, reading: Reading) -> Any:
@@ -171,30 +179,12 @@ def _values(
     }
 
 
-def _show(alignment: Alignment, values: dict[str, Any]) -> None:
-    """Print what came out, for people."""
-    if is_quiet():
-        return
-    print_table(_summary(alignment, values))
-    clusters = alignment.clusters
-    assert clusters is not None
-    header = ("members", "confidence", "canonical", "weakest link")
-    order = clusters.summary.sort("confidence", "cluster", descending=[True, False])
-    if len(order):
-        say("The surest:")
-        print_table(_rows(alignment, clusters, order.head(SHOWN)), header=header)
-    if len(order) > SHOWN:
-        say("The most doubtful:")
-        print_table(_rows(alignment, clusters, order.tail(SHOWN)), header=header)
-
-
 def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """What came out and what it took."""
     figures = alignment.diagnostics
     yield "graph", described(alignment.pair.left, values["entities"])
-    yield "clusters", f"{values['clusters']:,} of {values['clustered_entities']:,} entities"
-    yield "largest", f"{values['largest_cluster']:,} members"
-    yield "without duplicate", f"{values['unmatched']:,} of {figures.left_candidates:,}"
+    yield from cluster_lines(alignment, values["largest_cluster"])
+    yield "no duplicate", f"{values['unmatched']:,} of {figures.left_candidates:,} entities"
     if is_verbose():
         if figures.refinement_rounds is not None:
             yield "learning", f"{figures.refinement_rounds} rounds, {figures.anchors:,} anchors"
@@ -207,15 +197,6 @@ def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str
     yield "took", f"{values['total_seconds']:.1f} seconds{used}"
 
 
-def _rows(alignment: Alignment, clusters: Clusters, chosen: Any) -> Iterator[tuple[Any, ...]]:
-    """Clusters for people: entities by name."""
-    graph = alignment.pair.left
-    names = dict(zip(graph.entities, graph.names, strict=True)) if len(chosen) else {}
-
-    def called(entity: str | None) -> str:
-        text = names.get(entity or "") or entity or ""
-        return text if len(text) <= TEXT else f"{text[: TEXT - 1]}…"
-
-    for row in chosen.iter_rows(named=True):
-        weakest = f"{called(row['weakest_left'])} = {called(row['weakest_right'])}"
-        yield row["size"], row["confidence"], called(row["canonical"]), weakest
+for parameter in dedupe.params:
+    if parameter.name in OF_LINKS and isinstance(parameter, click.Option):
+        parameter.hidden = True

@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import polars as pl
 
-from sameas.graph.union import distinct_ids
 from sameas.result.clusters import CLUSTER_SCHEMAS, Clusters, cluster_name
-
-if TYPE_CHECKING:
-    from sameas.result.alignment import Alignment
 
 Pair = tuple[str, str]
 PAIR = ["left", "right"]
@@ -141,29 +136,6 @@ def _way(near: Mapping[str, Mapping[str, Pair]], start: str, end: str) -> tuple[
     return tuple(reversed(way))
 
 
-def run_entities(alignment: Alignment) -> pl.DataFrame:
-    """id, entity, graph of all entities: as the run calls them, as their graph does, and which.
-
-    The two ids differ for ids that several graphs have.
-    """
-    names, parts, clusters = alignment.diagnostics.graphs, alignment.parts, alignment.clusters
-    if names is None or not parts:
-        ids = alignment.pair.left.entities
-        called = clusters.members["graph"][0] if clusters is not None and len(clusters) else "graph"
-        return pl.DataFrame({"id": ids, "entity": ids}).with_columns(graph=pl.lit(called))
-    # The first parts are those of the first graph with each of the others.
-    graphs = [parts[0].pair.left, *(part.pair.right for part in parts[: len(names) - 1])]
-    entities = pl.concat([graph.source.entities.rename("entity") for graph in graphs])
-    called = pl.concat(
-        [
-            pl.repeat(name, len(graph.source.entities), dtype=pl.String, eager=True)
-            for name, graph in zip(names, graphs, strict=True)
-        ]
-    )
-    ids = distinct_ids(entities, called)
-    return pl.DataFrame({"id": ids, "entity": entities, "graph": called})
-
-
 def clusters_as_decided(
     clusters: Clusters, decisions: pl.DataFrame, entities: pl.DataFrame
 ) -> Clusters:
@@ -197,15 +169,11 @@ def clusters_as_decided(
     )
     sure = {uri for pair in accepted for uri in pair}
     made = [_made(group, members, links, entities, sure) for group in groups if len(group) > 1]
-    tables = ("members", "clusters", "cluster_links")
-    kept = (clusters.members.filter(~touched), clusters.summary.filter(~touched))
-    every = zip(tables, (*kept, clusters.links.filter(~touched)), strict=True)
-    return Clusters(
-        *(
-            pl.concat([table, *(one[name] for one in made)]).sort("cluster", maintain_order=True)
-            for name, table in every
-        )
+    members, summary, held = (
+        pl.concat([table.filter(~touched), *(one[name] for one in made)])
+        for name, table in clusters.tables.items()
     )
+    return Clusters(members, summary, held)
 
 
 def _made(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -14,6 +14,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from sameas.assignment.clustering import Clustering, Join, ScoredPairs
 from sameas.compute.arrays import Positions, Vector
 from sameas.graph.notebook import html_card, html_table
+from sameas.result.cluster_charts import ClusterDetails, ClusterPlots
 
 SHOWN = 6
 """Clusters, and members of each, that a notebook shows."""
@@ -70,6 +71,14 @@ class Clusters:
     links: pl.DataFrame
     """cluster, left, left_graph, right, right_graph, score, confidence: the strongest links that
     hold each cluster together, one fewer than it has members."""
+    load_details: Callable[[], ClusterDetails] | None = None
+    """Gives names and scores for drawings; an alignment brings it along."""
+
+    @property
+    def plot(self) -> ClusterPlots:
+        """Charts by Altair: drawing, sizes, confidence (``sameas[plot]``)."""
+        details = None if self.load_details is None else self.load_details()
+        return ClusterPlots(self.members, self.summary, self.links, details)
 
     def __len__(self) -> int:
         """The number of clusters."""

@@ -9,7 +9,7 @@ import polars as pl
 from sameas.formats.sssom import NO_TERM
 from sameas.graph.link_set import SIMILAR
 from sameas.result.alignment import SCHEMAS, Alignment
-from sameas.result.cluster_decisions import clusters_as_decided, run_entities
+from sameas.result.cluster_decisions import clusters_as_decided
 
 MANUAL = "semapv:ManualMappingCuration"
 
@@ -30,8 +30,8 @@ def curated(alignment: Alignment) -> Alignment:
             return _decided_links(alignment)
         if name == "clusters" and alignment.clusters is not None:
             assert alignment.decisions is not None
-            entities = run_entities(alignment)
-            return clusters_as_decided(alignment.clusters, alignment.decisions, entities)
+            decisions, origins = alignment.decisions, alignment.origins
+            return clusters_as_decided(alignment.clusters, decisions, origins)
         return getattr(alignment, name)
 
     return replace(alignment, load=load)

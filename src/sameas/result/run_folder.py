@@ -176,7 +176,8 @@ def _read_parts(path: Path, graphs: int) -> tuple[Alignment, ...] | None:
 
 def _read_clusters(path: Path) -> Clusters:
     """The clusters of a run in which duplicates were looked for."""
-    return Clusters(*(read_table(path / f"{name}.parquet") for name in CLUSTER_SCHEMAS))
+    members, summary, links = (read_table(path / f"{name}.parquet") for name in CLUSTER_SCHEMAS)
+    return Clusters(members, summary, links)
 
 
 def _read_record(path: Path) -> tuple[dict[str, Any], Options, Diagnostics]:

@@ -18,7 +18,6 @@ from sameas.pipeline.cluster import working
 from sameas.pipeline.dedupe import dedupe_graph
 from sameas.pipeline.inputs import Given
 from sameas.result.alignment import Alignment
-from sameas.result.cluster_decisions import run_entities
 from sameas.result.clusters import Clusters
 from sameas.result.curated import curated
 from sameas.result.decisions import copy_decisions, decided_links, read_decisions
@@ -106,7 +105,7 @@ def aligned_again(run: Path, draft: Path) -> Record:
     seeds = _joined(decided_links(run, "accept"), inputs.seeds)
     reject = _joined(decided_links(run, "reject"), inputs.reject)
     if earlier.clusters is not None:
-        graph, called = earlier.pair.left, run_entities(earlier)["graph"][0]
+        graph, called = earlier.pair.left, earlier.origins["graph"][0]
         with working(earlier.options):
             given = Given(seeds=seeds, reject=reject)
             alignment = dedupe_graph(graph, earlier.options, given, called=called)

@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 
 from sameas.result.alignment import Alignment
-from sameas.result.cluster_decisions import run_entities
 
 CLUSTER_TABLES = """
 CREATE TABLE clusters (
@@ -41,7 +40,7 @@ def cluster_tables(
     """
     clusters = alignment.clusters
     assert clusters is not None
-    known = run_entities(alignment).rename({"id": "uri"})
+    known = alignment.origins.rename({"id": "uri"})
     graph = alignment.pair.left
     known = known.with_columns(id=pl.Series(graph.positions(known["uri"]), dtype=pl.Int64))
     yield (

@@ -15,7 +15,6 @@ import polars as pl
 from sameas.errors import SameasError
 from sameas.options.options import Side
 from sameas.result.alignment import Alignment
-from sameas.result.cluster_decisions import run_entities
 from sameas.result.decisions import copy_decisions, decisions_of, require_own_file
 from sameas.result.explanation.sentences import Explanation
 from sameas.result.run_folder import read_run
@@ -140,7 +139,7 @@ def explain_part(alignment: Alignment, uri: str, other: str) -> Explanation | No
     ``uri`` and ``other`` are ids of the run, which can differ from those of the graphs.
     """
     names, parts = alignment.diagnostics.graphs or (), alignment.parts or ()
-    rows = run_entities(alignment).filter(pl.col("id").is_in([uri, other])).to_dicts()
+    rows = alignment.origins.filter(pl.col("id").is_in([uri, other])).to_dicts()
     ends = sorted((names.index(row["graph"]), row["entity"]) for row in rows)
     if len(ends) != 2 or ends[0][0] == ends[1][0]:
         return None
