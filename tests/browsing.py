@@ -57,8 +57,8 @@ def decided(page: Any, count: int) -> None:
     page.locator("[data-progress]", has_text=re.compile(rf"^{count} of ")).wait_for()
 
 
-def keep_picture(page: Any, path: Path) -> None:
-    """Keep what a window shows as a file."""
-    page.screenshot(path=path)
+def keep_picture(page: Any, path: Path, *, whole: bool = False) -> None:
+    """Keep what a window shows as a file, or the whole page."""
+    page.screenshot(path=path, full_page=whole)
     pillow = pytest.importorskip("PIL.Image")  # 128 colours make a file a third as large
     pillow.open(path).convert("RGB").quantize(128).save(path, optimize=True)

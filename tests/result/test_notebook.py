@@ -18,6 +18,7 @@ from sameas.result.cluster_drawing import KINDS
 from sameas.result.clusters import Clusters
 from sameas.result.examples import example_links
 
+CLUSTERS = pl.DataFrame({"entity": ["a", "b", "c"], "cluster": ["x", "x", "y"]})
 HOSTILE = "<script>alert(1)</script>"
 
 
@@ -51,6 +52,7 @@ def test_everything_is_shown_as_html_without_scripts(align_small, small):
         (alignment.explain(unmatched), "is not linked"),
         (alignment.audit, f"{alignment.audit.precision:.3f}"),
         (sameas.evaluate(alignment, small.gold), "recall"),
+        (sameas.evaluate_clusters(CLUSTERS, CLUSTERS), "B-cubed"),
     ):
         page = Balanced(value._repr_html_())
         assert not page.open

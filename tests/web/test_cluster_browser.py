@@ -217,7 +217,8 @@ def test_pages_of_clusters_fit_their_window_and_can_be_used_by_all(browser, serv
         if name == "cluster":
             page.keyboard.press("w")
         if folder:
-            keep_picture(page, Path(folder) / f"review-{name}-{request.node.callspec.id}.png")
+            path = Path(folder) / f"review-{name}-{request.node.callspec.id}.png"
+            keep_picture(page, path, whole=name == "cluster")
         if name == "cluster":
             page.keyboard.press("s")
             saved(page, "split off")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,7 +25,6 @@ from sameas.cli.command import (
 )
 from sameas.cli.convert import note_not_held
 from sameas.cli.output import Output, finished_phases, timed
-from sameas.errors import OptionError
 from sameas.formats.files import address_of
 from sameas.graph.rdf.reading import Reading
 from sameas.options.declare import Option
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from sameas.result.alignment import Alignment
 
 OF_LINKS = ("cardinality", "min_confidence", "max_error", "no_audit")
-"""Options that say nothing of the clusters of one graph."""
+"""Options that decide about links between two graphs, and say nothing of clusters of one."""
 
 
 @command(
@@ -95,7 +94,6 @@ def dedupe(
 
     options = make_options("best", **choices)
     refuse_unused(options, choices)
-    refuse_for_links(choices)
     output = Output(out=out)
     write_out = output.writer()
     read = [place for place in (graph, names, *reading.query) if place is not None]
@@ -130,13 +128,6 @@ def dedupe(
     for line in next_steps(out):
         say(f"  {line}", err=True)
     return values
-
-
-def refuse_for_links(choices: Mapping[str, Any]) -> None:
-    """Raise an OptionError for options that decide about links and say nothing of clusters."""
-    for name in OF_LINKS:
-        if name in choices:
-            raise OptionError(f"`{name}` is about links between two graphs; leave it out here")
 
 
 def _read(graph: str, names: str | None, reading: Reading) -> Any:
@@ -197,6 +188,4 @@ def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str
     yield "took", f"{values['total_seconds']:.1f} seconds{used}"
 
 
-for parameter in dedupe.params:
-    if parameter.name in OF_LINKS and isinstance(parameter, click.Option):
-        parameter.hidden = True
+dedupe.params = [one for one in dedupe.params if one.name not in OF_LINKS]

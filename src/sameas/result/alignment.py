@@ -293,7 +293,9 @@ class Alignment:
         return Plots(self.links, self.relations, lambda: self.pair.gold)
 
     def _repr_html_(self) -> str:
-        """Counts, estimates, confidences and some links, for notebooks."""
+        """Counts, estimates, confidences and some links, or the clusters, for notebooks."""
+        if self.clusters is not None:
+            return self.clusters._repr_html_()
         figures, counts = self.diagnostics, [("links", len(self.links), "")]
         sides: dict[Side, int] = {
             "left": figures.left_candidates,
@@ -308,6 +310,8 @@ class Alignment:
 
     def __repr__(self) -> str:
         """Counts instead of contents."""
+        if self.clusters is not None:
+            return f"Alignment of {self.clusters!r}"
         return (
             f"Alignment({len(self.links)} links, {self.count_unmatched('left')} left and "
             f"{self.count_unmatched('right')} right entities unmatched)"

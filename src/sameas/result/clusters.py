@@ -90,7 +90,13 @@ class Clusters:
 
     def _repr_html_(self) -> str:
         """The largest clusters with their members, for notebooks."""
-        names = self.members.group_by("cluster").agg(members=pl.col("entity").head(SHOWN))
+        members = self.members
+        if self.load_details is not None:
+            named = self.load_details().entities.select("entity", "graph", "name")
+            members = members.join(named, on=["entity", "graph"], how="left", maintain_order="left")
+            called = pl.when(pl.col("name") != "").then("name").otherwise("entity")
+            members = members.with_columns(entity=called)
+        names = members.group_by("cluster").agg(members=pl.col("entity").head(SHOWN))
         largest = self.summary.sort(["size", "cluster"], descending=[True, False]).head(SHOWN)
         rows = largest.join(names, on="cluster", maintain_order="left").select(
             "size", "confidence", pl.col("members").list.join(" · ")
