@@ -134,7 +134,7 @@ def command(
                 check_config_place(save_config)
             given = {}
             for name, option in options.items():
-                value = values.pop(name)
+                value = values.pop(name, None)  # a command may leave out some
                 if value and (option.metavar or "").endswith(",..."):
                     value = [part.strip() for text in value for part in text.split(",")]
                 if value not in (None, ()):
