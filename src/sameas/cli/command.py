@@ -186,7 +186,7 @@ def _common_flags(*, has_config: bool) -> list[click.Option]:
     ]
     return [
         *(flags if has_config else ()),
-        click.Option(["-q", "--quiet"], is_flag=True, help="Show warnings and errors alone."),
+        click.Option(["-q", "--quiet"], is_flag=True, help="Show only warnings and errors."),
         click.Option(["-v", "--verbose"], is_flag=True, help="Show how the work was done."),
         click.Option(
             ["--json", "as_json"],
