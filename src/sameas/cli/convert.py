@@ -15,9 +15,9 @@ from sameas.options.declare import Option
 @command(
     """Write links in another format.
 
-    IN is a file of links, or a run folder, whose links are written as its reviewers decided. The
-    suffixes of IN and OUT decide: .tsv, .csv, .parquet, .jsonl, .sssom.tsv, .nt, .ttl or .rdf
-    (Alignment API). What OUT cannot hold is said on standard error.
+    IN is a file of links, or a run folder, whose links or clusters are written as its reviewers
+    decided. The suffixes of IN and OUT decide: .tsv, .csv, .parquet, .jsonl, .sssom.tsv, .nt, .ttl
+    or .rdf (Alignment API). What OUT cannot hold is said on standard error.
     """,
     examples="""
     sameas convert run links.tsv
