@@ -164,6 +164,22 @@ def test_a_hundred_decisions_about_clusters_by_keyboard_load_no_page(browser, se
     assert not page.problems
 
 
+def test_one_button_dedupes_again_with_what_was_decided(browser, server):
+    page = opened(browser, server)
+    first = clusters_of(page, server)[0]
+    page.goto(f"{server.root}/cluster?cluster={first['cluster']}")
+    page.keyboard.press("w")
+    page.keyboard.press("s")
+    saved(page, "split off")
+    parted = [one["uri"] for one in values_of(page, server, first["cluster"])["members"]]
+    page.goto(f"{server.root}/decisions")
+    page.get_by_role("button", name="Align again").click()
+    page.locator("#again", has_text="Decided about").wait_for()
+    found = [{one["uri"] for one in row["members"]} for row in clusters_of(page, server)]
+    assert all(not {*parted} <= members for members in found)
+    assert not page.problems
+
+
 def test_clusters_are_decided_without_scripts(browser, server):
     page = opened(browser, server, java_script_enabled=False)
     page.goto(f"{server.root}/clusters")

@@ -366,16 +366,16 @@ def progress_display() -> Iterator[Callable[[str, float], None]]:
         return
     from rich.progress import BarColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 
-    from sameas.pipeline.meanings import MEANINGS
+    from sameas.pipeline.meanings import meaning
 
-    columns = "{task.description:<44}", BarColumn(), "{task.percentage:>3.0f}%"
+    columns = "{task.description:<52}", BarColumn(), "{task.percentage:>3.0f}%"
     times = TimeElapsedColumn(), TimeRemainingColumn()
     with Progress(*columns, *times, console=_console(err=True), transient=True) as bars:
         tasks: dict[str, Any] = {}
 
         def report(phase: str, share: float) -> None:
             if phase not in tasks:
-                tasks[phase] = bars.add_task(MEANINGS.get(phase, phase), total=1.0)
+                tasks[phase] = bars.add_task(meaning(phase), total=1.0)
             bars.update(tasks[phase], completed=share)
 
         yield report
