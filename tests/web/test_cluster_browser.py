@@ -1,6 +1,7 @@
 """The review of clusters in a browser: by keyboard, by mouse, without scripts, in every width.
 
-Needs what test_review_browser.py needs. SAMEAS_SCREENSHOTS keeps pictures of the pages.
+Needs what test_review_browser.py needs. The pictures of the docs are made by:
+SAMEAS_SCREENSHOTS=docs/images pytest tests/web/test_cluster_browser.py -k "light or dark"
 """
 
 from __future__ import annotations
@@ -232,7 +233,7 @@ def test_pages_of_clusters_fit_their_window_and_can_be_used_by_all(browser, serv
             page.keyboard.press("j")
         if name == "cluster":
             page.keyboard.press("w")
-        if folder:
+        if folder and name in ("clusters", "cluster"):
             path = Path(folder) / f"review-{name}-{request.node.callspec.id}.png"
             keep_picture(page, path, whole=name == "cluster")
         if name == "cluster":
