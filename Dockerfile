@@ -1,6 +1,6 @@
 # sameas in an image that needs neither root nor a file system that can be written to:
 #   docker build -t sameas .
-#   docker run --rm --read-only --tmpfs /tmp -v "$PWD:/data" --user "$(id -u)" sameas \
+#   docker run --rm --read-only --tmpfs /tmp -v "$PWD:/data" --user "$(id -u):$(id -g)" sameas \
 #       align left.csv right.csv -o links.csv
 FROM python:3.13-slim AS build
 WORKDIR /source
@@ -16,7 +16,7 @@ RUN python -m venv /opt/sameas \
 FROM python:3.13-slim
 COPY --from=build /opt/sameas /opt/sameas
 ENV PATH=/opt/sameas/bin:$PATH NUMBA_CACHE_DIR=/tmp/kernels PYTHONDONTWRITEBYTECODE=1 HOME=/tmp
-RUN useradd --uid 10001 sameas
+RUN useradd --no-log-init --no-create-home --uid 10001 sameas
 USER sameas
 WORKDIR /data
 # Numba uses compiled kernels only from a folder that it can write to.

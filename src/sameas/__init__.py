@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from sameas.pipeline.dedupe import dedupe
     from sameas.result.alignment import Alignment, Diagnostics
     from sameas.result.audit.record import Audit
+    from sameas.result.cluster_evaluation import ClusterMetrics, evaluate_clusters
     from sameas.result.clusters import Clusters
     from sameas.result.evaluation import Calibration, Metrics, calibration, evaluate, hide_half
     from sameas.result.explanation.sentences import Explanation
@@ -59,6 +60,7 @@ _PUBLIC = {
     "pipeline.dedupe": "dedupe",
     "result.alignment": "Alignment Diagnostics",
     "result.audit.record": "Audit",
+    "result.cluster_evaluation": "ClusterMetrics evaluate_clusters",
     "result.clusters": "Clusters",
     "result.evaluation": "Calibration Metrics calibration evaluate hide_half",
     "result.explanation.sentences": "Explanation",
@@ -78,6 +80,7 @@ __all__ += [
     "Audit",
     "Calibration",
     "ClusterError",
+    "ClusterMetrics",
     "Clusters",
     "Diagnostics",
     "Explanation",
@@ -99,6 +102,7 @@ __all__ += [
     "calibration",
     "dedupe",
     "evaluate",
+    "evaluate_clusters",
     "hide_half",
     "inspect",
     "merge",

@@ -64,8 +64,9 @@ def test_json_has_counts(folder, tmp_path):
 
 def test_the_summary_names_surest_clusters(folder, tmp_path):
     text = run("dedupe", folder / "people.csv", "-o", tmp_path / "out.tsv").output
-    assert "2 of 5 entities" in text
-    assert "The surest" in text
+    assert "2, with 5 entities, 3 in the largest" in text
+    assert "the surest clusters" in text
+    assert "-o FOLDER keeps all" in text  # what to do next
     assert "Grace" in text
 
 
@@ -97,7 +98,17 @@ def test_the_parts_of_a_score_add_up(folder):
 
 
 def test_an_audit_says_what_the_run_expects(folder):
-    assert "cannot be told" in run("audit", folder / "run").output
+    text = run("audit", folder / "run").output
+    assert "cannot be told" in text
+    assert "no decoys" in " ".join(text.split())
+
+
+def test_options_about_links_are_not_those_of_clusters(folder, tmp_path):
+    answer = CliRunner().invoke(
+        main, ["dedupe", str(folder / "people.csv"), "--max-error", "0.1", "-o", "out.csv"]
+    )
+    assert answer.exit_code == 2
+    assert "No such option '--max-error'" in answer.output
 
 
 def test_records_are_merged_to_one_row_a_cluster(folder, tmp_path):

@@ -72,6 +72,13 @@ def test_tables_of_clusters_are_told_by_their_header(tmp_path, header):
     assert read_clusters(path).rows() == [("a", "1")]
 
 
+def test_a_table_without_clusters_is_refused():
+    with pytest.raises(sameas.OptionError, match="the columns entity and cluster, found a"):
+        sameas.evaluate_clusters(frame({"a": 1}), pl.DataFrame({"a": [1]}))
+    gold = frame({"a": 1, "b": 1})
+    assert sameas.evaluate_clusters(gold, gold.rename({"entity": "id"})).pairwise_f1 == 1.0
+
+
 def test_an_entity_in_two_clusters_is_refused(tmp_path):
     path = tmp_path / "clusters.csv"
     path.write_text("id,cluster\na,1\nb,1\na,2\n")

@@ -14,9 +14,11 @@ from pairs import matched_pair
 from sameas.graph.notebook import html_columns, html_table
 from sameas.pipeline.meanings import MEANINGS
 from sameas.result.charts import reliability_rows
+from sameas.result.cluster_drawing import KINDS
 from sameas.result.clusters import Clusters
 from sameas.result.examples import example_links
 
+CLUSTERS = pl.DataFrame({"entity": ["a", "b", "c"], "cluster": ["x", "x", "y"]})
 HOSTILE = "<script>alert(1)</script>"
 
 
@@ -50,6 +52,7 @@ def test_everything_is_shown_as_html_without_scripts(align_small, small):
         (alignment.explain(unmatched), "is not linked"),
         (alignment.audit, f"{alignment.audit.precision:.3f}"),
         (sameas.evaluate(alignment, small.gold), "recall"),
+        (sameas.evaluate_clusters(CLUSTERS, CLUSTERS), "B-cubed"),
     ):
         page = Balanced(value._repr_html_())
         assert not page.open
@@ -64,6 +67,36 @@ def test_clusters_are_shown_with_their_members():
     assert not page.open
     assert "a< · b" in page.text
     assert "2 clusters of 4 entities" in page.text
+
+
+def test_a_cluster_is_drawn_by_its_name_or_a_member():
+    pytest.importorskip("altair")
+    rows = [
+        ("1", "Ada Lovelace"),
+        ("2", "Ada Lovelase"),
+        ("3", "Ada M. Lovelace"),
+        ("4", "Hypatia"),
+    ]
+    table = pl.DataFrame(rows, schema=["id", "name"], orient="row")
+    clusters = sameas.dedupe(table.with_columns(born=pl.lit("1815-12-10")), id="id").clusters
+    name, members = clusters.summary["cluster"][0], clusters.members["entity"].to_list()
+    drawn = clusters.plot.drawing(name).to_dict()
+    assert clusters.plot.drawing(members[1]).to_dict() == drawn
+    assert clusters.plot.drawing("Ada Lovelase").to_dict() == drawn
+    assert clusters.plot.drawing().to_dict() == drawn  # the only one
+    lines, nodes = (drawn["layer"][place]["data"]["values"] for place in (0, 1))
+    assert sorted(node["number"] for node in nodes) == [*range(1, len(members) + 1)]
+    held = [line for line in lines if line["link"] in (KINDS["holds"], KINDS["weakest"])]
+    assert len(held) == len(members) - 1
+    assert {node["name"] for node in nodes} <= {text for _, text in rows}
+    sizes = clusters.plot.sizes().to_dict()["data"]["values"]
+    assert sizes == [{"size": len(members), "clusters": 1}]
+    counts = clusters.plot.confidence().to_dict()["data"]["values"]
+    assert sum(row["clusters"] for row in counts) == 1
+    with pytest.raises(sameas.SameasError, match="no cluster has 'Hypatia'"):
+        clusters.plot.drawing("Hypatia")
+    alone = Clusters(clusters.members, clusters.summary, clusters.links)  # without names
+    assert len(alone.plot.drawing().to_dict()["layer"][1]["data"]["values"]) == len(members)
 
 
 def test_names_of_strangers_are_escaped():

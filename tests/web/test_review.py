@@ -98,6 +98,9 @@ def test_every_page_is_there_as_html_and_as_json(client, run):
     }
     for page in PAGES:
         answer = client.get(f"{page.path}.json", params=given.get(page.path))
+        if page.path in ("/clusters", "/cluster"):  # of runs with clusters
+            assert answer.status_code in (400, 404)
+            continue
         assert answer.status_code == 200, page.path
         assert isinstance(answer.json(), dict)
         if page.html:
@@ -274,6 +277,7 @@ def test_links_are_filtered_by_the_types_of_either_entity(tmp_path):
         links=links.with_columns(confidence=pl.lit(0.5)),
         unmatched=pl.DataFrame(schema=SCHEMAS["unmatched"]),
         relations=None,
+        clusters=None,
     )
     write_index(alignment, tmp_path / FILE)
     with open_queue(tmp_path, tmp_path / FILE) as queue:

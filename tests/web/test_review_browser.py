@@ -8,7 +8,6 @@ made by: SAMEAS_SCREENSHOTS=docs/images pytest tests/web/test_review_browser.py 
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import time
 from itertools import pairwise
@@ -20,17 +19,11 @@ import sameas
 from pairs import matched_pair
 from serving import Server
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytest.importorskip("uvicorn", reason="the extra web is not installed")
-if CHROMIUM is None:
-    pytest.skip("neither chromium nor google-chrome is installed", allow_module_level=True)
+pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
-OVER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-"""By how much a page is wider than its window."""
-LONG = 120_000
-"""Milliseconds to wait for a page on a machine that is busy with other tests."""
+from browsing import OVER, browser, decided, keep_picture, opened, saved
+
+__all__ = ["browser"]  # a fixture
 
 
 @pytest.fixture(scope="module")
@@ -47,40 +40,9 @@ def server(run, tmp_path):
     server.kill()
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
-
-
-def opened(browser, server, **options):
-    """A page that fails the test if anything is wrong in it or if it asks another host."""
-    page = browser.new_context(**options).new_page()
-    page.set_default_timeout(LONG)
-    page.problems = []
-    page.on("pageerror", lambda error: page.problems.append(str(error)))
-    page.on("console", lambda said: said.type == "error" and page.problems.append(said.text))
-    page.on(
-        "request",
-        lambda asked: asked.url.startswith(server.root) or page.problems.append(asked.url),
-    )
-    page.goto(server.url)
-    return page
-
-
 def states(page, server):
     rows = page.request.get(f"{server.root}/decisions.json").json()["decisions"]
     return [(one["left"], one["right"], one["verdict"], one["undone_by"]) for one in rows[::-1]]
-
-
-def saved(page, text="Saved"):
-    page.locator("#message", has_text=text).wait_for()
-
-
-def decided(page, count):
-    page.locator("[data-progress]", has_text=re.compile(rf"^{count} of ")).wait_for()
 
 
 def test_a_review_from_the_first_link_to_the_export(browser, server):
@@ -434,10 +396,7 @@ def test_pages_fit_their_window_and_can_be_used_by_all(browser, server, looks, r
         if name == "links":
             page.keyboard.press("j")
         if folder:
-            path = Path(folder) / f"review-{name}-{request.node.callspec.id}.png"
-            page.screenshot(path=path)
-            pillow = pytest.importorskip("PIL.Image")  # 128 colours make a file a third as large
-            pillow.open(path).convert("RGB").quantize(128).save(path, optimize=True)
+            keep_picture(page, Path(folder) / f"review-{name}-{request.node.callspec.id}.png")
         assert page.evaluate(OVER) <= 0, name
         found = axe.Axe().run(page).response["violations"]
         assert not found, [(name, one["id"], one["nodes"][0]["html"]) for one in found]

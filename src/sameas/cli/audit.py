@@ -32,7 +32,8 @@ WORSE = 0.02
     taken away, and what their entities are linked with then shows how often an entity without a
     counterpart is linked. How many links were nearly not made shows how many were missed. What
     cannot be told is said to be so. A run that has no audit yet is refined again. See
-    docs/audit.md. Of a run of sameas dedupe, it says what the run itself expects to be wrong.
+    docs/audit.md. Of a run with clusters, it says what their confidences add up to, which is not
+    a check.
     """,
     examples="""
     sameas audit run
@@ -89,13 +90,17 @@ def _audit_clusters(clusters: Clusters) -> dict[str, Any]:
     figures = audit_clusters(clusters)
     print_table(
         [
-            ("clusters", f"{figures.clusters:,} of {figures.entities:,} entities"),
-            ("doubtful", f"{figures.doubtful_clusters:,} clusters with confidence below 0.9"),
-            ("wrong members", f"about {figures.expected_wrong_entities:,.0f}, as the run sees it"),
+            ("clusters", f"{figures.clusters:,}, with {figures.entities:,} entities"),
+            ("less sure", f"{figures.doubtful_clusters:,} clusters with confidence below 0.9"),
+            ("wrong members", f"about {figures.expected_wrong_entities:,.0f} by the confidences"),
             ("missed", "cannot be told"),
         ]
     )
-    say("Within one graph there are no decoys: these are expectations, not a check.")
+    say(
+        "These figures are sums of the run's own confidences: clusters have no decoys. "
+        "Wrong members that the run is sure of, and duplicates that it missed, do not show. To "
+        "check them: sameas review, or sameas evaluate with known clusters."
+    )
     return figures.asdict()
 
 

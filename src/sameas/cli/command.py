@@ -134,7 +134,7 @@ def command(
                 check_config_place(save_config)
             given = {}
             for name, option in options.items():
-                value = values.pop(name)
+                value = values.pop(name, None)  # a command may leave out some
                 if value and (option.metavar or "").endswith(",..."):
                     value = [part.strip() for text in value for part in text.split(",")]
                 if value not in (None, ()):
@@ -186,7 +186,7 @@ def _common_flags(*, has_config: bool) -> list[click.Option]:
     ]
     return [
         *(flags if has_config else ()),
-        click.Option(["-q", "--quiet"], is_flag=True, help="Show warnings and errors alone."),
+        click.Option(["-q", "--quiet"], is_flag=True, help="Show only warnings and errors."),
         click.Option(["-v", "--verbose"], is_flag=True, help="Show how the work was done."),
         click.Option(
             ["--json", "as_json"],
@@ -334,7 +334,8 @@ def note(message: str, *, always: bool = True) -> None:
 def print_table(rows: Iterable[Sequence[Any]], *, header: Sequence[str] = ()) -> None:
     """Print a table for people, if it has rows; nothing with --json.
 
-    Columns of numbers are aligned right, but for the first. Fractions have three decimals.
+    Under a header, columns of numbers are aligned right, but for the first. Fractions have three
+    decimals.
     """
     cells = [[_cell(value) for value in row] for row in rows]
     if is_json() or not cells:
@@ -345,7 +346,7 @@ def print_table(rows: Iterable[Sequence[Any]], *, header: Sequence[str] = ()) ->
 
     table = Table(box=box.SIMPLE_HEAD, show_header=bool(header))
     for number, column in enumerate(zip(*cells, strict=True)):
-        right = number and all(re.match(NUMBER, text) for text in column)
+        right = number and header and all(re.match(NUMBER, text) for text in column)
         label = header[number] if header else ""
         table.add_column(label, justify="right" if right else "left", overflow="fold")
     for row in cells:
@@ -365,16 +366,16 @@ def progress_display() -> Iterator[Callable[[str, float], None]]:
         return
     from rich.progress import BarColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 
-    from sameas.pipeline.meanings import MEANINGS
+    from sameas.pipeline.meanings import meaning
 
-    columns = "{task.description:<44}", BarColumn(), "{task.percentage:>3.0f}%"
+    columns = "{task.description:<52}", BarColumn(), "{task.percentage:>3.0f}%"
     times = TimeElapsedColumn(), TimeRemainingColumn()
     with Progress(*columns, *times, console=_console(err=True), transient=True) as bars:
         tasks: dict[str, Any] = {}
 
         def report(phase: str, share: float) -> None:
             if phase not in tasks:
-                tasks[phase] = bars.add_task(MEANINGS.get(phase, phase), total=1.0)
+                tasks[phase] = bars.add_task(meaning(phase), total=1.0)
             bars.update(tasks[phase], completed=share)
 
         yield report

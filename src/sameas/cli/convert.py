@@ -15,9 +15,9 @@ from sameas.options.declare import Option
 @command(
     """Write links in another format.
 
-    IN is a file of links, or a run folder, whose links are written as its reviewers decided. The
-    suffixes of IN and OUT decide: .tsv, .csv, .parquet, .jsonl, .sssom.tsv, .nt, .ttl or .rdf
-    (Alignment API). What OUT cannot hold is said on standard error.
+    IN is a file of links, or a run folder, whose links or clusters are written as its reviewers
+    decided. The suffixes of IN and OUT decide: .tsv, .csv, .parquet, .jsonl, .sssom.tsv, .nt, .ttl
+    or .rdf (Alignment API). What OUT cannot hold is said on standard error.
     """,
     examples="""
     sameas convert run links.tsv
@@ -72,7 +72,10 @@ def convert(
     skipped: list[str] = []
     if source.is_dir():
         run = read_run(source)
-        not_held, count = write_out(run), len(curated(run).links)
+        decided = curated(run)
+        not_held, count = write_out(run), len(decided.links)
+        if decided.clusters is not None:
+            count = len(decided.clusters.members) - len(decided.clusters)
     else:
         link_set = read_link_set(source, predicate=iri)
         not_held, count, skipped = write_out(link_set), len(link_set.links), list(link_set.skipped)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from sameas.cli.align import described
+from sameas.cli.clusters import cluster_lines, next_steps, show_clusters
 from sameas.cli.command import (
     INPUT,
     command,
@@ -29,12 +29,9 @@ from sameas.options.options import Options, Where, make_options, refuse_unused
 
 if TYPE_CHECKING:
     from sameas.result.alignment import Alignment
-    from sameas.result.clusters import Clusters
 
-SHOWN = 5
-"""Clusters in each table of the summary; all are in the output."""
-TEXT = 40
-"""Letters of a name in these tables."""
+OF_LINKS = ("cardinality", "min_confidence", "max_error", "no_audit")
+"""Options that decide about links between two graphs, and say nothing of clusters of one."""
 
 
 @command(
@@ -118,10 +115,12 @@ def dedupe(
     note_not_held(out, not_held)
     if output.is_printed:
         return values
-    _show(alignment, values)
-    following = shlex.join(["sameas", "explain", str(out), "ENTITY"])
-    next_step = "" if out.suffix else f" Why a cluster: {following}"
-    say(f"Written to {values['output']}.{next_step}", err=True)
+    if not is_quiet():
+        print_table(_summary(alignment, values))
+        show_clusters(alignment)
+    say(f"Written to {values['output']}.", err=True)
+    for line in next_steps(out):
+        say(f"  {line}", err=True)
     return values
 
 
@@ -160,30 +159,12 @@ def _values(
     }
 
 
-def _show(alignment: Alignment, values: dict[str, Any]) -> None:
-    """Print what came out, for people."""
-    if is_quiet():
-        return
-    print_table(_summary(alignment, values))
-    clusters = alignment.clusters
-    assert clusters is not None
-    header = ("members", "confidence", "canonical", "weakest link")
-    order = clusters.summary.sort("confidence", "cluster", descending=[True, False])
-    if len(order):
-        say("The surest:")
-        print_table(_rows(alignment, clusters, order.head(SHOWN)), header=header)
-    if len(order) > SHOWN:
-        say("The most doubtful:")
-        print_table(_rows(alignment, clusters, order.tail(SHOWN)), header=header)
-
-
 def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """What came out and what it took."""
     figures = alignment.diagnostics
     yield "graph", described(alignment.pair.left, values["entities"])
-    yield "clusters", f"{values['clusters']:,} of {values['clustered_entities']:,} entities"
-    yield "largest", f"{values['largest_cluster']:,} members"
-    yield "without duplicate", f"{values['unmatched']:,} of {figures.left_candidates:,}"
+    yield from cluster_lines(alignment, values["largest_cluster"])
+    yield "no duplicate", f"{values['unmatched']:,} of {figures.left_candidates:,} entities"
     if is_verbose():
         if figures.refinement_rounds is not None:
             yield "learning", f"{figures.refinement_rounds} rounds, {figures.anchors:,} anchors"
@@ -196,15 +177,4 @@ def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str
     yield "took", f"{values['total_seconds']:.1f} seconds{used}"
 
 
-def _rows(alignment: Alignment, clusters: Clusters, chosen: Any) -> Iterator[tuple[Any, ...]]:
-    """Clusters for people: entities by name."""
-    graph = alignment.pair.left
-    names = dict(zip(graph.entities, graph.names, strict=True)) if len(chosen) else {}
-
-    def called(entity: str | None) -> str:
-        text = names.get(entity or "") or entity or ""
-        return text if len(text) <= TEXT else f"{text[: TEXT - 1]}…"
-
-    for row in chosen.iter_rows(named=True):
-        weakest = f"{called(row['weakest_left'])} = {called(row['weakest_right'])}"
-        yield row["size"], row["confidence"], called(row["canonical"]), weakest
+dedupe.params = [one for one in dedupe.params if one.name not in OF_LINKS]

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 @command(
     """Say why ENTITY has the partner it has, or none; with OTHER, why not that one.
 
-    RUN is a run folder that sameas align wrote. Entities are given by URI, or by a name (or the
-    last part of the URI) that only they have. The score is taken apart: the parts add up to it.
+    RUN is a run folder of sameas align or sameas dedupe. An entity is given by its URI, or by a
+    name (or the last part of the URI) that no other entity has. The score is split into parts that
+    add up to it. In a run with clusters, the members of ENTITY's cluster, the links that hold it
+    together and the weakest of them are shown.
     """,
     examples="""
     sameas explain run http://fr.dbpedia.org/resource/Londres

@@ -7,7 +7,15 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sameas.cli.command import load_libraries, print_table, progress_display, say
+from sameas.cli.clusters import cluster_lines, next_steps, show_clusters
+from sameas.cli.command import (
+    is_quiet,
+    is_verbose,
+    load_libraries,
+    print_table,
+    progress_display,
+    say,
+)
 from sameas.cli.convert import note_not_held
 from sameas.cli.output import Output, finished_phases, taken, timed, write_clusters
 from sameas.errors import OptionError
@@ -58,9 +66,13 @@ def align_graphs(
     values = _values(alignment, seconds, out, not_held)
     note_not_held(out, not_held)
     if not output.is_printed:
-        print_table(_summary(values))
-        print_table(_pairs(values), header=("graph", "graph", "links", "in clusters"))
+        if not is_quiet():
+            print_table(_summary(alignment, values))
+            print_table(_pairs(values), header=("graph", "graph", "links", "pairs in clusters"))
+            show_clusters(alignment)
         say(f"Written to {values['output']}.", err=True)
+        for line in next_steps(out):
+            say(f"  {line}", err=True)
     return values
 
 
@@ -110,17 +122,21 @@ def _count(left: Any, right: Any) -> int:
     return len(left.join(right, on="cluster"))
 
 
-def _summary(values: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """What came out and what it took."""
+    assert alignment.clusters is not None
     for graph in values["graphs"]:
         text = f"{graph['entities']:,} entities, {graph['clustered']:,} of them in clusters"
         yield graph["graph"], text
-    yield "clusters", f"{values['clusters']:,} of {values['clustered_entities']:,} entities"
-    yield "in no cluster", f"{values['unmatched']:,}"
-    phases = ", ".join(f"{phase} {value:.1f}" for phase, value in values["seconds"].items())
-    yield "seconds", f"{values['total_seconds']:.1f} ({phases})"
-    if values["peak_memory_bytes"]:
-        yield "peak memory", f"{values['peak_memory_bytes'] / 2**30:.2f} GiB"
+    largest = alignment.clusters.summary["size"].max()
+    yield from cluster_lines(alignment, largest if isinstance(largest, int) else 0)
+    yield "in no cluster", f"{values['unmatched']:,} entities"
+    if is_verbose():
+        phases = ", ".join(f"{phase} {value:.1f}" for phase, value in values["seconds"].items())
+        yield "seconds", phases
+    memory = values["peak_memory_bytes"]
+    used = f", {memory / 2**30:.2f} GiB of memory" if memory else ""
+    yield "took", f"{values['total_seconds']:.1f} seconds{used}"
 
 
 def _pairs(values: dict[str, Any]) -> Iterator[tuple[Any, ...]]:

@@ -24,11 +24,12 @@ TOKEN = r"[A-Za-z0-9_-]{16,200}"
 
 
 @command(
-    """Review the links of RUN in the browser: accept, reject, choose another, undo.
+    """Review the links or clusters of RUN in the browser: accept, reject, choose another, undo.
 
-    RUN is a run folder that sameas align wrote. Decisions are stored in it at once, with who
-    decided and when. sameas convert honours them, and sameas align --seeds RUN --reject RUN
-    learns from them. The page needs the extra sameas[web].
+    RUN is a run folder that sameas align or sameas dedupe wrote. Clusters are split and joined,
+    and members are taken out. Decisions are stored in RUN at once, with who decided and when.
+    sameas convert and sameas merge honour them, and the next sameas align or sameas dedupe learns
+    from them with --seeds RUN --reject RUN. The page needs the extra sameas[web].
     """,
     examples="""
     sameas review run

@@ -8,7 +8,6 @@ a column. Pairs are numbers left * len(right) + right.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray

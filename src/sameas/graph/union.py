@@ -32,7 +32,7 @@ def union_of(graphs: Sequence[Graph], called: Sequence[str]) -> Union:
     ids = pl.concat([graph.entities.rename("entity") for graph in graphs])
     sizes = [len(graph.entities) for graph in graphs]
     origin = np.repeat(np.arange(len(graphs)), sizes)
-    entities = _distinct(ids, pl.Series(called).gather(origin))
+    entities = distinct_ids(ids, pl.Series(called).gather(origin))
     starts = np.cumsum([0, *sizes])
     parts = [entities[a:b] for a, b in pairwise(starts.tolist())]
     relations = pl.concat([graph.relations.rename("relation") for graph in graphs]).unique().sort()
@@ -72,8 +72,8 @@ def union_of(graphs: Sequence[Graph], called: Sequence[str]) -> Union:
     )
 
 
-def _distinct(ids: pl.Series, names: pl.Series) -> pl.Series:
-    """The ids, those that several graphs have with the name of the graph.
+def distinct_ids(ids: pl.Series, names: pl.Series) -> pl.Series:
+    """The ids of several graphs; those that several have are preceded by the name of their graph.
 
     What begins the ids of blank nodes and of types stays in front.
     """

@@ -92,7 +92,7 @@ class Options:
         Cardinality,
         Option(
             "How many partners a left and a right entity may have: one-to-many if the right graph "
-            "holds things twice."
+            "has duplicates."
         ),
     ] = "one-to-one"
     candidates: Annotated[
@@ -142,8 +142,8 @@ class Options:
     max_error: Annotated[
         float | None,
         Option(
-            "Keep only so many of the surest links that no larger share of them is expected to be "
-            "wrong, such as 0.01.",
+            "Drop the least certain links until the expected share of wrong ones is at most this, "
+            "such as 0.01.",
             metavar="SHARE",
             above=0.0,
             below=1.0,

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
-from html import escape
 from importlib import import_module
 from typing import Any
 
 from sameas.graph.notebook import html_bar, html_table
-from sameas.pipeline.meanings import MEANINGS
+from sameas.pipeline.meanings import meaning
 from sameas.pipeline.phases import PhaseProgress
 
 PAUSE = 0.2
@@ -30,7 +29,7 @@ def progress_bars() -> PhaseProgress:
 
 def _in_lines(phase: str, share: float) -> None:
     if share == 0.0:
-        print(MEANINGS.get(phase, phase), file=sys.stderr, flush=True)
+        print(meaning(phase), file=sys.stderr, flush=True)
 
 
 def _in_notebook() -> PhaseProgress:
@@ -47,7 +46,7 @@ def _in_notebook() -> PhaseProgress:
             return
         drawn = now
         rows = [
-            (MEANINGS.get(each, escape(each)), html_bar(0.0, 100.0 * done), f"{done:.0%}")
+            (meaning(each), html_bar(0.0, 100.0 * done), f"{done:.0%}")
             for each, done in shares.items()
         ]
         handle.update(shown.HTML(html_table(rows)))

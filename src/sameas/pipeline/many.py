@@ -14,7 +14,7 @@ import polars as pl
 
 from sameas.assignment.clustering import Clustering, ScoredPairs, average_linkage
 from sameas.compute.arrays import Positions
-from sameas.errors import OptionError
+from sameas.errors import OptionError, shortened
 from sameas.graph.graph import Graph, GraphPair, positions_of
 from sameas.graph.iri import are_iris
 from sameas.graph.matched import MatchedPair, count_things
@@ -67,12 +67,13 @@ def align_many(
     """
     _refuse_for_two(given, options)
     phases = Phases(progress)
+    union = union_of(graphs, called)
     known = {name: rows_of(name, getattr(given, name)) for name in ("seeds", "reject")}
     parts = []
     for numbers in combinations(range(len(graphs)), 2):
         left, right = (graphs[number] for number in numbers)
         label = "-".join(str(number + 1) for number in numbers)
-        seeds, reject = (_between(table, left, right) for table in known.values())
+        seeds, reject = (_between(table, union, numbers) for table in known.values())
         part = align_pair(
             understand(GraphPair(left=left, right=right), tuning=tuning),
             options,
@@ -86,7 +87,7 @@ def align_many(
             phases.seconds[phase] = phases.seconds.get(phase, 0.0) + seconds
         phases.resumed += [f"{phase} {label}" for phase in part.resumed]
     with phases.timed("clusters"):
-        return _clustered(union_of(graphs, called), called, parts, known, phases)
+        return _clustered(union, called, parts, known, phases)
 
 
 def _refuse_for_two(given: Given, options: Options) -> None:
@@ -106,17 +107,15 @@ def _labelled(progress: PhaseProgress | None, label: str) -> PhaseProgress | Non
     return None if progress is None else lambda phase, share: progress(f"{phase} {label}", share)
 
 
-def _between(table: pl.DataFrame | None, left: Graph, right: Graph) -> pl.DataFrame | None:
+def _between(
+    table: pl.DataFrame | None, union: Union, numbers: tuple[int, ...]
+) -> pl.DataFrame | None:
     """The pairs of an entity of the one graph and one of the other, given in either order."""
-    if table is None:
+    places = _placed(union, table)
+    here = places[(union.origin[places] == numbers).all(axis=1)]
+    if not len(here):
         return None
-    turned = table.select(left="right", right="left")
-    every = pl.concat([table.select(PAIR), turned]).unique(maintain_order=True)
-    here = every.filter(
-        pl.col("left").is_in(left.entities.implode()),
-        pl.col("right").is_in(right.entities.implode()),
-    )
-    return here if len(here) else None
+    return pl.DataFrame({name: union.ids.gather(here[:, side]) for side, name in enumerate(PAIR)})
 
 
 def _clustered(
@@ -137,6 +136,7 @@ def _clustered(
         together=together,
         groups=union.origin if all(options.single) else None,
     )
+    _tell_contradictions(union, clustering, apart)
     names = pl.Series(called).gather(union.origin)
     nodes = replace(nodes_of(union.graph, ""), entities=union.ids, graphs=names)
     clusters = make_clusters(nodes, pairs, clustering)
@@ -220,15 +220,33 @@ def _known_together(union: Union, seeds: pl.DataFrame | None) -> Positions:
 
 
 def _placed(union: Union, pairs: pl.DataFrame | None) -> Positions:
-    """The positions of pairs of entities of different graphs, the smaller first; shape (k, 2)."""
+    """The positions of pairs of entities of different graphs, the smaller first; shape (k, 2).
+
+    Entities are given by their id, or by the id that they have in the run folder, where one that
+    several graphs have is preceded by the name of its graph.
+    """
     if pairs is None:
         return np.zeros((0, 2), dtype=np.int64)
-    places = pl.DataFrame({"id": union.ids, "place": np.arange(len(union.ids))})
+    place = np.arange(len(union.ids))
+    ids = pl.concat([union.ids, union.graph.entities.rename(union.ids.name)])
+    places = pl.DataFrame({"id": ids, "place": np.append(place, place)}).unique()
     both = pairs.select(PAIR).join(places, left_on="left", right_on="id")
     both = both.join(places, left_on="right", right_on="id", suffix="_right")
     numbers = both.select("place", "place_right").to_numpy().astype(np.int64).reshape(-1, 2)
     different = union.origin[numbers[:, 0]] != union.origin[numbers[:, 1]]
     return np.unique(np.sort(numbers[different], axis=1), axis=0)
+
+
+def _tell_contradictions(union: Union, clustering: Clustering, apart: Positions) -> None:
+    """Warn of pairs that were given as different although seeds make them the same."""
+    same = clustering.labels[apart[:, 0]] == clustering.labels[apart[:, 1]]
+    for one, other in apart[same].tolist():
+        log.warning(
+            "%s and %s are given as different (`reject`), and as the same by way of others "
+            "(`seeds`); they are in one cluster, and both decisions are kept",
+            shortened(union.graph.entities[one]),
+            shortened(union.graph.entities[other]),
+        )
 
 
 def _tables(

@@ -16,6 +16,18 @@ MEANINGS = {
     "confidence": "computing confidences",
     "paris": "computing probabilities by PARIS",
     "links": "choosing links",
+    "clusters": "putting entities together to clusters",
     "writing": "writing",
 }
 """What happens in each phase, in words."""
+
+
+def meaning(phase: str) -> str:
+    """What happens in a phase, in words; of several graphs, with the numbers of the two.
+
+    >>> meaning("features"), meaning("features 1-3")
+    ('turning names into numbers', 'turning names into numbers (graphs 1, 3)')
+    """
+    name, _, graphs = phase.partition(" ")
+    text = MEANINGS.get(name, name)
+    return f"{text} (graphs {graphs.replace('-', ', ')})" if graphs else text

@@ -68,7 +68,7 @@ def plan_memory(task: Task, sides: Sides, support: LanguageSupport) -> Diagnosti
     if sparse > options.memory:
         what = f"{len(left):,} x {len(right):,} entities with {options.candidates} candidates each"
         raise _too_little(sparse, what, options)
-    reason = f"{pairs:,} pairs would take {stored / 2**30:.1f} GiB"
+    reason = f"comparing all {pairs:,} pairs would take {stored / 2**30:.1f} GiB"
     return _planned(options, "candidates", reason, sparse)
 
 

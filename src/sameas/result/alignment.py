@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from sameas import __version__
 from sameas.graph.matched import MatchedPair
 from sameas.graph.task import Inputs
+from sameas.graph.union import distinct_ids
 from sameas.options.options import Options, Side
 from sameas.options.tuning import TUNING, Tuning
 from sameas.result.audit.record import Audit
 from sameas.result.changes import count_changes
 from sameas.result.charts import Plots
+from sameas.result.cluster_charts import ClusterDetails
 from sameas.result.clusters import Clusters
 from sameas.result.examples import example_links
 from sameas.result.explanation.sentences import Explanation
@@ -186,8 +189,36 @@ class Alignment:
         if name not in LOADED:
             raise AttributeError(f"'Alignment' has no attribute {name!r}")
         value = self.load(name)
+        if isinstance(value, Clusters):
+            value = replace(value, load_details=self._cluster_details)
         object.__setattr__(self, name, value)
         return value
+
+    @property
+    def single(self) -> tuple[bool, bool]:
+        """Whether a left, and whether a right entity has one partner at most; not in clusters."""
+        return (False, False) if self.diagnostics.clusters is not None else self.options.single
+
+    @property
+    def origins(self) -> pl.DataFrame:
+        """id, entity, graph of all entities of a run with clusters.
+
+        The id is that of the run; ``entity`` is what the graph itself says. They differ for ids
+        that several graphs have.
+        """
+        names, parts = self.diagnostics.graphs, self.parts
+        if names is None or not parts:
+            ids, clusters = self.pair.left.entities.rename("id"), self.clusters
+            called = clusters.members["graph"][0] if clusters is not None and len(clusters) else ""
+            return pl.DataFrame({"id": ids, "entity": ids}).with_columns(graph=pl.lit(called))
+        # The first parts are those of the first graph with each of the others.
+        graphs = [parts[0].pair.left, *(part.pair.right for part in parts[: len(names) - 1])]
+        found = [graph.source.entities.rename("entity") for graph in graphs]
+        sizes = [len(entities) for entities in found]
+        called = pl.Series(np.repeat(np.array(names, dtype=object), sizes), dtype=pl.String)
+        entities = pl.concat(found)
+        ids = distinct_ids(entities, called)
+        return pl.DataFrame({"id": ids, "entity": entities, "graph": called})
 
     @property
     def ranked(self) -> pl.DataFrame:
@@ -259,13 +290,23 @@ class Alignment:
             figures["since"] = count_changes(self.changes, self.inputs.earlier)
         return figures
 
+    def _cluster_details(self) -> ClusterDetails:
+        """Names, scores and decisions, with which clusters are drawn."""
+        graph = self.pair.left
+        names = pl.DataFrame({"id": graph.entities, "name": graph.names})
+        entities = self.origins.join(names, on="id", how="left", maintain_order="left")
+        pairs = self.candidates.select("left", "right", "score")
+        return ClusterDetails(entities, pairs, self.decisions)
+
     @property
     def plot(self) -> Plots:
         """Charts by Altair: confidence, reliability, relations (``sameas[plot]``)."""
         return Plots(self.links, self.relations, lambda: self.pair.gold)
 
     def _repr_html_(self) -> str:
-        """Counts, estimates, confidences and some links, for notebooks."""
+        """Counts, estimates, confidences and some links, or the clusters, for notebooks."""
+        if self.clusters is not None:
+            return self.clusters._repr_html_()
         figures, counts = self.diagnostics, [("links", len(self.links), "")]
         sides: dict[Side, int] = {
             "left": figures.left_candidates,
@@ -280,6 +321,8 @@ class Alignment:
 
     def __repr__(self) -> str:
         """Counts instead of contents."""
+        if self.clusters is not None:
+            return f"Alignment of {self.clusters!r}"
         return (
             f"Alignment({len(self.links)} links, {self.count_unmatched('left')} left and "
             f"{self.count_unmatched('right')} right entities unmatched)"

@@ -45,21 +45,7 @@ class Plots:
 
     def confidence(self) -> altair.Chart:
         """How many links have which confidence."""
-        alt = load_altair()
-        values = self.links["confidence"].drop_nulls().to_numpy()
-        counts, edges = np.histogram(values, bins=BINS, range=(0.0, 1.0))
-        rows = [
-            {"from": round(low, 4), "to": round(low + 1 / BINS, 4), "links": count}
-            for count, low in zip(counts.tolist(), edges.tolist(), strict=False)
-        ]
-        chart = alt.Chart(alt.Data(values=rows), title="Confidence of the links", width=400)
-        drawn: altair.Chart = chart.mark_bar(color=COLOURS["total"]).encode(
-            x=alt.X("from:Q", bin="binned", title="confidence", scale=alt.Scale(domain=[0, 1])),
-            x2="to:Q",
-            y=alt.Y("links:Q", title="links"),
-            tooltip=["from:Q", "to:Q", "links:Q"],
-        )
-        return drawn
+        return confidence_chart(self.links["confidence"], "links")
 
     def reliability(self, gold: Table | None = None) -> altair.LayerChart:
         """Which share of the links of a confidence is correct; on the diagonal if it is as said.
@@ -108,6 +94,24 @@ class Plots:
             tooltip=["relations:N", "match:Q", "edges:Q"],
         )
         return drawn
+
+
+def confidence_chart(confidence: pl.Series, what: str) -> altair.Chart:
+    """How many links or clusters have which confidence."""
+    alt = load_altair()
+    counts, edges = np.histogram(confidence.drop_nulls().to_numpy(), bins=BINS, range=(0.0, 1.0))
+    rows = [
+        {"from": round(low, 4), "to": round(low + 1 / BINS, 4), what: count}
+        for count, low in zip(counts.tolist(), edges.tolist(), strict=False)
+    ]
+    chart = alt.Chart(alt.Data(values=rows), title=f"Confidence of the {what}", width=400)
+    drawn: altair.Chart = chart.mark_bar(color=COLOURS["total"]).encode(
+        x=alt.X("from:Q", bin="binned", title="confidence", scale=alt.Scale(domain=[0, 1])),
+        x2="to:Q",
+        y=alt.Y(f"{what}:Q", title=what),
+        tooltip=["from:Q", "to:Q", f"{what}:Q"],
+    )
+    return drawn
 
 
 def reliability_rows(links: pl.DataFrame, gold: pl.DataFrame) -> list[dict[str, Any]]:

@@ -7,8 +7,9 @@ from dataclasses import asdict, dataclass
 
 import polars as pl
 
-from sameas.errors import shortened
+from sameas.errors import OptionError, shortened
 from sameas.result.clusters import Clusters
+from sameas.result.shown import cluster_metrics_html
 
 log = logging.getLogger(__name__)
 
@@ -45,10 +46,15 @@ class ClusterMetrics:
         del scores["warnings"]
         return scores
 
+    def _repr_html_(self) -> str:
+        """The scores as a table, for notebooks."""
+        return cluster_metrics_html(self.asdict(), self.warnings)
+
 
 def evaluate_clusters(found: Clusters | pl.DataFrame, gold: pl.DataFrame) -> ClusterMetrics:
     """The scores of clusters, or of a table (entity, cluster), against a table of gold clusters."""
-    table = found.members if isinstance(found, Clusters) else found
+    table = found.members if isinstance(found, Clusters) else _checked(found, "found")
+    gold = _checked(gold, "gold")
     both = (
         _labelled(table)
         .join(_labelled(gold), on="entity", how="full", coalesce=True, suffix="_gold")
@@ -89,6 +95,18 @@ def evaluate_clusters(found: Clusters | pl.DataFrame, gold: pl.DataFrame) -> Clu
 
 
 SIDES = ("cluster", "cluster_gold")
+
+
+def _checked(table: pl.DataFrame, argument: str) -> pl.DataFrame:
+    """A table with the columns entity (or id) and cluster; an OptionError for others."""
+    if "entity" not in table.columns and "id" in table.columns:
+        table = table.rename({"id": "entity"})
+    if not {"entity", "cluster"} <= {*table.columns}:
+        columns = ", ".join(table.columns)
+        raise OptionError(
+            f"`{argument}` must have the columns entity and cluster, found {columns} instead"
+        )
+    return table
 
 
 def _labelled(table: pl.DataFrame) -> pl.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -13,6 +13,7 @@ from scipy.sparse import coo_array
 from sameas.assignment.clustering import Clustering, Join, ScoredPairs
 from sameas.compute.arrays import Positions, Vector
 from sameas.graph.notebook import html_card, html_table
+from sameas.result.cluster_charts import ClusterDetails, ClusterPlots
 
 SHOWN = 6
 """Clusters, and members of each, that a notebook shows."""
@@ -69,6 +70,14 @@ class Clusters:
     links: pl.DataFrame
     """cluster, left, left_graph, right, right_graph, score, confidence: the strongest links that
     hold each cluster together, one fewer than it has members."""
+    load_details: Callable[[], ClusterDetails] | None = None
+    """Gives names and scores for drawings; an alignment brings it along."""
+
+    @property
+    def plot(self) -> ClusterPlots:
+        """Charts by Altair: drawing, sizes, confidence (``sameas[plot]``)."""
+        details = None if self.load_details is None else self.load_details()
+        return ClusterPlots(self.members, self.summary, self.links, details)
 
     def __len__(self) -> int:
         """The number of clusters."""
@@ -80,7 +89,13 @@ class Clusters:
 
     def _repr_html_(self) -> str:
         """The largest clusters with their members, for notebooks."""
-        names = self.members.group_by("cluster").agg(members=pl.col("entity").head(SHOWN))
+        members = self.members
+        if self.load_details is not None:
+            named = self.load_details().entities.select("entity", "graph", "name")
+            members = members.join(named, on=["entity", "graph"], how="left", maintain_order="left")
+            called = pl.when(pl.col("name") != "").then("name").otherwise("entity")
+            members = members.with_columns(entity=called)
+        names = members.group_by("cluster").agg(members=pl.col("entity").head(SHOWN))
         largest = self.summary.sort(["size", "cluster"], descending=[True, False]).head(SHOWN)
         rows = largest.join(names, on="cluster", maintain_order="left").select(
             "size", "confidence", pl.col("members").list.join(" · ")

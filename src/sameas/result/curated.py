@@ -9,6 +9,7 @@ import polars as pl
 from sameas.formats.sssom import NO_TERM
 from sameas.graph.link_set import SIMILAR
 from sameas.result.alignment import SCHEMAS, Alignment
+from sameas.result.cluster_decisions import clusters_as_decided
 
 MANUAL = "semapv:ManualMappingCuration"
 
@@ -18,13 +19,20 @@ def curated(alignment: Alignment) -> Alignment:
 
     An accepted link has confidence 1. With it, links go that cannot hold beside it, and with a
     confirmed lack of a counterpart all links of the entity. What reviewers disagree about or are
-    unsure of stays as the run has it.
+    unsure of stays as the run has it. Clusters hold what is accepted together, and what is rejected
+    apart.
     """
     if alignment.decisions is None:
         return alignment
 
     def load(name: str) -> object:
-        return _decided_links(alignment) if name == "links" else getattr(alignment, name)
+        if name == "links":
+            return _decided_links(alignment)
+        if name == "clusters" and alignment.clusters is not None:
+            assert alignment.decisions is not None
+            decisions, origins = alignment.decisions, alignment.origins
+            return clusters_as_decided(alignment.clusters, decisions, origins)
+        return getattr(alignment, name)
 
     return replace(alignment, load=load)
 
@@ -36,7 +44,7 @@ def _decided_links(alignment: Alignment) -> pl.DataFrame:
         decisions.filter(pl.col("state") == state) for state in ("accept", "reject", "no-match")
     )
     gone = pl.lit(False)
-    for side, single in zip(pair, alignment.options.single, strict=True):
+    for side, single in zip(pair, alignment.single, strict=True):
         taken = pl.concat([alone[side], accepted[side]]) if single else alone[side]
         gone |= pl.col(side).is_in(taken.implode())
     kept = links.with_columns(gone=gone).join(

@@ -120,7 +120,7 @@ def prepare(
             write_run(content, path)
             return ()
         with sent_to(address) if address else replacing_file(path) as draft:
-            clusters = content.clusters if isinstance(content, Alignment) else None
+            clusters = curated(content).clusters if isinstance(content, Alignment) else None
             if clusters is not None and suffix in CLUSTER_TABLES:
                 write_members(clusters, draft)
                 return ()
@@ -146,10 +146,10 @@ def _links_of(
         if columns:
             raise OptionError("`with_` needs a run folder or an alignment, got links alone")
         return content if isinstance(content, LinkSet) else _link_set(content)
+    content = curated(content)
     if content.clusters is not None:
         links = cluster_links(content, described="columns" in holds)
     else:
-        content = curated(content)
         links = described(content) if "columns" in holds else _link_set(content.links)
         if columns:
             check_carried(content.pair, columns)

@@ -82,7 +82,7 @@ def write_run(alignment: Alignment, path: Path) -> None:
     with replacing_folder(path) as folder:
         copy_decisions(path, folder)
         if earlier is not None and earlier.decisions is not None:
-            add_log(earlier.decisions, folder, alignment.options.single)
+            add_log(earlier.decisions, folder, alignment.single)
         write_tables(tables, folder)
         for side, graph in (("left", pair.left), ("right", pair.right)):
             if side == "left" or not pair.is_one_graph:
@@ -176,7 +176,8 @@ def _read_parts(path: Path, graphs: int) -> tuple[Alignment, ...] | None:
 
 def _read_clusters(path: Path) -> Clusters:
     """The clusters of a run in which duplicates were looked for."""
-    return Clusters(*(read_table(path / f"{name}.parquet") for name in CLUSTER_SCHEMAS))
+    members, summary, links = (read_table(path / f"{name}.parquet") for name in CLUSTER_SCHEMAS)
+    return Clusters(members, summary, links)
 
 
 def _read_record(path: Path) -> tuple[dict[str, Any], Options, Diagnostics]:

@@ -35,7 +35,7 @@ def alignment_html(
         f"{count:,} links with confidence {low:.2f} to {low + 1 / BINS:.2f}"
         for count, low in zip(heights.tolist(), edges.tolist(), strict=False)
     ]
-    lists = {"The surest": examples.surest, "At the threshold": examples.doubtful}
+    lists = {"The surest": examples.surest, "The least certain": examples.doubtful}
     return html_card(
         f"Alignment: {len(links):,} links",
         html_table(counts),
@@ -51,13 +51,17 @@ def alignment_html(
 
 def _estimates(audit: Mapping[str, Any]) -> str:
     rows = [
-        (title, audit[name], audit[f"{name}_low"], audit[f"{name}_high"])
+        (title, *(_estimate(name, audit[f"{name}{end}"]) for end in ("", "_low", "_high")))
         for name, title in ESTIMATES.items()
         if audit[name] is not None
     ]
     if audit.get("untold"):
         rows.append((f"missed: cannot be told, {audit['untold']}", "", "", ""))
     return html_table(rows, header=("estimated without labels", "", "from", "to"))
+
+
+def _estimate(name: str, value: float) -> float:
+    return round(value) if name == "missed" else value
 
 
 def audit_html(audit: Mapping[str, Any]) -> str:
@@ -77,6 +81,24 @@ def metrics_html(scores: Mapping[str, Any], warnings: Sequence[str]) -> str:
     return html_card(
         f"Metrics: {scores['links_correct']:,} of {scores['gold_links']:,} gold links found",
         html_table(rows),
+        html_table([("warning", text) for text in warnings]) if warnings else "",
+    )
+
+
+def cluster_metrics_html(scores: Mapping[str, Any], warnings: Sequence[str]) -> str:
+    """The scores against gold clusters: precision, recall and F1 of pairs, clusters, entities."""
+    kinds = {
+        "pairwise": "pairs of entities",
+        "cluster": "clusters that are exactly those of gold",
+        "bcubed": "entities (B-cubed)",
+    }
+    rows = [
+        (title, *(scores[f"{kind}_{score}"] for score in ("precision", "recall", "f1")))
+        for kind, title in kinds.items()
+    ]
+    return html_card(
+        f"Metrics: {scores['pairs_correct']:,} of {scores['gold_pairs']:,} gold pairs found",
+        html_table(rows, header=("", "precision", "recall", "F1")),
         html_table([("warning", text) for text in warnings]) if warnings else "",
     )
 

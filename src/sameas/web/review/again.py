@@ -14,7 +14,11 @@ import polars as pl
 from sameas.compute.atomic import hidden_beside, replacing_folder
 from sameas.errors import OptionError, SameasError
 from sameas.pipeline.align import align
+from sameas.pipeline.cluster import working
+from sameas.pipeline.dedupe import dedupe_graph
+from sameas.pipeline.inputs import Given
 from sameas.result.alignment import Alignment
+from sameas.result.clusters import Clusters
 from sameas.result.curated import curated
 from sameas.result.decisions import copy_decisions, decided_links, read_decisions
 from sameas.result.run_folder import read_run, write_run
@@ -81,6 +85,11 @@ def check(alignment: Alignment) -> None:
             "this run used vectors from a file; align again with: "
             "sameas align LEFT RIGHT --seeds RUN --reject RUN -o RUN"
         )
+    if alignment.parts is not None:
+        raise OptionError(
+            "three graphs or more are aligned again in a terminal: "
+            "sameas align A B C --seeds RUN --reject RUN -o RUN"
+        )
     decided, telling = alignment.decisions, ["accept", "reject", "no-match"]
     if decided is None or not decided["state"].is_in(telling).any():
         raise OptionError("nothing is accepted or rejected yet, so that nothing would change")
@@ -93,18 +102,32 @@ def aligned_again(run: Path, draft: Path) -> Record:
     """
     earlier = read_run(run)
     inputs, pair = earlier.inputs, ["left", "right"]
-    alignment = align(
-        earlier.pair,
-        earlier.options,
-        seeds=_joined(decided_links(run, "accept"), inputs.seeds),
-        reject=_joined(decided_links(run, "reject"), inputs.reject),
-        among=inputs.among,
-        dictionary=inputs.dictionary,
-    )
+    seeds = _joined(decided_links(run, "accept"), inputs.seeds)
+    reject = _joined(decided_links(run, "reject"), inputs.reject)
+    if earlier.clusters is not None:
+        graph, called = earlier.pair.left, earlier.origins["graph"][0]
+        with working(earlier.options):
+            given = Given(seeds=seeds, reject=reject)
+            alignment = dedupe_graph(graph, earlier.options, given, called=called)
+    else:
+        alignment = align(
+            earlier.pair,
+            earlier.options,
+            seeds=seeds,
+            reject=reject,
+            among=inputs.among,
+            dictionary=inputs.dictionary,
+        )
     shutil.rmtree(draft, ignore_errors=True)
     write_run(alignment, draft)
     decided, before = earlier.decisions, curated(earlier)
     assert decided is not None
+    if alignment.clusters is not None and before.clusters is not None:
+        return {
+            "decided": len(decided),
+            "clusters": len(alignment.clusters),
+            "changed": _changed_clusters(before.clusters, alignment.clusters),
+        }
     changes = [
         one.links.join(other.links, on=pair, how="anti").join(decided, on=pair, how="anti")
         for one, other in ((before, alignment), (alignment, before))
@@ -125,11 +148,26 @@ def summary(result: Record) -> str:
     >>> summary(figures)
     'Decided 40: expected precision 0.950 to 0.970, 12 other links changed.'
     """
+    if "clusters" in result:
+        return (
+            f"Decided about {result['decided']:,} pairs: {result['clusters']:,} clusters, "
+            f"{result['changed']:,} of them not as decided or as before."
+        )
     before, after = (result[name] or 0.0 for name in ("precision_before", "precision"))
     return (
         f"Decided {result['decided']:,}: expected precision {before:.3f} to {after:.3f}, "
         f"{result['changed']:,} other links changed."
     )
+
+
+def _changed_clusters(before: Clusters, after: Clusters) -> int:
+    """How many clusters have other members than any had before."""
+    ids = pl.concat_str("graph", "entity", separator="\0").sort()
+    sets = [
+        {*map(tuple, one.members.group_by("cluster").agg(ids=ids)["ids"])}
+        for one in (before, after)
+    ]
+    return len(sets[1] - sets[0])
 
 
 def _joined(decided: pl.DataFrame, given: pl.DataFrame | None) -> pl.DataFrame:

@@ -27,8 +27,9 @@ from sameas.result.explanation.sentences import REASONS
 from sameas.result.export import FORMATS, write
 from sameas.result.run_folder import read_run
 from sameas.web.guard import Guard, Workers, read_body
-from sameas.web.review import pages
+from sameas.web.review import cluster_pages, pages
 from sameas.web.review.access import Access
+from sameas.web.review.clusters import ACTION, CLUSTER_FILTER
 from sameas.web.review.folder import Review
 from sameas.web.review.pair import pair
 from sameas.web.review.parameters import Record, object_schema, request_values, schema
@@ -53,6 +54,8 @@ HEADERS = {
     "referrer-policy": "same-origin",  # else forms would not tell where they come from
 }
 FORM = "application/x-www-form-urlencoded"
+MOST_FIELDS = 1000
+"""Fields of a form: a cluster sends the members that were chosen."""
 
 SIDE = Option("the graph", name="side", choices=("left", "right"), default="left")
 ENTITIES = (
@@ -113,6 +116,22 @@ PAGES = (
             _number("after", "the number of the link before the page"),
             _number("before", "the number of the link after it"),
         ),
+    ),
+    Endpoint(
+        "/clusters",
+        "A page of the list of clusters.",
+        cluster_pages.clusters,
+        (
+            *CLUSTER_FILTER,
+            _number("after", "the number of the cluster before the page"),
+            _number("before", "the number of the cluster after it"),
+        ),
+    ),
+    Endpoint(
+        "/cluster",
+        "A cluster: its members side by side, and the links between them.",
+        cluster_pages.cluster,
+        (Option("the name of a cluster", name="cluster"), *CLUSTER_FILTER),
     ),
     Endpoint(
         "/pair",
@@ -193,6 +212,12 @@ ACTIONS = (
         pages.align_again,
         (NAME,),
     ),
+    Endpoint(
+        "/decide-cluster",
+        "Say that members of a cluster are the same, or not; undone as one.",
+        cluster_pages.decide_cluster,
+        (REQUEST, NAME, *ACTION),
+    ),
     Endpoint("/undo", "Undo what a reviewer decided.", pages.take_back, (REQUEST, NAME)),
 )
 
@@ -240,7 +265,8 @@ async def _answer(
             return _to_page(back)
         if html:
             page = endpoint.path.removeprefix("/")
-            text = render(f"{page}.html.jinja", **shown, page=page, reviewer=reviewer)
+            given = {"of_clusters": review.of_clusters, **shown}
+            text = render(f"{page}.html.jinja", **given, page=page, reviewer=reviewer)
             return HTMLResponse(text)
         plain = json.dumps(shown, default=str)
         return JSONResponse(json.loads(plain, parse_constant=lambda not_finite: None))
@@ -258,7 +284,14 @@ async def _given(request: Request) -> Record:
     kind = request.headers.get("content-type", "").partition(";")[0].strip()
     if kind == FORM:
         body = await read_body(request, MOST_BYTES)
-        fields: Record = dict(parse_qsl(body.decode("utf8", "replace"), max_num_fields=100))
+        try:
+            sent = parse_qsl(body.decode("utf8", "replace"), max_num_fields=MOST_FIELDS)
+        except ValueError:
+            raise OptionError(f"a form must have at most {MOST_FIELDS:,} fields") from None
+        fields: Record = dict(sent)
+        fields["members"] = [value for name, value in sent if name == "members"]
+        if "take" in fields:
+            fields |= {"action": "split", "members": [fields["take"]]}
         if "similar" in fields:  # a button can send one value alone
             fields |= {"verdict": "reject", "predicate": fields["similar"]}
         claim = {one.name: fields[one.name] for one in CLAIM if one.name in fields}
@@ -316,7 +349,9 @@ def _refused(request: Request, error: Exception) -> Response:
     if (request.method != "GET" and not is_form) or request.url.path.endswith(".json"):
         return JSONResponse({"error": text}, status_code=status, headers=headers)
     title = HTTPStatus(status).phrase
-    content = render("error.html.jinja", title=title, text=text, page="", reviewer="")
+    content = render(
+        "error.html.jinja", title=title, text=text, page="", reviewer="", of_clusters=None
+    )
     return HTMLResponse(content, status_code=status, headers=headers)
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import combinations
 from pathlib import Path
 from threading import Lock, Thread
 from time import monotonic
+
+import polars as pl
 
 from sameas.errors import SameasError
 from sameas.options.options import Side
@@ -78,6 +81,11 @@ class Review:
         """The alignment of the run, as it is now."""
         return self.load().alignment
 
+    @property
+    def of_clusters(self) -> bool:
+        """Whether the run has clusters: of one graph, or of three or more."""
+        return self.alignment.diagnostics.clusters is not None
+
     @contextmanager
     def queue(self, reviewer: str = "") -> Iterator[Queue]:
         """The queue of the run as it is now, for a reviewer."""
@@ -97,6 +105,8 @@ class Review:
         if alignment.options.method != "seu":
             return None
         with self.explaining:
+            if alignment.parts is not None and other is not None:
+                return explain_part(alignment, uri, other)
             return alignment.explain(uri, other, side=side)
 
     @property
@@ -121,3 +131,18 @@ class Review:
                 links = queue.page_of_links(filter_of({"status": "all"}), limit=1)
             for link in links:
                 self.explain(link["left"], link["right"], "left")
+
+
+def explain_part(alignment: Alignment, uri: str, other: str) -> Explanation | None:
+    """The explanation of a pair by the run of its two graphs; None for two of one graph.
+
+    ``uri`` and ``other`` are ids of the run, which can differ from those of the graphs.
+    """
+    names, parts = alignment.diagnostics.graphs or (), alignment.parts or ()
+    rows = alignment.origins.filter(pl.col("id").is_in([uri, other])).to_dicts()
+    ends = sorted((names.index(row["graph"]), row["entity"]) for row in rows)
+    if len(ends) != 2 or ends[0][0] == ends[1][0]:
+        return None
+    places = list(combinations(range(len(names)), 2))
+    part = parts[places.index((ends[0][0], ends[1][0]))]
+    return part.explain(ends[0][1], ends[1][1], side="left")

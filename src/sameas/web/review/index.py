@@ -26,17 +26,19 @@ from sameas.result.alignment import Alignment
 from sameas.result.decisions import require_own_file, schema_made_by, schema_of
 from sameas.result.run_folder import read_run
 from sameas.text.folding import folded
+from sameas.web.review.cluster_index import CLUSTER_INDEXES, CLUSTER_TABLES, cluster_tables
 from sameas.web.review.facts import facts_of, types_of
 
 FILE = "queue.sqlite"
-FORMAT = 4
+FORMAT = 5
 LARGE = 2**22
 """Bytes of the table of links from which on the index is made by another process."""
 BINS = 20
 """Bars of the histogram of confidences."""
 RELATIONS = 30
 """Relation matches that the overview lists."""
-TABLES = """
+TABLES = (
+    """
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE entities (
   id INTEGER PRIMARY KEY, side TEXT, uri TEXT, name TEXT, degree INTEGER, type TEXT, fact TEXT
@@ -57,7 +59,10 @@ CREATE VIRTUAL TABLE link_names USING fts5(  -- both names of a link
   name, content = '', tokenize = 'unicode61 remove_diacritics 2'
 );
 """
-INDEXES = """
+    + CLUSTER_TABLES
+)
+INDEXES = (
+    """
 CREATE UNIQUE INDEX entities_by_uri ON entities (uri, side);
 CREATE INDEX entities_by_name ON entities (name);
 CREATE INDEX links_by_left ON links (left);
@@ -71,6 +76,8 @@ CREATE INDEX links_by_teaching ON links (teaching);
 CREATE INDEX unmatched_by_side ON unmatched (side, id);
 CREATE INDEX unmatched_by_entity ON unmatched (entity);
 """
+    + CLUSTER_INDEXES
+)
 
 
 def ensure_index(run: Path, folder: Path) -> Path:
@@ -162,6 +169,8 @@ def _tables(alignment: Alignment, stamp: str) -> Iterator[tuple[str, pl.DataFram
         ),
     )
     yield from _facets(pair, links, edges, entities["uri"])
+    if alignment.clusters is not None:
+        yield from cluster_tables(alignment, entities)
     yield "about", _about(alignment, stamp)
 
 

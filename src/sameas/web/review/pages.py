@@ -7,6 +7,7 @@ from dataclasses import asdict
 
 from sameas.errors import OptionError
 from sameas.result.decisions import Claim, decide, decisions_of, undo
+from sameas.web.review.cluster_pages import changed_clusters, cluster_overview, in_order
 from sameas.web.review.folder import Review
 from sameas.web.review.parameters import Record
 from sameas.web.review.progress import agreement, progress
@@ -45,6 +46,9 @@ FROM states s {NAMES} WHERE s.state = 'conflict' ORDER BY s.version LIMIT {PAGE}
 
 def overview(review: Review, queue: Queue, values: Record) -> Record:
     """Counts, confidences, relation matches and how the run was made."""
+    if review.of_clusters:
+        found = cluster_overview(review, queue)
+        return {**found, "histogram": histogram(found["counts"])}
     alignment, about = review.alignment, queue.about()
     figures, audit = alignment.diagnostics.asdict(), alignment.audit
     options = alignment.options.asdict()
@@ -55,6 +59,7 @@ def overview(review: Review, queue: Queue, values: Record) -> Record:
         unmatched = {"unmatched": sum(reasons.values()), "reasons": reasons}
         sides.append({"side": side, **counts, **unmatched})
     return {
+        "of_clusters": False,
         "run": review.run.resolve().name,
         "links": about["links"],
         "sides": sides,
@@ -143,11 +148,13 @@ def search(review: Review, queue: Queue, values: Record) -> Record:
 def decisions(review: Review, queue: Queue, values: Record) -> Record:
     """What was decided, the latest first, and what reviewers disagree about."""
     rows = queue.history(before=values["before"])
+    of_clusters = changed_clusters(queue) if review.of_clusters else None
     return {
         "decisions": rows,
         "conflicts": queue.rows(CONFLICTS),
-        "agreement": agreement(queue, review.alignment.options.single),
-        "progress": progress(queue),
+        "problems": of_clusters["problems"] if of_clusters else [],
+        "agreement": agreement(queue, review.alignment.single),
+        "progress": of_clusters["progress"] if of_clusters else progress(queue),
         "again": review.again.state(),
         "states": queue.about()["states"],
         "next": rows[-1]["id"] if len(rows) == PAGE else None,
@@ -159,7 +166,9 @@ def changes(review: Review, queue: Queue, values: Record) -> Record:
     """States that changed after a version."""
     query = "SELECT left, right, state, version FROM states WHERE version > :since"
     rows = queue.rows(f"{query} ORDER BY version LIMIT 1000", **values)
+    of_clusters = changed_clusters(queue) if rows and review.of_clusters else {}
     return {
+        **{name: of_clusters[name] for name in ("clusters", "progress") if name in of_clusters},
         "version": rows[-1]["version"] if rows else values["since"],
         "states": rows,
         "here": review.here(values["reviewer"]),
@@ -175,6 +184,8 @@ def take_decision(review: Review, queue: Queue, values: Record) -> Record:
     claims = [Claim(**one) for one in values["claims"]]
     for claim in claims:
         _check(queue, claim)
+    if review.of_clusters:
+        claims = [in_order(queue, claim) for claim in claims]
     answer = _stored(review, queue, values, claims)
     same = queue.alike(claims[0]) if len(claims) == 1 else []
     return {**answer, "alike": len(same)}
@@ -215,7 +226,7 @@ def take_back(review: Review, queue: Queue, values: Record) -> Record:
 def _stored(review: Review, queue: Queue, values: Record, claims: list[Claim] | None) -> Record:
     """Store claims, or undo a request; the states that follow."""
     request, reviewer = values["request"], values["reviewer"]
-    single = review.alignment.options.single
+    single = review.alignment.single
     with review.writing, decisions_of(review.run) as connection:
         if claims is None:
             undone = undo(connection, request, reviewer=reviewer, single=single)
@@ -224,6 +235,8 @@ def _stored(review: Review, queue: Queue, values: Record, claims: list[Claim] | 
     rows = [
         {"left": left, "right": right, "state": state} for (left, right), state in undone.items()
     ]
+    if review.of_clusters:
+        return {**changed_clusters(queue), "states": rows}
     return {"states": rows, "version": queue.version(), "progress": progress(queue)}
 
 

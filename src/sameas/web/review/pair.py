@@ -45,11 +45,15 @@ def pair(review: Review, queue: Queue, values: Record) -> Record:
     for side, uri in uris.items():
         if queue.find_entity(side, uri) is None:
             raise NotFoundError(f"the {side} graph has no such entity")
+    if review.of_clusters and len(uris) == 2:  # of one graph: the one that comes first is left
+        numbers = {side: (queue.find_entity("left", uri) or {})["id"] for side, uri in uris.items()}
+        if numbers["left"] > numbers["right"]:
+            uris = {"left": uris["right"], "right": uris["left"]}
     ready = not review.is_large or review.prepare()
     near: Side = "left" if "left" in uris else "right"
     far: Side = "right" if near == "left" else "left"
     explanation = review.explain(uris[near], uris.get(far), near) if ready else None
-    if explanation is not None and explanation.shown is not None:
+    if explanation is not None and explanation.shown is not None and len(uris) < 2:
         uris = {"left": explanation.shown.left.uri, "right": explanation.shown.right.uri}
     both, chosen = len(uris) == 2, filter_of(values)
     pair, following, preceding = (uris.get("left", ""), uris.get("right", "")), [], []

@@ -35,8 +35,9 @@ def _value(option: Option, value: Any) -> Any:
     value = checked(option, value)
     if option.items:
         return [request_values(option.items, each) for each in value]
-    if isinstance(value, str) and (len(value) > LONGEST_TEXT or UNSTORABLE.search(value)):
-        raise OptionError(f"{option.name} must be text of at most {LONGEST_TEXT:,} characters")
+    for text in value if option.several else (value,):
+        if isinstance(text, str) and (len(text) > LONGEST_TEXT or UNSTORABLE.search(text)):
+            raise OptionError(f"{option.name} must be text of at most {LONGEST_TEXT:,} characters")
     return value
 
 
@@ -45,6 +46,9 @@ def schema(option: Option) -> Record:
     if option.items:
         items = object_schema(option.items)
         return {"type": "array", "minItems": 1, "maxItems": option.most_items, "items": items}
+    if option.several:
+        text = {"type": SCHEMA_TYPES[option.type], "maxLength": LONGEST_TEXT}
+        return {"type": "array", "items": text, "default": list(option.default)}
     if option.choices:
         limits: Record = {"enum": list(option.choices)}
     elif option.type is str:

@@ -2,8 +2,9 @@
 // links and forms.
 "use strict";
 
-const names = { open: "open", accept: "accepted", reject: "rejected", unsure: "unsure", "no-match": "no match", conflict: "conflict" };
+const names = { open: "open", accept: "accepted", reject: "rejected", unsure: "unsure", "no-match": "no match", conflict: "conflict", changed: "changed" };
 const similar = { broad: "not the same, broader", narrow: "not the same, narrower", related: "not the same, related" };
+const said = { same: "all the same", different: "all different", split: "split off", join: "joined", unsure: "unsure" };
 const one = (selector, root = document) => root.querySelector(selector);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 let page = document.body.dataset.page;
@@ -90,7 +91,7 @@ async function save(path, values, about) {
 function placeOf(row) {
   const { left = "", right = "", names: text = "" } = row?.dataset ?? {};
   const link = row && one("a.open", row);
-  return { left, right, text, url: link ? link.href : location.href };
+  return { left, right, text, cluster: row?.dataset.cluster ?? "", url: link ? link.href : location.href };
 }
 
 async function decide(claims, row) {
@@ -145,16 +146,16 @@ async function undo(request) {
   }
   if (!(await ask("/undo", { request: last.request }))) return;
   keep("requests", requests.filter((each) => each.request !== last.request));
-  const said = `Undone: ${last.text || "the decision"} is open again.`;
+  const text = last.cluster ? `Undone: the decision about ${last.text || "the cluster"}.` : `Undone: ${last.text || "the decision"} is open again.`;
   if (page === "decisions") {
     location.reload();
-  } else if (page === "pair") {
+  } else if (isDetail()) {
     await visit(last.url ?? location.href, { fresh: true });
   } else {
-    const place = rows.findIndex((row) => row.dataset.left === last.left && row.dataset.right === last.right);
+    const place = rows.findIndex((row) => (last.cluster ? row.dataset.cluster === last.cluster : row.dataset.left === last.left && row.dataset.right === last.right));
     if (place >= 0) select(place);
   }
-  say(said);
+  say(text);
 }
 
 // --- what is shown ---
@@ -167,6 +168,11 @@ function show(answer) {
         badge.textContent = names[state.state];
       }
     }
+  }
+  for (const badge of answer.clusters ? all("[data-state-cluster]") : []) {
+    const state = answer.clusters[badge.dataset.stateCluster] ?? "open";
+    badge.className = `state ${state}`;
+    badge.textContent = names[state];
   }
   if (answer.progress) {
     for (const place of all("[data-progress]")) place.textContent = answer.progress.text;
@@ -265,14 +271,16 @@ async function extend() {
 }
 
 window.addEventListener("popstate", () => {
-  if (page === "pair") visit(location.href, { push: false, fresh: true });
+  if (isDetail()) visit(location.href, { push: false, fresh: true });
   else location.reload();
 });
 
 // --- moving about ---
 
+const isDetail = () => page === "pair" || page === "cluster";
+
 async function move(by) {
-  if (page === "pair") {
+  if (isDetail()) {
     const trail = kept("trail");
     const link = one(`main a[rel=${by > 0 ? "next" : "prev"}]`);
     if (by < 0 && trail.length) {
@@ -298,14 +306,97 @@ function select(place) {
   row.scrollIntoView({ block: "nearest" });
 }
 
-const target = () => (page === "pair" ? one("#pair") : rows[current]);
+const target = () => (isDetail() ? one("#pair, #cluster") : rows[current]);
 
 function act(verdict) {
+  if (page === "clusters" || page === "cluster") {
+    const action = { accept: "same", reject: "different", unsure: "unsure" }[verdict];
+    const row = target();
+    if (!action) return say("Not possible here.");
+    return row ? decideCluster(action, action === "same" ? chosenMembers() : [], row) : say("Press j to choose a row first.");
+  }
   if (picked().length && ["accept", "reject", "unsure"].includes(verdict)) return decideSelected(verdict);
   const row = target();
   const button = row && one(`[data-verdict=${verdict}], [data-relation=${verdict}]`, row);
   if (button) return decide([claimOf(button, row)], page === "pair" ? null : row);
   return say(row ? "Not possible here." : "Press j to choose a row first.");
+}
+
+// --- clusters ---
+
+const boxes = () => all(".choose-member");
+const chosenMembers = () => boxes().filter((box) => box.checked).map((box) => box.value);
+const columns = () => all("th.member[tabindex]");
+
+// Says something about a cluster; what follows from it is shown, and it is one decision to undo.
+async function decideCluster(action, members, row) {
+  if (!document.body.dataset.reviewer) {
+    one("#who-dialog").showModal();
+    return;
+  }
+  const about = placeOf(row);
+  const wasOpen = one(".state", row)?.classList.contains("open");
+  const comment = one("[name=comment]", row)?.value.trim() ?? "";
+  const sent = { request: newRequest(), cluster: row.dataset.cluster, action, members, comment };
+  const answer = await save("/decide-cluster", sent, about);
+  if (!answer) return;
+  const text = `${about.text}: ${said[action]}. Saved; z undoes it.`;
+  const left = shownLeft() - (wasOpen ? 1 : 0);
+  const stays = action === "split" || action === "join" || (action === "same" && members.length);
+  if (page === "clusters") {
+    showLeft(left);
+    say(text);
+    if (rows[current] === row) await move(1);
+    return;
+  }
+  const next = one("main a[rel=next]");
+  if (next && !stays) {
+    await visit(next.href, { trail: true });
+    showLeft(left);
+  } else await visit(location.href, { fresh: true });
+  show(answer);
+  say(answer.problems.length ? answer.problems[0] : text, answer.problems.length > 0);
+}
+
+function stepMember(by) {
+  const found = columns();
+  if (!found.length) return;
+  const place = found.indexOf(document.activeElement?.closest("th.member"));
+  found[place < 0 ? 0 : Math.min(Math.max(place + by, 0), found.length - 1)].focus();
+}
+
+function toggleMember(column) {
+  const box = column && one(".choose-member", column);
+  if (box) box.checked = !box.checked;
+  showChosen();
+}
+
+function showChosen() {
+  const numbers = new Set();
+  for (const box of boxes()) {
+    const column = box.closest("th");
+    column.classList.toggle("chosen", box.checked);
+    if (box.checked) numbers.add(column.dataset.number);
+  }
+  for (const node of all("[data-node]")) node.classList.toggle("chosen", numbers.has(node.dataset.node));
+}
+
+function chooseWeakest() {
+  const weak = new Set((one("#cluster")?.dataset.split ?? "").split(" "));
+  for (const box of boxes()) box.checked = weak.has(box.closest("th").dataset.number);
+  showChosen();
+}
+
+function splitChosen() {
+  const members = chosenMembers();
+  if (!members.length) return say("Select members first: ← and → move, x selects.");
+  return decideCluster("split", members, one("#cluster"));
+}
+
+function takeOut(uri) {
+  const member = uri ?? document.activeElement?.closest("th.member")?.dataset.member;
+  if (!member) return say("Choose a member first: ← and → move.");
+  return decideCluster("split", [member], one("#cluster"));
 }
 
 // --- several at once ---
@@ -372,18 +463,26 @@ const KEYS = {
   u: () => act("unsure"),
   n: () => act("no-match"),
   b: () => act("broad"),
-  w: () => act("narrow"),
+  w: () => (page === "cluster" ? chooseWeakest() : act("narrow")),
   l: () => act("related"),
   z: () => undo(),
-  s: () => { const { repeat: of } = one("[data-repeat]")?.dataset ?? {}; return of && repeat(of); },
+  ArrowRight: () => stepMember(1),
+  ArrowLeft: () => stepMember(-1),
+  t: () => (page === "cluster" ? takeOut() : undefined),
+  s: () => { if (page === "cluster") return splitChosen(); const { repeat: of } = one("[data-repeat]")?.dataset ?? {}; return of && repeat(of); },
   c: () => one("[name=comment]")?.focus(),
   x() {
+    if (page === "cluster") {
+      toggleMember(document.activeElement?.closest("th.member"));
+      return;
+    }
     const box = rows[current] && one(".pick", rows[current]);
     if (box) box.checked = !box.checked;
     showSelection();
   },
   m() {
-    if (page === "pair") {
+    if (page === "cluster") one("#join input[type=search]")?.focus();
+    else if (page === "pair") {
       const place = one("#alternatives");
       ((place && one("button, input", place)) || place)?.focus();
     } else if (rows[current]) location.assign(`${one("a.open", rows[current]).href}#alternatives`);
@@ -404,7 +503,10 @@ document.addEventListener("keydown", (event) => {
     }
     return;
   }
-  const work = KEYS[event.key] ?? KEYS[event.key.toLowerCase()];  // as with Caps Lock
+  if (event.key.startsWith("Arrow") && page !== "cluster") return;
+  let work = KEYS[event.key] ?? KEYS[event.key.toLowerCase()];  // as with Caps Lock
+  if (page === "cluster" && /^[1-9]$/.test(event.key)) work = () => toggleMember(columns()[Number(event.key) - 1]);
+  if (page === "cluster" && event.key === "Enter" && event.target.matches("th.member")) work = () => toggleMember(event.target);
   if (work) {
     event.preventDefault();
     inTurn(work);
@@ -430,6 +532,13 @@ document.addEventListener("click", (event) => {
   let work;
   if (data.open) one(`#${data.open}`).showModal();
   else if ("close" in data) button.closest("dialog").close();
+  else if (data.action) {
+    const shown = row ?? one("#cluster");
+    const members = page === "cluster" && ["same", "split"].includes(data.action) ? chosenMembers() : [];
+    work = () => (data.action === "split" ? splitChosen() : decideCluster(data.action, members, shown));
+  } else if (data.take) work = () => takeOut(data.take);
+  else if ("weak" in data) work = chooseWeakest;
+  else if (data.join) work = () => decideCluster("join", [data.join], one("#cluster"));
   else if ("undo" in data) work = () => undo(data.undo);
   else if (data.repeat) work = () => repeat(data.repeat);
   else if ("choose" in data) work = () => choose(data.left, data.right);
@@ -446,6 +555,7 @@ document.addEventListener("click", (event) => {
 
 document.addEventListener("change", (event) => {
   if (event.target.matches(".pick")) showSelection();
+  else if (event.target.matches(".choose-member")) showChosen();
   else if (event.target.matches(".filters select")) event.target.form.requestSubmit();
 });
 
@@ -468,6 +578,7 @@ document.addEventListener("submit", (event) => {
     event.preventDefault();
     ask("/again", {}).then((answer) => answer && showAgain(answer));
   } else if (form.matches(".find")) event.preventDefault();
+  else if (form.id === "cluster") event.preventDefault();
 });
 
 // --- any other entity ---
@@ -490,9 +601,13 @@ async function look(form) {
     about.textContent = [each.type, each.fact].filter(Boolean).join(" · ");
     const button = document.createElement("button");
     button.type = "button";
-    button.textContent = "Choose";
-    button.setAttribute("aria-label", `Choose ${name.textContent}`);
-    Object.assign(button.dataset, { choose: "", left: side === "left" ? each.uri : own, right: side === "left" ? own : each.uri });
+    button.textContent = form.dataset.join ? "Join" : "Choose";
+    const hidden = document.createElement("span");
+    hidden.className = "hidden";
+    hidden.textContent = ` ${name.textContent}`;
+    button.append(hidden);
+    if (form.dataset.join) button.dataset.join = each.uri;
+    else Object.assign(button.dataset, { choose: "", left: side === "left" ? each.uri : own, right: side === "left" ? own : each.uri });
     item.append(name, about, button);
     return item;
   }));
@@ -512,11 +627,12 @@ function begin() {
   const next = one("main a[rel=next]");
   if (next) fetched(next.href);
   showSelection();
+  showChosen();
 }
 
 begin();
 document.documentElement.classList.add("has-script");
-if (page !== "pair") keep("trail", []);
+if (!isDetail()) keep("trail", []);
 if (location.hash === "#alternatives") KEYS.m();
 lookForChanges();
 setInterval(lookForChanges, 4000);

@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 from jinja2 import Environment
 
 from sameas.graph.iri import last_part
+from sameas.result.cluster_drawing import KINDS
 from sameas.result.explanation.result import Relation
 from sameas.result.explanation.sentences import REASONS, environment_of, printable, relation_text
 from sameas.web.review.differences import marked
@@ -21,6 +22,7 @@ STATIC = {"style.css": "text/css", "review.js": "text/javascript", "icon.svg": "
 """The files that pages may ask for, with their media types."""
 STATES = {
     "open": "open",
+    "changed": "changed",
     "accept": "accepted",
     "reject": "rejected",
     "unsure": "unsure",
@@ -76,5 +78,6 @@ def _environment() -> Environment:
     environment.filters |= filters
     reasons = {**REASONS, "unsure": "not confident enough"}
     environment.globals |= {"address": address, "REASONS": reasons, "STATES": STATES}
+    environment.globals |= {"LINE_KINDS": KINDS}
     environment.globals |= {"RELATED": RELATED, "new_request": lambda: secrets.token_hex(16)}
     return environment
