@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array, random_array
 
-from sameas.compute.projection import compress, times
+from sameas.compute.projection import compress, multiply, times
 from sameas.compute.rows import Rows, as_rows, unit
 from sameas.options.tuning import TUNING
 
@@ -195,3 +195,16 @@ def test_an_empty_side_is_compressed_to_an_empty_side(n, m):
     assert short.right.shape == (m, 12)
     assert len(short.left_rest) == n
     assert len(short.right_rest) == m
+
+
+@pytest.mark.parametrize("dense", [0, 3])
+@pytest.mark.parametrize("width", [1, 17, 70])
+def test_rows_times_a_matrix_are_what_scipy_gives(dense, width):
+    rng = np.random.default_rng(width)
+    sparse = csr_array(rng.integers(-1, 2, (40, 30)) * rng.random((40, 30)), dtype=np.float32)
+    rows = Rows(rng.random((40, dense), dtype=np.float32), sparse)
+    matrix = rng.standard_normal((dense + 30, width), dtype=np.float32)
+    found = multiply(rows, matrix)
+    assert_allclose(found, rows.toarray() @ matrix, rtol=1e-4, atol=1e-5)
+    if not dense:
+        assert_array_equal(found, sparse @ matrix)

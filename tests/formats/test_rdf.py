@@ -624,6 +624,24 @@ TERMS = {
 TERMS |= {"nq": TERMS["nt"], "ttl": TERMS["nt"], "trig": TERMS["nt"]}
 
 
+@pytest.mark.parametrize("at_once", [1, 2, 3, 100])
+def test_turtle_is_read_the_same_in_batches_of_any_size(tmp_path, monkeypatch, at_once):
+    monkeypatch.setattr("sameas.formats.rdf.AT_ONCE", at_once)
+    lines = [f'<{E}a> <{E}r> <{E}b{number}>, "{number}\\n" .' for number in range(5)]
+    lines.insert(2, f"<{E}a> <{E}r> <{E}b c> .")
+    lines.insert(4, f"<{E}a> <{E}r> nothing .")
+    path = put(tmp_path / "g.ttl", "\n".join(lines))
+    with pytest.raises(InputError, match=r"g\.ttl:5:47: nothing"):
+        read(path)
+    with pytest.raises(InputError, match=r"malformed IRI"):  # which comes first
+        read(path, strict=True)
+    graph = read(path, lenient=True)
+    counts = {"statements": 10, "malformed": 2, "bad_iris": 1, "syntax_errors": 1}
+    assert graph.reading_counts == counts
+    assert named_triples(graph) == [(E + "a", E + "r", f"{E}b{number}") for number in range(5)]
+    assert graph.attributes["value"].to_list() == [f"{number}\n" for number in range(5)]
+
+
 @pytest.mark.parametrize("kind", TERMS)
 def test_statements_with_a_malformed_term_are_left_out(tmp_path, kind, caplog):
     path = put(tmp_path / f"g.{kind}", TERMS[kind])
