@@ -405,7 +405,7 @@ def _without_shared_ends(table: pl.DataFrame, usual: float) -> pl.DataFrame:
     """
     for attribute in table["attribute"].unique().sort():
         values = table.filter(attribute=attribute)["value"].unique()
-        most, end = int(values.str.len_chars().max() or 0), ""
+        most, end = int(values.str.len_chars().fill_null(0).to_numpy().max(initial=0)), ""
         for length in range(1, most):
             commonest = values.str.tail(length).value_counts(sort=True).row(0)
             if commonest[1] < usual * len(values) or not commonest[0].isalpha():
