@@ -210,8 +210,6 @@ def read_attributes(pair: MatchedPair, *, tuning: Tuning = TUNING) -> Attributes
     left, right = (
         _canonical_values(graph, numbers.longest, with_names=with_names) for graph in pair.graphs
     )
-    if pair.is_one_graph:
-        left = right = _without_shared_ends(left, tuning.values.usual)
     every = pl.concat([left["value"], right["value"]]).unique().sort()
     tables = _numbered(left, every, tuning), _numbered(right, every, tuning)
     sizes = len(pair.left.entities), len(pair.right.entities)
@@ -393,31 +391,6 @@ def _canonical_values(
         .unique(maintain_order=True)
     )
     return _with_points(table)
-
-
-def _without_shared_ends(table: pl.DataFrame, usual: float) -> pl.DataFrame:
-    """The values without the letters that nearly all of an attribute end in, such as a domain.
-
-    >>> mails = ["ann@here.org", "bob@here.org", "eve@here.org"]
-    >>> rows = pl.DataFrame({"attribute": "mail", "value": canonical(pl.Series(mails))})
-    >>> _without_shared_ends(rows, 0.9)["value"].to_list()
-    ['ann', 'bob', 'eve']
-    """
-    for attribute in table["attribute"].unique().sort():
-        values = table.filter(attribute=attribute)["value"].unique()
-        most, end = int(values.str.len_chars().fill_null(0).to_numpy().max(initial=0)), ""
-        for length in range(1, most):
-            commonest = values.str.tail(length).value_counts(sort=True).row(0)
-            if commonest[1] < usual * len(values) or not commonest[0].isalpha():
-                break
-            end = commonest[0]
-        if len(values) > 1 and end:
-            chosen = pl.col("attribute") == attribute
-            bare = pl.col("value").str.strip_suffix(end).str.strip_chars_end()
-            table = table.with_columns(
-                value=pl.when(chosen & (bare != "")).then(bare).otherwise("value")
-            )
-    return table
 
 
 def _with_points(table: pl.DataFrame) -> pl.DataFrame:
