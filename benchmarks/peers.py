@@ -8,6 +8,7 @@ a CSV with a column ``id`` (splink), or JSON with ``nodes`` (id, name, type, des
 from __future__ import annotations
 
 import json
+import resource
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -157,12 +158,15 @@ def neo4j(path: Path) -> list[list[str]]:
     return sets
 
 
+MOST_BYTES = 16 * 2**30
+"""Memory beyond which a tool is said to have failed, so that the machine goes on."""
 TOOLS = {"splink": splink, "nodecanon": nodecanon, "neo4j-graphrag": neo4j}
 
 
 def main() -> None:
     """Run one tool."""
     tool, path, out = sys.argv[1:]
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
     Path(out).write_text(json.dumps(TOOLS[tool](Path(path))), encoding="utf8")
 
 

@@ -210,6 +210,31 @@ def duplicates(results: Results) -> str:
     return f"{table(header, rows)}\n\n{results.origin('duplicates')}"
 
 
+def peers(results: Results) -> str:
+    """Duplicates found by sameas and by others, in one run."""
+    cases = {name: tools for name, tools in results["peers"].items() if name != "versions"}
+    rows = [
+        [name, tool, *_peer_figures(figures)]
+        for name, tools in cases.items()
+        for tool, figures in tools.items()
+    ]
+    versions = ", ".join(f"{k} {v}" for k, v in results.get("peers", "versions").items())
+    header = ["data", "tool", "pairs found", "precision", "recall", "**F1**", "s", "CPU s", "GiB"]
+    return f"{table(header, rows)}\n\n{versions}. {results.origin('peers')}"
+
+
+def _peer_figures(figures: dict[str, Any]) -> list[str]:
+    """The figures of one tool as texts; a dash where there is no gold."""
+    if "failed" in figures:
+        return [figures["failed"].splitlines()[-1][:60], *[""] * 6]
+    scores = [score(figures[key]) if key in figures else "-" for key in SCORES_OF_PAIRS]
+    taken = [f"{figures['seconds']:.1f}", f"{figures['cpu_seconds']:.1f}", f"{figures['gib']:.2f}"]
+    return [f"{figures['pairs']:,}", *scores, *taken]
+
+
+SCORES_OF_PAIRS = ("precision", "recall", "f1")
+
+
 # Speed and scale
 
 YARDSTICKS = {"best": "yardstick", "paper": "yardstick", "exact": "yardstick, exact"}
@@ -555,6 +580,7 @@ BLOCKS: Mapping[str, Block] = {
     "real": real,
     "records": records,
     "duplicates": duplicates,
+    "peers": peers,
     "summary": summary,
     "speed": of_benchmark("speed", speed, "dbp15k/zh_en"),
     "solver": of_benchmark("solver", solver, "dbp15k/zh_en"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from typing import Any
 import polars as pl
 
 import sameas
-from benchmarks import cluster, ladder, reconciling
+from benchmarks import cluster, compare_duplicates, ladder, reconciling
 from benchmarks.decisions.audited import said_and_true
 from benchmarks.decisions.dump import dump_task
 from benchmarks.decisions.tasks import Made, bench_tasks
@@ -222,6 +223,14 @@ def duplicates(places: Places) -> Iterator[Case]:
             yield folder.name, partial(measure, folder)
 
 
+def peers(places: Places) -> Iterator[Case]:
+    """Duplicates found by others, if the variable SAMEAS_PEERS names a Python that has them."""
+    if python := os.environ.get("SAMEAS_PEERS"):
+        every = compare_duplicates.cases(places.data, places.scratch, python)
+        yield from every.items()
+        yield "versions", lambda: dict(compare_duplicates.versions(python))
+
+
 # Text that commands print
 
 
@@ -408,6 +417,7 @@ PARTS = (
     Part("serving", serving, 1, code=BENCHMARKED, without=("sameas/cli/*", "sameas/web/review/*")),
     Part("ladder-long", rungs("1M"), 15, long=True, code=BENCHMARKED),
     Part("audit", audited, 8, long=True, code=BENCHMARKED),
+    Part("peers", peers, 60, long=True, code=BENCHMARKED),
     Part("cluster", on_cluster, 45, long=True, code=BENCHMARKED),
     Part("report", report, 90, long=True),
     Part("large", large, 60, long=True),

@@ -141,3 +141,11 @@ def test_links_are_with_the_canonical_member(people, tmp_path, suffix):
     links = sameas.read_links(path)
     expected = people.clusters.canonical_links
     assert set(links.select("left", "right").rows()) == set(expected.select("left", "right").rows())
+
+
+def test_one_cluster_of_everything_is_said(caplog):
+    table = pl.DataFrame({"id": ["a", "b", "c", "d"], "name": ["Same"] * 4})
+    result = sameas.dedupe(table, id="id")
+    assert len(result.clusters.members) == 4
+    (said,) = [each.getMessage() for each in caplog.records if "one cluster" in each.getMessage()]
+    assert said.startswith("all 4 entities are in one cluster")

@@ -101,3 +101,63 @@ def test_what_is_said_of_a_town_and_of_a_country_is_not_said_of_one_thing():
         for there in (two_towns, town_and_country)
     )
     assert score(unlike, "a", "b") < score(towns_alike, "a", "b") - 5
+
+
+NOTHING_ELSE = {"x": "Harbour Wall", "y": "Lift Shaft"}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("Portsmouth Harbour Bridge", "Potsmouth Harbour Bridge", True),  # a letter left out
+        ("Bill Joyner Tower", "BillaJoyner Tower", True),  # in place of a space
+        ("Margaret Hamiltonian", "M. Hamiltonian", True),  # an initial
+        ("M Hamiltonian", "Margaret Hamiltonian", False),  # a letter is no initial
+        ("Hamiltonian Rowland", "R. Hamiltonian", False),  # nor is one in another place
+        ("Tower Crane", "Tower Crane (TC)", True),  # an acronym
+        ("Tower Crane", "Tower Crane Crane", False),  # a word more
+        ("Lek", "Lev", False),  # short words of a letter's difference
+        ("Socket AM2", "Socket AM2+", False),
+    ],
+)
+def test_slips_and_short_forms_are_told_from_other_words(one, other, expected):
+    result = sameas.dedupe(graph({"a": one, "b": other, **OTHERS, **NOTHING_ELSE}))
+    assert same(result, "a", "b") is expected
+
+
+def people(*names, kind="person"):
+    """A graph of nodes of one kind, among others."""
+    nodes = pl.DataFrame(
+        [(name, name, kind) for name in names] + [(e, n, "thing") for e, n in OTHERS.items()],
+        schema=["entity", "name", "kind"],
+        orient="row",
+    )
+    return sameas.Graph.from_triples(
+        pl.DataFrame(
+            [(e, "near", names[0]) for e in nodes["entity"] if e != names[0]],
+            schema=["head", "relation", "tail"],
+            orient="row",
+        ),
+        attributes=nodes.select("entity", attribute=pl.lit("type"), value="kind"),
+        entities=nodes["entity"],
+        names=nodes["name"],
+    )
+
+
+def test_the_surname_alone_is_a_person_that_no_other_shares_it_with():
+    assert same(sameas.dedupe(people("Sam Rivera", "Rivera")), "Sam Rivera", "Rivera")
+    assert not same(
+        sameas.dedupe(people("Sam Rivera", "Ana Rivera", "Rivera")), "Sam Rivera", "Rivera"
+    )
+    assert not same(
+        sameas.dedupe(people("Sam Rivera", "Rivera", kind="place")), "Sam Rivera", "Rivera"
+    )
+
+
+def test_explanations_know_what_was_learned_of_words(tmp_path):
+    names = {"a": "Portsmouth Harbour Bridge", "b": "Potsmouth Harbour Bridge", **OTHERS}
+    result = sameas.dedupe(graph(names))
+    sameas.write(result, tmp_path / "run")
+    again = sameas.read_run(tmp_path / "run")
+    assert again.diagnostics.wording == result.diagnostics.wording
+    assert str(again.explain("a")) == str(result.explain("a"))

@@ -139,6 +139,12 @@ def dedupe_graph(
         )
     if diagnostics.no_links:
         log.warning("%s", diagnostics.no_links)
+    if len(clusters) == 1 and len(clusters.members) == len(task.sides[0]) > 2:
+        log.warning(
+            "all %d entities are in one cluster: nothing tells them apart; names and values that "
+            "differ would (see `sameas inspect`)",
+            len(clusters.members),
+        )
     return Alignment(
         options=options,
         tuning=tuning,
