@@ -214,7 +214,7 @@ def test_clusters_are_decided_without_scripts(browser, server):
         {"color_scheme": "light", "viewport": {"width": 400, "height": 800}},
         {"color_scheme": "dark", "viewport": {"width": 500, "height": 800}},
     ],
-    ids=["light", "dark", "narrow", "narrow-dark"],
+    ids=["light", "dark", "narrow", "phone"],
 )
 def test_pages_of_clusters_fit_their_window_and_can_be_used_by_all(browser, server, looks, request):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")

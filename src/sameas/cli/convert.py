@@ -70,19 +70,21 @@ def convert(
     refuse_inputs(target, [source])
     iri = None if predicate is None else predicate_iri(predicate)
     skipped: list[str] = []
+    what = ""
     if source.is_dir():
         run = read_run(source)
         decided = curated(run)
         not_held, count = write_out(run), len(decided.links)
-        if decided.clusters is not None:
-            count = len(decided.clusters.members) - len(decided.clusters)
+        if (clusters := decided.clusters) is not None:
+            count = len(clusters.canonical_links)
+            what = f"{len(clusters):,} clusters of {len(clusters.members):,} entities"
     else:
         link_set = read_link_set(source, predicate=iri)
         not_held, count, skipped = write_out(link_set), len(link_set.links), list(link_set.skipped)
     for sentence in skipped:
         note(f"{source}: left out: {sentence}")
     note_not_held(target, not_held)
-    say(f"{count:,} links written to {target}.")
+    say(f"{what or f'{count:,} links'} written to {target}.")
     return {"links": count, "output": str(target), "skipped": skipped, "not_held": not_held}
 
 
