@@ -12,7 +12,7 @@ from statistics import fmean
 from types import ModuleType
 from typing import Any
 
-from benchmarks import cluster, ladder, memory, reading, solver, speed, tables
+from benchmarks import cluster, growth, ladder, memory, profile, reading, solver, speed, tables
 from experiments.experiments import ERRORS, SEEDS
 from experiments.figures import DATASETS, published, title
 from experiments.plots import Panel, draw
@@ -323,6 +323,21 @@ def serving(results: Results) -> str:
     )
 
 
+def growth_tables(results: Results) -> str:
+    """How time and memory grow with size."""
+    made = [shown(each) for each in growth.tables_of({"cases": results["growth"]})]
+    return "\n\n".join([*made, results.origin("growth")])
+
+
+def profile_tables(results: Results) -> str:
+    """Where a run spends its time, and what is alive at its peaks."""
+    parts = []
+    for case, values in results["profile"].items():
+        chosen = slice(2, None) if case.endswith("alive") else slice(2)
+        parts += [shown(each) for each in profile.tables_of(values)[chosen]]
+    return "\n\n".join([*parts, results.origin("profile")])
+
+
 def cluster_tables(results: Results) -> str:
     """What each function costs on a cluster."""
     parts = []
@@ -556,6 +571,8 @@ BLOCKS: Mapping[str, Block] = {
     "reading": of_benchmark("reading", reading, "1,000,000"),
     "ladder": ladder_table,
     "serving": serving,
+    "growth": growth_tables,
+    "profile": profile_tables,
     "cluster": cluster_tables,
     "audit-table": audit_table,
     "audit-bins": audit_bins,
