@@ -371,7 +371,7 @@ def serving(places: Places) -> Iterator[Case]:
 
 
 def on_cluster(places: Places) -> Iterator[Case]:
-    """Cases: generated pairs in parts, in threads and on two workers; the largest not in threads."""
+    """Cases: generated pairs in parts, in threads and on two workers; the largest on these only."""
 
     def costs(size: str, *, parts: int, threads: bool = True) -> Values:
         pair = places.scratch / f"parts_{size}"
