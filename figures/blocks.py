@@ -380,12 +380,9 @@ def larger(results: Results) -> str:
                 ]
             )
     header = ["run", "entities a side", "KB an entity", "GiB", "hours", "EC2 machine", "US dollars"]
-    caption = (
-        f"From the largest run that was made, growing with size^{growth.MOST}, no faster there"
-    )
-    return "\n\n".join(
-        [shown(table_of(caption, header, rows)), results.origin("ladder-long", "cluster")]
-    )
+    caption = f"From the largest run that was made, growing with size^{growth.MOST}"
+    made = shown(table_of(caption, header, rows))
+    return f"{made}\n\n{results.origin('ladder-long', 'cluster')}"
 
 
 def cluster_tables(results: Results) -> str:
