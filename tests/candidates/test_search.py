@@ -636,3 +636,21 @@ def test_the_best_by_profit_and_pairs_of_equal_values_stay():
     assert list(zip(alone.left, alone.right, strict=True)) == [(0, 0), (1, 1), (1, 2)]
     both = _best_by_profit(found, 1, np.array([2]))
     assert list(zip(both.left, both.right, strict=True)) == [(0, 0), (0, 2), (1, 1), (1, 2)]
+
+
+def test_rare_parts_are_those_that_both_sides_have_weighted_by_rarity():
+    rng = np.random.default_rng(3)
+    kinds = [
+        tuple(csr_array((rng.random((size, width)) < 0.3) * 1.0) for size in (9, 7))
+        for width in (5, 8)
+    ]
+    left, right = (np.hstack([kind[side].toarray() for kind in kinds]) for side in (0, 1))
+    counts = [(side > 0).sum(axis=0) for side in (left, right)]
+    both = (counts[0] > 0) & (counts[1] > 0)
+    weights = np.log(16 / np.maximum(counts[0] + counts[1], 1)) * both
+    found = rare_parts(kinds, 1000)
+    for rows, expected in zip(found, (left * weights, right * weights), strict=True):
+        lengths = np.linalg.norm(expected, axis=1, keepdims=True)
+        expected = expected[:, both] / np.where(lengths > 0, lengths, 1)
+        assert_allclose(rows.toarray(), expected, atol=1e-6)
+    assert rare_parts(kinds, 0)[0].nnz == 0
