@@ -12,7 +12,7 @@ from statistics import fmean
 from types import ModuleType
 from typing import Any
 
-from benchmarks import cluster, ladder, memory, reading, solver, speed, tables
+from benchmarks import cluster, growth, ladder, memory, profile, reading, solver, speed, tables
 from benchmarks.decisions.audited import audit_page
 from experiments.experiments import ERRORS, SEEDS
 from experiments.figures import DATASETS, published, title
@@ -349,6 +349,68 @@ def serving(results: Results) -> str:
     )
 
 
+def growth_tables(results: Results) -> str:
+    """How time and memory grow with size."""
+    made = [shown(each) for each in growth.tables_of({"cases": results["growth"]})]
+    return "\n\n".join([*made, results.origin("growth")])
+
+
+def profile_tables(results: Results) -> str:
+    """Where a run spends its time, and what is alive at its peaks."""
+    parts = []
+    for case, values in results["profile"].items():
+        chosen = slice(2, None) if case.endswith("alive") else slice(2)
+        parts += [shown(each) for each in profile.tables_of(values)[chosen]]
+    return "\n\n".join([*parts, results.origin("profile")])
+
+
+MACHINES = {
+    16 * 2**k: f"r7i.{name}"
+    for k, name in enumerate(("large", "xlarge", "2xlarge", "4xlarge", "8xlarge", "16xlarge"))
+} | {768: "r7i.24xlarge", 1536: "r7i.48xlarge"}
+"""Machines of Amazon EC2 by their memory in GiB."""
+DOLLARS = 0.1323 / 16
+"""For a GiB and an hour of these machines (on demand, us-east-1)."""
+
+
+def larger(results: Results) -> str:
+    """What larger graphs would take, from the largest run of each kind that was made."""
+    runs = {"threads": results["ladder-long"].get("3M") or results["ladder-long"].get("1M", {})}
+    for values in results["cluster"].values():
+        for run in values["runs"].values():
+            peaks = run["peak_memory_bytes"]
+            if "client" in peaks and run.get("entities"):
+                taken = {"size": run["entities"], "total_seconds": run["total_seconds"]}
+                runs["client of a cluster"] = {**taken, "peak_memory_bytes": peaks["client"]}
+    rows = []
+    for name, run in runs.items():
+        if not run:
+            continue
+        each = run["peak_memory_bytes"] / run["size"]
+        for size in (10**7, 10**8):
+            needed = each * size / 2**30
+            fitting = next((n for n in MACHINES if n >= needed), None)
+            hours = run["total_seconds"] * (size / run["size"]) ** growth.MOST / 3600
+            machine = "none of them" if fitting is None else MACHINES[fitting]
+            money = NOTHING if fitting is None else f"{hours * fitting * DOLLARS:,.0f}"
+            shown_hours = f"{hours:,.1f}"
+            rows.append(
+                [
+                    name,
+                    count(size),
+                    f"{each / 1000:.1f}",
+                    f"{needed:,.0f}",
+                    shown_hours,
+                    machine,
+                    money,
+                ]
+            )
+    header = ["run", "entities a side", "KB an entity", "GiB", "hours", "EC2 machine", "US dollars"]
+    caption = f"From the largest run that was made, growing with size^{growth.MOST}"
+    made = shown(table_of(caption, header, rows))
+    return f"{made}\n\n{results.origin('ladder-long', 'cluster')}"
+
+
 def cluster_tables(results: Results) -> str:
     """What each function costs on a cluster."""
     parts = []
@@ -588,7 +650,10 @@ BLOCKS: Mapping[str, Block] = {
     "reading": of_benchmark("reading", reading, "1,000,000"),
     "ladder": ladder_table,
     "serving": serving,
+    "growth": growth_tables,
+    "profile": profile_tables,
     "cluster": cluster_tables,
+    "larger": larger,
     "audit-table": audit_table,
     "audit-bins": audit_bins,
     "audit-bench": audit_bench,

@@ -18,7 +18,7 @@ from typing import Any
 import polars as pl
 
 import sameas
-from benchmarks import cluster, compare_duplicates, ladder, reconciling
+from benchmarks import cluster, compare_duplicates, growth, ladder, reconciling
 from benchmarks.decisions.audited import said_and_true
 from benchmarks.decisions.dump import dump_task
 from benchmarks.decisions.tasks import Made, bench_tasks
@@ -337,6 +337,34 @@ def rungs(*names: str) -> Any:
     return cases
 
 
+def growing(*sizes: str) -> Any:
+    """Cases: each kind of input in these sizes."""
+
+    def cases(places: Places) -> Iterator[Case]:
+        for kind in growth.KINDS:
+            for size in sizes:
+                measure = partial(growth.measure, kind, parse_size(size), places.scratch)
+                yield f"{kind} {size}", measure
+
+    return cases
+
+
+def profiles(*sizes: str) -> Any:
+    """Cases: where a run on a generated pair spends its time, and what is alive at its peaks."""
+
+    def measure(name: str, places: Places) -> Values:
+        size = name.removesuffix(", alive")
+        pair = growth.made("folders", parse_size(size), places.scratch)[1]
+        return by_script("profile", pair, *(["--alive"] * (name != size)))
+
+    def cases(places: Places) -> Iterator[Case]:
+        for size in sizes:
+            for name in (size, f"{size}, alive"):
+                yield name, partial(measure, name, places)
+
+    return cases
+
+
 def lines(size: int) -> Any:
     """Cases: reading N-Triples of so many lines."""
 
@@ -355,9 +383,9 @@ def serving(places: Places) -> Iterator[Case]:
 
 
 def on_cluster(places: Places) -> Iterator[Case]:
-    """Cases: 100,000 entities a side in threads and on two workers; a million in parts."""
+    """Cases: generated pairs in parts, in threads and on two workers; the largest on these only."""
 
-    def costs(size: str, *, parts: int) -> Values:
+    def costs(size: str, *, parts: int, threads: bool = True) -> Values:
         pair = places.scratch / f"parts_{size}"
         if not (pair / "done").exists():
             words = [size, str(pair), "--noise", "0.02", "--parts", str(parts)]
@@ -365,11 +393,13 @@ def on_cluster(places: Places) -> Iterator[Case]:
             (pair / "done").touch()
         dask = {"engine": "dask", "workers": 2, "parts": 8, "worker_memory": "4GiB"}
         with tempfile.TemporaryDirectory() as folder:
-            settings: list[cluster.Settings] = [{"engine": "threads"}, dask]
+            settings: list[cluster.Settings] = [{"engine": "threads"}] if threads else []
+            settings.append(dask)
             return dict(cluster.measure(pair, settings, Path(folder) / "cluster.json"))
 
     yield "100k", partial(costs, "100k", parts=16)
     yield "1M", partial(costs, "1M", parts=64)
+    yield "3M", partial(costs, "3M", parts=192, threads=False)
 
 
 def audited(places: Places) -> Iterator[Case]:
@@ -415,10 +445,12 @@ PARTS = (
     Part("reading", lines(10**6), 0.5, code=BENCHMARKED),
     Part("ladder", rungs("15k", "100k", "hard 100k"), 4, code=BENCHMARKED),
     Part("serving", serving, 1, code=BENCHMARKED, without=("sameas/cli/*", "sameas/web/review/*")),
-    Part("ladder-long", rungs("1M"), 15, long=True, code=BENCHMARKED),
+    Part("ladder-long", rungs("1M", "3M"), 50, long=True, code=BENCHMARKED),
     Part("audit", audited, 8, long=True, code=BENCHMARKED),
     Part("peers", peers, 60, long=True, code=BENCHMARKED),
-    Part("cluster", on_cluster, 45, long=True, code=BENCHMARKED),
+    Part("growth", growing(*growth.SIZES), 45, long=True, code=BENCHMARKED),
+    Part("profile", profiles("1M"), 30, long=True, code=BENCHMARKED),
+    Part("cluster", on_cluster, 120, long=True, code=BENCHMARKED),
     Part("report", report, 90, long=True),
     Part("large", large, 60, long=True),
 )

@@ -21,7 +21,7 @@ from sameas import Graph, Options, align, evaluate
 from sameas.assignment.exact import certify
 from sameas.candidates.clues import Clues, make_clues, propose_by_clues, rare_parts
 from sameas.candidates.pairs import Candidates, every_pair, from_pairs
-from sameas.candidates.search import find_candidates
+from sameas.candidates.search import _best_by_profit, find_candidates
 from sameas.compute.rows import Rows, as_rows, unit
 from sameas.compute.topk import _largest, top_k_dense
 from sameas.graph.graph import positions_of
@@ -247,6 +247,11 @@ def generated_clues(generated):
     return clues_of(generated)
 
 
+def pairs_by_clues(*arguments, **options):
+    """The pairs that clues propose."""
+    return propose_by_clues(*arguments, **options).pairs
+
+
 def clues_of(pair):
     """All clues of a pair."""
     names = compared_names(pair, Options(), Inputs())
@@ -272,9 +277,7 @@ def profit_of(pair, options):
 
 def by_clues(profit, k, hints):
     """The candidates that clues lead to."""
-    return find_candidates(
-        profit, k, first=10, proposed=propose_by_clues(hints, k, progress=ignore)
-    )
+    return find_candidates(profit, k, first=10, proposed=pairs_by_clues(hints, k, progress=ignore))
 
 
 def gold_positions(pair):
@@ -286,14 +289,14 @@ def gold_positions(pair):
 
 def test_clues_lead_to_the_gold_links(generated, generated_clues):
     told = []
-    found = propose_by_clues(generated_clues, 25, progress=told.append)
+    found = pairs_by_clues(generated_clues, 25, progress=told.append)
     left, right = gold_positions(generated)
     assert np.isin(left * SIZE + right, found).mean() > 0.95
     assert len(found) < 4 * 2 * 25 * SIZE
     assert (np.diff(found) > 0).all()
     assert told == sorted(told)
     assert told[-1] == pytest.approx(1)
-    assert_array_equal(propose_by_clues(generated_clues, 25, progress=ignore), found)
+    assert_array_equal(pairs_by_clues(generated_clues, 25, progress=ignore), found)
 
 
 def test_the_recall_of_candidates_by_clues_is_measured(generated, generated_clues):
@@ -374,7 +377,7 @@ def test_neighbours_propose_entities_without_a_name():
     names = ["", "Tallinn", "Riga", "Vilnius", "Helsinki", "Stockholm", "Oslo", "Reykjavik"]
     triples = [(0, 0, i) for i in (1, 2, 3)]
     pair = matched_pair(left=graph("l", names, triples), right=graph("r", names, triples))
-    found = propose_by_clues(clues_of(pair), 2, progress=ignore)
+    found = pairs_by_clues(clues_of(pair), 2, progress=ignore)
     assert 0 in found
     assert set(range(0, 64, 9)) <= set(found.tolist())
 
@@ -382,7 +385,7 @@ def test_neighbours_propose_entities_without_a_name():
 def test_both_sides_propose_by_clues():
     names = [f"{a}{b}{c}" for a in "abcdef" for b in "ghijkl" for c in "mnopqr"]
     pair = matched_pair(left=graph("l", names[::27]), right=graph("r", names))
-    found = propose_by_clues(clues_of(pair), 2, progress=ignore)
+    found = pairs_by_clues(clues_of(pair), 2, progress=ignore)
     shared = [{name[:2], name[1:]} for name in names]
     left = set().union(*shared[::27])
     able = [j for j, own in enumerate(shared) if own & left]
@@ -623,3 +626,31 @@ def test_full_lists_are_cut_to_the_best_and_to_the_first_of_equals(k, first, wor
             wanted |= {i * len(right) + j for i, j in pairs}
         assert set(found.tolist()) == wanted
         assert len(found) == len(wanted)
+
+
+def test_the_best_by_profit_and_pairs_of_equal_values_stay():
+    values = np.array([0.9, 0.2, 0.1, 0.3, 0.8, 0.4], dtype=np.float32)
+    left, right = np.repeat([0, 1], 3), np.tile([0, 1, 2], 2)
+    found = from_pairs((2, 3), left, right, values)
+    alone = _best_by_profit(found, 1, None)
+    assert list(zip(alone.left, alone.right, strict=True)) == [(0, 0), (1, 1), (1, 2)]
+    both = _best_by_profit(found, 1, np.array([2]))
+    assert list(zip(both.left, both.right, strict=True)) == [(0, 0), (0, 2), (1, 1), (1, 2)]
+
+
+def test_rare_parts_are_those_that_both_sides_have_weighted_by_rarity():
+    rng = np.random.default_rng(3)
+    kinds = [
+        tuple(csr_array((rng.random((size, width)) < 0.3) * 1.0) for size in (9, 7))
+        for width in (5, 8)
+    ]
+    left, right = (np.hstack([kind[side].toarray() for kind in kinds]) for side in (0, 1))
+    counts = [(side > 0).sum(axis=0) for side in (left, right)]
+    both = (counts[0] > 0) & (counts[1] > 0)
+    weights = np.log(16 / np.maximum(counts[0] + counts[1], 1)) * both
+    found = rare_parts(kinds, 1000)
+    for rows, expected in zip(found, (left * weights, right * weights), strict=True):
+        lengths = np.linalg.norm(expected, axis=1, keepdims=True)
+        expected = expected[:, both] / np.where(lengths > 0, lengths, 1)
+        assert_allclose(rows.toarray(), expected, atol=1e-6)
+    assert rare_parts(kinds, 0)[0].nnz == 0

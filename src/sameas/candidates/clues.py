@@ -51,6 +51,15 @@ class Clues:
     """(entities, entities)."""
 
 
+@dataclass(frozen=True, eq=False)
+class Proposals:
+    """Pairs proposed by clues, as numbers left * len(right) + right, ascending."""
+
+    pairs: Positions
+    by_values: Positions | None
+    """Those of the pairs that rare values propose; None without values."""
+
+
 def propose_by_clues(
     clues: Clues,
     k: int,
@@ -58,8 +67,8 @@ def propose_by_clues(
     followed: int | None = None,
     progress: Progress,
     tuning: SearchTuning = TUNING.search,
-) -> Positions:
-    """Partners by clues, k for every left and every right entity and every kind, ascending.
+) -> Proposals:
+    """Partners by clues, k for every left and every right entity and every kind.
 
     Names and values propose first. Pairs that are the best of both sides by far then hint at the
     neighbours of the two, and so on, with what neighbours hinted at. Only the best few are
@@ -67,13 +76,13 @@ def propose_by_clues(
     """
     few = k if followed is None else followed
     if not all(side.shape[0] for side in clues.neighbours):
-        return np.empty(0, dtype=np.int64)
+        return Proposals(np.empty(0, dtype=np.int64), None)
     shape = clues.neighbours[0].shape[0], clues.neighbours[1].shape[0]
     texts = _of_entities(_alike(clues.names, k), clues.owners, shape, k)
-    found = [pair_numbers(texts)]
+    found, by_values = [pair_numbers(texts)], None
     if clues.values is not None:
-        values = _alike(clues.values, k)
-        found.append(pair_numbers(values))
+        values = _alike(clues.values, few)
+        found.append(by_values := pair_numbers(values))
         texts = csr_array(texts + values)
         del values
     if few < k:
@@ -94,7 +103,7 @@ def propose_by_clues(
             belief = csr_array(texts + _to_peaks(votes))
         progress(0.6 + 0.4 * (turn + 1) / tuning.clue_rounds)
     del texts, belief, hints, votes, outward, inward
-    return distinct(found)
+    return Proposals(distinct(found), by_values)
 
 
 def _alike(texts: Both, k: int) -> Sparse:

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from scipy.sparse import csr_array
 
-from sameas.candidates.clues import best_of_both, make_clues, propose_by_clues
+from sameas.candidates.clues import Proposals, best_of_both, make_clues, propose_by_clues
 from sameas.candidates.pairs import Candidates
 from sameas.compute.arrays import Matrix, Positions, Progress
 from sameas.compute.parallel import THREADS, slices
@@ -39,8 +39,8 @@ def searched_by_clues(task: Task, sides: Sides, support: LanguageSupport) -> boo
     return task.inputs.embeddings is None and max(map(len, sides)) > limit
 
 
-def propose(task: Task, sides: Sides, names: ComparedNames, progress: Progress) -> Positions:
-    """Pairs proposed by clues, as numbers left * len(right) + right, ascending."""
+def propose(task: Task, sides: Sides, names: ComparedNames, progress: Progress) -> Proposals:
+    """Pairs proposed by clues."""
     options, tuning = task.options, task.tuning.search
     # Names and neighbours propose partners separately; refinement finds more by itself.
     k = max(int(options.candidates * tuning.clue_share), 1)
@@ -64,7 +64,7 @@ def _kept_of_many(options: Options, shape: tuple[int, int], tuning: SearchTuning
 def search(
     model: Model,
     options: Options,
-    proposed: Positions | None = None,
+    proposed: Proposals | None = None,
     progress: Progress | None = None,
 ) -> Candidates:
     """The partners worth considering of every entity, with their profits.
@@ -73,14 +73,14 @@ def search(
     """
     profit, tuning = model.profit, model.tuning.search
     assert isinstance(profit, RowProduct | HopMean)
-    also = None
+    also = None if proposed is None else proposed.by_values
     if options.rounds and proposed is None:
         also = namesakes(model, options, count=tuning.partners)
     return find_candidates(
         profit,
         options.candidates,
         first=max(options.top, tuning.partners if options.rounds else tuning.first),
-        proposed=proposed,
+        proposed=None if proposed is None else proposed.pairs,
         kept=_kept_of_many(options, profit.shape, tuning),
         also=also,
         progress=progress,
@@ -189,18 +189,25 @@ def find_candidates(
     found = Candidates(profit.shape, starts, partners, values)
     if proposed is not None:
         if kept is not None:
-            found = _best_by_profit(found, kept)
+            found = _best_by_profit(found, kept, also)
         found = replace(found, recall=_recall(profit, found, tuning.recall_sample))
     tell(1.0)
     return found
 
 
-def _best_by_profit(found: Candidates, kept: int) -> Candidates:
-    """The best few of each entity: a name that many share, or a neighbour, proposes too many."""
+def _best_by_profit(found: Candidates, kept: int, also: Positions | None) -> Candidates:
+    """The best few of each entity: a name that many share, or a neighbour, proposes too many.
+
+    Pairs that are ``also`` of interest stay, as those of equal values do, which profits do not see.
+    """
     every = csr_array((found.values, found.right, found.starts), shape=found.shape)
     best = best_of_both(every, kept)
-    starts, right = best.indptr.astype(np.int64), best.indices.astype(np.int32)
-    return Candidates(found.shape, starts, right, best.data)
+    which = np.zeros(len(found), dtype=np.bool_)
+    rows = np.repeat(np.arange(best.shape[0]), np.diff(best.indptr))
+    which[found.find(rows, best.indices)] = True
+    if also is not None:
+        which[found.find(*np.divmod(also, found.shape[1]))] = True
+    return found.select(which)
 
 
 def _recall(profit: Searchable, found: Candidates, size: int) -> float | None:

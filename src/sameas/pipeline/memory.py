@@ -123,7 +123,8 @@ def _candidate_bytes(left: int, right: int, task: Task) -> int:
     entities, options, tuning = left + right, task.options, task.tuning.search
     listed = 16 * min(options.candidates, max(left, right)) * entities
     if max(left, right) > tuning.compare_all_up_to:
-        return int((4 if options.rounds else 1.2) * listed)
+        # Half as many pairs as clues propose stay; refinement takes them several times.
+        return int((4 * tuning.clue_share if options.rounds else 1.2) * listed)
     short = 1.3 * 4 * (sum(tuning.sharp_columns) + 2) * entities
     if options.rounds:
         return int(short + 8 * listed)
@@ -152,8 +153,8 @@ def _row_bytes(task: Task, sides: Sides, support: LanguageSupport) -> int:
             if depth or not options.rounds:
                 hops = _entries(graph, positions, curve, depth)
                 total += int((EXACT_HOPS if options.rounds else 1) * entry * hops)
-            if options.rounds:  # names of all entities, and by side
-                total += 3 * entry * _entries(graph, positions, curve, 0)
+            if options.rounds:  # names, twice while they are made
+                total += 2 * entry * _entries(graph, positions, curve, 0)
     total += sum(sizes) * LEARNT_BYTES * support.learnt
     if support.encoder and (encoder := encoder_for(options, task.inputs)):
         total += sum(sizes) * ENCODED_BYTES * encoder.width

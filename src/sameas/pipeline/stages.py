@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
+from sameas.candidates.clues import Proposals
 from sameas.candidates.pairs import Candidates
 from sameas.candidates.search import propose, search, searched_by_clues
 from sameas.candidates.since import little_changed, search_since
-from sameas.compute.arrays import Positions
 from sameas.graph.task import Sides, Task
 from sameas.pipeline.phases import Phases
 from sameas.result.alignment import Diagnostics
@@ -71,12 +69,12 @@ def _weighed(model: Model, support: LanguageSupport) -> Model:
     return replace(model, weights=replace(model.weights, embedding=weight))
 
 
-def _propose(task: Task, sides: Sides, names: ComparedNames, phases: Phases) -> Positions:
-    def make() -> Positions:
+def _propose(task: Task, sides: Sides, names: ComparedNames, phases: Phases) -> Proposals:
+    def make() -> Proposals:
         with phases.timed("proposals") as report:
             return propose(task, sides, names, report)
 
-    return phases.kept("proposals", np.ndarray, make)
+    return phases.kept("proposals", Proposals, make)
 
 
 def _make_rows(
@@ -105,7 +103,7 @@ def _make_rows(
     return phases.kept("neighbours", TextRows, make)
 
 
-def _search(task: Task, model: Model, proposed: Positions | None, phases: Phases) -> Candidates:
+def _search(task: Task, model: Model, proposed: Proposals | None, phases: Phases) -> Candidates:
     def make() -> Candidates:
         with phases.timed("candidates") as report:
             if little_changed(task):

@@ -40,8 +40,8 @@ from sameas.compute.rows import starts_in
 from sameas.options.tuning import TUNING, EvidenceTuning, Tuning
 from sameas.similarity.edges import Edges
 
-PART = 100_000
-"""Edges treated at once."""
+PART, PARTS = 100_000, 64
+"""Edges treated at once, and the most blocks of them: each has room for all right entities."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,13 +160,13 @@ def gather_evidence(
         return np.maximum(met, 0, out=met)
 
     new_pairs = []
-    parts = list(even_slices(left.starts, PART)) or [slice(0, 0)]
+    parts = list(even_slices(left.starts, max(PART, len(left) // PARTS))) or [slice(0, 0)]
     for rows, (here, others, others_met) in map_blocks(_votes, parts, take, *shared):
         met[:, starts_in(candidates.starts, rows)[1]] = here
-        new_pairs.append((others + np.array([rows.start, 0], dtype=np.int32), others_met))
-    new, new_met = (np.concatenate(arrays) for arrays in zip(*new_pairs, strict=True))
-    order = np.lexsort((new[:, 1], new[:, 0]))
-    new, new_met = (np.ascontiguousarray(array[order].T) for array in (new, new_met))
+        others[0] += np.int32(rows.start)
+        new_pairs.append((others, others_met))
+    new, new_met = (np.concatenate(arrays, axis=1) for arrays in zip(*new_pairs, strict=True))
+    del new_pairs
     new_evidence = evidence(new[0], new[1], new_met)
     return evidence(candidates.left, candidates.right, met), new, new_evidence
 
@@ -178,7 +178,7 @@ def _votes(
     anchored: Anchored,
     limits: Limits,
 ) -> tuple[Matrix, Indices, Matrix]:
-    """The sums of the known pairs of some left entities; other pairs, and theirs."""
+    """The sums of the known pairs of some left entities; other pairs, in order, and theirs."""
     (left, pairs), size = block, limits.right_entities
     votes = Votes(
         np.zeros((3, len(pairs.right)), dtype=np.float32),
@@ -199,7 +199,10 @@ def _votes(
         entity, count = gather_votes(left, right, matches, anchored, pairs, limits, entity, votes)
         new_pairs.append(votes.new.pairs[:count].copy())
         sums.append(votes.new.sums[:count].copy())
-    return votes.known, np.concatenate(new_pairs), np.concatenate(sums)
+    found = np.concatenate(new_pairs)
+    order = np.lexsort((found[:, 1], found[:, 0]))
+    found, met = found[order].T, np.concatenate(sums)[order].T
+    return votes.known, np.ascontiguousarray(found), np.ascontiguousarray(met)
 
 
 def _worth(edges: Edges, cover: Vector, trust: Vector, hubs: Positions) -> tuple[Vector, Vector]:

@@ -41,10 +41,15 @@ class HopMean:
         self, starts: Positions, right: Numbers, progress: Progress | None = None
     ) -> Matrix:
         """The means of left entity i with right[starts[i]:starts[i + 1]], for every i."""
-        names = [block.partners(starts, right, progress) for block in self.names]
-        first: Matrix = sum(names[1:], names[0]) / np.float32(len(names))
+        mean = self.names[0].partners(starts, right, progress)
+        for block in self.names[1:]:
+            mean += block.partners(starts, right, progress)
+        mean /= np.float32(len(self.names))
         hops = np.float32(self.depth + 1)  # that of the names included
-        mean: Matrix = (first + (hops - 1) * self.hops.partners(starts, right)) / hops
+        further = self.hops.partners(starts, right)
+        further *= hops - 1
+        mean += further
+        mean /= hops
         return mean
 
     def rows(self, side: int, which: Positions | slice) -> Rows:
