@@ -419,7 +419,7 @@ class SearchTuning:
     clue_share_of_many: float = chosen(
         0.2,
         "share of the candidates",
-        "half the memory; a generated pair of 100,000: 27 pairs an entity instead of 33",
+        "a generated pair of 100,000: half the pairs, F1 .98919 instead of .98908",
     )
     """Where there are too many entities to compare all: partners that each entity keeps, the best
     by profit of those that clues propose, which are as many of each kind as elsewhere."""

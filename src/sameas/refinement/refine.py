@@ -153,13 +153,12 @@ def refine(
             tuning=tuning.open,
         )
         thresholds = thresholds if learned is None else learned
-        lowered = thresholds
+        reach = _within_reach(pairs.candidates, numbers.spread, tuning.search.partners)
+        pairs, lowered = pairs.select(reach), thresholds
         if thresholds is not None:
             lowered, plan = lowered_thresholds(
                 pairs.unraised(model), thresholds, known.kinds[0], start=plan, tuning=tuning
             )
-        reach = _within_reach(pairs.candidates, numbers.spread, tuning.search.partners)
-        pairs = pairs.select(reach)
         enough = anchor_thresholds(lowered, anchors, tuning=tuning)
         surplus = subtract_threshold(pairs.candidates, enough, known.kinds[0])
         plan = open_plan(

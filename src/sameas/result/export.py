@@ -323,8 +323,8 @@ def _codes(graph: MatchedGraph, entities: pl.Series) -> Positions:
     has_kind = np.isin(graph.kinds, (Kind.CLASS, Kind.PROPERTY, Kind.PUN))
     concepts = graph.entities.is_in(_concepts(graph.source).implode()).to_numpy()
     codes = np.where(has_kind, graph.kinds, np.where(concepts, CONCEPT, 0))
-    positions = graph.positions(entities)
-    return np.where(positions < 0, -1, codes[positions]).astype(np.int64)
+    # The last one is that of entities that are not there, whose position is -1.
+    return np.append(codes, -1)[graph.positions(entities)].astype(np.int64)
 
 
 def _concepts(graph: Graph) -> pl.Series:
