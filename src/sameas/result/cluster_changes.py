@@ -35,11 +35,11 @@ def named_since(clusters: Clusters, earlier: Earlier) -> Clusters:
     first. No earlier name is given to other clusters.
     """
     names = _names_of_today(clusters, earlier)
-    tables = (
+    members, summary, links = (
         table.with_columns(pl.col("cluster").replace_strict(names, return_dtype=pl.String))
         for table in clusters.tables.values()
     )
-    return replace(clusters, **dict(zip(("members", "summary", "links"), tables, strict=True)))
+    return replace(clusters, members=members, summary=summary, links=links)
 
 
 def _names_of_today(clusters: Clusters, earlier: Earlier) -> dict[str, str]:
