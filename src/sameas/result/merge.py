@@ -50,7 +50,7 @@ def write_merged_rdf(
         pairs = alignment.clusters.canonical_links.select("confidence", left="right", right="left")
         links = pairs.with_columns(score=pl.col("confidence"))
     links = links.with_columns(predicate=bracketed(predicates_of(alignment, links)))
-    terms, same_as = _identities(graphs, links, keep=keep)
+    terms, same_as = _identities(graphs, links, keep=keep, iris=shared_iris(alignment))
     left, right = (_statements(graph, terms[side], side) for side, graph in graphs.items())
     parts = {"left": left, "right": right, "links": same_as}
     not_held = []
@@ -79,16 +79,26 @@ def write_merged_rdf(
     return triples, not_held
 
 
+def shared_iris(alignment: Alignment) -> pl.DataFrame:
+    """id, entity: of several graphs, the ids of the run that stand for an IRI of more than one."""
+    if alignment.diagnostics.graphs is None:
+        return pl.DataFrame(schema={"id": pl.String, "entity": pl.String})
+    shared = alignment.origins.filter(pl.col("id") != pl.col("entity"))
+    return shared.filter(are_iris(shared["entity"])).select("id", "entity")
+
+
 def _identities(
-    graphs: dict[Side, Graph], links: pl.DataFrame, *, keep: Side
+    graphs: dict[Side, Graph], links: pl.DataFrame, *, keep: Side, iris: pl.DataFrame
 ) -> tuple[dict[Side, pl.Series], pl.DataFrame]:
     """How each entity of a side is written, and the triples of links.
 
-    Of a blank node and an IRI the IRI is kept, whichever side it is of.
+    Of a blank node and an IRI the IRI is kept, whichever side it is of. ``iris`` has entities of
+    several graphs whose ids are not the IRIs that they have there.
     """
     shift = len(graphs["left"].entities)
     written = pl.concat(
-        _terms(graph.entities, side, rdf=graph.shape == "rdf") for side, graph in graphs.items()
+        _terms(graph.entities.replace(iris["id"], iris["entity"]), side, rdf=graph.shape == "rdf")
+        for side, graph in graphs.items()
     )
     one_graph = not len(graphs["right"].entities)
     of_sides = [graphs["left" if one_graph else side] for side in graphs]
