@@ -183,6 +183,23 @@ def test_ids_of_different_things_stay_apart(tmp_path):
     assert rows["id"].n_unique() == len(names)
 
 
+def test_rdf_beside_tables_is_merged_to_valid_rdf(tmp_path, caplog):
+    names = ("Ann Lee", "Bo Ekholm", "Cyrus Okafor", "Dina Novak")
+    label = "<http://www.w3.org/2000/01/rdf-schema#label>"
+    lines = [f'<http://x.org/{n}> {label} "{name}" .' for n, name in enumerate(names)]
+    (tmp_path / "a.nt").write_text("\n".join(lines) + "\n")
+    rows = pl.DataFrame({"id": [*"0123"], "name": names})
+    for file in ("b.csv", "c.csv"):
+        rows.write_csv(tmp_path / file)
+    files = [str(tmp_path / file) for file in ("a.nt", "b.csv", "c.csv")]
+    sameas.merge(sameas.align(*files, no_audit=True), tmp_path / "merged.nt")
+    caplog.clear()
+    again = sameas.read_graph(tmp_path / "merged.nt")
+    assert not caplog.messages  # all statements can be read
+    assert set(again.names) >= set(names)
+    assert "<urn:sameas:left:b.csv" in (tmp_path / "merged.nt").read_text()
+
+
 def test_an_iri_that_several_graphs_have_stays_one(tmp_path):
     label = "http://www.w3.org/2000/01/rdf-schema#label"
     names = ("Ann Lee", "Bo Ekholm", "Cyrus Okafor", "Dina Novak")
