@@ -149,3 +149,17 @@ def test_one_cluster_of_everything_is_said(caplog):
     assert len(result.clusters.members) == 4
     (said,) = [each.getMessage() for each in caplog.records if "one cluster" in each.getMessage()]
     assert said.startswith("all 4 entities are in one cluster")
+
+
+def test_names_that_are_all_equal_are_said(caplog):
+    days = [f"{1800 + 7 * n}-0{1 + n % 9}-1{n % 9}" for n in range(30)]
+    rows = [(str(n), "Same", day, f"Town {n}") for n, day in enumerate(days)]
+    result = sameas.dedupe(table(rows), id="id", name="name")
+    assert len(result.clusters) == 0
+    assert caplog.messages == [result.diagnostics.no_links]
+    assert 'all 30 entities have the name "Same", and nothing else' in caplog.text
+    caplog.clear()
+    some = sameas.dedupe(table(rows), id="id", name="name", seeds=[("1", "2")])
+    assert groups(some) == {frozenset("12")}
+    (said,) = caplog.messages
+    assert said.startswith('all 30 entities have the name "Same": only values and neighbours')

@@ -21,6 +21,7 @@ from sameas.cli.main import main
 from sameas.errors import InputError, OptionError
 from sameas.graph.union import union_of
 from sameas.pipeline.sources import names_of_graphs
+from sameas.result.merged_graph import SEVERAL
 
 AGAINST = -1.0
 
@@ -141,15 +142,84 @@ def test_ids_that_graphs_share_are_told_apart_unless_they_are_iris():
     assert len(union.graph.triples) == 6
 
 
-def test_clusters_are_merged_unless_graphs_share_ids(aligned, tmp_path):
+def test_clusters_are_merged(aligned, tmp_path):
     merged = sameas.merge(aligned, tmp_path / "merged.nt")
     assert merged.counts["clusters"] == len(aligned.clusters)
+    assert not any("several graphs" in text for text in merged.not_held)
+
+
+def test_ids_that_several_graphs_have_are_merged_with_the_names_of_their_graphs(tmp_path):
     names = ("Ann Lee", "Bo Ekholm", "Cyrus Okafor", "Dina Novak")
     people = [{"id": str(n), "name": name} for n, name in enumerate(names)]
     shared = sameas.align(people, people[:], people[::-1], no_audit=True)
     assert len(shared.clusters) == 4
-    with pytest.raises(sameas.OutputError, match='several graphs have the id "'):
-        sameas.merge(shared, tmp_path / "merged.csv")
+    merged = sameas.merge(shared, tmp_path / "merged.csv")
+    assert merged.counts["rows"] == 4
+    assert any(text.startswith("4 ids that several graphs have") for text in merged.not_held)
+    rows = pl.read_csv(tmp_path / "merged.csv", infer_schema=False)
+    assert sorted(rows["name"]) == sorted(names)
+    for row in rows.iter_rows(named=True):
+        ids = [row["id"], *row["merged_ids"].split(SEVERAL)]
+        assert len({each.split("/")[0] for each in ids}) == 3  # of each graph
+        assert {each.split("/")[1] for each in ids} == {str(names.index(row["name"]))}
+    sameas.merge(shared, tmp_path / "merged.nt")
+    again = sameas.read_graph(tmp_path / "merged.nt")
+    assert set(names) <= set(again.names)
+    assert (tmp_path / "merged.nt").read_text().count("owl#sameAs") == 8
+    with pytest.raises(sameas.OutputError, match="by which a Cypher script finds nodes"):
+        sameas.merge(shared, tmp_path / "merged.cypher")
+
+
+def test_ids_of_different_things_stay_apart(tmp_path):
+    names = ("Ann Lee", "Bo Ekholm", "Cyrus Okafor", "Dina Novak", "Ella Brandt", "Fred Quill")
+    tables = [
+        [{"id": str(n), "name": name} for n, name in enumerate(names[start:])] for start in range(3)
+    ]
+    aligned = sameas.align(*tables, no_audit=True)
+    sameas.write(aligned, tmp_path / "run")
+    sameas.merge(sameas.read_run(tmp_path / "run"), tmp_path / "merged.csv")
+    rows = pl.read_csv(tmp_path / "merged.csv", infer_schema=False)
+    assert sorted(rows["name"]) == sorted(names)  # none lost, none mixed
+    assert rows["id"].n_unique() == len(names)
+
+
+def test_rdf_beside_tables_is_merged_to_valid_rdf(tmp_path, caplog):
+    names = ("Ann Lee", "Bo Ekholm", "Cyrus Okafor", "Dina Novak")
+    label = "<http://www.w3.org/2000/01/rdf-schema#label>"
+    lines = [f'<http://x.org/{n}> {label} "{name}" .' for n, name in enumerate(names)]
+    (tmp_path / "a.nt").write_text("\n".join(lines) + "\n")
+    rows = pl.DataFrame({"id": [*"0123"], "name": names})
+    for file in ("b.csv", "c.csv"):
+        rows.write_csv(tmp_path / file)
+    files = [str(tmp_path / file) for file in ("a.nt", "b.csv", "c.csv")]
+    sameas.merge(sameas.align(*files, no_audit=True), tmp_path / "merged.nt")
+    caplog.clear()
+    again = sameas.read_graph(tmp_path / "merged.nt")
+    assert not caplog.messages  # all statements can be read
+    assert set(again.names) >= set(names)
+    assert "<urn:sameas:left:b.csv" in (tmp_path / "merged.nt").read_text()
+
+
+def test_an_iri_that_several_graphs_have_stays_one(tmp_path):
+    label = "http://www.w3.org/2000/01/rdf-schema#label"
+    names = ("Ann Lee", "Bo Ekholm", "Cyrus Okafor", "Dina Novak")
+    for file in "abc":
+        lines = [f'<http://x.org/{n}> <{label}> "{name}" .' for n, name in enumerate(names)]
+        lines += [f'<http://{file}.org/z> <{label}> "Zoe Quill" .']
+        lines += [f"<http://x.org/{n}> <http://x.org/knows> <http://{file}.org/z> ." for n in "01"]
+        (tmp_path / f"{file}.nt").write_text("\n".join(lines) + "\n")
+    aligned = sameas.align(*(str(tmp_path / f"{file}.nt") for file in "abc"), no_audit=True)
+    merged = sameas.merge(aligned, tmp_path / "merged.nt")
+    assert not any("several graphs" in text for text in merged.not_held)
+    text = (tmp_path / "merged.nt").read_text()
+    assert ".nt/" not in text
+    assert {f"http://x.org/{n}" for n in range(4)} < set(
+        sameas.read_graph(tmp_path / "merged.nt").entities
+    )
+    sameas.merge(aligned, tmp_path / "merged.json")
+    nodes = {node["id"] for node in json.loads((tmp_path / "merged.json").read_text())["nodes"]}
+    assert {f"http://x.org/{n}" for n in range(4)} < nodes
+    assert len(nodes) == 5
 
 
 def test_what_makes_no_sense_is_refused(graphs, tmp_path):

@@ -48,6 +48,7 @@ OF_LINKS = ("cardinality", "min_confidence", "max_error", "no_audit")
     sameas dedupe graph.graphml -o run
     sameas dedupe graph.nt -o same.ttl
     sameas dedupe people.csv --reject run -o run
+    sameas dedupe people.csv --since last-week -o this-week
     """,
 )
 @click.argument("graph", type=INPUT)
@@ -81,6 +82,14 @@ def dedupe(
             metavar="FILE|RUN",
         ),
     ] = None,
+    since: Annotated[
+        str | None,
+        Option(
+            "A run of dedupe for an earlier version of the graph: clusters keep the names that "
+            "they had there, its decisions still hold, and changes are listed.",
+            metavar="RUN",
+        ),
+    ] = None,
     choices: Annotated[dict[str, Any], Options],
     reading: Reading,
     where: Where,
@@ -94,7 +103,7 @@ def dedupe(
     output = Output(out=out)
     write_out = output.writer()
     read = [place for place in (graph, names, *reading.query) if place is not None]
-    refuse_inputs(out, read, learned_from=[seeds, reject])
+    refuse_inputs(out, read, learned_from=[seeds, reject, since])
     seconds: dict[str, float] = {}
     with working(options, where), progress_display() as progress:
         with timed("reading", seconds, progress):
@@ -105,7 +114,7 @@ def dedupe(
         alignment = dedupe_graph(
             found,
             options,
-            Given(seeds=seeds, reject=reject),
+            Given(seeds=seeds, reject=reject, since=since),
             called=Path(graph).name or graph,
             progress=progress,
             checkpoint=finished_phases(out),
@@ -117,6 +126,9 @@ def dedupe(
         return values
     if not is_quiet():
         print_table(_summary(alignment, values))
+        if "since" in values:
+            header = ("clusters", "why", "count")
+            print_table(_changes(values["since"]["reasons"]), header=header)
         show_clusters(alignment)
     say(f"Written to {values['output']}.", err=True)
     for line in next_steps(out):
@@ -159,11 +171,23 @@ def _values(
     }
 
 
+def _changes(reasons: list[dict[str, Any]]) -> Iterator[tuple[str, str, int]]:
+    """What became of the clusters of an earlier run, and why."""
+    from sameas.result.cluster_changes import CLUSTER_REASONS
+
+    for row in reasons:
+        yield row["change"], CLUSTER_REASONS[row["reason"]], row["clusters"]
+
+
 def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """What came out and what it took."""
     figures = alignment.diagnostics
     yield "graph", described(alignment.pair.left, values["entities"])
     yield from cluster_lines(alignment, values["largest_cluster"])
+    if since := values.get("since"):
+        for things in ("clusters", "entities"):
+            texts = (f"{count:,} {change}" for change, count in since[things].items())
+            yield f"{things} since then", ", ".join(texts)
     yield "no duplicate", f"{values['unmatched']:,} of {figures.left_candidates:,} entities"
     if is_verbose():
         if figures.refinement_rounds is not None:

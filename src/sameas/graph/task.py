@@ -31,7 +31,7 @@ EARLIER_ENTITIES = pl.Schema(dict.fromkeys(("side", "entity", "change", "reason"
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Earlier:
-    """What is taken over from a run of earlier versions of the two graphs."""
+    """What is taken over from a run of earlier versions of the graphs."""
 
     pairs: pl.DataFrame
     """left, right, trust, confidence: its candidates, links and anchors; ``trust`` is that of an
@@ -42,6 +42,8 @@ class Earlier:
     """The log of its reviewers' decisions, as far as the entities are still there."""
     lost_decisions: int = 0
     """Decisions about entities that are gone."""
+    clusters: pl.DataFrame | None = None
+    """entity, cluster: the members of its clusters, where it was one of a single graph."""
 
     def changed(self, side: str, *changes: str) -> pl.Series:
         """The entities of a side that have one of these changes."""

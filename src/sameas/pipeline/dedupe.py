@@ -26,7 +26,7 @@ from sameas.graph.graph import Graph
 from sameas.graph.matched import MatchedGraph, MatchedPair, count_things
 from sameas.graph.rdf.reading import Reading
 from sameas.graph.semantics.understanding import understand_one
-from sameas.graph.task import Task
+from sameas.graph.task import Inputs, Task
 from sameas.options.options import Options, make_options, refuse_unused
 from sameas.options.tuning import TUNING, Tuning
 from sameas.pipeline.best import anchor_table, figures_of, refined, relation_table
@@ -35,9 +35,11 @@ from sameas.pipeline.cluster import working
 from sameas.pipeline.inputs import Given, Links, collect_inputs
 from sameas.pipeline.outcome import as_listed, counted_ranks
 from sameas.pipeline.phases import PhaseProgress, Phases
+from sameas.pipeline.since import Since
 from sameas.pipeline.sources import is_place, is_table
 from sameas.refinement.refine import Refinement, subtract_threshold
 from sameas.result.alignment import Alignment
+from sameas.result.cluster_changes import cluster_changes, named_since
 from sameas.result.clusters import Clusters, Nodes, make_clusters
 from sameas.similarity.make_task import make_task
 
@@ -52,6 +54,7 @@ def dedupe(
     name: str | None = None,
     seeds: Links | None = None,
     reject: Links | None = None,
+    since: Since | None = None,
     embeddings: NDArray[Any] | str | PathLike[str] | None = None,
     word_vectors: Mapping[str, Any] | str | PathLike[str] | None = None,
     progress: PhaseProgress | None = None,
@@ -66,7 +69,10 @@ def dedupe(
     ``graph`` is a graph, a table of records or triples (polars, pandas, Arrow, a mapping of
     columns, a list of dictionaries), or what ``read_graph`` takes. ``seeds`` are pairs known to be
     the same, ``reject`` pairs known to differ: tables with the columns left and right, or files.
-    Other arguments are as in ``align``.
+    ``since`` is a result of ``dedupe`` for an earlier version of the graph, or its run folder:
+    clusters keep the names that they had there, what was decided there still holds, and
+    ``clusters.changes`` says what is new, kept, changed and gone. Other arguments are as in
+    ``align``.
 
     The result is an alignment of the graph with itself. Its links are those that hold the clusters
     together.
@@ -80,7 +86,13 @@ def dedupe(
         )
     if isinstance(embeddings, np.ndarray):
         embeddings = (embeddings, embeddings)  # type: ignore[assignment]
-    given = Given(seeds=seeds, reject=reject, embeddings=embeddings, word_vectors=word_vectors)  # type: ignore[arg-type]
+    given = Given(
+        seeds=seeds,
+        reject=reject,
+        embeddings=embeddings,  # type: ignore[arg-type]
+        word_vectors=word_vectors,
+        since=since,
+    )
     with working(options, engine, device):
         return dedupe_graph(
             _matched(graph, id, name, tuning),
@@ -110,8 +122,9 @@ def dedupe_graph(
     with one_blas_thread():
         with phases.timed("inputs") as report:
             pair = MatchedPair(left=graph, right=graph)
-            inputs = collect_inputs(pair, options, given, report)
-            task = make_task(pair, options, inputs, tuning=tuning)
+            inputs = collect_inputs(pair, options, given, report, tuning=tuning)
+            # Clusters are computed from the graph and what is known; then they get their names.
+            task = make_task(pair, options, replace(inputs, earlier=None), tuning=tuning)
             if checkpoint is not None:
                 phases.checkpoint = Checkpoint(Path(checkpoint), fingerprint(task))
         make_ready()
@@ -124,6 +137,7 @@ def dedupe_graph(
             pairs = _scored_pairs(task, surplus, together)
             clustering = _clustering(task, pairs, together)
             clusters = make_clusters(nodes_of(task.pair.left, called), pairs, clustering)
+            clusters = _since(clusters, inputs)
             tables = _tables(task, refinement, surplus, clusters)
         diagnostics = replace(
             figures_of(task, refinement, figures),
@@ -139,20 +153,29 @@ def dedupe_graph(
         )
     if diagnostics.no_links:
         log.warning("%s", diagnostics.no_links)
-    if len(clusters) == 1 and len(clusters.members) == len(task.sides[0]) > 2:
-        log.warning(
-            "all %d entities are in one cluster: nothing tells them apart; names and values that "
-            "differ would (see `sameas inspect`)",
-            len(clusters.members),
-        )
+    elif warning := _too_alike(task, clusters):
+        log.warning("%s", warning)
     return Alignment(
         options=options,
         tuning=tuning,
         diagnostics=diagnostics,
-        load={"pair": task.pair, "inputs": task.inputs, "clusters": clusters, **tables}.get,
+        load={
+            "pair": task.pair,
+            "inputs": replace(task.inputs, earlier=inputs.earlier),
+            "clusters": clusters,
+            **tables,
+        }.get,
         seconds=phases.seconds,
         resumed=tuple(phases.resumed),
     )
+
+
+def _since(clusters: Clusters, inputs: Inputs) -> Clusters:
+    """The clusters with the names of an earlier run and what has changed, if there was one."""
+    if inputs.earlier is None:
+        return clusters
+    named = named_since(clusters, inputs.earlier)
+    return replace(named, changes=cluster_changes(named, inputs.earlier, inputs))
 
 
 def _called(graph: Any) -> str:
@@ -306,13 +329,40 @@ def _unmatched(task: Task, candidates: pl.DataFrame, clusters: Clusters) -> pl.D
 
 def _why_none(task: Task, pairs: ScoredPairs) -> str:
     """That there are no duplicates, and which pair came nearest to one."""
-    told = "no duplicates: no two entities have a part of a name or a value in common"
-    if len(pairs.scores):
-        place = int(np.argmax(pairs.scores))
-        names = task.pair.left.entities
-        one, other = names[int(pairs.left[place])], names[int(pairs.right[place])]
-        told = (
-            "no duplicates: no two entities are likelier the same than not; the nearest are "
-            f"{shortened(one)} and {shortened(other)}"
+    if not len(pairs.scores):
+        return "no duplicates: no two entities have a part of a name or a value in common"
+    place = int(np.argmax(pairs.scores))
+    entities = task.pair.left.entities
+    one, other = entities[int(pairs.left[place])], entities[int(pairs.right[place])]
+    nearest = f"the nearest are {shortened(one)} and {shortened(other)}"
+    if name := _only_name(task):
+        return (
+            f'no duplicates: all {len(task.sides[0])} entities have the name "{shortened(name)}", '
+            f"and nothing else makes two of them likelier the same than not; {nearest}"
         )
-    return told
+    return f"no duplicates: no two entities are likelier the same than not; {nearest}"
+
+
+def _too_alike(task: Task, clusters: Clusters) -> str | None:
+    """What to say of clusters of entities that names do not tell apart, if they do not."""
+    count = len(task.sides[0])
+    if len(clusters) == 1 and len(clusters.members) == count > 2:
+        return (
+            f"all {count} entities are in one cluster: nothing tells them apart; names and values "
+            "that differ would (see `sameas inspect`)"
+        )
+    if name := _only_name(task):
+        return (
+            f'all {count} entities have the name "{shortened(name)}": only values and neighbours '
+            "tell them apart; names that differ would do it better (see `sameas inspect`)"
+        )
+    return None
+
+
+def _only_name(task: Task) -> str | None:
+    """The name that all entities have, where there are three or more with one name each."""
+    graph = task.pair.left
+    names = graph.names.gather(task.sides[0])
+    if len(names) < 3 or names.n_unique() > 1 or len(graph.alternatives):
+        return None
+    return str(names[0]) or None

@@ -1,4 +1,4 @@
-"""A run of earlier versions of the two graphs: what of it still holds for those of today."""
+"""A run of earlier versions of the graphs: what of it still holds for those of today."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from sameas.graph.task import EARLIER_ENTITIES, EARLIER_PAIRS, Earlier, Inputs
 from sameas.options.options import Options
 from sameas.options.tuning import SinceTuning
 from sameas.result.alignment import Alignment
+from sameas.result.clusters import Clusters
 from sameas.result.decisions import accepted_pairs, rejected_pairs
 from sameas.result.run_folder import read_run
 
@@ -35,6 +36,8 @@ class Before(NamedTuple):
     log: pl.DataFrame | None
     seeds: pl.DataFrame
     reject: pl.DataFrame
+    clusters: pl.DataFrame | None
+    """entity, cluster."""
 
 
 def with_earlier(
@@ -47,28 +50,71 @@ def with_earlier(
     """
     run = since if isinstance(since, Alignment) else read_run(since)
     place = "`since`" if isinstance(since, Alignment) else since
-    if run.pair.is_one_graph:
-        raise InputError(
-            str(place), "is no run of two graphs but of one, or of several; give one of two"
-        )
+    one_graph = pair.is_one_graph
+    _refuse_other_kinds(place, run, one_graph)
     now = pair.left.with_short_names()[0], pair.right.with_short_names()[0]
     before = _before(run, now)
-    _refuse_others(place, before.graphs, now, tuning)
+    _refuse_others(place, before.graphs, now, tuning, one_graph=one_graph)
+    sides = SIDES[:1] if one_graph else SIDES
     changes = [changed_entities(*both) for both in zip(before.graphs, now, strict=True)]
     entities = pl.concat(
         table.select(side=pl.lit(side), entity="entity", change="change", reason="reason")
-        for side, table in zip(SIDES, changes, strict=True)
+        for side, table in zip(sides, changes, strict=False)
     ).cast(EARLIER_ENTITIES)
     log = None if before.log is None else _still_there(before.log, now)
     earlier = Earlier(
-        pairs=_pairs(before, now),
+        pairs=pl.DataFrame(schema=EARLIER_PAIRS) if one_graph else _pairs(before, now),
         entities=entities,
         decisions=log,
         lost_decisions=0 if before.log is None or log is None else len(before.log) - len(log),
+        clusters=before.clusters,
     )
+    if one_graph:
+        before = _one_way(before)
+        seeds, reject = (
+            None if table is None else _smaller_first(table)
+            for table in (inputs.seeds, inputs.reject)
+        )
+        inputs = replace(inputs, seeds=seeds, reject=reject)
     known = [_still_there(table, now) for table in _known(before)]
-    seeds, reject = _beside_given(inputs, known[0], known[1], options)
+    single = (False, False) if one_graph else options.single
+    seeds, reject = _beside_given(inputs, known[0], known[1], single)
     return replace(inputs, earlier=earlier, seeds=seeds, reject=reject)
+
+
+def _refuse_other_kinds(place: object, run: Alignment, one_graph: bool) -> None:
+    """Raise an InputError if a run is not of as many graphs as there are now."""
+    several = run.diagnostics.graphs is not None
+    if one_graph and (several or run.clusters is None):
+        raise InputError(
+            str(place), "is no run of one graph but of two, or of several; give one of dedupe"
+        )
+    if not one_graph and run.pair.is_one_graph:
+        raise InputError(
+            str(place), "is no run of two graphs but of one, or of several; give one of two"
+        )
+
+
+def _one_way(before: Before) -> Before:
+    """The pairs of one graph with the smaller id first, since either order means the same."""
+    log = None if before.log is None else _smaller_first(before.log)
+    return before._replace(
+        candidates=_smaller_first(before.candidates),
+        decisions=_smaller_first(before.decisions),
+        log=log,
+        seeds=_smaller_first(before.seeds),
+        reject=_smaller_first(before.reject),
+    )
+
+
+def _smaller_first(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Pairs with the smaller id as the left one; "" stands for none, and stays."""
+    both = (pl.col("left") != "") & (pl.col("right") != "")
+    ends = pl.min_horizontal(PAIR), pl.max_horizontal(PAIR)
+    return pairs.with_columns(
+        pl.when(both).then(end).otherwise(pl.col(side)).alias(side)
+        for side, end in zip(PAIR, ends, strict=True)
+    )
 
 
 def _before(run: Alignment, now: tuple[MatchedGraph, MatchedGraph]) -> Before:
@@ -101,7 +147,14 @@ def _before(run: Alignment, now: tuple[MatchedGraph, MatchedGraph]) -> Before:
         None if run.decision_log is None else today(run.decision_log),
         today(run.inputs.seeds),
         today(run.inputs.reject),
+        None if run.clusters is None else _members(run.clusters, renames[0]),
     )
+
+
+def _members(clusters: Clusters, rename: Rename | None) -> pl.DataFrame:
+    """entity, cluster of the members of an earlier run, in the ids of today."""
+    members = clusters.members.select("entity", "cluster")
+    return members if rename is None else members.with_columns(rename(members["entity"]))
 
 
 def _named(rename: Rename, column: pl.Series) -> pl.Series:
@@ -114,12 +167,20 @@ def _refuse_others(
     before: tuple[MatchedGraph, MatchedGraph],
     now: tuple[MatchedGraph, MatchedGraph],
     tuning: SinceTuning,
+    *,
+    one_graph: bool,
 ) -> None:
     """Raise an InputError if a run is not of earlier versions of these graphs."""
     shares = [share_recognised(*both) for both in zip(before, now, strict=True)]
     for side, share in zip(SIDES, shares, strict=True):
         if share >= tuning.recognised:
             continue
+        if one_graph:
+            raise InputError(
+                str(place),
+                f"is a run of another graph: of the entities, {share:.0%} are known from it; give "
+                "a run of an earlier version of this graph, or none",
+            )
         crossed = [share_recognised(*both) for both in zip(before[::-1], now, strict=True)]
         if min(crossed) >= tuning.recognised:
             raise InputError(
@@ -168,7 +229,7 @@ def _known(before: Before) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def _beside_given(
-    inputs: Inputs, seeds: pl.DataFrame, reject: pl.DataFrame, options: Options
+    inputs: Inputs, seeds: pl.DataFrame, reject: pl.DataFrame, single: tuple[bool, bool]
 ) -> tuple[pl.DataFrame | None, pl.DataFrame | None]:
     """Seeds and rejected pairs: those given, and those of before that do not contradict them."""
     no_pairs = pl.DataFrame(schema=dict.fromkeys(PAIR, pl.String))
@@ -176,8 +237,8 @@ def _beside_given(
         no_pairs if table is None else table.select(PAIR) for table in (inputs.seeds, inputs.reject)
     )
     seeds = seeds.join(refused, on=PAIR, how="anti", maintain_order="left")
-    for side, single in zip(PAIR, options.single, strict=True):
-        if single:
+    for side, once in zip(PAIR, single, strict=True):
+        if once:
             seeds = seeds.filter(~pl.col(side).is_in(given[side].implode()))
             seeds = seeds.unique(side, keep="first", maintain_order=True)
     seeds = pl.concat([given, seeds]).unique(maintain_order=True)

@@ -19,6 +19,7 @@ from sameas.options.tuning import TUNING, Tuning
 from sameas.result.audit.record import Audit
 from sameas.result.changes import count_changes
 from sameas.result.charts import Plots
+from sameas.result.cluster_changes import count_cluster_changes
 from sameas.result.cluster_charts import ClusterDetails
 from sameas.result.clusters import Clusters
 from sameas.result.examples import example_links
@@ -286,8 +287,11 @@ class Alignment:
             "unmatched_right": self.count_unmatched("right"),
             **self.diagnostics.asdict(),
         }
+        changed_clusters = None if self.clusters is None else self.clusters.changes
         if self.changes is not None and self.inputs.earlier is not None:
             figures["since"] = count_changes(self.changes, self.inputs.earlier)
+        elif changed_clusters is not None and self.inputs.earlier is not None:
+            figures["since"] = count_cluster_changes(changed_clusters, self.inputs.earlier)
         return figures
 
     def _cluster_details(self) -> ClusterDetails:

@@ -54,6 +54,13 @@ CLUSTER_SCHEMAS = {
     ),
 }
 """The columns of the tables of clusters."""
+CLUSTER_CHANGES = pl.Schema(
+    [
+        *((name, pl.String) for name in ("cluster", "change", "reason")),
+        *((name, pl.List(pl.String)) for name in ("joined", "left", "before")),
+    ]
+)
+"""The columns of the table that says what became of the clusters of an earlier run."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +77,10 @@ class Clusters:
     links: pl.DataFrame
     """cluster, left, left_graph, right, right_graph, score, confidence: the strongest links that
     hold each cluster together, one fewer than it has members."""
+    changes: pl.DataFrame | None = None
+    """cluster, change (kept, new, changed or gone), reason, joined, left, before: what became of
+    the clusters of an earlier run, where there was one; the members that joined and left, and the
+    other earlier clusters that members come from."""
     load_details: Callable[[], ClusterDetails] | None = None
     """Gives names and scores for drawings; an alignment brings it along."""
 

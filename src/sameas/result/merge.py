@@ -50,8 +50,13 @@ def write_merged_rdf(
         pairs = alignment.clusters.canonical_links.select("confidence", left="right", right="left")
         links = pairs.with_columns(score=pl.col("confidence"))
     links = links.with_columns(predicate=bracketed(predicates_of(alignment, links)))
-    terms, same_as = _identities(graphs, links, keep=keep)
-    left, right = (_statements(graph, terms[side], side) for side, graph in graphs.items())
+    several, iris = alignment.diagnostics.graphs is not None, shared_iris(alignment)
+    as_read = {side: graph.shape == "rdf" and not several for side, graph in graphs.items()}
+    terms, same_as = _identities(graphs, links, keep=keep, iris=iris, as_read=as_read)
+    left, right = (
+        _statements(graph, terms[side], side, as_read=as_read[side])
+        for side, graph in graphs.items()
+    )
     parts = {"left": left, "right": right, "links": same_as}
     not_held = []
     if kind == ".nq":
@@ -69,8 +74,9 @@ def write_merged_rdf(
     )
     for table in parts.values():
         write_statements(table, file)
-    tables = [graph for graph in graphs.values() if graph.shape != "rdf"]
-    ids = [ids for graph in tables for ids in (graph.entities, graph.relations)]
+    tables = [graph for side, graph in graphs.items() if not as_read[side]]
+    own = [graph.entities.replace(iris["id"], iris["entity"]) for graph in tables]
+    ids = [*own, *(graph.relations for graph in tables)]
     if words := sum(int((~are_iris(column) & ~are_blank(column)).sum()) for column in ids):
         not_held.append(
             f"{words} ids that are no IRIs, as they are (they are written as urn:sameas:...)"
@@ -79,16 +85,32 @@ def write_merged_rdf(
     return triples, not_held
 
 
+def shared_iris(alignment: Alignment) -> pl.DataFrame:
+    """id, entity: of several graphs, the ids of the run that stand for an IRI of more than one."""
+    if alignment.diagnostics.graphs is None:
+        return pl.DataFrame(schema={"id": pl.String, "entity": pl.String})
+    shared = alignment.origins.filter(pl.col("id") != pl.col("entity"))
+    return shared.filter(are_iris(shared["entity"])).select("id", "entity")
+
+
 def _identities(
-    graphs: dict[Side, Graph], links: pl.DataFrame, *, keep: Side
+    graphs: dict[Side, Graph],
+    links: pl.DataFrame,
+    *,
+    keep: Side,
+    iris: pl.DataFrame,
+    as_read: dict[Side, bool],
 ) -> tuple[dict[Side, pl.Series], pl.DataFrame]:
     """How each entity of a side is written, and the triples of links.
 
-    Of a blank node and an IRI the IRI is kept, whichever side it is of.
+    Of a blank node and an IRI the IRI is kept, whichever side it is of. ``iris`` has entities of
+    several graphs whose ids are not the IRIs that they have there; ``as_read`` are the sides on
+    which ids are written as they are, since they come from RDF alone.
     """
     shift = len(graphs["left"].entities)
     written = pl.concat(
-        _terms(graph.entities, side, rdf=graph.shape == "rdf") for side, graph in graphs.items()
+        _terms(graph.entities.replace(iris["id"], iris["entity"]), side, rdf=as_read[side])
+        for side, graph in graphs.items()
     )
     one_graph = not len(graphs["right"].entities)
     of_sides = [graphs["left" if one_graph else side] for side in graphs]
@@ -127,8 +149,11 @@ def _terms(ids: pl.Series, side: Side, *, rdf: bool) -> pl.Series:
     return terms
 
 
-def _statements(graph: Graph, terms: pl.Series, side: Side) -> pl.DataFrame:
-    """All triples of a graph as text: subject, predicate, object, graph ("" where it has none)."""
+def _statements(graph: Graph, terms: pl.Series, side: Side, *, as_read: bool) -> pl.DataFrame:
+    """All triples of a graph as text: subject, predicate, object, graph ("" where it has none).
+
+    IRIs are made of predicates that are none, unless they are written ``as_read``.
+    """
     rdf = graph.shape == "rdf"
 
     def predicates(ids: pl.Series) -> pl.Series:
@@ -137,7 +162,8 @@ def _statements(graph: Graph, terms: pl.Series, side: Side) -> pl.DataFrame:
             return bracketed(to_property_iris(ids, side=side))
         kinds_of_terms = terms.gather(np.maximum(graph.positions(ids), 0))
         linked = pl.Series(graph.positions(ids) >= 0) & ~kinds_of_terms.str.starts_with("_:")
-        text: pl.Series = kinds_of_terms.zip_with(linked, bracketed(ids))
+        written = bracketed(ids if as_read else to_property_iris(ids, side=side))
+        text: pl.Series = kinds_of_terms.zip_with(linked, written)
         return text
 
     head, relation, tail = graph.triples.T

@@ -73,6 +73,28 @@ def unify_clusters(graph: PropertyGraph, clusters: Clusters, *, in_lists: bool) 
     return Unified(graph=merged, conflicts=_conflicts(properties), renamed=0)
 
 
+def with_own_iris(unified: Unified, iris: pl.DataFrame) -> Unified:
+    """The graph of several in which a node has its IRI again that several graphs have.
+
+    ``iris`` has the id of the node and the IRI (entity). Equal IRIs are one node, unless a
+    reviewer has taken them apart: those keep the name of their graph before them.
+    """
+    nodes = unified.graph.nodes
+    again = iris.filter(
+        pl.col("id").is_in(nodes.implode()), ~pl.col("entity").is_in(nodes.implode())
+    )
+    again = again.filter(~pl.col("entity").is_duplicated())
+    names = pl.DataFrame({"old": nodes, "new": nodes.replace(again["id"], again["entity"])})
+    graph = replace(
+        unified.graph,
+        nodes=names["new"].rename("node"),
+        labels=with_ids(unified.graph.labels, ["node"], names),
+        properties=with_ids(unified.graph.properties, ["node"], names),
+        edges=with_ids(unified.graph.edges, ["start", "end"], names),
+    )
+    return replace(unified, graph=graph, conflicts=with_ids(unified.conflicts, ["entity"], names))
+
+
 def _conflicts(properties: pl.DataFrame) -> pl.DataFrame:
     """entity, property, canonical, others: where a member disagrees with the first that says it.
 
@@ -116,10 +138,10 @@ def _origins(clusters: Clusters, columns: list[str], *, in_lists: bool) -> pl.Da
 
 
 def cluster_records(
-    graph: PropertyGraph, clusters: Clusters, *, id_column: str
+    graph: PropertyGraph, clusters: Clusters, *, id_column: str, iris: pl.DataFrame
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The table with one row for each cluster, and the conflicts."""
-    unified = unify_clusters(graph, clusters, in_lists=False)
+    unified = with_own_iris(unify_clusters(graph, clusters, in_lists=False), iris)
     nothing = replace(
         unified.graph,
         nodes=unified.graph.nodes.clear(),

@@ -18,6 +18,7 @@ from sameas.formats.graphml import write_graphml
 from sameas.formats.graphrag import write_graphrag
 from sameas.formats.neo4j_csv import write_neo4j
 from sameas.formats.node_link import write_node_link
+from sameas.graph.iri import are_blank, are_iris
 from sameas.graph.property_graph import PropertyGraph
 from sameas.graph.property_view import attributes_of, property_graph_of, short_names
 from sameas.options.options import Side
@@ -25,9 +26,14 @@ from sameas.result.alignment import Alignment
 from sameas.result.clusters import Clusters
 from sameas.result.curated import curated
 from sameas.result.export import TABLES
-from sameas.result.merge import write_merged_rdf
+from sameas.result.merge import shared_iris, write_merged_rdf
 from sameas.result.merge_target import Form, check_conflicts, choose_target, opened, writing
-from sameas.result.merged_clusters import cluster_records, unify_clusters, write_cypher
+from sameas.result.merged_clusters import (
+    cluster_records,
+    unify_clusters,
+    with_own_iris,
+    write_cypher,
+)
 from sameas.result.merged_graph import unify
 from sameas.result.merged_records import merge_records, write_records
 from sameas.result.same_properties import same_properties
@@ -93,9 +99,12 @@ def merge(
 
     Of ``dedupe``, every cluster becomes one node, its canonical member, which says what nodes it
     was made of (``merged_ids``; in RDF, owl:sameAs); there is also a Cypher script (.cypher) that
-    does this in Neo4j. A ``dry_run`` counts, and writes nothing.
+    does this in Neo4j. Of several graphs too; an id that several of them have is preceded by the
+    name of its graph, unless it is an IRI, which means the same in all.
+
+    A ``dry_run`` counts, and writes nothing.
     """
-    alignment = curated(alignment)
+    alignment = _with_run_ids(curated(alignment))
     target = choose_target(path, [graph.source for graph in alignment.pair.graphs], as_)
     table = Path(conflicts) if conflicts is not None else None
     if table is None and target.form != "rdf":
@@ -127,7 +136,8 @@ def merge(
 def _content(alignment: Alignment, form: Form, kind: str, keep: Side, compared: bool) -> _Content:
     """What is to be written in a form; ``compared`` if conflicts are to be listed."""
     if alignment.clusters is not None:
-        _refuse_shared_ids(alignment, alignment.clusters)
+        if form == "cypher":
+            _refuse_shared_ids(alignment)
         return _one_graph(alignment, alignment.clusters, form, kind, compared)
     if form == "cypher":
         raise OutputError("a Cypher script merges duplicates of one graph; give a run of dedupe")
@@ -136,15 +146,46 @@ def _content(alignment: Alignment, form: Form, kind: str, keep: Side, compared: 
     return _records(alignment, kind, keep) if form == "records" else _graph(alignment, form, keep)
 
 
-def _refuse_shared_ids(alignment: Alignment, clusters: Clusters) -> None:
-    """Raise an OutputError if several graphs have the same id: which node it is cannot be told."""
-    entities = clusters.members["entity"]
-    shared = entities.filter(~entities.is_in(alignment.pair.left.entities.implode()))
-    if alignment.diagnostics.graphs is not None and len(shared):
+def _with_run_ids(alignment: Alignment) -> Alignment:
+    """The alignment with clusters of the ids of its one graph, in which no two are the same.
+
+    In clusters of several graphs, entities have the ids of their own graphs.
+    """
+    clusters = alignment.clusters
+    if clusters is None or alignment.diagnostics.graphs is None:
+        return alignment
+    ids = alignment.origins.select("id", "entity", "graph")
+    members = clusters.members.join(
+        ids, on=["entity", "graph"], how="left", maintain_order="left"
+    ).with_columns(entity=pl.coalesce("id", "entity"))
+    renamed = replace(clusters, members=members.drop("id"))
+    return replace(
+        alignment,
+        load=lambda name: renamed if name == "clusters" else getattr(alignment, name),
+    )
+
+
+def _refuse_shared_ids(alignment: Alignment) -> None:
+    """Raise an OutputError if several graphs have the same id: a database cannot tell which."""
+    if alignment.diagnostics.graphs is None:
+        return
+    shared = alignment.origins.filter(pl.col("id") != pl.col("entity"))["entity"]
+    if len(shared):
         raise OutputError(
-            f'several graphs have the id "{shortened(shared[0])}"; give each graph ids of its own, '
-            "or merge two of them: the runs of each two are in the folder pairs of the run"
+            f'several graphs have the id "{shortened(shared[0])}", by which a Cypher script finds '
+            "nodes; give each graph ids of its own, or merge to files"
         )
+
+
+def _qualified_ids(alignment: Alignment) -> list[str]:
+    """That ids which several graphs have are written with the name of their graph, if any are."""
+    if alignment.diagnostics.graphs is None:
+        return []
+    shared = alignment.origins.filter(pl.col("id") != pl.col("entity"))["entity"].unique()
+    count = int((~are_iris(shared) & ~are_blank(shared)).sum()) if len(shared) else 0
+    if not count:
+        return []
+    return [f"{count} ids that several graphs have, as they are (the name of the graph precedes)"]
 
 
 def _one_graph(
@@ -156,13 +197,16 @@ def _one_graph(
     columns = getattr(source.reading, "id", ())
     id_column = columns[0] if columns else "id"
     before = {"nodes_before": len(graph.nodes), "clusters": len(clusters)}
+    lost += _qualified_ids(alignment)
+    iris = shared_iris(alignment)
     if form == "records":
-        table, conflicts = cluster_records(graph, clusters, id_column=id_column)
+        table, conflicts = cluster_records(graph, clusters, id_column=id_column, iris=iris)
         merged = Merged(form=form, counts={"rows": len(table), **before}, not_held=tuple(lost))
         return _Content(
             write=lambda file: write_records(table, file, kind), conflicts=conflicts, merged=merged
         )
     unified = unify_clusters(graph, clusters, in_lists=form != "graphml")
+    unified = with_own_iris(unified, iris)
     counts = {"nodes": len(unified.graph.nodes), "edges": len(unified.graph.edges), **before}
     if form == "cypher":
         return _Content(
@@ -172,7 +216,8 @@ def _one_graph(
         )
     if form == "rdf":
         content = _rdf(alignment, kind, "left", compared=False)
-        merged = replace(content.merged, counts=counts)
+        lost_ids = (*content.merged.not_held, *_qualified_ids(alignment))
+        merged = replace(content.merged, counts=counts, not_held=lost_ids)
         return replace(content, conflicts=unified.conflicts if compared else None, merged=merged)
     return _Content(
         write=lambda *files: WRITERS[form](unified.graph, *files),

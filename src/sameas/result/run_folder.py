@@ -70,7 +70,7 @@ def write_run(alignment: Alignment, path: Path) -> None:
     tables |= {name: getattr(inputs, name) for name in TABLE_INPUTS}
     tables["gold"] = pair.gold
     if (clusters := alignment.clusters) is not None:
-        tables |= clusters.tables
+        tables |= {**clusters.tables, "cluster_changes": clusters.changes}
     if inputs.word_vectors is not None:
         words, vectors = inputs.word_vectors.words, inputs.word_vectors.vectors
         tables["word_vectors"] = _vector_table(words.rename("word"), vectors)
@@ -177,7 +177,8 @@ def _read_parts(path: Path, graphs: int) -> tuple[Alignment, ...] | None:
 def _read_clusters(path: Path) -> Clusters:
     """The clusters of a run in which duplicates were looked for."""
     members, summary, links = (read_table(path / f"{name}.parquet") for name in CLUSTER_SCHEMAS)
-    return Clusters(members, summary, links)
+    changes = read_if_there(path / "cluster_changes.parquet")
+    return Clusters(members, summary, links, changes)
 
 
 def _read_record(path: Path) -> tuple[dict[str, Any], Options, Diagnostics]:

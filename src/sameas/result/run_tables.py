@@ -15,7 +15,7 @@ from sameas.graph.matched import NAMING_SCHEMA
 from sameas.graph.property_tables import EDGE_PROPERTIES
 from sameas.graph.task import EARLIER_ENTITIES, EARLIER_PAIRS
 from sameas.result.alignment import SCHEMAS
-from sameas.result.clusters import CLUSTER_SCHEMAS
+from sameas.result.clusters import CLUSTER_CHANGES, CLUSTER_SCHEMAS
 from sameas.result.explanation.result import Reason
 from sameas.text.languages.support import LanguageSupport
 
@@ -32,6 +32,7 @@ TEXT_COLUMNS = {
 COLUMNS: dict[str, pl.Schema] = {
     **SCHEMAS,
     **CLUSTER_SCHEMAS,
+    "cluster_changes": CLUSTER_CHANGES,
     **{
         name: pl.Schema(dict.fromkeys(columns.split(), pl.String))
         for name, columns in TEXT_COLUMNS.items()
