@@ -186,7 +186,7 @@ def _read_record(path: Path) -> tuple[dict[str, Any], Options, Diagnostics]:
     file = path / "run.json"
     if not is_run(path):
         raise InputError(
-            path, "is not a run folder (no run.json in it); make one with: sameas align"
+            path, "is not a run folder (no run.json in it); make one with sameas align or dedupe"
         )
     with refusing(file, "is damaged", AGAIN):
         record: dict[str, Any] = json.loads(read_bytes(file))
