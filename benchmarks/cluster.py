@@ -51,8 +51,9 @@ from sameas.pipeline.memory import peak_memory
 
 TITLE = "On a cluster"
 FIGURES = ("parts", "cpu_seconds", "seconds", "sent", "shared", "returned")
-SLOWER, CEILING = 2.0, 2 * 2**30
-"""What was asked for: how many times slower than threads, and the memory of a worker."""
+SLOWER, CEILING, CLIENT, ROOM = 2.0, 2 * 2**30, 3000, 2**29
+"""What was asked for: how many times slower than threads, the memory of a worker, and the bytes an
+entity of the client, beyond what it takes whatever the size."""
 
 Settings = dict[str, Any]
 
@@ -298,6 +299,11 @@ def checks_of(record: Mapping[str, Any]) -> list[Check]:
         checks.append(Check(asked, f"{slower:.2f}", slower <= SLOWER))
         largest = min(most(run, "worker") for run in two)
         checks.append(Check("workers within 2 GiB", f"{gib(largest)} GiB", largest <= CEILING))
+    for name, run in runs.items():
+        if name != "threads":
+            each = (most(run, "client") - ROOM) / run["entities"]
+            asked = f"{name}: the client at most {CLIENT / 1000:g} KB an entity"
+            checks.append(Check(asked, f"{each / 1000:.1f} KB", each <= CLIENT))
     return checks
 
 

@@ -3,7 +3,7 @@
 ``python -m benchmarks.compare_duplicates DATA --peers PYTHON`` gives the graphs of DATA/graphs, and
 a graph of DBP15K with duplicates put in, to nodecanon and to neo4j-graphrag's fuzzy resolver, and
 the tables of DATA/records to splink. PYTHON is that of an environment with
-``benchmarks/peers-requirements.txt``. ``--people N`` adds a table of so many generated people.
+``benchmarks/peers-requirements.txt``. ``--people N`` adds tables of so many generated people.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import subprocess
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -99,11 +100,11 @@ def by_sameas(path: Path, scratch: Path, _: str) -> tuple[Clusters, float, float
     """The clusters of ``sameas dedupe`` with its defaults; seconds, CPU seconds, GiB."""
     out = scratch / "sameas.csv"
     finished = timed(sameas("dedupe", str(path), "-o", str(out), "--json"))
-    finished.values("sameas dedupe")
+    printed = finished.values("sameas dedupe")
     clusters: dict[str, list[str]] = defaultdict(list)
     for row in rows_of(out):
         clusters[row["cluster"]].append(row["entity"])
-    gib = finished.peak_bytes / 2**30
+    gib = printed["peak_memory_bytes"] / 2**30
     return list(clusters.values()), finished.seconds, finished.cpu_seconds, gib
 
 
@@ -120,8 +121,9 @@ def by_peer(
             raise TimeoutError(f"not ended after {limit:.0f} s")
         if finished.code:
             raise RuntimeError(finished.errors.strip()[-300:])
-        clusters = json.loads(out.read_text(encoding="utf8"))
-        return clusters, finished.seconds, finished.cpu_seconds, finished.peak_bytes / 2**30
+        read = json.loads(out.read_text(encoding="utf8"))
+        gib = read["peak_bytes"] / 2**30
+        return read["clusters"], finished.seconds, finished.cpu_seconds, gib
 
     return found
 
@@ -157,7 +159,7 @@ def versions(python: str) -> dict[str, str]:
 
 
 def cases(
-    data: Path, scratch: Path, python: str, *, people: int = 0, limit: float = 3600
+    data: Path, scratch: Path, python: str, *, people: Iterable[int] = (), limit: float = 3600
 ) -> dict[str, Callable[[], dict[str, Any]]]:
     """By name, what compares the tools on each graph and table that there is."""
     scratch.mkdir(parents=True, exist_ok=True)
@@ -181,19 +183,20 @@ def cases(
             path, gold = as_one_table(folder, scratch / f"{name}.csv")
         return compared(path, gold, TABLES, python, limit)
 
-    def of_people() -> dict[str, Any]:
-        make_people(people, scratch / "people")
-        gold = {row["id"]: row["cluster"] for row in rows_of(scratch / "people.gold.csv")}
-        return compared(scratch / "people.csv", gold, TABLES, python, limit)
+    def of_people(count: int) -> dict[str, Any]:
+        place = scratch / f"people_{count}"
+        make_people(count, place)
+        gold = {row["id"]: row["cluster"] for row in rows_of(place.with_suffix(".gold.csv"))}
+        return compared(place.with_suffix(".csv"), gold, TABLES, python, limit)
 
     every: dict[str, Callable[[], dict[str, Any]]] = {}
     for name in ("graphrag", "lightrag"):
-        every[name] = lambda name=name: of_graph(name)  # type: ignore[misc]
+        every[name] = partial(of_graph, name)
     for name in ("fake_1000", "cora", "febrl4", "fodors-zagats"):
-        every[name] = lambda name=name: of_table(name)  # type: ignore[misc]
+        every[name] = partial(of_table, name)
     every["dbp15k"] = of_dbp15k
-    if people:
-        every[f"{people:,} people"] = of_people
+    for count in people:
+        every[f"{count:,} people"] = partial(of_people, count)
     return every
 
 
@@ -202,7 +205,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("--peers", required=True, metavar="PYTHON")
-    parser.add_argument("--people", type=int, default=0)
+    parser.add_argument("--people", type=int, nargs="+", default=[], metavar="N")
     parser.add_argument("--limit", type=float, default=3600, help="seconds a peer may take")
     parser.add_argument("--only", nargs="+", default=None)
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "compared")

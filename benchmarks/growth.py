@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import tables
+from benchmarks import ladder, tables
 from benchmarks.duplicates import make_people
-from benchmarks.generate import parse_size, size_label
+from benchmarks.generate import OVERLAP, parse_size, size_label
 from benchmarks.processes import sameas, say, timed
 from benchmarks.tables import Check
 from experiments.rendering import Table, gib, table_of
@@ -39,6 +39,9 @@ Values = dict[str, Any]
 
 def made(kind: str, size: int, folder: Path) -> list[str]:
     """The input of a kind and size as words of the command line, made unless it is there."""
+    if kind == "folders":
+        drawn = {"noise": 0.02, "overlap": OVERLAP, "seed": 0, "hard": False}
+        return ["align", str(ladder.generated(folder, size, drawn))]
     name = f"{kind.lower().replace('-', '_')}_{size_label(size)}"
     place, mark = folder / name, folder / f"{name}.done"
     if not mark.exists():
@@ -47,15 +50,12 @@ def made(kind: str, size: int, folder: Path) -> list[str]:
         if kind == "records":
             make_people(size, place)
         else:
-            words = [str(size), str(place), "--noise=0.02", "--overlap=0.8", "--seed=0"]
-            words += ["--parts=1"] * (kind == "N-Triples")
+            words = [str(size), str(place), "--noise=0.02", f"--overlap={OVERLAP}", "--parts=1"]
             subprocess.run([sys.executable, "-m", "benchmarks.generate", *words], check=True)
         mark.touch()  # last: what lacks it is not complete
     if kind == "records":
         return ["dedupe", str(place.with_suffix(".csv"))]
-    if kind == "N-Triples":
-        return ["align", *(str(place / side) for side in ("left", "right"))]
-    return ["align", str(place)]
+    return ["align", *(str(place / side) for side in ("left", "right"))]
 
 
 def measure(kind: str, size: int, folder: Path) -> Values:

@@ -1,8 +1,9 @@
 """Duplicates as other tools find them; run by `compare_duplicates.py` with the Python of the peers.
 
-``peers.py TOOL FILE OUT`` writes the clusters of two or more to OUT as JSON: lists of ids. FILE is
-a CSV with a column ``id`` (splink), or JSON with ``nodes`` (id, name, type, description) and
-``edges`` (source, target, relation). This file needs nothing of sameas.
+``peers.py TOOL FILE OUT`` writes the clusters of two or more, as lists of ids, and the peak of its
+memory to OUT as JSON. FILE is a CSV with a column ``id`` (splink), or JSON with ``nodes`` (id,
+name, type, description) and ``edges`` (source, target, relation). This file needs nothing of
+sameas.
 """
 
 from __future__ import annotations
@@ -163,11 +164,23 @@ MOST_BYTES = 16 * 2**30
 TOOLS = {"splink": splink, "nodecanon": nodecanon, "neo4j-graphrag": neo4j}
 
 
+def peak_bytes() -> int:
+    """The most that this process had in memory.
+
+    What ``getrusage`` reports may be of the process that started this one.
+    """
+    status = Path("/proc/self/status").read_text(encoding="utf8")
+    peak = next(line for line in status.splitlines() if line.startswith("VmHWM"))
+    return int(peak.split()[1]) * 1024
+
+
 def main() -> None:
     """Run one tool."""
     tool, path, out = sys.argv[1:]
     resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
-    Path(out).write_text(json.dumps(TOOLS[tool](Path(path))), encoding="utf8")
+    clusters = TOOLS[tool](Path(path))
+    found = {"clusters": clusters, "peak_bytes": peak_bytes()}
+    Path(out).write_text(json.dumps(found), encoding="utf8")
 
 
 if __name__ == "__main__":

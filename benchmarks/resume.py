@@ -4,11 +4,14 @@ Run it from the root of the repository, on a pair that takes minutes::
 
     python -m benchmarks.generate 100k /tmp/100k --noise 0.02
     python -m benchmarks.resume /tmp/100k --folder /tmp/resume
+    python -m benchmarks.resume /tmp/1M --folder /tmp/resume --one-run --options "--memory 20G"
 
 A run that is to be killed is ``sameas align`` with another display of its progress, which writes
 each step to a file; it is killed when a phase has lasted for half the time it took in the unharmed
 run. Results are kept after each case; run again with the same folder, it goes on with the cases
-that are missing.
+that are missing. With ``--one-run``, one run is killed in all its phases, one after the other: each
+time the command is given again it goes on, and is killed in the next phase. That takes little more
+than two runs.
 """
 
 from __future__ import annotations
@@ -70,17 +73,20 @@ def tried(given: Namespace, phase: str, how: str, usual: float) -> dict[str, Any
     if killed is None:
         say(f"{phase} is over too soon ({usual:.3f} s) to be interrupted")
         return None
+    again = finished(given, f"{how} in {phase}")
+    return {"phase": phase, "signal": how, **killed, **again}
+
+
+def finished(given: Namespace, after: str) -> dict[str, Any]:
+    """What the run that is left alone after others gives, beside the unharmed one."""
     out, reference = given.folder / "run", given.folder / "reference"
     again = timed(sameas(*align_words(given.pair, out, f"{given.options} --json")))
-    second = again.values(f"the run after {how} in {phase}")
+    second = again.values(f"the run after {after}")
     same = {
         file.stem: file.read_bytes() == (out / file.name).read_bytes()
         for file in reference.glob("*.parquet")
     }
     return {
-        "phase": phase,
-        "signal": how,
-        **killed,
         "resumed": second["resumed"],
         "second_seconds": second["total_seconds"],
         "left_over": [rest.name for rest in left_over(out)],
@@ -89,11 +95,36 @@ def tried(given: Namespace, phase: str, how: str, usual: float) -> dict[str, Any
     }
 
 
-def _killed(given: Namespace, phase: str, how: str, after: float) -> dict[str, Any] | None:
-    """What a killed run leaves behind; None if it could not be killed in that phase."""
-    out, steps = given.folder / "run", given.folder / "steps"
+def killed_throughout(given: Namespace, usual: Mapping[str, float]) -> dict[str, dict[str, Any]]:
+    """One run that is killed in each of its phases and goes on each time, with what it gives.
+
+    A phase that is over too soon is left out: the run is done, or beyond it, when it is noticed.
+    """
+    forget(given)
+    cases = {}
+    for phase in usual:
+        how = given.signals[-1]
+        say(f"{how} in {phase}")
+        if killed := _killed(given, phase, how, usual[phase] / 2, afresh=False):
+            cases[f"{phase} {how}"] = {"phase": phase, "signal": how, **killed}
+    again = finished(given, "all of them")
+    return {name: {**case, **again} for name, case in cases.items()}
+
+
+def forget(given: Namespace) -> None:
+    """Remove the output of a run, and what an interrupted one has kept."""
+    out = given.folder / "run"
     for rest in (out, *left_over(out)):
         shutil.rmtree(rest, ignore_errors=True)
+
+
+def _killed(
+    given: Namespace, phase: str, how: str, after: float, *, afresh: bool = True
+) -> dict[str, Any] | None:
+    """What a killed run leaves behind; None if it could not be killed in that phase."""
+    out, steps = given.folder / "run", given.folder / "steps"
+    if afresh:
+        forget(given)
     steps.write_text("")
     words = align_words(given.pair, out, given.options)
     begin, since = time.perf_counter(), None
@@ -157,6 +188,10 @@ def interrupt_all(given: Namespace) -> dict[str, Any]:
         kept = {name: found[name] for name in ("total_seconds", "seconds", "links", "form")}
         record = {"machine": machine(), "settings": settings, "reference": kept, "cases": {}}
     usual = record["reference"]["seconds"]
+    if given.one_run:
+        record["cases"] = killed_throughout(given, usual)
+        tables.save(given.results, record)
+        return record
     for phase in given.phases or usual:
         if phase not in usual:
             sys.exit(f"{phase} is no phase of this run; its phases are {', '.join(usual)}")
@@ -194,11 +229,12 @@ def checks_of(record: Mapping[str, Any]) -> list[Check]:
     cases = list(record["cases"].values())
     same = sum(case["same_links"] for case in cases)
     clean = sum(case["output"] in ("none", "whole") and not case["left_over"] for case in cases)
-    wanted = {(phase, name) for phase in record["reference"]["seconds"] for name in SIGNALS}
+    phases, signals = record["reference"]["seconds"], {case["signal"] for case in cases}
+    wanted = {(phase, name) for phase in phases for name in signals}
     done = wanted & {(case["phase"], case["signal"]) for case in cases}
     return [
         Check(
-            "every phase interrupted by SIGINT and by SIGKILL",
+            f"every phase interrupted by {' and by '.join(sorted(signals))}",
             f"{len(done)} of {len(wanted)}",
             done == wanted,
         ),
@@ -216,6 +252,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add("--options", default=OPTIONS, help=f'options of sameas align ["{OPTIONS}"]')
     add("--phases", nargs="+", default=(), help="only these [all]")
     add("--signals", nargs="+", choices=SIGNALS, default=SIGNALS, help="only these [both]")
+    add("--one-run", action="store_true", help="kill one run in all phases, by the last signal")
     add("--again", action="store_true", help="run cases anew that are known")
     options = parser.parse_args(arguments)
     tables.keep("resume", options.results, interrupt_all(options))

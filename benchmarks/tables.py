@@ -1,8 +1,4 @@
-"""Results of the benchmarks: kept as JSON, shown as tables, collected in RESULTS.md.
-
-Run it from the root of the repository once the benchmarks have been run::
-
-    python -m benchmarks.tables
+"""Results of the benchmarks: kept as JSON, shown as tables.
 
 Each benchmark has a TITLE and turns its record into tables (``tables_of``) and into what was asked
 for (``checks_of``).
@@ -13,7 +9,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,10 +18,6 @@ from experiments.store import machine
 from sameas.compute.atomic import replacing_file
 
 RESULTS = Path(__file__).parent / "results"
-BENCHMARKS = (
-    *("speed", "solver", "ladder", "places", "memory", "resume", "reading", "cluster"),
-    *("next_week", "growth", "profile"),
-)
 GIB = 2**30
 
 Record = Mapping[str, Any]
@@ -118,10 +110,10 @@ def report(name: str, record: Record) -> str:
     return render("report.md", "Results", [], [section_of(name, record)])
 
 
-def section_of(name: str, record: Record, *plots: Plot) -> Section:
-    """The results of a benchmark: its tables, its plots, and what was asked for."""
+def section_of(name: str, record: Record) -> Section:
+    """The results of a benchmark: its tables, and what was asked for."""
     module, about = importlib.import_module(f"benchmarks.{name}"), record["machine"]
-    parts: list[Table | Plot] = [*module.tables_of(record), *plots]
+    parts: list[Table | Plot] = [*module.tables_of(record)]
     checks: list[Check] = module.checks_of(record)
     if rows := [(asked, found, "met" if met else "NOT met") for asked, found, met in checks]:
         parts.append(table_of("What was asked for", ("asked for", "found", ""), rows))
@@ -131,36 +123,3 @@ def section_of(name: str, record: Record, *plots: Plot) -> Section:
         f"{about['system']}; Python {about['python']}, {versions}."
     )
     return Section(module.TITLE, machine, parts)
-
-
-def results_page(folder: Path) -> str:
-    """All results that are there, as Markdown."""
-    sections = []
-    for name in BENCHMARKS:
-        title = importlib.import_module(f"benchmarks.{name}").TITLE
-        for file in sorted(folder.glob(f"{name}*.json")):
-            drawn = file.with_suffix(".svg").exists()
-            plots = [Plot(f"{folder.name}/{file.stem}", title)] * drawn
-            sections.append(section_of(name, load(file), *plots))
-    text = "Made by `python -m benchmarks.tables` from `results/`."
-    return render("report.md", "Results", [text], sections)
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Write RESULTS.md."""
-    parser = argparse.ArgumentParser(
-        description="Collect the results of the benchmarks in one Markdown file.",
-        epilog="example: python -m benchmarks.tables",
-    )
-    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the JSON files")
-    parser.add_argument("--out", type=Path, help="where to [RESULTS.md beside that folder]")
-    options = parser.parse_args(arguments)
-    if not any(options.results.glob("*.json")):
-        parser.error(f"{options.results} has no results; run the benchmarks first")
-    out = options.out or options.results.parent / "RESULTS.md"
-    out.write_text(results_page(options.results), encoding="utf8")
-    print(f"Written to {out}.")
-
-
-if __name__ == "__main__":
-    main()

@@ -12,15 +12,17 @@ from statistics import fmean
 from types import ModuleType
 from typing import Any
 
-from benchmarks import cluster, growth, ladder, memory, profile, reading, solver, speed, tables
+from benchmarks import tables
 from benchmarks.decisions.audited import audit_page
 from experiments.experiments import ERRORS, SEEDS
 from experiments.figures import DATASETS, published, title
 from experiments.plots import Panel, draw
-from experiments.rendering import NOTHING, Bold, Table, count, gib, score, table_of
+from experiments.rendering import NOTHING, count, score
 from experiments.report import specification
 from figures.filling import Block
+from figures.markdown import fenced, table
 from figures.results import ROOT, Results, Values
+from figures.scale import SCALE
 from sameas.options import tuning
 
 THIRTEEN = (
@@ -30,33 +32,11 @@ THIRTEEN = (
 )
 """The pairs that the choices in the method were made with."""
 METHODS = {"best": "**`best`**", "PARIS": "PARIS", "equal labels": "equal labels"}
-FENCE = "```"
-
-
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join(f"| {' | '.join(cells)} |".replace("|  |", "| |") for cells in lines)
-
-
-def shown(made: Table) -> str:
-    """A table of a benchmark in Markdown, under its caption."""
-    rows = [
-        [f"**{cell}**" if isinstance(cell, Bold) else cell for cell in row]
-        for group in made.groups
-        for row in group
-    ]
-    return f"*{made.caption}*\n\n{table(made.header, rows)}"
 
 
 def scores(values: Values, *names: str) -> str:
     """Some scores of a case with slashes between them."""
     return " / ".join(score(values.get(name)) for name in names)
-
-
-def fenced(text: str) -> str:
-    """Text as a command prints it."""
-    return f"{FENCE}text\n{text.strip(chr(10))}\n{FENCE}"
 
 
 # Benchmark datasets
@@ -306,34 +286,6 @@ def summary_of_speed(results: Results) -> list[list[str]]:
     return rows
 
 
-def of_benchmark(name: str, module: Any, case: str) -> Block:
-    """The tables of a benchmark."""
-
-    def block(results: Results) -> str:
-        values = results.get(name, case)
-        if not values:
-            return results.origin(name)
-        made = [shown(each) for each in module.tables_of(values)]
-        return "\n\n".join([*made, results.origin(name, cases=[case])])
-
-    return block
-
-
-def ladder_table(results: Results) -> str:
-    """Time, memory and scores of generated pairs."""
-    runs = {**results["ladder"], **results["ladder-long"]}
-    columns: tables.Columns = {
-        "total_seconds": ("seconds", tables.seconds),
-        "cpu_seconds": ("CPU seconds", tables.seconds),
-        "peak_memory_bytes": ("peak GiB", gib),
-        **{name: (header, score) for name, header in ladder.SCORES.items()},
-    }
-    made = tables.rows_of("Generated pairs, `best`", runs, columns, first="entities a side")
-    phases = tables.phase_rows({name: run["seconds"] for name, run in runs.items()})
-    by_phase = table_of("Seconds by phase", ["phase", *runs], phases)
-    return f"{shown(made)}\n\n{shown(by_phase)}\n\n{results.origin('ladder', 'ladder-long')}"
-
-
 def serving(results: Results) -> str:
     """How good and how fast the reconciliation service is."""
     values = results.get("serving", "srprs/fr_en")
@@ -347,78 +299,6 @@ def serving(results: Results) -> str:
         f"A query takes {values['server_cpu_milliseconds_a_query']:.1f} ms of one core "
         f"(`python -m benchmarks.reconciling`). {results.origin('serving')}"
     )
-
-
-def growth_tables(results: Results) -> str:
-    """How time and memory grow with size."""
-    made = [shown(each) for each in growth.tables_of({"cases": results["growth"]})]
-    return "\n\n".join([*made, results.origin("growth")])
-
-
-def profile_tables(results: Results) -> str:
-    """Where a run spends its time, and what is alive at its peaks."""
-    parts = []
-    for case, values in results["profile"].items():
-        chosen = slice(2, None) if case.endswith("alive") else slice(2)
-        parts += [shown(each) for each in profile.tables_of(values)[chosen]]
-    return "\n\n".join([*parts, results.origin("profile")])
-
-
-MACHINES = {
-    16 * 2**k: f"r7i.{name}"
-    for k, name in enumerate(("large", "xlarge", "2xlarge", "4xlarge", "8xlarge", "16xlarge"))
-} | {768: "r7i.24xlarge", 1536: "r7i.48xlarge"}
-"""Machines of Amazon EC2 by their memory in GiB."""
-DOLLARS = 0.1323 / 16
-"""For a GiB and an hour of these machines (on demand, us-east-1)."""
-
-
-def larger(results: Results) -> str:
-    """What larger graphs would take, from the largest run of each kind that was made."""
-    runs = {"threads": results["ladder-long"].get("3M") or results["ladder-long"].get("1M", {})}
-    for values in results["cluster"].values():
-        for run in values["runs"].values():
-            peaks = run["peak_memory_bytes"]
-            if "client" in peaks and run.get("entities"):
-                taken = {"size": run["entities"], "total_seconds": run["total_seconds"]}
-                runs["client of a cluster"] = {**taken, "peak_memory_bytes": peaks["client"]}
-    rows = []
-    for name, run in runs.items():
-        if not run:
-            continue
-        each = run["peak_memory_bytes"] / run["size"]
-        for size in (10**7, 10**8):
-            needed = each * size / 2**30
-            fitting = next((n for n in MACHINES if n >= needed), None)
-            hours = run["total_seconds"] * (size / run["size"]) ** growth.MOST / 3600
-            machine = "none of them" if fitting is None else MACHINES[fitting]
-            money = NOTHING if fitting is None else f"{hours * fitting * DOLLARS:,.0f}"
-            shown_hours = f"{hours:,.1f}"
-            rows.append(
-                [
-                    name,
-                    count(size),
-                    f"{each / 1000:.1f}",
-                    f"{needed:,.0f}",
-                    shown_hours,
-                    machine,
-                    money,
-                ]
-            )
-    header = ["run", "entities a side", "KB an entity", "GiB", "hours", "EC2 machine", "US dollars"]
-    caption = f"From the largest run that was made, growing with size^{growth.MOST}"
-    made = shown(table_of(caption, header, rows))
-    return f"{made}\n\n{results.origin('ladder-long', 'cluster')}"
-
-
-def cluster_tables(results: Results) -> str:
-    """What each function costs on a cluster."""
-    parts = []
-    for case, values in results["cluster"].items():
-        parts += [shown(each) for each in cluster.tables_of(values) if any(each.groups)]
-        checks = cluster.checks_of(values) if len(values["runs"]) > 1 else []
-        parts.append("\n".join(f"- {case}: {each.asked}: {each.found}." for each in checks))
-    return "\n\n".join([*filter(None, parts), results.origin("cluster")])
 
 
 # The audit
@@ -637,6 +517,7 @@ def numbers_of_tuning(results: Results) -> str:
 
 
 BLOCKS: Mapping[str, Block] = {
+    **SCALE,
     "quality": quality,
     "calibration": calibration,
     "real": real,
@@ -644,16 +525,7 @@ BLOCKS: Mapping[str, Block] = {
     "duplicates": duplicates,
     "peers": peers,
     "summary": summary,
-    "speed": of_benchmark("speed", speed, "dbp15k/zh_en"),
-    "solver": of_benchmark("solver", solver, "dbp15k/zh_en"),
-    "memory": of_benchmark("memory", memory, "dbp15k/zh_en"),
-    "reading": of_benchmark("reading", reading, "1,000,000"),
-    "ladder": ladder_table,
     "serving": serving,
-    "growth": growth_tables,
-    "profile": profile_tables,
-    "cluster": cluster_tables,
-    "larger": larger,
     "audit-table": audit_table,
     "audit-bins": audit_bins,
     "audit-bench": audit_bench,

@@ -16,7 +16,7 @@ BEGIN = re.compile(r"^<!-- figures: ", re.M)
 BLOCK = re.compile(
     r"^(<!-- figures: ([\w-]+) -->)\n(.*?)^(<!-- end -->)$", re.DOTALL | re.MULTILINE
 )
-PAGES = ("*.md", "docs/**/*.md")
+PAGES = ("*.md", "docs/**/*.md", "benchmarks/*.md")
 
 Block = Callable[[Results], str]
 

@@ -22,6 +22,7 @@ from benchmarks import cluster, compare_duplicates, growth, ladder, reconciling
 from benchmarks.decisions.audited import said_and_true
 from benchmarks.decisions.dump import dump_task
 from benchmarks.decisions.tasks import Made, bench_tasks
+from benchmarks.duplicates import make_graph
 from benchmarks.generate import HARD_OVERLAP, OVERLAP, parse_size
 from experiments import experiments
 from experiments.datasets import Dataset
@@ -207,26 +208,37 @@ def records(places: Places) -> Iterator[Case]:
 
 
 def duplicates(places: Places) -> Iterator[Case]:
-    """One table with duplicates, the file as it is: DATA/records/NAME."""
+    """One table with duplicates, the file as it is (DATA/records/NAME); graphs with some put in."""
 
-    def measure(folder: Path) -> Values:
+    def judged(table: Path, gold: Path) -> Values:
         with tempfile.TemporaryDirectory() as place:
             out = str(Path(place) / "clusters.csv")
-            printed("dedupe", str(folder / "table.csv"), "-o", out)
-            judged = printed("evaluate", out, str(folder / "gold.csv"), "--json")
-        values: Values = json.loads(judged)
+            printed("dedupe", str(table), "-o", out)
+            values: Values = json.loads(printed("evaluate", out, str(gold), "--json"))
         kept = ("pairwise_precision", "pairwise_recall", "pairwise_f1", "cluster_f1")
         return {key: values[key] for key in kept}
 
+    def put_in(folder: Path) -> Values:
+        with tempfile.TemporaryDirectory() as place:
+            graph = Path(place) / "graph"
+            make_graph(folder, graph, 0.05)
+            return judged(graph.with_suffix(".nt"), graph.with_suffix(".gold.csv"))
+
     for folder in sorted(places.data.glob("records/*")):
         if (folder / "table.csv").is_file():
-            yield folder.name, partial(measure, folder)
+            yield folder.name, partial(judged, folder / "table.csv", folder / "gold.csv")
+    for dataset in places.paper():
+        if dataset.key.startswith("dbp15k"):
+            name = f"English graph of DBP15K {dataset.folder.name.replace('_', '-')}, 5% put in"
+            yield name, partial(put_in, dataset.folder)
 
 
 def peers(places: Places) -> Iterator[Case]:
     """Duplicates found by others, if the variable SAMEAS_PEERS names a Python that has them."""
     if python := os.environ.get("SAMEAS_PEERS"):
-        every = compare_duplicates.cases(places.data, places.scratch, python)
+        every = compare_duplicates.cases(
+            places.data, places.scratch, python, people=(100_000, 1_000_000), limit=900
+        )
         yield from every.items()
         yield "versions", lambda: dict(compare_duplicates.versions(python))
 
@@ -341,7 +353,7 @@ def growing(*sizes: str) -> Any:
     """Cases: each kind of input in these sizes."""
 
     def cases(places: Places) -> Iterator[Case]:
-        for kind in growth.KINDS:
+        for kind in ("N-Triples", "records"):  # folders are those of the ladder
             for size in sizes:
                 measure = partial(growth.measure, kind, parse_size(size), places.scratch)
                 yield f"{kind} {size}", measure
@@ -349,8 +361,8 @@ def growing(*sizes: str) -> Any:
     return cases
 
 
-def profiles(*sizes: str) -> Any:
-    """Cases: where a run on a generated pair spends its time, and what is alive at its peaks."""
+def profiles(*names: str) -> Any:
+    """Cases: where runs on generated pairs spend their time, and what is alive at their peaks."""
 
     def measure(name: str, places: Places) -> Values:
         size = name.removesuffix(", alive")
@@ -358,11 +370,22 @@ def profiles(*sizes: str) -> Any:
         return by_script("profile", pair, *(["--alive"] * (name != size)))
 
     def cases(places: Places) -> Iterator[Case]:
-        for size in sizes:
-            for name in (size, f"{size}, alive"):
-                yield name, partial(measure, name, places)
+        for name in names:
+            yield name, partial(measure, name, places)
 
     return cases
+
+
+def killed(places: Places) -> Iterator[Case]:
+    """Cases: a run on a generated pair that is killed in each of its phases."""
+
+    def measure(size: str) -> Values:
+        pair = growth.made("folders", parse_size(size), places.scratch)[1]
+        options = ["--options", "--memory 20G --languages none", "--signals", "SIGKILL"]
+        folder = ["--folder", str(places.scratch / f"resume_{size}")]
+        return by_script("resume", pair, "--one-run", *options, *folder)
+
+    yield "1M", partial(measure, "1M")
 
 
 def lines(size: int) -> Any:
@@ -372,6 +395,11 @@ def lines(size: int) -> Any:
         yield f"{size:,}", partial(by_script, "reading", "--size", str(size))
 
     return cases
+
+
+def starting(places: Places) -> Iterator[Case]:
+    """Cases: the first command after installation, and the smallest ones."""
+    yield "startup", partial(by_script, "startup")
 
 
 def serving(places: Places) -> Iterator[Case]:
@@ -437,19 +465,22 @@ PARTS = (
     Part("both", both_names, 0.5),
     Part("real", real, 4),
     Part("records", records, 0.5),
-    Part("duplicates", duplicates, 0.5),
+    Part("duplicates", duplicates, 1.5, code=BENCHMARKED),
     Part("territories", territories, 2),
     Part("speed", of_one("speed"), 5, code=BENCHMARKED),
     Part("solver", of_one("solver"), 3, code=BENCHMARKED),
     Part("memory", of_one("memory", "--ceilings", "1G", "4G"), 0.5, code=BENCHMARKED),
     Part("reading", lines(10**6), 0.5, code=BENCHMARKED),
-    Part("ladder", rungs("15k", "100k", "hard 100k"), 4, code=BENCHMARKED),
+    Part("startup", starting, 0.5, code=BENCHMARKED),
+    Part("next_week", of_one("next_week", "--repeat", "3"), 2, code=BENCHMARKED),
+    Part("ladder", rungs("10k", "30k", "100k", "300k", "hard 100k"), 6, code=BENCHMARKED),
     Part("serving", serving, 1, code=BENCHMARKED, without=("sameas/cli/*", "sameas/web/review/*")),
     Part("ladder-long", rungs("1M", "3M"), 50, long=True, code=BENCHMARKED),
     Part("audit", audited, 8, long=True, code=BENCHMARKED),
     Part("peers", peers, 60, long=True, code=BENCHMARKED),
     Part("growth", growing(*growth.SIZES), 45, long=True, code=BENCHMARKED),
-    Part("profile", profiles("1M"), 30, long=True, code=BENCHMARKED),
+    Part("profile", profiles("1M", "100k, alive"), 15, long=True, code=BENCHMARKED),
+    Part("resume", killed, 25, long=True, code=BENCHMARKED),
     Part("cluster", on_cluster, 120, long=True, code=BENCHMARKED),
     Part("report", report, 90, long=True),
     Part("large", large, 60, long=True),

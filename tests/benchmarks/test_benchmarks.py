@@ -17,10 +17,10 @@ from folders import dbp15k
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 NAMES = (
-    *("tables", "speed", "solver", "ladder", "memory", "resume", "reading", "reconciling"),
+    *("startup", "speed", "solver", "ladder", "memory", "resume", "reading", "reconciling"),
     *("places", "cluster", "silent_clients", "next_week"),
 )
-MODULES = (*NAMES, "processes", "generate")
+MODULES = (*NAMES, "processes", "generate", "tables")
 SIZES = {"300": 300, "600": 600}
 
 
@@ -260,6 +260,17 @@ def test_a_killed_run_is_run_again(scripts, ladder, tmp_path, capsys):
     assert case["same_tables"]
 
 
+@pytest.mark.slow
+def test_one_run_is_killed_in_all_its_phases(scripts, ladder, tmp_path):
+    file = tmp_path / "resume.json"
+    words = ["--one-run", "--signals", "SIGKILL", "--options=--preset paper"]
+    places = ["--folder", str(tmp_path / "runs"), "--results", str(file)]
+    scripts.resume.main([str(ladder / "600"), *words, *places])
+    cases = record_of(file)["cases"]
+    assert "reading SIGKILL" in cases
+    assert all(case["same_tables"] and case["exit_code"] == -9 for case in cases.values())
+
+
 @pytest.fixture
 def yardstick(tmp_path):
     file = tmp_path / "yardstick.py"
@@ -304,26 +315,18 @@ def test_a_command_that_fails_ends_the_benchmark(scripts, tmp_path):
         scripts.processes.align(tmp_path / "nowhere", tmp_path / "run", "--preset paper")
 
 
-def test_all_results_are_put_on_one_page(scripts, ladder, tmp_path, capsys):
-    folder = tmp_path / "results"
-    shutil.copytree(ladder / "results", folder)
-    scripts.tables.main(["--results", str(folder)])
-    text = (tmp_path / "RESULTS.md").read_text(encoding="utf8")
-    assert "## The scale ladder" in text
-    assert "![The scale ladder](results/ladder.svg)" in text
-    assert "| 300 | " in text
-    assert "Python" in text
-    header, marks, *rows = (line for line in text.splitlines() if line.startswith("|"))
-    assert header.count("|") == marks.count("|") == rows[0].count("|")
-    before = text
-    scripts.tables.main(["--results", str(folder)])
-    assert (tmp_path / "RESULTS.md").read_text(encoding="utf8") == before
-
-
-def test_no_results_are_no_page(scripts, tmp_path, capsys):
-    with pytest.raises(SystemExit):
-        scripts.tables.main(["--results", str(tmp_path)])
-    assert "run the benchmarks first" in capsys.readouterr().err
+def test_the_first_minute_is_timed(scripts, tmp_path, monkeypatch, capsys):
+    commands = scripts.startup.commands(tmp_path)
+    monkeypatch.setattr(
+        scripts.startup, "commands", lambda folder: {key: ["--version"] for key in commands}
+    )
+    results = tmp_path / "startup.json"
+    scripts.startup.main(["--repeat", "1", "--results", str(results)])
+    record = record_of(results)
+    assert list(record["runs"]) == ["first demo", "second demo", "version", "ten entities"]
+    assert all(run["seconds"] > 0 for run in record["runs"].values())
+    assert "first demo: at most 12 s" in capsys.readouterr().out
+    assert len((tmp_path / "left.csv").read_text().splitlines()) == 11
 
 
 def test_what_was_not_met_is_said(scripts):
