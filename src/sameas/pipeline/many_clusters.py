@@ -53,11 +53,12 @@ def clustered(
     options, tuning = parts[0].alignment.options, parts[0].alignment.tuning
     pairs = _scored_pairs(union, parts, tuning)
     together, apart = _known_together(union, inputs, parts), _known_apart(union, inputs, parts)
+    one_each = all(options.single)
     clustering = average_linkage(
-        pairs.apart(apart, tuning.refinement.seed),
-        absent=tuning.many.against,
+        (pairs.likely() if one_each else pairs).apart(apart, tuning.refinement.seed),
+        absent=0.0 if one_each else tuning.many.against,
         together=together,
-        groups=union.origin if all(options.single) else None,
+        groups=union.origin if one_each else None,
     )
     _tell_contradictions(union, clustering, apart)
     names = pl.Series(called).gather(union.origin)
@@ -105,8 +106,9 @@ def _positions(union: Union, number: int, entities: pl.Series) -> Positions:
 def _scored_pairs(union: Union, parts: Sequence[Part], tuning: Tuning) -> ScoredPairs:
     """The pairs of all parts; only a link speaks for two entities.
 
-    Other candidates count against them, or not at all: the assignment of their two graphs has
-    decided that their score is not enough, or that others have a better one.
+    Where a cluster has one member of each graph, other candidates say nothing: a link may have been
+    missed, and an entity that has a better partner is kept apart by that one. Else they count
+    against two entities, or a chain of links would make one cluster.
     """
     columns = [pl.DataFrame(schema={"left": pl.Int64, "right": pl.Int64, "score": pl.Float64})]
     for part in parts:
