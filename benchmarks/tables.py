@@ -24,7 +24,7 @@ from sameas.compute.atomic import replacing_file
 RESULTS = Path(__file__).parent / "results"
 BENCHMARKS = (
     *("speed", "solver", "ladder", "places", "memory", "resume", "reading", "cluster"),
-    *("next_week", "growth", "profile"),
+    *("next_week", "many", "growth", "profile"),
 )
 GIB = 2**30
 
