@@ -51,11 +51,12 @@ def clustered(
     ``graph`` is the union as it is matched.
     """
     options, tuning = parts[0].alignment.options, parts[0].alignment.tuning
-    pairs = _scored_pairs(union, parts, tuning)
+    table = _pair_table(union, parts, tuning)
+    pairs, weighed = (_scored(union, table, column) for column in ("score", "weight"))
     together, apart = _known_together(union, inputs, parts), _known_apart(union, inputs, parts)
     one_each = all(options.single)
     clustering = average_linkage(
-        (pairs.likely() if one_each else pairs).apart(apart, tuning.refinement.seed),
+        (weighed.likely() if one_each else weighed).apart(apart, tuning.refinement.seed),
         absent=0.0 if one_each else tuning.many.against,
         together=together,
         groups=union.origin if one_each else None,
@@ -103,30 +104,44 @@ def _positions(union: Union, number: int, entities: pl.Series) -> Positions:
     return np.where(found < 0, -1, found + start)
 
 
-def _scored_pairs(union: Union, parts: Sequence[Part], tuning: Tuning) -> ScoredPairs:
-    """The pairs of all parts; only a link speaks for two entities.
+def _pair_table(union: Union, parts: Sequence[Part], tuning: Tuning) -> pl.DataFrame:
+    """left, right, score, weight: the pairs of all parts by position.
+
+    Only a link speaks for two entities. Its score is the surer of its log-odds and its confidence.
+    Its weight, by which clusters are joined, follows from the log-odds alone: ln(1 + e^score) is
+    above zero, and tells links apart that are all nearly certain.
 
     Where a cluster has one member of each graph, other candidates say nothing: a link may have been
     missed, and an entity that has a better partner is kept apart by that one. Else they count
     against two entities, or a chain of links would make one cluster.
     """
-    columns = [pl.DataFrame(schema={"left": pl.Int64, "right": pl.Int64, "score": pl.Float64})]
+    columns = ("score", "weight")
+    schema = {**dict.fromkeys(PAIR, pl.Int64), **dict.fromkeys(columns, pl.Float64)}
+    tables = [pl.DataFrame(schema=schema)]
+    limit = tuning.open.clip
     for part in parts:
         alignment = part.alignment
-        rest = alignment.candidates.select(*PAIR, "score")
-        links = alignment.links.select(*PAIR, score=pl.max_horizontal("score", _log_odds()))
-        others = rest.join(links, on=PAIR, how="anti")
-        others = others.with_columns(pl.col("score").clip(tuning.many.against, 0.0))
+        score = pl.col("score").clip(-limit, limit)
+        links = alignment.links.select(
+            *PAIR, score=pl.max_horizontal(score, _log_odds()), weight=score.exp().log1p()
+        )
+        score = pl.col("score").clip(tuning.many.against, 0.0)
+        others = alignment.candidates.join(links, on=PAIR, how="anti").select(
+            *PAIR, score=score, weight=score
+        )
         every = pl.concat([links, others])
         ends = {
             side: _positions(union, number, every[side])
             for side, number in zip(PAIR, part.numbers, strict=True)
         }
-        columns.append(every.with_columns(**{side: pl.Series(p) for side, p in ends.items()}))
-    table, limit = pl.concat(columns), tuning.open.clip
-    table = table.filter(pl.col("left") >= 0, pl.col("right") >= 0)
-    left, right, score = (table[name].to_numpy() for name in (*PAIR, "score"))
-    return ScoredPairs(len(union.ids), left, right, np.clip(score, -limit, limit))
+        tables.append(every.with_columns(**{side: pl.Series(p) for side, p in ends.items()}))
+    return pl.concat(tables).filter(pl.col("left") >= 0, pl.col("right") >= 0)
+
+
+def _scored(union: Union, table: pl.DataFrame, column: str) -> ScoredPairs:
+    """The pairs with one of their figures."""
+    left, right, figures = (table[name].to_numpy() for name in (*PAIR, column))
+    return ScoredPairs(len(union.ids), left, right, figures)
 
 
 def _log_odds() -> pl.Expr:
