@@ -244,6 +244,20 @@ def test_an_iri_that_several_graphs_have_stays_one(tmp_path):
     assert len(nodes) == 5
 
 
+def test_terms_of_vocabularies_are_in_no_cluster(tmp_path):
+    owl, label = "http://www.w3.org/2002/07/owl#", "http://www.w3.org/2000/01/rdf-schema#label"
+    kind = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+    for file in "abc":
+        lines = [f"<{owl}Class> {kind} <{owl}Class> ."]
+        for n, name in enumerate(("heart", "liver", "kidney", "spleen")):
+            iri = f"<http://{file}.org/{n}>"
+            lines += [f"{iri} {kind} <{owl}Class> .", f'{iri} <{label}> "{name}" .']
+        (tmp_path / f"{file}.nt").write_text("\n".join(lines) + "\n")
+    aligned = sameas.align(*(str(tmp_path / f"{file}.nt") for file in "abc"), no_audit=True)
+    assert len(aligned.clusters) == 4
+    assert not aligned.clusters.members["entity"].str.starts_with(owl).any()
+
+
 def test_what_makes_no_sense_is_refused(graphs, tmp_path):
     (left, right, _), gold = graphs
     triples = [("a", "r", "b"), ("b", "r", "c")]

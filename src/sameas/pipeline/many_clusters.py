@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from sameas.assignment.clustering import Clustering, ScoredPairs, average_linkage
-from sameas.compute.arrays import Positions
+from sameas.compute.arrays import Mask, Positions
 from sameas.errors import shortened
 from sameas.graph.graph import positions_of
 from sameas.graph.iri import are_iris
@@ -151,13 +151,27 @@ def _log_odds() -> pl.Expr:
 
 
 def _known_together(union: Union, inputs: Inputs, parts: Sequence[Part]) -> Positions:
-    """Pairs that are the same whatever their score: equal IRIs of different graphs, and seeds."""
+    """Pairs that are the same whatever their score: equal IRIs of different graphs, and seeds.
+
+    Terms of vocabularies, such as owl:Class, are the same too, but nothing that is to be linked.
+    """
     places = pl.DataFrame({"id": union.ids, "place": np.arange(len(union.ids))})
-    shared = places.filter(pl.col("id").is_duplicated() & are_iris(union.ids))
+    places = places.filter(pl.Series(_linkable(union, parts)) & are_iris(union.ids))
+    shared = places.filter(pl.col("id").is_duplicated())
     following = shared.with_columns(other=pl.col("place").shift(-1).over("id")).drop_nulls("other")
     equal = following.select("place", "other").to_numpy().astype(np.int64).reshape(-1, 2)
     seeds = [_placed(union, part, part.alignment.inputs.seeds) for part in parts]
     return np.unique(np.concatenate([equal, union.placed(inputs.seeds), *seeds]), axis=0)
+
+
+def _linkable(union: Union, parts: Sequence[Part]) -> Mask:
+    """Which entities of the union may be linked with one of another graph."""
+    linkable = np.zeros(len(union.ids), dtype=np.bool_)
+    for part in parts:
+        for number, graph in zip(part.numbers, part.alignment.pair.graphs, strict=True):
+            places = _positions(union, number, graph.entities.gather(graph.linkable))
+            linkable[places[places >= 0]] = True
+    return linkable
 
 
 def _known_apart(union: Union, inputs: Inputs, parts: Sequence[Part]) -> Positions:
