@@ -18,7 +18,7 @@ from folders import dbp15k
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 NAMES = (
     *("startup", "speed", "solver", "ladder", "memory", "resume", "reading", "reconciling"),
-    *("places", "cluster", "silent_clients", "next_week"),
+    *("places", "cluster", "silent_clients", "next_week", "many"),
 )
 MODULES = (*NAMES, "processes", "generate", "tables")
 SIZES = {"300": 300, "600": 600}
@@ -216,6 +216,25 @@ def test_last_week_differs_from_today_by_what_was_asked_for(scripts, tmp_path):
     pair = sameas.read_pair(tmp_path / "before")
     assert len(pair.left.entities) == len(before.sides[0].entities)
     assert 0 < len(pair.gold) < len(sameas.read_pair(demo).gold)
+
+
+def test_four_graphs_are_made_of_three_pairs_that_share_english_entities(scripts, tmp_path):
+    (tmp_path / "dbp15k").mkdir()
+    for language, shared in (("zh", 3), ("ja", 2), ("fr", 1)):
+        left = [(f"http://{language}/{n}", "http://r", f"http://{language}/0") for n in range(4)]
+        right = [(f"http://en/{n}", "http://r", "http://en/0") for n in range(4)]
+        gold = [(f"http://{language}/{n}", f"http://en/{n}") for n in range(shared)]
+        names = {end: ["name", end[-1]] for head, _, tail in left + right for end in (head, tail)}
+        folder = tmp_path / "dbp15k" / f"{language}_en"
+        dbp15k(folder, left=left, right=right, gold=gold, names=names)
+    case = scripts.many.dbpedia(tmp_path, tmp_path)
+    assert len(sameas.read_graph(case.files["en"]).entities) == 4  # once, of all three
+    counts = {pair: len(gold.links) for pair, gold in case.gold.items()}
+    assert counts["zh", "ja"] == 2
+    assert counts["zh", "en"] == 3
+    gold = case.gold["zh", "ja"]
+    assert gold.f1({("http://zh/0", "http://ja/0"), ("http://zh/9", "http://ja/9")}) == 2 / 3
+    assert len(case.of(["zh", "ja", "fr"]).gold) == 3
 
 
 @pytest.mark.slow

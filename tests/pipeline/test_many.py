@@ -23,8 +23,6 @@ from sameas.graph.union import union_of
 from sameas.pipeline.sources import names_of_graphs
 from sameas.result.merged_graph import SEVERAL
 
-AGAINST = -1.0
-
 
 @pytest.fixture(scope="module")
 def graphs():
@@ -56,9 +54,9 @@ def grouped_pairs(draw):
     return ScoredPairs(size, left, right, scores), groups
 
 
-def joined_slowly(pairs, groups):
+def joined_slowly(pairs, groups, absent):
     """Join the two clusters of the largest mean score that share no group, while it is above 0."""
-    scores = np.full((pairs.size, pairs.size), AGAINST)
+    scores = np.full((pairs.size, pairs.size), absent)
     scores[pairs.left, pairs.right] = scores[pairs.right, pairs.left] = pairs.scores
     clusters = [frozenset([entity]) for entity in range(pairs.size)]
     while True:
@@ -73,12 +71,36 @@ def joined_slowly(pairs, groups):
         clusters = [c for c in clusters if c not in best[1:]] + [best[1] | best[2]]
 
 
-@given(grouped_pairs())
-def test_clusters_have_one_member_of_each_group_at_most(drawn):
+@given(grouped_pairs(), st.sampled_from([-1.0, 0.0]))
+def test_clusters_have_one_member_of_each_group_at_most(drawn, absent):
     pairs, groups = drawn
-    labels = average_linkage(pairs, absent=AGAINST, groups=groups).labels
+    if absent == 0:
+        pairs = pairs.likely()
+    labels = average_linkage(pairs, absent=absent, groups=groups).labels
     clusters = {frozenset(np.flatnonzero(labels == one).tolist()) for one in {*labels.tolist()}}
-    assert clusters == joined_slowly(pairs, groups)
+    assert clusters == joined_slowly(pairs, groups, absent)
+
+
+def test_an_unsure_link_joins_unless_a_surer_partner_is_there():
+    groups = np.array([0, 1, 2, 2])
+    left, right = np.array([0, 1, 1]), np.array([1, 2, 3])
+    both = ScoredPairs(4, left, right, np.array([9.0, 0.2, 0.1]))
+    labels = average_linkage(both, absent=0.0, groups=groups).labels
+    assert labels.tolist() == [0, 0, 0, 3]  # the missing link of 0 and 2 says nothing
+
+
+def test_the_order_of_graphs_does_not_change_clusters(graphs, aligned):
+    first, second, third = graphs[0]
+    other = sameas.align(third, first, second, no_audit=True)
+    order = {"graph 1": "graph 3", "graph 2": "graph 1", "graph 3": "graph 2"}
+
+    def members(alignment, names):
+        table = alignment.clusters.members.with_columns(pl.col("graph").replace(names))
+        groups = table.group_by("cluster").agg(pl.struct("graph", "entity"))
+        return {frozenset(map(tuple, map(dict.values, each))) for each in groups["graph"]}
+
+    here, there = members(aligned, {}), members(other, order)
+    assert len(here & there) > 0.98 * len(here | there)
 
 
 def test_members_are_in_clusters_with_their_counterparts(graphs, aligned):
@@ -222,13 +244,27 @@ def test_an_iri_that_several_graphs_have_stays_one(tmp_path):
     assert len(nodes) == 5
 
 
+def test_terms_of_vocabularies_are_in_no_cluster(tmp_path):
+    owl, label = "http://www.w3.org/2002/07/owl#", "http://www.w3.org/2000/01/rdf-schema#label"
+    kind = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+    for file in "abc":
+        lines = [f"<{owl}Class> {kind} <{owl}Class> ."]
+        for n, name in enumerate(("heart", "liver", "kidney", "spleen")):
+            iri = f"<http://{file}.org/{n}>"
+            lines += [f"{iri} {kind} <{owl}Class> .", f'{iri} <{label}> "{name}" .']
+        (tmp_path / f"{file}.nt").write_text("\n".join(lines) + "\n")
+    aligned = sameas.align(*(str(tmp_path / f"{file}.nt") for file in "abc"), no_audit=True)
+    assert len(aligned.clusters) == 4
+    assert not aligned.clusters.members["entity"].str.starts_with(owl).any()
+
+
 def test_what_makes_no_sense_is_refused(graphs, tmp_path):
     (left, right, _), gold = graphs
     triples = [("a", "r", "b"), ("b", "r", "c")]
     files = [str(table(tmp_path / f"{name}.tsv", triples)) for name in "abc"]
     with pytest.raises(InputError, match=r"a.tsv: is given twice; give each graph once"):
         sameas.align(files[0], files[1], str(tmp_path / "." / "a.tsv"))
-    for name, value in (("among", gold), ("since", tmp_path), ("embeddings", "rows.npy")):
+    for name, value in (("among", gold), ("embeddings", "rows.npy")):
         with pytest.raises(OptionError, match=f"`{name}` cannot be used with three graphs"):
             sameas.align(left, right, left, **{name: value})
     with pytest.raises(OptionError, match="must be one-to-one or many-to-many"):

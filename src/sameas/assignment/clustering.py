@@ -1,7 +1,8 @@
 """Clusters of entities from scores of pairs, by average linkage; everything is sparse.
 
 Two clusters are joined while the mean score of all pairs between them is above zero, the best two
-first. Pairs without a score count against that. A chain of similar pairs does not make a cluster.
+first. Pairs without a score count against that, so that a chain of similar pairs does not make a
+cluster; or for nothing, where clusters cannot grow because they have one member of each group.
 """
 
 from __future__ import annotations
@@ -22,6 +23,11 @@ class ScoredPairs:
     left: Positions
     right: Positions
     scores: Vector
+
+    def likely(self) -> ScoredPairs:
+        """Those with a score above zero."""
+        good = self.scores > 0
+        return ScoredPairs(self.size, self.left[good], self.right[good], self.scores[good])
 
     def apart(self, pairs: Positions, score: float) -> ScoredPairs:
         """These, and pairs that are two whatever else speaks for them; shape (k, 2)."""
@@ -60,7 +66,7 @@ def average_linkage(
 ) -> Clustering:
     """The clusters whose mean scores are above zero.
 
-    ``absent`` is the score of a pair that is not listed, below zero. ``together``, shape (k, 2),
+    ``absent`` is the score of a pair that is not listed, zero or below. ``together``, shape (k, 2),
     are pairs that are in one cluster whatever their score. Where the group of each entity is given
     (``groups``), a cluster has one member of each group at most, but for those pairs.
     """

@@ -82,8 +82,9 @@ class InputFiles:
     since: Annotated[
         str | None,
         Option(
-            "A run of earlier versions of the two graphs, whose links and decisions are kept where "
-            "nothing contradicts them; where little has changed, that is much faster.",
+            "A run of earlier versions of the graphs, whose links and decisions are kept where "
+            "nothing contradicts them; where little has changed, that is much faster. Clusters of "
+            "three graphs or more keep their names.",
             metavar="RUN",
         ),
     ] = None
@@ -128,6 +129,7 @@ class InputFiles:
     sameas align left.nt.gz right.ttl --language en,de -o links.tsv
     sameas align left.csv right.csv --since last-week -o this-week
     sameas align one.ttl two.csv three.nt -o clusters.csv
+    sameas align one.ttl two.csv three.nt --since run -o run2
     sameas align zh_en --preset paper --features hybrid \
         --word-vectors glove.6B.300d.txt --among gold -o run
     """,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,28 @@ def cluster_lines(alignment: Alignment, largest: int) -> Iterator[tuple[str, str
     yield "clusters", f"{audit.clusters:,}, with {audit.entities:,} entities{size}"
     if audit.clusters:
         yield "less sure", f"{audit.doubtful_clusters:,} clusters with confidence below 0.9"
+
+
+def since_lines(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """How many clusters and entities are new, kept, changed and gone since an earlier run."""
+    if since := values.get("since"):
+        for things in ("clusters", "entities"):
+            texts = (f"{count:,} {change}" for change, count in since[things].items())
+            yield f"{things} since then", ", ".join(texts)
+        if lost := since.get("lost_decisions"):
+            yield "decisions", f"{lost:,} about entities that are gone were left out"
+
+
+def show_cluster_changes(values: Mapping[str, Any]) -> None:
+    """Print what became of the clusters of an earlier run, and why, if there was one."""
+    from sameas.result.cluster_changes import CLUSTER_REASONS
+
+    if since := values.get("since"):
+        rows = (
+            (row["change"], CLUSTER_REASONS[row["reason"]], row["clusters"])
+            for row in since["reasons"]
+        )
+        print_table(rows, header=("clusters", "why", "count"))
 
 
 def show_clusters(alignment: Alignment) -> None:

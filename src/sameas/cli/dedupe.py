@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from sameas.cli.align import described
-from sameas.cli.clusters import cluster_lines, next_steps, show_clusters
+from sameas.cli.clusters import (
+    cluster_lines,
+    next_steps,
+    show_cluster_changes,
+    show_clusters,
+    since_lines,
+)
 from sameas.cli.command import (
     INPUT,
     command,
@@ -126,9 +132,7 @@ def dedupe(
         return values
     if not is_quiet():
         print_table(_summary(alignment, values))
-        if "since" in values:
-            header = ("clusters", "why", "count")
-            print_table(_changes(values["since"]["reasons"]), header=header)
+        show_cluster_changes(values)
         show_clusters(alignment)
     say(f"Written to {values['output']}.", err=True)
     for line in next_steps(out):
@@ -171,23 +175,12 @@ def _values(
     }
 
 
-def _changes(reasons: list[dict[str, Any]]) -> Iterator[tuple[str, str, int]]:
-    """What became of the clusters of an earlier run, and why."""
-    from sameas.result.cluster_changes import CLUSTER_REASONS
-
-    for row in reasons:
-        yield row["change"], CLUSTER_REASONS[row["reason"]], row["clusters"]
-
-
 def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """What came out and what it took."""
     figures = alignment.diagnostics
     yield "graph", described(alignment.pair.left, values["entities"])
     yield from cluster_lines(alignment, values["largest_cluster"])
-    if since := values.get("since"):
-        for things in ("clusters", "entities"):
-            texts = (f"{count:,} {change}" for change, count in since[things].items())
-            yield f"{things} since then", ", ".join(texts)
+    yield from since_lines(values)
     yield "no duplicate", f"{values['unmatched']:,} of {figures.left_candidates:,} entities"
     if is_verbose():
         if figures.refinement_rounds is not None:

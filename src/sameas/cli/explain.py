@@ -85,17 +85,26 @@ def cluster_of(alignment: Alignment, entity: str) -> dict[str, Any] | None:
         return None
     import polars as pl
 
-    graph = alignment.pair.left
+    graph, origins = alignment.pair.left, alignment.origins
     ids = graph.entities.filter((graph.entities == entity) | (graph.names == entity))
-    found = clusters.members.filter(pl.col("entity").is_in(ids.implode()))["cluster"].unique()
+    members = clusters.members.join(origins, on=["entity", "graph"], maintain_order="left")
+    found = members.filter(pl.col("id").is_in(ids.implode()))["cluster"].unique()
     if len(found) != 1:
         return None
     inside = pl.col("cluster") == found[0]
     (row,) = clusters.summary.filter(inside).iter_rows(named=True)
     if row["weakest_left"] is None:
         return None
-    members = clusters.members.filter(inside).select("entity", "confidence", "canonical")
-    links = clusters.links.filter(inside).select("left", "right", "score", "confidence")
+    links = clusters.links.filter(inside)
+    for side in ("left", "right"):  # by the ids of the run, which no two entities share
+        named = origins.rename({"entity": side, "graph": f"{side}_graph", "id": f"{side}_id"})
+        links = links.join(named, on=[side, f"{side}_graph"], maintain_order="left")
+    links = links.select("score", "confidence", left="left_id", right="right_id")
+    links = links.select("left", "right", "score", "confidence")
+    weakest = links.row(links["score"].arg_min() or 0, named=True)
+    row |= {f"weakest_{side}": weakest[side] for side in ("left", "right")}
+    members = members.filter(inside).select("confidence", "canonical", entity="id")
+    members = members.select("entity", "confidence", "canonical")
     return {**row, "members": members.to_dicts(), "links": links.to_dicts()}
 
 

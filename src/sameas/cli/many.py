@@ -7,7 +7,13 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sameas.cli.clusters import cluster_lines, next_steps, show_clusters
+from sameas.cli.clusters import (
+    cluster_lines,
+    next_steps,
+    show_cluster_changes,
+    show_clusters,
+    since_lines,
+)
 from sameas.cli.command import (
     is_quiet,
     is_verbose,
@@ -69,6 +75,7 @@ def align_graphs(
         if not is_quiet():
             print_table(_summary(alignment, values))
             print_table(_pairs(values), header=("graph", "graph", "links", "pairs in clusters"))
+            show_cluster_changes(values)
             show_clusters(alignment)
         say(f"Written to {values['output']}.", err=True)
         for line in next_steps(out):
@@ -130,6 +137,7 @@ def _summary(alignment: Alignment, values: dict[str, Any]) -> Iterator[tuple[str
         yield graph["graph"], text
     largest = alignment.clusters.summary["size"].max()
     yield from cluster_lines(alignment, largest if isinstance(largest, int) else 0)
+    yield from since_lines(values)
     yield "in no cluster", f"{values['unmatched']:,} entities"
     if is_verbose():
         phases = ", ".join(f"{phase} {value:.1f}" for phase, value in values["seconds"].items())

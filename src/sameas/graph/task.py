@@ -43,7 +43,7 @@ class Earlier:
     lost_decisions: int = 0
     """Decisions about entities that are gone."""
     clusters: pl.DataFrame | None = None
-    """entity, cluster: the members of its clusters, where it was one of a single graph."""
+    """entity, cluster: the members of its clusters, where it was not one of two graphs."""
 
     def changed(self, side: str, *changes: str) -> pl.Series:
         """The entities of a side that have one of these changes."""

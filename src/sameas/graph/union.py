@@ -26,6 +26,29 @@ class Union:
     ids: pl.Series
     """The id of each entity in its own graph."""
 
+    def placed(self, pairs: pl.DataFrame | None) -> Positions:
+        """The positions of pairs of entities of different graphs, the smaller first; shape (k, 2).
+
+        Entities are given by their id, or by the id that they have in the union.
+        """
+        if pairs is None:
+            return np.zeros((0, 2), dtype=np.int64)
+        place = np.arange(len(self.ids))
+        ids = pl.concat([self.ids, self.graph.entities.rename(self.ids.name)])
+        places = pl.DataFrame({"id": ids, "place": np.append(place, place)}).unique()
+        both = pairs.select("left", "right").join(places, left_on="left", right_on="id")
+        both = both.join(places, left_on="right", right_on="id", suffix="_right")
+        numbers = both.select("place", "place_right").to_numpy().astype(np.int64).reshape(-1, 2)
+        different = self.origin[numbers[:, 0]] != self.origin[numbers[:, 1]]
+        return np.unique(np.sort(numbers[different], axis=1), axis=0)
+
+    def named(self, places: Positions) -> pl.DataFrame:
+        """left, right: pairs of positions, shape (k, 2), by the ids of the union."""
+        entities = self.graph.entities
+        return pl.DataFrame(
+            {side: entities.gather(places[:, n]) for n, side in enumerate(("left", "right"))}
+        )
+
 
 def union_of(graphs: Sequence[Graph], called: Sequence[str]) -> Union:
     """The union of graphs that are called so; no two are called the same."""

@@ -83,9 +83,10 @@ def align(
     ``dictionary`` says what texts in names mean in the language of the other graph: a table with
     the columns text and gloss, or a file.
 
-    ``since`` is an alignment of earlier versions of the two graphs, or its run folder: its links
-    and decisions are kept where nothing contradicts them, and ``changes`` of the result tells what
-    became of each link. Where little has changed, that takes much less time.
+    ``since`` is an alignment of earlier versions of the graphs, or its run folder: its links and
+    decisions are kept where nothing contradicts them, and ``changes`` of the result (of three
+    graphs or more, ``clusters.changes``) tells what became of each link or cluster. Where little
+    has changed, that takes much less time.
 
     ``progress`` is called with the phase and the share of it that is done; True shows bars (in a
     notebook) or lines. ``checkpoint`` is a

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import NamedTuple
@@ -48,13 +49,33 @@ def with_earlier(
     Seeds and rejected pairs of the run and its reviewers' decisions hold where the entities are
     still there, unless what is given now says otherwise.
     """
-    run = since if isinstance(since, Alignment) else read_run(since)
-    place = "`since`" if isinstance(since, Alignment) else since
+    run, place = run_and_place(since)
     one_graph = pair.is_one_graph
     _refuse_other_kinds(place, run, one_graph)
     now = pair.left.with_short_names()[0], pair.right.with_short_names()[0]
-    before = _before(run, now)
+    before = before_of(
+        run, [ids_of_today(*both) for both in zip(run.pair.graphs, now, strict=True)]
+    )
     _refuse_others(place, before.graphs, now, tuning, one_graph=one_graph)
+    return taken_over(inputs, before, now, options.single, one_graph=one_graph)
+
+
+def run_and_place(since: Since) -> tuple[Alignment, str]:
+    """A run that was given, and what it is called in messages."""
+    if isinstance(since, Alignment):
+        return since, "`since`"
+    return read_run(since), str(since)
+
+
+def taken_over(
+    inputs: Inputs,
+    before: Before,
+    now: tuple[MatchedGraph, MatchedGraph],
+    single: tuple[bool, bool],
+    *,
+    one_graph: bool,
+) -> Inputs:
+    """The inputs with what an earlier run gives for the graphs of today."""
     sides = SIDES[:1] if one_graph else SIDES
     changes = [changed_entities(*both) for both in zip(before.graphs, now, strict=True)]
     entities = pl.concat(
@@ -77,21 +98,21 @@ def with_earlier(
         )
         inputs = replace(inputs, seeds=seeds, reject=reject)
     known = [_still_there(table, now) for table in _known(before)]
-    single = (False, False) if one_graph else options.single
+    single = (False, False) if one_graph else single
     seeds, reject = _beside_given(inputs, known[0], known[1], single)
     return replace(inputs, earlier=earlier, seeds=seeds, reject=reject)
 
 
-def _refuse_other_kinds(place: object, run: Alignment, one_graph: bool) -> None:
+def _refuse_other_kinds(place: str, run: Alignment, one_graph: bool) -> None:
     """Raise an InputError if a run is not of as many graphs as there are now."""
     several = run.diagnostics.graphs is not None
     if one_graph and (several or run.clusters is None):
         raise InputError(
-            str(place), "is no run of one graph but of two, or of several; give one of dedupe"
+            place, "is no run of one graph but of two, or of several; give one of dedupe"
         )
     if not one_graph and run.pair.is_one_graph:
         raise InputError(
-            str(place), "is no run of two graphs but of one, or of several; give one of two"
+            place, "is no run of two graphs but of one, or of several; give one of two"
         )
 
 
@@ -117,10 +138,9 @@ def _smaller_first(pairs: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _before(run: Alignment, now: tuple[MatchedGraph, MatchedGraph]) -> Before:
-    """The tables of a run; rows of tables without ids have the number they have today."""
+def before_of(run: Alignment, renames: Sequence[Rename | None]) -> Before:
+    """The tables of a run, with the ids of today; None where those of a side stay."""
     graphs = run.pair.graphs
-    renames = [ids_of_today(*both) for both in zip(graphs, now, strict=True)]
 
     def today(table: pl.DataFrame | None) -> pl.DataFrame:
         if table is None:
@@ -163,7 +183,7 @@ def _named(rename: Rename, column: pl.Series) -> pl.Series:
 
 
 def _refuse_others(
-    place: object,
+    place: str,
     before: tuple[MatchedGraph, MatchedGraph],
     now: tuple[MatchedGraph, MatchedGraph],
     tuning: SinceTuning,
@@ -177,17 +197,17 @@ def _refuse_others(
             continue
         if one_graph:
             raise InputError(
-                str(place),
+                place,
                 f"is a run of another graph: of the entities, {share:.0%} are known from it; give "
                 "a run of an earlier version of this graph, or none",
             )
         crossed = [share_recognised(*both) for both in zip(before[::-1], now, strict=True)]
         if min(crossed) >= tuning.recognised:
             raise InputError(
-                str(place), "is a run of these graphs in the other order; exchange the two inputs"
+                place, "is a run of these graphs in the other order; exchange the two inputs"
             )
         raise InputError(
-            str(place),
+            place,
             f"is a run of other graphs: of the {side} entities, {share:.0%} are known from it; "
             "give a run of earlier versions of these graphs, or none",
         )

@@ -246,7 +246,7 @@ class Alignment:
 
         names = self.diagnostics.graphs
         if names is not None and self.parts is not None and self.clusters is not None:
-            return explain_part(names, self.parts, self.clusters, entity, other)
+            return explain_part(self.origins, names, self.parts, self.clusters, entity, other)
         return explain(self._decomposition, entity, other, side)
 
     @cached_property

@@ -28,13 +28,16 @@ Members = dict[str, list[str]]
 """The members of each cluster, by its name."""
 
 
-def named_since(clusters: Clusters, earlier: Earlier) -> Clusters:
+def named_since(
+    clusters: Clusters, earlier: Earlier, origins: pl.DataFrame | None = None
+) -> Clusters:
     """The clusters under the names that they had in an earlier run, as far as members stayed.
 
     An earlier name goes to the cluster with most of its members; of several with as many, to the
-    first. No earlier name is given to other clusters.
+    first. No earlier name is given to other clusters. Of several graphs, ``origins`` (id, entity,
+    graph) has the id by which the earlier run is about an entity.
     """
-    names = _names_of_today(clusters, earlier)
+    names = _names_of_today(clusters, earlier, origins)
     members, summary, links = (
         table.with_columns(pl.col("cluster").replace_strict(names, return_dtype=pl.String))
         for table in clusters.tables.values()
@@ -42,12 +45,14 @@ def named_since(clusters: Clusters, earlier: Earlier) -> Clusters:
     return replace(clusters, members=members, summary=summary, links=links)
 
 
-def _names_of_today(clusters: Clusters, earlier: Earlier) -> dict[str, str]:
+def _names_of_today(
+    clusters: Clusters, earlier: Earlier, origins: pl.DataFrame | None
+) -> dict[str, str]:
     """What each cluster is called, by the name that follows from its members."""
     before = _before(earlier)
     order = {name: number for number, name in enumerate(clusters.summary["cluster"])}
     common = (
-        clusters.members.select("entity", "cluster")
+        _by_id(clusters, origins)
         .join(before.rename({"cluster": "before"}), on="entity")
         .group_by("cluster", "before")
         .len()
@@ -78,13 +83,15 @@ def _possible_names(members: list[tuple[str, str]]) -> Iterator[str]:
     yield from (cluster_name(graph, f"{entity}\0{number}") for number in count(2))
 
 
-def cluster_changes(clusters: Clusters, earlier: Earlier, inputs: Inputs) -> pl.DataFrame:
+def cluster_changes(
+    clusters: Clusters, earlier: Earlier, inputs: Inputs, origins: pl.DataFrame | None = None
+) -> pl.DataFrame:
     """cluster, change, reason, joined, left, before: every cluster of today and of the earlier run.
 
     ``joined`` are the members that a cluster did not have before, ``left`` those that it had, and
-    ``before`` the other earlier clusters that members of it were in.
+    ``before`` the other earlier clusters that members of it were in. ``origins`` are as above.
     """
-    old, new = _members_of(_before(earlier)), _members_of(clusters.members)
+    old, new = _members_of(_before(earlier)), _members_of(_by_id(clusters, origins))
     cluster_before = {entity: name for name, members in old.items() for entity in members}
     reason_of = _reasons(earlier, inputs)
     rows = []
@@ -104,6 +111,15 @@ def _before(earlier: Earlier) -> pl.DataFrame:
     """entity, cluster of the earlier run."""
     assert earlier.clusters is not None
     return earlier.clusters
+
+
+def _by_id(clusters: Clusters, origins: pl.DataFrame | None) -> pl.DataFrame:
+    """entity, cluster of today, with the ids of the run, which tell several graphs apart."""
+    members = clusters.members
+    if origins is None:
+        return members.select("entity", "cluster")
+    both = members.join(origins, on=["entity", "graph"], how="left", maintain_order="left")
+    return both.select("cluster", entity="id").select("entity", "cluster")
 
 
 def _members_of(table: pl.DataFrame) -> Members:

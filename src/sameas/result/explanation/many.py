@@ -32,6 +32,7 @@ class Part(Protocol):
 
 
 def explain_part(
+    origins: pl.DataFrame,
     names: Sequence[str],
     parts: Sequence[Part],
     clusters: Clusters,
@@ -41,22 +42,45 @@ def explain_part(
     """Why two entities of different graphs are linked, or not.
 
     Without ``other``, the strongest link that holds the entity in its cluster is explained; or
-    why it has no partner in the graph in which it has come nearest to one.
+    why it has no partner in the graph in which it has come nearest to one. Entities are given by
+    the ids of the run (``origins``: id, entity, graph), by those of their graphs or by name.
     """
     by_graphs = dict(zip(combinations(names, 2), parts, strict=True))
+
+    def between(one: tuple[str, str], two: tuple[str, str]) -> Explanation:
+        """The explanation of two entities of different graphs, each with its graph."""
+        (left, near), (right, far) = sorted((one, two), key=lambda each: names.index(each[1]))
+        side: Side = "left" if one == (left, near) else "right"
+        entities = (left, right) if side == "left" else (right, left)
+        return by_graphs[near, far].explain(*entities, side=side)
+
+    start, end = _own(origins, entity), None if other is None else _own(origins, other)
     if other is not None:
+        if start is not None and end is not None and start[1] != end[1]:
+            return between(start, end)
         return _between(parts, entity, other)
-    links = clusters.links
-    ends = (pl.col("left") == entity) | (pl.col("right") == entity)
-    own = links.filter(ends).sort("score", descending=True)
+    own = clusters.links.filter(
+        pl.any_horizontal(_is_end(side, entity, start) for side in SIDES)
+    ).sort("score", descending=True)
     if len(own):
         link = own.row(0, named=True)
-        order = sorted(("left", "right"), key=lambda side: names.index(link[f"{side}_graph"]))
-        part = by_graphs[link[f"{order[0]}_graph"], link[f"{order[1]}_graph"]]
-        side = next(side for side in order if link[side] == entity)
-        partner = link["right" if side == "left" else "left"]
-        return part.explain(entity, partner, side="left" if side == order[0] else "right")
-    return _unmatched(parts, entity)
+        ends = [(link[side], link[f"{side}_graph"]) for side in SIDES]
+        is_first = ends[0] == start if start is not None else ends[0][0] == entity
+        return between(*(ends if is_first else ends[::-1]))
+    return _unmatched(parts, entity if start is None else start[0])
+
+
+def _own(origins: pl.DataFrame, entity: str) -> tuple[str, str] | None:
+    """The id of an entity in its own graph, and what that is called; None if it is no id."""
+    found = origins.filter(pl.col("id") == entity).select("entity", "graph").rows()
+    return found[0] if found else None
+
+
+def _is_end(side: Side, entity: str, own: tuple[str, str] | None) -> pl.Expr:
+    """Whether an entity is an end of a link."""
+    if own is None:
+        return pl.col(side) == entity
+    return (pl.col(side) == own[0]) & (pl.col(f"{side}_graph") == own[1])
 
 
 def _between(parts: Sequence[Part], entity: str, other: str) -> Explanation:
