@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from sameas.compute.parallel import (
     WORKERS,
     even_slices,
+    gathered,
     in_parallel,
     in_turn,
     one_blas_thread,
@@ -60,6 +61,19 @@ def test_in_turn_makes_only_a_few_results_ahead():
     for used, result in enumerate(in_turn(work, range(100))):
         assert result == used
         assert len(begun) <= used + WORKERS + 1
+
+
+@given(st.lists(st.integers(0, 6), max_size=30), st.integers(1, 9))
+def test_values_are_gathered_along_the_last_axis(places, size):
+    line, lines = np.arange(7, dtype=np.int32), np.arange(21, dtype=np.float32).reshape(3, 7)
+    chosen = np.array(places, dtype=np.int64)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sameas.compute.parallel.GATHERED", size)
+        found = gathered((line, lines, np.broadcast_to(line[:1], (2, 7))), chosen)
+    expected = line[chosen], lines[:, chosen], np.zeros((2, len(chosen)), dtype=np.int32)
+    for one, other in zip(found, expected, strict=True):
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one, other)
 
 
 @given(st.integers(0, 50), st.integers(1, 60))

@@ -112,8 +112,10 @@ def test_partners_are_given_by_left_entity(drawn, data):
     starts = np.concatenate([[0], np.cumsum([len(some) for some in lists])]).astype(np.int64)
     right = np.array([j for some in lists for j in some], dtype=np.int32)
     left = np.repeat(np.arange(n), np.diff(starts))
-    told = []
-    values = profit.partners(starts, right, told.append)
+    told, tile = [], data.draw(st.sampled_from([1, 16, 2**20]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sameas.similarity.matrix.TILE_BYTES", tile)
+        values = profit.partners(starts, right, told.append)
     assert_allclose(values, whole(*drawn)[left, right], rtol=1e-6, atol=1e-6)
     assert all(0 <= share <= 1 for share in told)
     assert not len(right) or max(told) == 1

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from sameas.compute.arrays import Indices, Matrix, Positions, Vector
 from sameas.compute.kernels.assignment import log_sums
 from sameas.compute.kernels.topk import find_places
-from sameas.compute.parallel import even_slices, in_parallel
+from sameas.compute.parallel import even_slices, gathered, in_parallel
 from sameas.similarity.matrix import Exceeding
 
 SHARED = ("left", "by_right")
@@ -136,7 +136,7 @@ def every_pair(matrix: Matrix) -> Candidates:
 
 Pairs: TypeAlias = Matrix | Candidates
 """The pairs that count, with their values: all of a matrix, or candidates."""
-PART = 400_000
+PART = 100_000
 """Pairs treated at once."""
 
 
@@ -170,7 +170,8 @@ def lines_of_rows(pairs: Pairs) -> PairsByRow:
 def lines_of_columns(pairs: Candidates) -> PairsByRow:
     """The pairs by right entity."""
     starts, order = pairs.by_right
-    return PairsByRow(starts, pairs.left[order], pairs.values[order])
+    left, values = gathered((pairs.left, pairs.values), order)
+    return PairsByRow(starts, left, values)
 
 
 def line_sums(lines: PairsByRow, potentials: Vector, heat: float) -> Vector:

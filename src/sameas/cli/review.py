@@ -5,7 +5,6 @@ from __future__ import annotations
 import getpass
 import secrets
 import socket
-import webbrowser
 from pathlib import Path
 from threading import Timer
 from typing import Annotated, Any
@@ -99,6 +98,8 @@ def review(
         )
     say(f"Open {url}\nPress Ctrl+C to end.", err=True, always=True)
     if not no_browser:
+        import webbrowser
+
         Timer(0.5, webbrowser.open, [url]).start()
     answer(app, listener)
     say(f"Decisions are in {run}.", err=True)

@@ -11,7 +11,7 @@ import math
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -41,6 +41,8 @@ def cores() -> int:
 
 
 WORKERS = min(cores(), 8)
+GATHERED = 200_000
+"""Places whose values are gathered at once."""
 
 
 def in_parallel(work: Callable[[Part], Result], parts: Iterable[Part]) -> list[Result]:
@@ -50,6 +52,25 @@ def in_parallel(work: Callable[[Part], Result], parts: Iterable[Part]) -> list[R
         return [work(part) for part in parts]
     with ThreadPoolExecutor(WORKERS) as pool:
         return list(pool.map(work, parts))
+
+
+def gathered(
+    arrays: Sequence[NDArray[Any]], places: NDArray[np.integer]
+) -> tuple[NDArray[Any], ...]:
+    """What is at these places of the last axis of each array."""
+    every = [np.empty((*array.shape[:-1], len(places)), dtype=array.dtype) for array in arrays]
+    lines = [
+        pair
+        for array, out in zip(arrays, every, strict=True)
+        for pair in zip(np.atleast_2d(array), np.atleast_2d(out), strict=True)
+    ]
+
+    def gather(part: slice) -> None:
+        for array, out in lines:
+            np.take(array, places[part], out=out[part], mode="clip")  # others need a copy
+
+    in_parallel(gather, slices(len(places), GATHERED))
+    return tuple(every)
 
 
 @contextmanager

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urljoin
 from xml.etree.ElementTree import Element, XMLPullParser
-from xml.sax.saxutils import quoteattr
 
 import polars as pl
 
@@ -114,6 +113,8 @@ HEAD = """<?xml version="1.0" encoding="utf-8"?>
 
 def write_alignment_api(links: LinkSet, path: Path) -> None:
     """Write one cell a link: its measure is the confidence, its score stands beside it."""
+    from xml.sax.saxutils import quoteattr  # slow to import
+
     table = links.links
     # "11": an entity has one link at most, on either side; "*" where it may have several.
     kind = "".join("1" if table[side].is_unique().all() else "*" for side in ("right", "left"))

@@ -99,6 +99,16 @@ def kind_of(path: StrPath) -> str:
     return suffixes[-1] if suffixes else ""
 
 
+def endpoint_of(place: StrPath) -> str | None:
+    """The address in a place such as ``sparql+http://host/path``; None if it is no endpoint.
+
+    >>> endpoint_of("sparql+https://example.org/sparql")
+    'https://example.org/sparql'
+    """
+    match = re.fullmatch(r"sparql\+(https?://\S+)", str(place), re.IGNORECASE)
+    return match[1] if match else None
+
+
 def address_of(path: StrPath) -> str | None:
     """The address of a file elsewhere, such as s3://bucket/name; None for a path.
 

@@ -9,7 +9,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import IO, Any, cast
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
-from xml.sax.saxutils import escape, quoteattr
 
 import polars as pl
 
@@ -235,6 +234,8 @@ def write_graphml(graph: PropertyGraph, file: IO[bytes]) -> list[str]:
     them; several labels are one text (``:A:B``). Several values of a property are one text, too: a
     JSON list.
     """
+    from xml.sax.saxutils import escape, quoteattr  # slow to import
+
     graph, lost = _without_unwritable(graph)
     keys: dict[tuple[str, str], str] = {}
 

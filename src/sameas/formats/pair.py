@@ -13,7 +13,14 @@ import polars as pl
 
 from sameas.errors import InputError, OptionError, shortened
 from sameas.formats.benchmark import MARKS, TRANSLATED, Side, read_benchmark, read_benchmark_gold
-from sameas.formats.files import STANDARD_INPUT, StrPath, address_of, kind_of, limited
+from sameas.formats.files import (
+    STANDARD_INPUT,
+    StrPath,
+    address_of,
+    endpoint_of,
+    kind_of,
+    limited,
+)
 from sameas.formats.links import read_gold_links
 from sameas.formats.name_files import read_names
 from sameas.formats.property_graph import read_property_graphs
@@ -25,7 +32,6 @@ from sameas.formats.side_files import (
     files_of,
     read_files,
 )
-from sameas.formats.sparql import endpoint_of, read_endpoint
 from sameas.formats.tabular import graph_of_tables
 from sameas.graph.graph import Graph, GraphPair
 from sameas.graph.labels import further_names, look_up_names
@@ -143,6 +149,8 @@ def _side(place: Place, reading: Reading, number: int) -> Side:
     tally = Counter[str]()
     if endpoint := endpoint_of(single):
         query = reading.query[min(number, len(reading.query) - 1)] if reading.query else None
+        from sameas.formats.sparql import read_endpoint  # slow to import: ssl, http
+
         batches = read_endpoint(endpoint, query, tally)
     else:
         files = files_of(places, reading)

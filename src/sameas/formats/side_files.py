@@ -17,6 +17,7 @@ from sameas.formats.files import (
     STANDARD_INPUT,
     StrPath,
     address_of,
+    endpoint_of,
     files_at,
     kind_of,
     limited,
@@ -28,7 +29,6 @@ from sameas.formats.graphrag import graphrag_files
 from sameas.formats.json_kind import JSON_SUFFIXES, begins_like_records
 from sameas.formats.rdf import read_stream
 from sameas.formats.rdf_syntax import FORMATS, ONTOLOGY_SYNTAXES, looks_like_rdf
-from sameas.formats.sparql import endpoint_of
 from sameas.formats.tables import TABLE_SUFFIXES
 from sameas.graph.rdf.reading import RdfKind, Reading
 

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import Future, wait
 from http.client import HTTPException
-from os import PathLike
 from pathlib import Path
 from threading import Thread
 from typing import IO, Any, cast
@@ -37,16 +36,6 @@ SECONDS = 120
 LEAST_RATE = 2**14
 KINDS: dict[ox.RdfFormat | None, RdfKind] = {format: kind for kind, format in FORMATS.items()}
 ACCEPT = "application/sparql-results+json, application/n-triples;q=0.9, text/turtle;q=0.5"
-
-
-def endpoint_of(place: str | PathLike[str]) -> str | None:
-    """The address in a place such as ``sparql+http://host/path``; None if it is no endpoint.
-
-    >>> endpoint_of("sparql+https://example.org/sparql")
-    'https://example.org/sparql'
-    """
-    match = re.fullmatch(r"sparql\+(https?://\S+)", str(place), re.IGNORECASE)
-    return match[1] if match else None
 
 
 def read_endpoint(address: str, query: Path | None, tally: Counter[str]) -> Iterator[pl.DataFrame]:

@@ -21,7 +21,6 @@ from typing import Any
 from urllib.parse import quote
 
 import polars as pl
-import yaml
 
 from sameas.errors import InputError, OptionError, refusing
 from sameas.formats.files import read_text
@@ -106,34 +105,11 @@ def _parts(text: str) -> tuple[list[str], str]:
     return block, text
 
 
-class PlainText(str):
-    """A value of the metadata block that stood there without quotes: a number, a date, a word."""
-
-
-class _TextLoader(yaml.BaseLoader):
-    """YAML in which every value is text: making numbers of it takes time without bound."""
-
-    def construct_scalar(self, node: Any) -> str:
-        """The text of a value; without quotes as PlainText."""
-        text = str(super().construct_scalar(node))
-        return text if node.style else PlainText(text)
-
-
-class _TextDumper(yaml.SafeDumper):
-    """YAML in which PlainText stands without quotes, as it was read."""
-
-
-def _represent_plain(dumper: Any, text: str) -> Any:
-    tag = dumper.resolve(yaml.ScalarNode, text, (True, False))
-    return dumper.represent_scalar(tag, str(text))
-
-
-_TextDumper.add_representer(PlainText, _represent_plain)
-
-
 def _metadata(path: Path, block: list[str]) -> dict[str, Any]:
     with refusing(path, "the metadata block is not YAML", "mend it"):
-        metadata = yaml.load("\n".join(block), _TextLoader)
+        from sameas.formats.yaml_text import load_text  # slow to import
+
+        metadata = load_text("\n".join(block))
     metadata = {} if metadata is None else metadata
     if not isinstance(metadata, dict) or not all(isinstance(name, str) for name in metadata):
         raise InputError(path, "the metadata block must hold names and values, such as license: x")
@@ -265,7 +241,9 @@ def write_sssom(links: LinkSet, path: Path) -> None:
         earlier = stated if isinstance(stated, list) else []
         metadata["extension_definitions"] = [*earlier, *definitions]
     block = {"curie_map": dict(sorted(prefixes.items())), **metadata}
-    text = yaml.dump(block, Dumper=_TextDumper, sort_keys=False, width=2**30)
+    from sameas.formats.yaml_text import dump_text
+
+    text = dump_text(block)
     path.write_bytes(indent(text, "#", lambda line: True).encode() + body)
 
 

@@ -24,7 +24,7 @@ from sameas.assignment.thresholds import learn_thresholds
 from sameas.candidates.pairs import Candidates, line_sums, lines_of_columns, lines_of_rows
 from sameas.compute.arrays import Matrix, Positions, Progress, Vector
 from sameas.compute.heap import release_freed_memory
-from sameas.compute.parallel import slices
+from sameas.compute.parallel import gathered, slices
 from sameas.compute.topk import pair_numbers
 from sameas.options.tuning import Weights
 from sameas.refinement.anchors import (
@@ -58,8 +58,9 @@ class Pairs:
 
     def select(self, which: NDArray[np.bool_]) -> Pairs:
         """These of the pairs."""
-        pairs = self.candidates.select(which)
-        return Pairs(pairs, self.text[:, which], self.evidence[:, which], self.learned[which])
+        places = np.flatnonzero(which)
+        text, evidence, learned = gathered((self.text, self.evidence, self.learned), places)
+        return Pairs(self.candidates.select(which), text, evidence, learned)
 
     def compared(self) -> Pairs:
         """The pairs without what is gathered anew in each round, which takes half the memory."""

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sameas.compute.arrays import Numbers, Positions, Vector
-from sameas.compute.parallel import in_parallel
+from sameas.compute.arrays import Mask, Numbers, Positions, Vector
+from sameas.compute.parallel import in_parallel, slices
 from sameas.compute.topk import distinct
 
 Terms = Callable[[Numbers, Numbers], Vector]
@@ -55,12 +55,11 @@ class PairCache:
         known = self._known
         if known is None:
             known = self._known = self._with_new(None, distinct([wanted]))
-        # Keys are sorted, so that this is faster than set operations.
-        places = np.searchsorted(known.keys, wanted)
+        places = _places(known.keys, wanted)
         missing = known.keys[places] != wanted
         if missing.any():
             known = self._known = self._with_new(known, distinct([wanted[missing]]))
-            places = np.searchsorted(known.keys, wanted)
+            places = _places(known.keys, wanted)
         return known, places
 
     def _with_new(self, known: Compared | None, new: Positions) -> Compared:
@@ -72,8 +71,27 @@ class PairCache:
             return Compared(
                 np.append(new, none), tuple(map(np.concatenate, zip(*parts, strict=True)))
             )
-        keys = np.concatenate([new, known.keys])
-        order = np.argsort(keys, kind="stable")
-        every = zip(*parts, known.rows, strict=True)
-        rows = tuple(np.concatenate(arrays)[order[:-1]] for arrays in every)
-        return Compared(keys[order], rows)
+        is_new = np.zeros(len(new) + len(known.keys), dtype=np.bool_)
+        is_new[_places(known.keys, new) + np.arange(len(new))] = True
+        fresh = map(np.concatenate, zip(*parts, strict=True))
+        keys = _merged(is_new, new, known.keys)
+        every = zip(fresh, known.rows, strict=True)
+        return Compared(keys, tuple(_merged(is_new[:-1], *arrays) for arrays in every))
+
+
+def _places(keys: Positions, wanted: Positions) -> Positions:
+    """Where numbers are among sorted keys, or would have to be put."""
+    places = np.empty(len(wanted), dtype=np.int64)
+
+    def find(part: slice) -> None:
+        places[part] = np.searchsorted(keys, wanted[part])
+
+    in_parallel(find, slices(len(wanted), AT_ONCE))
+    return places
+
+
+def _merged(is_new: Mask, new: NDArray[Any], old: NDArray[Any]) -> NDArray[Any]:
+    """New and old rows together; ``is_new`` says which places are those of new ones."""
+    rows = np.empty((len(is_new), *old.shape[1:]), dtype=old.dtype)
+    rows[is_new], rows[~is_new] = new, old
+    return rows

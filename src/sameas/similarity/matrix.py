@@ -11,7 +11,13 @@ from scipy.sparse import csr_array
 
 from sameas.compute.arrays import Matrix, Numbers, Positions, Progress, Vector
 from sameas.compute.device import multiplier
-from sameas.compute.kernels.products import Products, RowArrays, add_products, pair_products
+from sameas.compute.kernels.products import (
+    Products,
+    RowArrays,
+    Tiles,
+    add_products,
+    pair_products,
+)
 from sameas.compute.kernels.topk import places_above
 from sameas.compute.pairwise import Block, NamedRows, values_of_partners
 from sameas.compute.parallel import in_parallel, in_turn, one_blas_thread, slices
@@ -31,6 +37,9 @@ BOUND_COLUMNS = 384
 """Principal columns that bound a profit: on DBP15K, all but one pair in a hundred is out."""
 ROUNDING = 4e-6
 """More than the error of a sum of float32 products of unit rows."""
+TILE_BYTES = 2**20
+"""Dense columns of right rows that pairs are multiplied with before the next ones, about what a
+core's own cache holds. Measured: pairs of 15,000 rows of 568 columns take a third less time."""
 FEW_ABOVE = 2**14
 """Entries above their limits in one block for which there is room; for more, it is read again."""
 
@@ -217,9 +226,16 @@ def products(
         *(_arrays(left.rows), left.starts[entities.start : entities.stop + 1]),
         *(_arrays(right.rows), right.starts),
         np.zeros(left.rows.sparse.shape[1], dtype=np.float32),
+        Tiles(_tile_of(right), np.empty(len(starts) - 1, dtype=np.int64)),
         Products(values, np.empty((2, 0), dtype=np.int64) if places is None else places),
     )
     return values
+
+
+def _tile_of(side: NamedRows) -> int:
+    """How many entities of a side are met at once: those whose dense columns fit in the cache."""
+    each = side.rows.dense.nbytes // max(len(side), 1)
+    return max(TILE_BYTES // each, 1) if each else max(len(side), 1)
 
 
 def make_profit(left: Rows, right: Rows) -> RowProduct:

@@ -17,7 +17,6 @@ import polars as pl
 from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import cpdist
-from scipy.special import expit
 
 from sameas.compute.arrays import Mask, Numbers, Positions, Vector
 from sameas.graph.matched import MatchedGraph
@@ -335,6 +334,8 @@ def likeliest(ratios: Vector, usual: float, prior: float) -> float:
 
     ``ratios`` are log-likelihood ratios; the ``usual`` log-odds count like so many pairs.
     """
+    from scipy.special import expit  # slow to import, and only one graph needs it
+
     log_odds, before = usual, prior * expit(usual)
     for _ in range(STEPS):
         share = (float(expit(log_odds + ratios).sum()) + before) / (len(ratios) + prior)

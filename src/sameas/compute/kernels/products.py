@@ -35,6 +35,18 @@ class Products(NamedTuple):
     rows: Int64Rows
 
 
+class Tiles(NamedTuple):
+    """How many right entities are met at once, so that their rows stay in the processor's cache."""
+
+    size: int
+    due: Int64s
+    """Room for the next pair of each left entity."""
+
+
+MANY = 2**62
+"""More than there are entities."""
+
+
 @partial(kernel, summing=True)
 def pair_products(
     starts: Int64s,
@@ -44,41 +56,54 @@ def pair_products(
     right: RowArrays,
     right_starts: Int64s,
     spread: Float32s,
+    tiles: Tiles,
     out: Products,
 ) -> None:
     """The largest product of left entity i with each of partners[starts[i]:starts[i + 1]].
 
     The rows of left entity i are left_starts[i]:left_starts[i + 1], likewise on the right; 0 where
-    one has none. A left row is ``spread`` out once for all partners; before and after, all of that
-    is zero. Dense columns are summed in single precision. The two rows are written if there is
-    room for them.
+    one has none. A left row is ``spread`` out once for all partners of a tile; before and after,
+    all of that is zero. Dense columns are summed in single precision. The two rows are written if
+    there is room for them.
     """
-    values, rows = out.values, out.rows
-    told = rows.shape[1] > 0
+    values, rows, due = out.values, out.rows, tiles.due
+    told, entities = rows.shape[1] > 0, len(right_starts) - 1
     for i in range(len(starts) - 1):
-        for pair in range(starts[i], starts[i + 1]):
-            values[pair] = -np.inf
-        for a in range(left_starts[i], left_starts[i + 1]):
-            for e in range(left.starts[a], left.starts[a + 1]):
-                spread[left.columns[e]] = left.values[e]
-            for pair in range(starts[i], starts[i + 1]):
-                j = partners[pair]
-                for b in range(right_starts[j], right_starts[j + 1]):
-                    total, dense = 0.0, np.float32(0)
-                    for e in range(right.starts[b], right.starts[b + 1]):
-                        total += np.float64(spread[right.columns[e]]) * np.float64(right.values[e])
-                    for c in range(left.dense.shape[1]):
-                        dense += left.dense[a, c] * right.dense[b, c]
-                    value = np.float32(total + dense)
-                    if value > values[pair]:
-                        values[pair] = value
-                        if told:
-                            rows[0, pair], rows[1, pair] = a, b
-            for e in range(left.starts[a], left.starts[a + 1]):
-                spread[left.columns[e]] = 0.0
-        for pair in range(starts[i], starts[i + 1]):
-            if values[pair] == -np.inf:
-                values[pair] = 0
+        due[i] = starts[i]
+    for pair in range(len(values)):
+        values[pair] = -np.inf
+    for begin in range(0, entities, tiles.size):
+        # The last tile takes all that is left: partners need not be in order.
+        end = begin + tiles.size if begin + tiles.size < entities else MANY
+        for i in range(len(starts) - 1):
+            first = last = due[i]
+            while last < starts[i + 1] and partners[last] < end:
+                last += 1
+            due[i] = last
+            if first == last:
+                continue
+            for a in range(left_starts[i], left_starts[i + 1]):
+                for e in range(left.starts[a], left.starts[a + 1]):
+                    spread[left.columns[e]] = left.values[e]
+                for pair in range(first, last):
+                    j = partners[pair]
+                    for b in range(right_starts[j], right_starts[j + 1]):
+                        total, dense = 0.0, np.float32(0)
+                        for e in range(right.starts[b], right.starts[b + 1]):
+                            here = np.float64(spread[right.columns[e]])
+                            total += here * np.float64(right.values[e])
+                        for c in range(left.dense.shape[1]):
+                            dense += left.dense[a, c] * right.dense[b, c]
+                        value = np.float32(total + dense)
+                        if value > values[pair]:
+                            values[pair] = value
+                            if told:
+                                rows[0, pair], rows[1, pair] = a, b
+                for e in range(left.starts[a], left.starts[a + 1]):
+                    spread[left.columns[e]] = 0.0
+    for pair in range(len(values)):
+        if values[pair] == -np.inf:
+            values[pair] = 0
 
 
 @kernel
