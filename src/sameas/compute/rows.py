@@ -83,8 +83,11 @@ def rows_of(matrix: Sparse, which: slice) -> Sparse:
     """Successive rows of a sparse matrix, without a copy of their entries."""
     starts = matrix.indptr[which.start : which.stop + 1]
     entries = slice(int(starts[0]), int(starts[-1]))
-    parts = matrix.data[entries], matrix.indices[entries], starts - starts[0]
-    return csr_array(parts, shape=(len(starts) - 1, matrix.shape[1]))
+    part = csr_array((len(starts) - 1, matrix.shape[1]), dtype=matrix.dtype)
+    # Not by the constructor: SciPy copies what is less than half of another array.
+    part.data, part.indices = matrix.data[entries], matrix.indices[entries]
+    part.indptr = starts - starts[0]
+    return part
 
 
 def arrays_of(matrix: csr_array | csc_array) -> tuple[Numbers, Numbers, Matrix]:
