@@ -1,9 +1,11 @@
 """Rows of sparse matrices."""
 
+from itertools import pairwise
+
 import numpy as np
 from scipy.sparse import random_array
 
-from sameas.compute.rows import rows_of
+from sameas.compute.rows import rows_of, starts_of_kept
 
 
 def test_successive_rows_share_memory_with_all_however_few_they_are():
@@ -15,3 +17,12 @@ def test_successive_rows_share_memory_with_all_however_few_they_are():
         if part.nnz:
             assert np.shares_memory(part.data, matrix.data)
             assert np.shares_memory(part.indices, matrix.indices)
+
+
+def test_rows_of_kept_entries_start_where_those_before_them_end():
+    rng = np.random.default_rng(1)
+    starts = np.array([0, 0, 3, 3, 9, 12, 12])
+    for share in (0.0, 0.5, 1.0):
+        kept = rng.random(12) < share
+        counts = [int(kept[a:b].sum()) for a, b in pairwise(starts)]
+        assert starts_of_kept(starts, kept).tolist() == np.cumsum([0, *counts]).tolist()

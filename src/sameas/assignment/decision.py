@@ -250,7 +250,7 @@ def lowered_thresholds(
     fewer, and so on until nothing is left. None falls below the floor of the plan.
     """
     surplus = scores.with_values(scores.values - thresholds[kinds[scores.left]].astype(np.float32))
-    plan = open_plan(surplus, threshold=0.0, start=start, tuning=tuning.open)
+    plan = open_plan(surplus, threshold=0.0, start=start, tuning=tuning.open).as_start()
     links = np.sort(open_links(surplus, plan))
     alone = plan.left_alone, plan.right_alone
     strengths = strengths_of(surplus, links, alone, tuning=tuning.decision)

@@ -18,7 +18,7 @@ from sameas.compute.arrays import Positions, Progress, Sparse, Vector
 from sameas.compute.heap import release_freed_memory
 from sameas.compute.lines import Lines, lines_of, union_of
 from sameas.compute.parallel import even_slices
-from sameas.compute.rows import Rows, as_rows, rows_of, starts_in, unit
+from sameas.compute.rows import Rows, as_rows, rows_of, starts_in, starts_of_kept, unit
 from sameas.compute.topk import among_best, pair_numbers, top_products
 from sameas.graph.matched import MatchedPair
 from sameas.graph.task import Sides
@@ -190,7 +190,7 @@ def _weighted(rows: Sparse, weights: NDArray[np.float32]) -> Sparse:
     """Rows weighted by column, without the entries that become zero."""
     kept = weights[rows.indices] != 0
     columns = rows.indices[kept]
-    starts = np.append(0, np.cumsum(kept))[rows.indptr].astype(rows.indptr.dtype)
+    starts = starts_of_kept(rows.indptr, kept).astype(rows.indptr.dtype)
     return csr_array((rows.data[kept] * weights[columns], columns, starts), shape=rows.shape)
 
 
@@ -225,7 +225,7 @@ def _largest(matrix: Sparse, of_rows: int, of_columns: int) -> Sparse:
         of_rows=of_rows,
         of_columns=of_columns,
     )
-    starts = np.append(0, np.cumsum(kept))[matrix.indptr].astype(matrix.indptr.dtype)
+    starts = starts_of_kept(matrix.indptr, kept).astype(matrix.indptr.dtype)
     largest: Sparse = csr_array((matrix.data[kept], matrix.indices[kept], starts), matrix.shape)
     return largest
 
