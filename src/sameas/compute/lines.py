@@ -46,8 +46,9 @@ def lines_of(numbers: Positions, shape: tuple[int, int]) -> Lines:
 def union_of(found: Sequence[Lines], width: int) -> Lines:
     """The pairs of any of several, each once, columns ascending; done by parts of the rows."""
     size = len(found[0].starts) - 1
-    every = np.sum([lines.starts for lines in found], axis=0, dtype=np.int64)
-    starts = np.zeros(size + 1, dtype=np.int64)
+    every, starts = np.zeros((2, size + 1), dtype=np.int64)
+    for lines in found:
+        every += lines.starts
     # Room for all; memory that is never written to is never taken from the system.
     columns = np.empty(int(every[-1]), dtype=np.int32)
 
