@@ -16,6 +16,7 @@ import reference
 from sameas.assignment.exact import assign, bounded, certify
 from sameas.candidates.pairs import every_pair, from_pairs
 from sameas.candidates.search import find_candidates
+from sameas.compute.lines import lines_of
 from sameas.compute.rows import as_rows, unit
 from sameas.compute.topk import top_k_sparse
 from sameas.similarity.matrix import make_profit
@@ -250,6 +251,7 @@ def test_pairs_that_are_of_interest_join_the_nearest_with_their_profits():
 def test_pairs_that_are_of_interest_join_what_was_proposed_too():
     profit = make_profit(rows_of(0, 30), rows_of(1, 20))
     proposed, also = np.array([3, 25]), np.array([3, 599])
-    found = find_candidates(profit, 1, first=1, proposed=proposed, also=also)
+    lines = lines_of(proposed, profit.shape)
+    found = find_candidates(profit, 1, first=1, proposed=lines, also=also)
     assert (found.left.astype(np.int64) * 20 + found.right).tolist() == [3, 25, 599]
     assert found.recall is not None

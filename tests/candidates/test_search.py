@@ -22,6 +22,7 @@ from sameas.assignment.exact import certify
 from sameas.candidates.clues import Clues, make_clues, propose_by_clues, rare_parts
 from sameas.candidates.pairs import Candidates, every_pair, from_pairs
 from sameas.candidates.search import _best_by_profit, find_candidates
+from sameas.compute.lines import lines_of
 from sameas.compute.rows import Rows, as_rows, unit
 from sameas.compute.topk import _largest, top_k_dense
 from sameas.graph.graph import positions_of
@@ -247,9 +248,10 @@ def generated_clues(generated):
     return clues_of(generated)
 
 
-def pairs_by_clues(*arguments, **options):
-    """The pairs that clues propose."""
-    return propose_by_clues(*arguments, **options).pairs
+def pairs_by_clues(clues, *arguments, **options):
+    """The pairs that clues propose, as numbers left * len(right) + right."""
+    found = propose_by_clues(clues, *arguments, **options).pairs
+    return found.numbers(clues.neighbours[1].shape[0])
 
 
 def clues_of(pair):
@@ -277,7 +279,8 @@ def profit_of(pair, options):
 
 def by_clues(profit, k, hints):
     """The candidates that clues lead to."""
-    return find_candidates(profit, k, first=10, proposed=pairs_by_clues(hints, k, progress=ignore))
+    proposed = propose_by_clues(hints, k, progress=ignore).pairs
+    return find_candidates(profit, k, first=10, proposed=proposed)
 
 
 def gold_positions(pair):
@@ -352,7 +355,8 @@ def test_pairs_of_interest_join_those_proposed_and_those_nearest():
     also = np.array([3, 17, 18, 71])
     near = top_k_dense(profit.left, profit.right, 2, first=2, progress=ignore)
     for proposed in (None, np.array([0, 17, 40])):
-        found = find_candidates(profit, 2, first=2, proposed=proposed, also=also)
+        lines = None if proposed is None else lines_of(proposed, profit.shape)
+        found = find_candidates(profit, 2, first=2, proposed=lines, also=also)
         before = near if proposed is None else proposed
         assert_array_equal(numbers_of(found), np.union1d(before, also))
         assert_allclose(found.values, exact(profit)[found.left, found.right], atol=1e-6)

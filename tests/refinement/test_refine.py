@@ -107,7 +107,7 @@ def refine_pair(pair, known, *, rounds, tuning=TUNING, material=None):
     options = Options(rounds=rounds)
     model, candidates, _ = material or material_of(pair)
     edges = edges_of(pair, hub=tuning.evidence.hub)
-    model = replace(model, edges=edges, constraints=known, traits=None)
+    model = replace(model, make_edges=lambda: edges, constraints=known, traits=None)
     return refine(
         replace(model, tuning=tuning, weights=tuning.weights),
         candidates,

@@ -104,13 +104,12 @@ class _Side:
 
     def __init__(self, surplus: Candidates, number: int, others_alone: Vector) -> None:
         self.number = number
-        others_alone = np.log(np.maximum(others_alone, 1e-300))
+        self.alone = others_alone = np.log(np.maximum(others_alone, 1e-300))
         self.entity = (surplus.left, surplus.right)[number]
         self.other = (surplus.right, surplus.left)[number]
         self.lines = (lines_of_rows, lines_of_columns)[number](surplus)
         self.order = None if number == 0 else surplus.by_right[1]
-        self.worth = surplus.values + others_alone[self.other]
-        self.values = surplus.values.astype(np.float64)
+        self.values = surplus.values
         self.claiming = self.top(-others_alone, TOP)
         self.best = self.top(np.zeros(len(others_alone)), TOP)
 
@@ -130,7 +129,9 @@ class _Side:
         """The best other pair of the entity of each pair, ``replaced`` left out; -inf for none."""
         places = (self.claiming if claims else self.best)[self.entity[pairs]]
         others = (places >= 0) & (places != pairs[:, None]) & (places != replaced[:, None])
-        values = (self.worth if claims else self.values)[places]
+        values = self.values[places].astype(np.float64)
+        if claims:  # worth less where the other end has a sure partner
+            values += self.alone[self.other[places]]
         best: Vector = np.where(others, values, -np.inf).max(axis=1, initial=-np.inf)
         return best
 
@@ -249,7 +250,7 @@ def lowered_thresholds(
     fewer, and so on until nothing is left. None falls below the floor of the plan.
     """
     surplus = scores.with_values(scores.values - thresholds[kinds[scores.left]].astype(np.float32))
-    plan = open_plan(surplus, threshold=0.0, start=start, tuning=tuning.open)
+    plan = open_plan(surplus, threshold=0.0, start=start, tuning=tuning.open).as_start()
     links = np.sort(open_links(surplus, plan))
     alone = plan.left_alone, plan.right_alone
     strengths = strengths_of(surplus, links, alone, tuning=tuning.decision)

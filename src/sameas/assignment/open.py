@@ -10,7 +10,7 @@ threshold is never below a floor: two entities are not a pair for lack of others
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -43,6 +43,10 @@ class OpenPlan:
     deviation: float
     """The largest distance from one of the sum of an entity's probabilities, that of having no
     partner included."""
+
+    def as_start(self) -> OpenPlan:
+        """What another plan can start from: the same without the probabilities of pairs."""
+        return replace(self, probability=np.empty(0))
 
     @property
     def ranking(self) -> Plan:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sameas.candidates.pairs import Candidates
-from sameas.compute.arrays import Numbers, Positions, Vector
+from sameas.compute.arrays import Matrix, Numbers, Positions, Vector
 from sameas.options.tuning import TUNING, OpenTuning
 
 
@@ -51,13 +51,12 @@ def learn_thresholds(
     ends = candidates.left, candidates.right
     is_partner = partner[ends[0]] == ends[1]
     free = ~taken[ends[1]] & ~is_partner, (partner[ends[0]] < 0) & ~is_partner
-    scores = np.minimum(candidates.values.astype(np.float64), tuning.clip)
     count = int(max(side.max(initial=0) for side in groups)) + 1
     by_side = np.zeros((2, count))
     for side, row in enumerate(by_side):
         size, sure = candidates.shape[side], (left, right)[side]
         best, rival, linked = (
-            _best(ends[side][which], scores[which], size)
+            _best(ends[side][which], candidates.values[which], size, tuning.clip)
             for which in (free[side], ~is_partner, is_partner)
         )
         reached = np.where(np.isfinite(linked), linked, best)
@@ -85,9 +84,10 @@ def _surest(
     return left[sure], right[sure]
 
 
-def _best(ends: NDArray[np.integer], scores: Vector, size: int) -> Vector:
+def _best(ends: NDArray[np.integer], scores: Matrix, size: int, most: float) -> Vector:
+    """The best score of each entity, none above ``most``; -inf where there is none."""
     best = np.full(size, -np.inf)
-    np.maximum.at(best, ends, scores)
+    np.maximum.at(best, ends, np.minimum(scores.astype(np.float64), most))
     return best
 
 

@@ -1,6 +1,6 @@
 """Candidates proposed by clues: rare parts of names, rare values, likely partners of neighbours.
 
-The cost grows linearly with the size. Pairs are numbers left * len(right) + right.
+The cost grows linearly with the size.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from functools import partial
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, diags_array, eye_array, hstack
+from scipy.sparse import csr_array, diags_array, hstack
 
 from sameas.compute.arrays import Positions, Progress, Sparse, Vector
 from sameas.compute.heap import release_freed_memory
+from sameas.compute.lines import Lines, lines_of, union_of
 from sameas.compute.parallel import even_slices
-from sameas.compute.rows import Rows, as_rows, rows_of, starts_in, unit
-from sameas.compute.topk import distinct, pair_numbers, top_products
+from sameas.compute.rows import Rows, as_rows, rows_of, starts_in, starts_of_kept, unit
+from sameas.compute.topk import among_best, pair_numbers, top_products
 from sameas.graph.matched import MatchedPair
 from sameas.graph.task import Sides
 from sameas.options.options import Options
@@ -53,11 +54,13 @@ class Clues:
 
 @dataclass(frozen=True, eq=False)
 class Proposals:
-    """Pairs proposed by clues, as numbers left * len(right) + right, ascending."""
+    """Pairs proposed by clues."""
 
-    pairs: Positions
+    pairs: Lines
+    """By left entity."""
     by_values: Positions | None
-    """Those of the pairs that rare values propose; None without values."""
+    """Those of the pairs that rare values propose, as numbers left * len(right) + right,
+    ascending; None without values."""
 
 
 def propose_by_clues(
@@ -75,14 +78,15 @@ def propose_by_clues(
     ``followed`` from round to round, where that is given.
     """
     few = k if followed is None else followed
-    if not all(side.shape[0] for side in clues.neighbours):
-        return Proposals(np.empty(0, dtype=np.int64), None)
     shape = clues.neighbours[0].shape[0], clues.neighbours[1].shape[0]
+    if not all(shape):
+        return Proposals(lines_of(np.empty(0, dtype=np.int64), shape), None)
     texts = _of_entities(_alike(clues.names, k), clues.owners, shape, k)
-    found, by_values = [pair_numbers(texts)], None
+    found, by_values = [_lines(texts)], None
     if clues.values is not None:
         values = _alike(clues.values, few)
-        found.append(by_values := pair_numbers(values))
+        found.append(_lines(values))
+        by_values = pair_numbers(values)
         texts = csr_array(texts + values)
         del values
     if few < k:
@@ -98,12 +102,17 @@ def propose_by_clues(
         each = k if last else few
         votes = _either(*top_products(csr_array(outward @ hints), inward, each, each))
         if turn:  # the first votes, by names alone, are the poorest
-            found.append(pair_numbers(votes))
+            found.append(_lines(votes))
         if not last:
             belief = csr_array(texts + _to_peaks(votes))
         progress(0.6 + 0.4 * (turn + 1) / tuning.clue_rounds)
     del texts, belief, hints, votes, outward, inward
-    return Proposals(distinct(found), by_values)
+    return Proposals(union_of(found, shape[1]), by_values)
+
+
+def _lines(matrix: Sparse) -> Lines:
+    """The places of a matrix that are filled."""
+    return Lines(matrix.indptr, matrix.indices)
 
 
 def _alike(texts: Both, k: int) -> Sparse:
@@ -181,7 +190,7 @@ def _weighted(rows: Sparse, weights: NDArray[np.float32]) -> Sparse:
     """Rows weighted by column, without the entries that become zero."""
     kept = weights[rows.indices] != 0
     columns = rows.indices[kept]
-    starts = np.append(0, np.cumsum(kept))[rows.indptr].astype(rows.indptr.dtype)
+    starts = starts_of_kept(rows.indptr, kept).astype(rows.indptr.dtype)
     return csr_array((rows.data[kept] * weights[columns], columns, starts), shape=rows.shape)
 
 
@@ -201,14 +210,24 @@ def _weighed(neighbours: Sparse) -> Sparse:
 
 def _best_few(matrix: Sparse, few: int) -> Sparse:
     """The few largest entries of each row."""
-    each = csr_array(eye_array(matrix.shape[1], dtype=np.float32))
-    return top_products(matrix, each, few)[0]
+    return _largest(matrix, few, 0)
 
 
 def best_of_both(matrix: Sparse, few: int) -> Sparse:
     """The few largest entries of each row, and of each column."""
-    of_columns = csr_array(_best_few(csr_array(matrix.T), few).T)
-    return _either(_best_few(matrix, few), of_columns)
+    return _largest(matrix, few, few)
+
+
+def _largest(matrix: Sparse, of_rows: int, of_columns: int) -> Sparse:
+    """So many of the largest entries of each row and of each column, none that is not positive."""
+    kept = among_best(
+        *(matrix.indptr, matrix.indices, matrix.data, matrix.shape[1]),
+        of_rows=of_rows,
+        of_columns=of_columns,
+    )
+    starts = starts_of_kept(matrix.indptr, kept).astype(matrix.indptr.dtype)
+    largest: Sparse = csr_array((matrix.data[kept], matrix.indices[kept], starts), matrix.shape)
+    return largest
 
 
 def _mutual_shares(belief: Sparse, power: int) -> Sparse:

@@ -15,6 +15,7 @@ from sameas.compute.arrays import Indices, Matrix, Positions, Vector
 from sameas.compute.kernels.assignment import log_sums
 from sameas.compute.kernels.topk import find_places
 from sameas.compute.parallel import even_slices, gathered, in_parallel
+from sameas.compute.rows import starts_of_kept
 from sameas.similarity.matrix import Exceeding
 
 SHARED = ("left", "by_right")
@@ -104,7 +105,7 @@ class Candidates:
 
     def select(self, which: NDArray[np.bool_]) -> Candidates:
         """These of the pairs."""
-        starts = np.append(0, np.cumsum(which))[self.starts]
+        starts = starts_of_kept(self.starts, which)
         return Candidates(self.shape, starts, self.right[which], self.values[which])
 
     def joined(self, left: Positions, right: Positions, values: Matrix) -> Candidates:

@@ -6,15 +6,15 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from sameas.candidates.clues import Proposals, best_of_both, make_clues, propose_by_clues
+from sameas.candidates.clues import Proposals, make_clues, propose_by_clues
 from sameas.candidates.pairs import Candidates
 from sameas.compute.arrays import Matrix, Positions, Progress
+from sameas.compute.lines import Lines, lines_of, union_of
 from sameas.compute.parallel import THREADS, slices
 from sameas.compute.projection import multiply
 from sameas.compute.rows import Rows
-from sameas.compute.topk import distinct, top_k_dense, top_k_of_some, top_k_sparse
+from sameas.compute.topk import among_best, top_k_dense, top_k_of_some, top_k_sparse
 from sameas.graph.task import Sides, Task
 from sameas.options.options import Options
 from sameas.options.tuning import TUNING, SearchTuning
@@ -152,7 +152,7 @@ def find_candidates(
     k: int,
     *,
     first: int,
-    proposed: Positions | None = None,
+    proposed: Lines | None = None,
     kept: int | None = None,
     also: Positions | None = None,
     progress: Progress | None = None,
@@ -162,12 +162,12 @@ def find_candidates(
 
     The k nearest, of which those far below the best are left out but not the ``first`` few; or
     pairs that were ``proposed`` otherwise, of which each entity's best by profit are ``kept``.
-    Pairs that are ``also`` of interest join in either case. Both are numbers
-    left * len(right) + right, ascending.
+    Pairs that are ``also`` of interest, numbers left * len(right) + right, ascending, join in
+    either case.
     """
     tell = progress or (lambda share: None)
-    numbers = proposed
-    if numbers is None:
+    lines = proposed
+    if lines is None:
         rows = profit.rows(0, slice(None)), profit.rows(1, slice(None))
         # Exact profits are ranked to the last; refinement adds what a sketch has missed.
         exact = isinstance(profit, RowProduct)
@@ -179,12 +179,11 @@ def find_candidates(
             progress=lambda share: tell(0.7 * share),
             tuning=tuning,
         )
+        lines = lines_of(numbers, profit.shape)
+        del rows, numbers
     if also is not None:
-        numbers = distinct([numbers, also])
-    width = np.int64(max(profit.shape[1], 1))
-    starts = np.searchsorted(numbers, np.arange(profit.shape[0] + 1) * width)
-    partners = (numbers % width).astype(np.int32)
-    del numbers
+        lines = _joined(lines, also, profit.shape)
+    starts, partners = lines.starts, lines.columns
     values = profit.partners(starts, partners, lambda share: tell(0.7 + 0.2 * share))
     found = Candidates(profit.shape, starts, partners, values)
     if proposed is not None:
@@ -195,16 +194,22 @@ def find_candidates(
     return found
 
 
+def _joined(lines: Lines, also: Positions, shape: tuple[int, int]) -> Lines:
+    """The pairs, and those of interest, which most often are among them."""
+    pairs = Candidates(shape, lines.starts, lines.columns, np.empty(0, dtype=np.float32))
+    if (pairs.find(*np.divmod(also, max(shape[1], 1))) >= 0).all():
+        return lines
+    return union_of([lines, lines_of(also, shape)], shape[1])
+
+
 def _best_by_profit(found: Candidates, kept: int, also: Positions | None) -> Candidates:
     """The best few of each entity: a name that many share, or a neighbour, proposes too many.
 
     Pairs that are ``also`` of interest stay, as those of equal values do, which profits do not see.
     """
-    every = csr_array((found.values, found.right, found.starts), shape=found.shape)
-    best = best_of_both(every, kept)
-    which = np.zeros(len(found), dtype=np.bool_)
-    rows = np.repeat(np.arange(best.shape[0]), np.diff(best.indptr))
-    which[found.find(rows, best.indices)] = True
+    which = among_best(
+        *(found.starts, found.right, found.values, found.shape[1]), of_rows=kept, of_columns=kept
+    )
     if also is not None:
         which[found.find(*np.divmod(also, found.shape[1]))] = True
     return found.select(which)

@@ -34,5 +34,6 @@ def bounded_join(
         text = "%s: %d of %d keys are too frequent to be compared"
         log.warning(text, " and ".join(on), len(counts) - len(rare), len(counts))
         left = left.join(rare, on=on, how="semi", maintain_order="left")
+    del counts  # it has nearly as many rows as the tables
     # In order, so that sums of what is joined are the same in every run.
     return left.join(right, on=on, suffix="_right", maintain_order="left_right")

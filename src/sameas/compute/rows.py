@@ -83,8 +83,11 @@ def rows_of(matrix: Sparse, which: slice) -> Sparse:
     """Successive rows of a sparse matrix, without a copy of their entries."""
     starts = matrix.indptr[which.start : which.stop + 1]
     entries = slice(int(starts[0]), int(starts[-1]))
-    parts = matrix.data[entries], matrix.indices[entries], starts - starts[0]
-    return csr_array(parts, shape=(len(starts) - 1, matrix.shape[1]))
+    part = csr_array((len(starts) - 1, matrix.shape[1]), dtype=matrix.dtype)
+    # Not by the constructor: SciPy copies what is less than half of another array.
+    part.data, part.indices = matrix.data[entries], matrix.indices[entries]
+    part.indptr = starts - starts[0]
+    return part
 
 
 def arrays_of(matrix: csr_array | csc_array) -> tuple[Numbers, Numbers, Matrix]:
@@ -119,6 +122,12 @@ def starts_in(starts: Positions, rows: slice) -> tuple[Positions, slice]:
     """Where the pairs of these rows start among themselves, and where they are among all."""
     ends = starts[rows.start : rows.stop + 1]
     return ends - ends[0], slice(int(ends[0]), int(ends[-1]))
+
+
+def starts_of_kept(starts: NDArray[np.integer], kept: NDArray[np.bool_]) -> Positions:
+    """Where each row starts if only some entries are kept."""
+    # Counting up all entries would take eight bytes for each of them, twice.
+    return np.searchsorted(np.flatnonzero(kept), starts)
 
 
 def as_rows(values: Rows | NDArray[np.floating] | csr_array) -> Rows:

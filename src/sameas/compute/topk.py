@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from sameas.compute.arrays import Matrix, Positions, Progress, Sparse
+from sameas.compute.arrays import Mask, Matrix, Positions, Progress, Sparse
 from sameas.compute.device import device_in_use
 from sameas.compute.kernels.topk import (
     Best,
     Near,
     SparseRows,
     Wanted,
+    best_entries,
     best_meetings,
     best_of_tile,
     cut_lines,
@@ -417,6 +418,30 @@ def _from_best(best: Best, width: int) -> Sparse:
     matrix: Sparse = csr_array(parts, shape=(len(best.worth), width))
     matrix.sort_indices()  # how heaps are ordered depends on the number of threads
     return matrix
+
+
+def among_best(
+    starts: NDArray[np.integer],
+    others: NDArray[np.integer],
+    values: Matrix,
+    width: int,
+    *,
+    of_rows: int,
+    of_columns: int = 0,
+) -> Mask:
+    """Which entries of a sparse matrix are among the few largest of their row, or of their column.
+
+    Entries that are not positive do not count; of equal ones, the first are the larger.
+    """
+    which = np.empty(len(others), dtype=np.bool_)
+    best_entries(
+        starts.astype(np.int64, copy=False),
+        others.astype(np.int32, copy=False),
+        values.astype(np.float32, copy=False),
+        *(_no_best(1, of_rows), _no_best(width, of_columns)),
+        which,
+    )
+    return which
 
 
 def pair_numbers(matrix: Sparse) -> Positions:

@@ -489,7 +489,10 @@ def tables_in_order(graph: GraphTables, shared: Rearranged | None = None) -> Rea
         "alternatives": graph.alternatives.sort("entity", maintain_order=True),
     }
     if shared is not None:
-        return replace(shared, tables={**shared.tables, **texts})
+        for name, table in texts.items():
+            if not table.equals(shared.tables[name]):
+                shared = replace(shared, tables={**shared.tables, name: table})
+        return shared  # equal tables are there once
     order = graph.entities.arg_sort().to_numpy().astype(np.int64)
     relation_order = graph.relations.arg_sort()
     numbers, relation_numbers = np.argsort(order), np.argsort(relation_order)

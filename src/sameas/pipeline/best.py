@@ -36,7 +36,7 @@ from sameas.refinement.evidence import Anchors, Relations
 from sameas.refinement.refine import Refinement, refine, subtract_threshold
 from sameas.result.alignment import Alignment, Diagnostics
 from sameas.result.audit.calibration import level_for
-from sameas.result.audit.decoys import best_matches
+from sameas.result.audit.decoys import BestMatches, best_matches
 from sameas.result.audit.estimate import audit_links
 from sameas.result.audit.record import Audit
 from sameas.similarity.crosslingual import choose_support
@@ -430,28 +430,38 @@ def _audit(
     calibrated: bool = True,
 ) -> Audit | None:
     """The audit of links; None if there are too few to tell."""
-    options, kinds = task.options, model.constraints.kinds
-    surplus, plan, linked = decided.surplus, decided.plan, decided.linked
+    options = task.options
     if refinement.thresholds is None:
-        count = int(max(side.max(initial=0) for side in kinds)) + 1
-        refinement = replace(refinement, thresholds=np.full(count, plan.threshold))
-    ends = task.sides[0][surplus.left], task.sides[1][surplus.right]
-    left, right = (
-        best_matches(
-            ends, surplus.values, linked, decided.probability, side=side, size=len(kinds[side])
-        )
-        for side in (0, 1)
-    )
+        count = int(max(side.max(initial=0) for side in model.constraints.kinds)) + 1
+        refinement = replace(refinement, thresholds=np.full(count, decided.plan.threshold))
     return audit_links(
         task.pair,
         model,
         refinement,
-        (left, right),
+        _best_matches(task, decided),
         decided.chances,
         min_confidence=options.min_confidence,
         max_error=options.max_error,
         calibrated=calibrated,
     )
+
+
+def _best_matches(task: Task, decided: Decided) -> tuple[BestMatches, BestMatches]:
+    """How well all left, and all right entities are linked."""
+    surplus = decided.surplus
+    ends = task.sides[0][surplus.left], task.sides[1][surplus.right]
+    left, right = (
+        best_matches(
+            ends,
+            surplus.values,
+            decided.linked,
+            decided.probability,
+            side=side,
+            size=len(task.known.kinds[side]),
+        )
+        for side in (0, 1)
+    )
+    return left, right
 
 
 def _thresholds(

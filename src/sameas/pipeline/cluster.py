@@ -298,7 +298,9 @@ class _Sent:
         self.value = value
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _received, (self.value,)
+        # What has gaps would be copied into the message, and that into others.
+        whole = isinstance(self.value, np.ndarray)
+        return _received, (np.ascontiguousarray(self.value) if whole else self.value,)
 
 
 def _received(value: Any) -> _Sent:

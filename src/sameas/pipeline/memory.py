@@ -123,8 +123,8 @@ def _candidate_bytes(left: int, right: int, task: Task) -> int:
     entities, options, tuning = left + right, task.options, task.tuning.search
     listed = 16 * min(options.candidates, max(left, right)) * entities
     if max(left, right) > tuning.compare_all_up_to:
-        # Half as many pairs as clues propose stay; refinement takes them several times.
-        return int((4 * tuning.clue_share if options.rounds else 1.2) * listed)
+        # A quarter of the pairs that clues propose stay; refinement takes them several times.
+        return int((2 * tuning.clue_share if options.rounds else 1.2) * listed)
     short = 1.3 * 4 * (sum(tuning.sharp_columns) + 2) * entities
     if options.rounds:
         return int(short + 8 * listed)

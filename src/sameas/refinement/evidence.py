@@ -85,7 +85,8 @@ def match_relations(
         del near, far
         tables.append(pl.DataFrame({"ends": ends, "relation": edges.relation[known]}))
         totals.append(np.bincount(edges.relation[known], minlength=edges.relations))
-    both = bounded_join(tables[0], tables[1], on=["ends"], tuning=tuning.search)
+    del ends, known, number
+    both = bounded_join(tables.pop(0), tables.pop(), on=["ends"], tuning=tuning.search)
     kinds = ["relation", "relation_right"]
     counts = both.group_by(kinds).len("seen").sort(kinds)
     of_left, of_right, seen = (column.to_numpy() for column in counts.cast({"seen": pl.Int64}))

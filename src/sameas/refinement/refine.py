@@ -145,8 +145,9 @@ def refine(
     for turn in range(most):
         release_freed_memory()
         relations = match_relations(*model.edges, anchors, tuning=tuning)
-        pairs = pairs.compared()
-        pairs = _with_evidence(pairs, anchors, relations, model)
+        held = [pairs.compared()]
+        del pairs
+        pairs = _with_evidence(held.pop(), anchors, relations, model)
         learned = learn_thresholds(
             pairs.unraised(model),
             (anchors.left, anchors.right, anchors.trust),
@@ -169,7 +170,7 @@ def refine(
             tuning=tuning.open,
         )
         new = anchors_of(surplus, plan, known.seeds, tuning=tuning)
-        plan = replace(plan, probability=plan.probability[:0])  # a start needs no more
+        plan = plan.as_start()
         before, now = (each.left * width + each.right for each in (anchors, new))
         changes.append(len(np.setxor1d(before, now)))
         if progress:
@@ -346,8 +347,9 @@ def _with_evidence(pairs: Pairs, anchors: Anchors, relations: Relations, model: 
         tuning=tuning.evidence,
     )
     learned = model.learn_traits(anchors.left, anchors.right, anchors.trust)
-    every = pairs.candidates
-    traits = learned(every.left, every.right).astype(np.float32)
+    ends = pairs.candidates.left, pairs.candidates.right
+    traits = learned(*ends).astype(np.float32)
+    del ends
     pairs = _scored(replace(pairs, evidence=old, learned=traits), model)
     new, evidence = _chosen(model.compares(*new), new, evidence)
     # Names are compared only for pairs that could still come within reach of the best, and
@@ -361,7 +363,9 @@ def _with_evidence(pairs: Pairs, anchors: Anchors, relations: Relations, model: 
     hopeful = most + worths @ alike.astype(np.float64) >= floor
     new, evidence, alike = _chosen(hopeful, new, evidence, alike)
     text = np.concatenate([model.profit.of(*new)[None], alike])
-    return _scored(_merged(pairs, new, text, evidence, learned(*new)), model)
+    every = _merged(pairs, new, text, evidence, learned(*new))
+    del pairs, new, evidence, text, alike, traits, old  # scores take as much again
+    return _scored(every, model)
 
 
 def _merged(pairs: Pairs, new: Positions, text: Matrix, evidence: Matrix, learned: Vector) -> Pairs:

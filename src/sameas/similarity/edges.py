@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sameas.compute.arrays import Indices, Positions
 from sameas.graph.graph import positions_of
@@ -48,17 +49,21 @@ class Edges:
         return len(self.starts) - 1
 
     @cached_property
-    def by_far(self) -> tuple[Positions, Positions]:
+    def by_far(self) -> tuple[Positions, NDArray[np.integer]]:
         """Where those of each far node start in an order by far node and relation; that order."""
-        order = np.lexsort((self.entity, self.relation, self.far))
+        order = self._short(np.lexsort((self.entity, self.relation, self.far)))
         return np.searchsorted(self.far[order], np.arange(self.nodes + 1)), order
 
     @cached_property
-    def first(self) -> Positions:
+    def first(self) -> NDArray[np.integer]:
         """The first of the edges between an entity and a far node, for each two."""
         begins = np.ones(len(self), dtype=np.bool_)
         begins[1:] = (self.entity[1:] != self.entity[:-1]) | (self.far[1:] != self.far[:-1])
-        return np.flatnonzero(begins)
+        return self._short(np.flatnonzero(begins))
+
+    def _short(self, places: Positions) -> NDArray[np.integer]:
+        """Places of edges in 32 bits, where these are enough."""
+        return places.astype(np.int32 if len(self) < 2**31 else np.int64)
 
     @property
     def literals(self) -> Positions:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 
 import numpy as np
 import polars as pl
 
 from sameas.compute.arrays import Mask, Matrix, Numbers, Positions, Vector
 from sameas.compute.parallel import in_parallel, slices
+from sameas.graph.matched import MatchedPair
 from sameas.graph.task import Constraints, Task
 from sameas.options.tuning import TUNING, Tuning, Weights
 from sameas.similarity.edges import Edges, edges_of
@@ -41,13 +43,19 @@ class Model:
     tuning: Tuning = TUNING
     weights: Weights
     """Those of the run, which may have learned its own."""
-    edges: tuple[Edges, Edges]
-    """What evidence is gathered from; the method as published has none."""
+    make_edges: Callable[[], tuple[Edges, Edges]]
+    """Gives the edges, always the same; they are made when first asked for, since the search for
+    candidates needs the room and not the edges."""
     similarities: Mapping[str, Similarity] = field(default_factory=dict)
     """By the name of their weight: the profit first, then each block of names. Empty where the
     scores of all pairs are known already."""
     traits: Traits | None = None
     """Types, attributes and spelling; the method as published has none."""
+
+    @property
+    def edges(self) -> tuple[Edges, Edges]:
+        """What evidence is gathered from; the method as published has none."""
+        return self.make_edges()
 
     @property
     def profit(self) -> Similarity:
@@ -126,10 +134,15 @@ def make_model(task: Task, *, weights: Weights | None = None) -> Model:
         weights = replace(weights, names=names, shared=own.shared, profit=0.0, lacking=0.0)
     if options.rounds:
         relations = "relations" not in options.without
-        edges = edges_of(pair, hub=tuning.evidence.hub, relations=relations)
+        make = partial(edges_of, pair, hub=tuning.evidence.hub, relations=relations)
     else:
-        edges = Edges.none(len(pair.left.entities)), Edges.none(len(pair.right.entities))
-    return Model(constraints=task.known, tuning=tuning, weights=weights, edges=edges)
+        make = partial(_no_edges, pair)
+    return Model(constraints=task.known, tuning=tuning, weights=weights, make_edges=cache(make))
+
+
+def _no_edges(pair: MatchedPair) -> tuple[Edges, Edges]:
+    """No edges of either graph."""
+    return Edges.none(len(pair.left.entities)), Edges.none(len(pair.right.entities))
 
 
 def with_text(

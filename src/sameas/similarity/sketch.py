@@ -155,26 +155,27 @@ def _sketch(
     """The rows of names, and after each hop; each hop is made from the last one."""
     size, width = len(features), features.dense.shape[1] + features.sparse.shape[1]
     columns = width if directions is None else directions.shape[1]
-    first, hops = (
-        SketchedRows(
-            np.empty((size, count, columns), dtype=np.int8),
-            np.empty((size, count), dtype=np.float32),
-        )
-        for count in (1, depth)
-    )
+    hops = _no_rows(size, depth, columns)
+    # The names are written where the last hop comes, unless they are kept or it needs them.
+    apart = names or depth < 2
+    first = _no_rows(size, 1, columns) if apart else hops
+    place = 0 if apart else depth - 1
     for part, row in map_blocks(_first_hop, slices(size, BLOCK), features.part, directions):
-        first.values[part, 0], first.scales[part, 0] = row
-    last = first.values[:, 0], first.scales[:, 0]
-    kept = first if names else None
-    del first
+        first.values[part, place], first.scales[part, place] = row
+    last = first.values[:, place], first.scales[:, place]
     for number in range(depth):
         made = map_blocks(_next_hop, slices(size, BLOCK), partial(rows_of, adjacency), *last)
         for part, row in made:
             hops.values[part, number], hops.scales[part, number] = row
-        if number < depth - 1:
-            del last, made  # before there is room for a copy
-            last = hops.values[:, number].copy(), hops.scales[:, number].copy()
-    return kept, hops
+        last = hops.values[:, number], hops.scales[:, number]
+    return first if names else None, hops
+
+
+def _no_rows(size: int, hops: int, columns: int) -> SketchedRows:
+    """Room for the rows of so many hops."""
+    return SketchedRows(
+        np.empty((size, hops, columns), dtype=np.int8), np.empty((size, hops), dtype=np.float32)
+    )
 
 
 def _first_hop(features: Rows, directions: Matrix | None) -> tuple[Small, Matrix]:

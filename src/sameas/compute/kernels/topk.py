@@ -90,6 +90,42 @@ def merge_best(best: Best, others: Best) -> None:
                 offer(best, line, value, partner)
 
 
+@kernel
+def best_entries(
+    starts: Int64s, others: Int32s, values: Float32s, rows: Best, columns: Best, out: Booleans
+) -> None:
+    """Which of the positive entries of rows are among the best of their row, or of their column.
+
+    ``others`` are the columns of entries, ``rows`` has room for one row and ``columns`` for all
+    columns, both with no best; room for no partner stands for none that is wanted.
+    """
+    few, of_columns = rows.worth.shape[1], columns.worth.shape[1]
+    for i in range(len(starts) - 1):
+        rows.least[0] = -np.inf if few else np.inf
+        for place in range(few):
+            rows.worth[0, place], rows.partners[0, place] = -np.inf, -1
+        for e in range(starts[i], starts[i + 1]):
+            value, j = values[e], others[e]
+            if value > 0 and value >= rows.least[0]:
+                offer(rows, 0, value, j)
+            if value > 0 and value > columns.least[j]:
+                offer(columns, j, value, i)
+        for e in range(starts[i], starts[i + 1]):
+            value = values[e]
+            out[e] = value > rows.least[0] or (
+                value == rows.least[0] and others[e] <= rows.partners[0, 0]
+            )
+            out[e] &= value > 0
+    if of_columns:
+        for i in range(len(starts) - 1):
+            for e in range(starts[i], starts[i + 1]):
+                value, j = values[e], others[e]
+                among = value > columns.least[j] or (
+                    value == columns.least[j] and i <= columns.partners[j, 0]
+                )
+                out[e] |= among and value > 0
+
+
 class SparseRows(NamedTuple):
     """The arrays of a sparse matrix: where rows start, columns and values (CSR)."""
 
