@@ -108,9 +108,9 @@ def learn_slips(
     chosen = [words[place] for place in evenly_spread(len(words), tuning.words)]
     letters = count_letters(chosen, tuning=tuning)
     generator = np.random.default_rng(0)
-    known = [word for word, many in zip(words, counts.tolist(), strict=True) if many > 1]
-    known = [known[place] for place in evenly_spread(len(known), tuning.words)]
-    apart = neighbouring_words(known)
+    known = {word for word, many in zip(words, counts.tolist(), strict=True) if many > 1}
+    # As in slips, one of the two is a word that no other name has.
+    apart = [pair for pair in neighbouring_words(chosen) if not known.issuperset(pair)]
     apart = [apart[place] for place in evenly_spread(len(apart), tuning.sample)]
     long = [word for word in chosen if len(word) >= tuning.shortest]
     made = [long[place] for place in evenly_spread(len(long), len(apart))]

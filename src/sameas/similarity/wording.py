@@ -140,8 +140,9 @@ class Words:
         return levels.astype(np.uint8), odd
 
     def _spaced(self, a: Positions, b: Positions) -> Mask:
-        """Which pairs of names differ in spaces alone, and have the same numbers."""
-        same = (self.joined.gather(a) == self.joined.gather(b)).to_numpy()
+        """Which pairs of names differ in spaces alone, and have the same numbers and signs."""
+        same = (self.joined.gather(a) == self.joined.gather(b)).to_numpy().copy()
+        same &= self.signs[a] == self.signs[b]
         some = np.flatnonzero(same)
         names = (self.plain.gather(side[some]) for side in (a, b))
         one, other = (name.str.extract_all(r"\d+").list.join(" ") for name in names)
@@ -204,11 +205,11 @@ class Words:
         spaced = [SLIP if " " in x and " " in y else SPELLED for x, y in zip(*names, strict=True)]
         kind = np.where(single, np.array(kinds, dtype=np.int64).reshape(-1), np.array(spaced, int))
         plural = [x.rstrip("es") == y.rstrip("es") for x, y in zip(*texts, strict=True)]
-        kind = np.where(strange, kind, KNOWN)
-        kind = np.where(single & np.array(plural, dtype=np.bool_), SLIP, kind)
+        plurals = single & np.array(plural, dtype=np.bool_)
+        kind = np.where(plurals, SLIP, np.where(strange, kind, KNOWN))
         levels, odd = np.full(size, UNALIKE), np.zeros(size, dtype=np.float32)
         levels[some] = np.where(apart <= 1, kind, UNALIKE)
-        told = np.flatnonzero(single & np.isin(levels[some], (SLIP, SPELLED)))
+        told = np.flatnonzero(single & ~plurals & np.isin(levels[some], (SLIP, SPELLED)))
         odd[some[told]] = self.slips.worth(*([side[k] for k in told] for side in texts))
         return levels, odd
 
@@ -220,10 +221,10 @@ class Words:
         several = " " in one and " " in other
         long = max(len(word), len(with_word)) >= self.tuning.longer
         swapped = sorted(word) == sorted(with_word)
+        if swapped or (several and long and word[:1] == with_word[:1]):
+            return SLIP
         if word[:1] != with_word[:1]:
             return SPELLED if several and long else KNOWN
-        if swapped or (several and long):
-            return SLIP
         return SPELLED if several or long else KNOWN
 
     def _last(self, side: pl.DataFrame, size: int) -> Positions:
