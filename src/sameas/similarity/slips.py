@@ -15,9 +15,12 @@ from dataclasses import dataclass
 from string import ascii_lowercase
 
 import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import OSA
+from rapidfuzz.process import cpdist
 from scipy.special import expit
 
-from sameas.compute.arrays import Numbers, Vector
+from sameas.compute.arrays import Mask, Numbers, Vector
 from sameas.compute.topk import evenly_spread
 from sameas.options.tuning import TUNING, SlipTuning
 
@@ -153,7 +156,20 @@ def neighbouring_words(words: Sequence[str]) -> list[tuple[str, str]]:
     return sorted(pairs)
 
 
-def _fitted(values: Vector, truth: Numbers, ridge: float) -> tuple[float, float]:
+def edits(one: list[str], other: list[str]) -> NDArray[np.int64]:
+    """How many letters of pairs of texts are inserted, dropped, changed or swapped; two for more.
+
+    >>> edits(["portsmouth", "bill joy", "rome"], ["potsmouth", "billajoy", "paris"]).tolist()
+    [1, 1, 2]
+    """
+    if not one:
+        return np.zeros(0, dtype=np.int64)
+    counts = cpdist(one, other, scorer=OSA.distance, score_cutoff=1, dtype=np.int64)
+    few: NDArray[np.int64] = np.minimum(counts, 2)
+    return few
+
+
+def _fitted(values: Vector, truth: Mask, ridge: float) -> tuple[float, float]:
     """The base and slope of a logistic regression on one value; the slope is held near zero."""
     if not len(values) or truth.all() or not truth.any():
         return 0.0, 0.0

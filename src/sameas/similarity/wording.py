@@ -15,8 +15,6 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from rapidfuzz.distance import OSA
-from rapidfuzz.process import cpdist
 from scipy.special import expit
 
 from sameas.compute.arrays import Mask, Numbers, Positions, Vector
@@ -25,7 +23,7 @@ from sameas.options.tuning import TUNING, Tuning, WordingTuning
 from sameas.similarity.cache import PairCache, Terms
 from sameas.similarity.matrix import RowProduct
 from sameas.similarity.several_names import MaxOverNames
-from sameas.similarity.slips import Slips, learn_slips
+from sameas.similarity.slips import Slips, edits, learn_slips
 from sameas.text.folding import folded
 
 SAME, SLIP, SPELLED, KNOWN, INITIAL, SURNAME, LITTLE, MUCH, STRANGE, REPLACED, NUMBERS, UNALIKE = (
@@ -141,8 +139,8 @@ class Words:
 
     def _spaced(self, a: Positions, b: Positions) -> Mask:
         """Which pairs of names differ in spaces alone, and have the same numbers and signs."""
-        same = (self.joined.gather(a) == self.joined.gather(b)).to_numpy().copy()
-        same &= self.signs[a] == self.signs[b]
+        letters = (self.joined.gather(a) == self.joined.gather(b)).to_numpy()
+        same: Mask = letters & (self.signs[a] == self.signs[b])
         some = np.flatnonzero(same)
         names = (self.plain.gather(side[some]) for side in (a, b))
         one, other = (name.str.extract_all(r"\d+").list.join(" ") for name in names)
@@ -389,19 +387,6 @@ def likeliest(ratios: Vector, usual: float, prior: float) -> float:
     return log_odds
 
 
-def edits(one: list[str], other: list[str]) -> NDArray[np.int64]:
-    """How many letters of pairs of texts are inserted, dropped, changed or swapped; two for more.
-
-    >>> edits(["portsmouth", "bill joy", "rome"], ["potsmouth", "billajoy", "paris"]).tolist()
-    [1, 1, 2]
-    """
-    if not one:
-        return np.zeros(0, dtype=np.int64)
-    counts = cpdist(one, other, scorer=OSA.distance, score_cutoff=1, dtype=np.int64)
-    few: NDArray[np.int64] = np.minimum(counts, 2)
-    return few
-
-
 def without_acronym(name: str) -> str:
     """A name without the acronym of its words that follows in brackets.
 
@@ -462,7 +447,11 @@ def _words(
     short = short.with_columns(word=folded(short["word"]), initial=True).unique()
     table = table.with_columns(bare=pl.col("word").str.replace(AGAIN, ""))
     table = table.join(
-        short, left_on=["name", "bare"], right_on=["name", "word"], how="left", maintain_order="left"
+        short,
+        left_on=["name", "bare"],
+        right_on=["name", "word"],
+        how="left",
+        maintain_order="left",
     )
     table = table.with_columns(pl.col("initial").fill_null(False)).drop("bare")
     every = table["word"].unique().sort()
