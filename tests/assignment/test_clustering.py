@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.cluster.hierarchy import fcluster, linkage
 
-from sameas.assignment.clustering import ScoredPairs, average_linkage
+from sameas.assignment.clustering import ScoredPairs, average_linkage, less_for_rivals
 
 ABSENT = -7.0
 
@@ -82,3 +82,39 @@ def test_what_is_given_is_together_whatever_its_score():
     assert groups(clustering.labels) == {frozenset({0, 1, 2, 3})}
     apart = average_linkage(pairs, absent=ABSENT, together=given_pairs)
     assert groups(apart.labels) == {frozenset({0}), frozenset({1, 2, 3})}
+
+
+def listed(size, rows):
+    """Pairs with scores from rows of left, right and score."""
+    left, right, scores = zip(*rows, strict=True)
+    return ScoredPairs(size, np.array(left), np.array(right), np.array(scores, dtype=float))
+
+
+def test_a_further_partner_costs_where_sure_pairs_are_two_each():
+    twos = [(2 * k, 2 * k + 1, 20.0 + k) for k in range(10)]
+    hub = [(20, other, 1.0 + 0.01 * other) for other in range(21, 30)]
+    pairs = listed(30, twos + hub)
+    less = less_for_rivals(pairs)
+    assert (less.scores[:10] == pairs.scores[:10]).all()
+    assert less.scores[-1] == pairs.scores[-1]  # the best of the hub and its only partner
+    assert (less.scores[10:-1] < 0).all()
+
+
+def test_a_further_partner_costs_nothing_where_duplicates_come_in_clusters():
+    every = [
+        (4 * c + i, 4 * c + j, 5.0 + (7 * c + 3 * i + j) % 11)
+        for c in range(10)
+        for i in range(4)
+        for j in range(i + 1, 4)
+    ]
+    pairs = listed(40, every)
+    assert (less_for_rivals(pairs).scores >= pairs.scores - 0.5).all()
+
+
+@given(scored_pairs())
+def test_what_a_further_partner_costs_raises_no_score_and_spares_the_best(pairs):
+    less = less_for_rivals(pairs)
+    assert (less.scores <= pairs.scores).all()
+    if len(pairs.scores):
+        best = int(pairs.scores.argmax())
+        assert less.scores[best] == pairs.scores[best]

@@ -13,7 +13,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sameas.assignment.clustering import Clustering, ScoredPairs, average_linkage
+from sameas.assignment.clustering import (
+    Clustering,
+    ScoredPairs,
+    average_linkage,
+    less_for_rivals,
+)
 from sameas.assignment.ranking import ranked
 from sameas.candidates.pairs import Candidates
 from sameas.compute.arrays import Positions
@@ -258,7 +263,7 @@ def _clustering(task: Task, pairs: ScoredPairs, together: Positions) -> Clusteri
     """The clusters, in which what was given as the same is together, and as different is not."""
     apart = task.known.rejected
     apart = apart[apart[:, 0] < apart[:, 1]]
-    every = pairs.apart(apart, task.tuning.refinement.seed)
+    every = less_for_rivals(pairs).apart(apart, task.tuning.refinement.seed)
     absent = task.tuning.duplicates.absent
     clustering = average_linkage(every, absent=absent, together=together)
     _tell_contradictions(task, clustering)

@@ -51,10 +51,11 @@ class Traits:
         return replace(self, wording=self.wording.taught(left, right, surplus, thresholds))
 
     def with_wording(self, worth: tuple[float, ...]) -> Traits:
-        """The traits of one graph with these worths of wording."""
+        """The traits of one graph with these worths of wording; earlier runs have fewer."""
         if self.wording is None:
             return self
-        return replace(self, wording=replace(self.wording, worth=worth))
+        more = self.wording.worth[len(worth) :]
+        return replace(self, wording=replace(self.wording, worth=(*worth, *more)))
 
     def remember(self, left: Numbers, right: Numbers) -> None:
         """Compare those of these pairs that are new, all at once."""

@@ -15,8 +15,6 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from rapidfuzz.distance import OSA
-from rapidfuzz.process import cpdist
 
 from sameas.compute.arrays import Mask, Numbers, Positions, Vector
 from sameas.graph.matched import MatchedGraph
@@ -24,17 +22,21 @@ from sameas.options.tuning import TUNING, Tuning, WordingTuning
 from sameas.similarity.cache import PairCache, Terms
 from sameas.similarity.matrix import RowProduct
 from sameas.similarity.several_names import MaxOverNames
+from sameas.similarity.slips import Slips, edits, learn_slips
 from sameas.text.folding import folded
 
 SAME, SLIP, SPELLED, KNOWN, INITIAL, SURNAME, LITTLE, MUCH, STRANGE, REPLACED, NUMBERS, UNALIKE = (
     range(12)
 )
-"""The same words; one edit apart in a long word of several, by a plural, or by two letters swapped;
-one edit apart otherwise; one edit apart, and both are words of other names, too; initials in place
-of words; the surname alone of a person; little more in one name, or much more; a word that no other
-name has in place of another, or known words in place of others; other numbers; or names that are
-not alike anyway."""
-LEARNED = SLIP, SPELLED, INITIAL, SURNAME
+SEVERAL = 12
+"""The same words; one edit apart in a long word of several, by a plural, by two letters swapped, or
+by spaces; one edit apart otherwise; one edit apart, and both are words of other names, too;
+initials in place of words; the surname alone of a person; little more in one name, or much more; a
+word that no other name has in place of another, or known words in place of others; other numbers;
+or names that are not alike anyway. Last, initials that may stand for several names: for one of them
+at most, so that each is seldom likelier than not."""
+LEVELS = 13
+LEARNED = SLIP, SPELLED, INITIAL, SURNAME, SEVERAL
 """What the graph itself shows the worth of: how often such pairs fit in all else."""
 APART = REPLACED, NUMBERS
 """What two things are told apart by."""
@@ -57,6 +59,9 @@ PERSONS = frozenset({"person", "people", "human", "human being", "character", "i
 ACRONYM = re.compile(r"(.+?)\s*\((\w{2,})\)")
 INITIALS, SIGNS = r"\b(\p{L})\.", r"[+#]"
 """A letter with a full stop is short for a word; R is a language of its own, as are C and C++."""
+AGAIN = r"\*\d+$"
+"""What is put to a word that a name repeats."""
+LAST_ARTICLE = rf"(?i),\s*(?:{'|'.join(sorted(ARTICLES))})\s*$"
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +73,8 @@ class Words:
     """name, word (number), initial (whether it is a letter with a full stop): each word once."""
     plain: pl.Series
     """Each name as its words, in order."""
+    joined: pl.Series
+    """The letters and digits of each name, without spaces."""
     signs: Numbers
     """How many signs each name has."""
     texts: pl.Series
@@ -76,6 +83,7 @@ class Words:
     """-ln of the share of names that have each word."""
     people: Mask
     """Which entities are said to be people."""
+    slips: Slips
     tuning: WordingTuning = TUNING.wording
 
     @cached_property
@@ -85,7 +93,8 @@ class Words:
 
     def _compared(
         self, left: Positions, right: Positions
-    ) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+    ) -> tuple[NDArray[np.uint8], NDArray[np.float32], NDArray[np.float32]]:
+        """The level of each pair, the cosine, and what the letters of a slip say, in log-odds."""
         if isinstance(self.names, MaxOverNames):
             cosine, a, b = self.names.best(left, right)
         else:
@@ -94,11 +103,14 @@ class Words:
         near = np.flatnonzero((cosine >= self.tuning.alike) | (edits(*texts) <= 1))
         levels = np.full(len(left), UNALIKE, dtype=np.uint8)
         people = self.people[left[near]] & self.people[right[near]]
-        levels[near] = self._levels(a[near], b[near], people)
-        return levels, cosine
+        odd = np.zeros(len(left), dtype=np.float32)
+        levels[near], odd[near] = self._levels(a[near], b[near], people)
+        return levels, cosine, odd
 
-    def _levels(self, a: Positions, b: Positions, people: Mask) -> NDArray[np.uint8]:
-        """How the words of pairs of names, by number, compare."""
+    def _levels(
+        self, a: Positions, b: Positions, people: Mask
+    ) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+        """How the words of pairs of names, by number, compare; and what letters say of slips."""
         size = len(a)
         met = self._met(a, b, people)
         counts = [np.bincount(side["pair"].to_numpy(), minlength=size) for side in met.left]
@@ -115,13 +127,24 @@ class Words:
         levels = np.where(marked | (self.signs[a] != self.signs[b]), NUMBERS, levels)
         ends = (counts[0] == 0) ^ (counts[1] == 0)
         levels = np.where(people & ends & self._is_surname(a, b), SURNAME, levels)
-        slips = self._slips(a, b, met)
+        levels = np.where(self._spaced(a, b), SLIP, levels)
+        slips, odd = self._slips(a, b, met)
         levels = np.where(slips < UNALIKE, slips, levels)
         nothing = (counts[0] == 0) & (counts[1] == 0) & (levels != NUMBERS) & (slips == UNALIKE)
         initial = np.bincount(met.alike["pair"].to_numpy(), minlength=size) > 0
         initials = np.where(self._in_order(a, b, initial), INITIAL, MUCH)
         levels = np.where(nothing, np.where(initial, initials, SAME), levels)
-        return levels.astype(np.uint8)
+        return levels.astype(np.uint8), odd
+
+    def _spaced(self, a: Positions, b: Positions) -> Mask:
+        """Which pairs of names differ in spaces alone, and have the same numbers and signs."""
+        letters = (self.joined.gather(a) == self.joined.gather(b)).to_numpy()
+        same: Mask = letters & (self.signs[a] == self.signs[b])
+        some = np.flatnonzero(same)
+        names = (self.plain.gather(side[some]) for side in (a, b))
+        one, other = (name.str.extract_all(r"\d+").list.join(" ") for name in names)
+        same[some] = (one == other).to_numpy()
+        return same
 
     def _met(self, a: Positions, b: Positions, people: Mask) -> _Met:
         """The words that the names of pairs have in common, and those that they do not."""
@@ -140,7 +163,10 @@ class Words:
         ]
         met = rest[0].join(rest[1], on="pair")
         short = met.filter(pl.col("initial") | pl.col("initial_right"))
-        one, other = (self.texts.gather(short[column]) for column in ("word", "word_right"))
+        one, other = (
+            self.texts.gather(short[column]).str.replace(AGAIN, "")
+            for column in ("word", "word_right")
+        )
         begins = pl.DataFrame({"one": one, "other": other}).select(
             pl.col("one").str.starts_with(pl.col("other"))
             | pl.col("other").str.starts_with(pl.col("one"))
@@ -152,12 +178,15 @@ class Words:
         ]
         return _Met(both, alike, (left[0], left[1]))
 
-    def _slips(self, a: Positions, b: Positions, met: _Met) -> NDArray[np.int64]:
+    def _slips(
+        self, a: Positions, b: Positions, met: _Met
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Which names are one edit apart, and how: SLIP, SPELLED, KNOWN, or UNALIKE if not.
 
         An edit is looked for in the whole name, where it may be a space, and in a single word
         that is left of each, wherever it stands. Numbers are not misspelled, a letter that stands
         alone is no misspelling of a word, and another first letter may well make another word.
+        The second answer is what the letters of two words say of a slip.
         """
         size = len(a)
         counts = [np.bincount(side["pair"].to_numpy(), minlength=size) for side in met.left]
@@ -173,11 +202,13 @@ class Words:
         spaced = [SLIP if " " in x and " " in y else SPELLED for x, y in zip(*names, strict=True)]
         kind = np.where(single, np.array(kinds, dtype=np.int64).reshape(-1), np.array(spaced, int))
         plural = [x.rstrip("es") == y.rstrip("es") for x, y in zip(*texts, strict=True)]
-        kind = np.where(strange, kind, KNOWN)
-        kind = np.where(single & np.array(plural, dtype=np.bool_), SLIP, kind)
-        levels = np.full(size, UNALIKE)
+        plurals = single & np.array(plural, dtype=np.bool_)
+        kind = np.where(plurals, SLIP, np.where(strange, kind, KNOWN))
+        levels, odd = np.full(size, UNALIKE), np.zeros(size, dtype=np.float32)
         levels[some] = np.where(apart <= 1, kind, UNALIKE)
-        return levels
+        told = np.flatnonzero(single & ~plurals & np.isin(levels[some], (SLIP, SPELLED)))
+        odd[some[told]] = self.slips.worth(*([side[k] for k in told] for side in texts))
+        return levels, odd
 
     def _kind_of_slip(self, one: str, other: str, word: str, with_word: str) -> int:
         """How two names that differ in a single word each differ, if by one edit.
@@ -187,10 +218,10 @@ class Words:
         several = " " in one and " " in other
         long = max(len(word), len(with_word)) >= self.tuning.longer
         swapped = sorted(word) == sorted(with_word)
+        if swapped or (several and long and word[:1] == with_word[:1]):
+            return SLIP
         if word[:1] != with_word[:1]:
             return SPELLED if several and long else KNOWN
-        if swapped or (several and long):
-            return SLIP
         return SPELLED if several or long else KNOWN
 
     def _last(self, side: pl.DataFrame, size: int) -> Positions:
@@ -203,7 +234,8 @@ class Words:
         """Which names have words and the initials for them in one order."""
         ordered = np.zeros(len(a), dtype=np.bool_)
         for place in np.flatnonzero(which):
-            ours, theirs = (self.plain[int(side[place])].split() for side in (a, b))
+            names = (self.plain[int(side[place])].split() for side in (a, b))
+            ours, theirs = ([word.partition("*")[0] for word in name] for name in names)
             ordered[place] = len(ours) == len(theirs) and all(
                 x == y or x == y[0] or x[0] == y for x, y in zip(ours, theirs, strict=True)
             )
@@ -245,7 +277,7 @@ class Words:
 
     @cached_property
     def _is_number(self) -> Mask:
-        return self.texts.str.contains(r"\d").to_numpy()
+        return self.texts.str.replace(AGAIN, "").str.contains(r"\d").to_numpy()
 
     @cached_property
     def _is_title(self) -> Mask:
@@ -254,7 +286,7 @@ class Words:
     @cached_property
     def _is_letter(self) -> Mask:
         """Letters that stand alone."""
-        return (self.texts.str.len_chars() == 1).to_numpy()
+        return (self.texts.str.replace(AGAIN, "").str.len_chars() == 1).to_numpy()
 
     @cached_property
     def _is_strange(self) -> Mask:
@@ -280,9 +312,9 @@ class Wording:
     crowd: Vector
     """The logarithm of how many others have the first name of each entity, at least the mean of
     those that have namesakes: names that many have do not tell who is who."""
-    fitting: Vector
-    """The logarithm of how many names begin with the same letter as the first name of each entity,
-    and are the same but for the first word: that many an initial may stand for."""
+    fitting: Numbers
+    """How many names begin with the same letter as the first name of each entity, and are the same
+    but for the first word: that many an initial may stand for."""
     name_weight: float
     """What a cosine of one is worth."""
     worth: tuple[float, ...]
@@ -300,7 +332,7 @@ class Wording:
         given how well pairs fit in all else, is found by expectation maximization. The usual worth
         counts like some pairs.
         """
-        levels, worth = self.compare(left, right)[0], np.array(self.worth)
+        levels, worth = self.levels(left, right)[0], np.array(self.worth)
         tuning, others = self.words.tuning, surplus + thresholds - self.name_weight - worth[levels]
         for level in LEARNED:
             here = levels == level
@@ -308,23 +340,37 @@ class Wording:
                 continue
             threshold = float(thresholds[here].mean())
             usual = self.name_weight + tuning.worth[level] - threshold
+            if level == SEVERAL:  # one of two at most
+                usual = min(usual, 0.0)
             log_odds = likeliest(others[here], usual, tuning.prior)
             worth[level] = log_odds + threshold - self.name_weight
         return replace(self, worth=tuple(worth.tolist()))
 
+    def levels(
+        self, left: Numbers, right: Numbers
+    ) -> tuple[NDArray[np.uint8], NDArray[np.float32], NDArray[np.float32]]:
+        """As ``compare`` has it, and whether initials may stand for several names."""
+        levels, cosine, odd = self.compare(left, right)
+        several = (levels == INITIAL) & (self._meant(left, right) > 1)
+        return np.where(several, np.uint8(SEVERAL), levels), cosine, odd
+
+    def _meant(self, left: Numbers, right: Numbers) -> Numbers:
+        """How many names the initial in one of two names may stand for."""
+        return np.maximum(self.fitting[left], self.fitting[right])
+
     def learn(self, left: Positions, right: Positions, trust: Vector) -> Terms:
         """The log-odds of pairs by their wording, which do not depend on anchors."""
         worth = np.array(self.worth)
-        given_back = np.zeros(UNALIKE + 1)
+        given_back = np.zeros(LEVELS)
         given_back[[SAME, *LEARNED]] = 1.0
 
         def terms(left: Numbers, right: Numbers) -> Vector:
-            levels, cosine = self.compare(left, right)
+            levels, cosine, odd = self.levels(left, right)
             lost = self.name_weight * (1 - cosine) * given_back[levels]
             both = np.minimum(self.crowd[left], self.crowd[right])
             shared = self.words.tuning.namesakes * both * (levels == SAME)
-            shared += np.maximum(self.fitting[left], self.fitting[right]) * (levels == INITIAL)
-            return np.asarray(worth[levels] + lost - shared)[:, None]
+            shared += np.log(self._meant(left, right)) * (levels == SEVERAL)
+            return np.asarray(worth[levels] + lost + odd - shared)[:, None]
 
         return terms
 
@@ -342,19 +388,6 @@ def likeliest(ratios: Vector, usual: float, prior: float) -> float:
         share = min(max(share, 1e-9), 1 - 1e-9)
         log_odds = float(np.log(share / (1 - share)))
     return log_odds
-
-
-def edits(one: list[str], other: list[str]) -> NDArray[np.int64]:
-    """How many letters of pairs of texts are inserted, dropped, changed or swapped; two for more.
-
-    >>> edits(["portsmouth", "bill joy", "rome"], ["potsmouth", "billajoy", "paris"]).tolist()
-    [1, 1, 2]
-    """
-    if not one:
-        return np.zeros(0, dtype=np.int64)
-    counts = cpdist(one, other, scorer=OSA.distance, score_cutoff=1, dtype=np.int64)
-    few: NDArray[np.int64] = np.minimum(counts, 2)
-    return few
 
 
 def without_acronym(name: str) -> str:
@@ -384,15 +417,17 @@ def read_wording(
     crowd = np.log(np.maximum(namesakes.to_numpy() - 1.0, 1.0))
     shared = (namesakes > 1).to_numpy()
     crowd = np.maximum(crowd, crowd[shared].mean() if shared.any() else 0.0)
-    shortened = first.str.replace(r"^(\S)\S*", "$1").to_frame("name")
-    fitting = np.log(np.maximum(shortened.select(pl.len().over("name"))["len"].to_numpy() - 1, 1))
+    shortened = first.str.replace(r"^(\S)\S*", "$1")
+    whole = pl.DataFrame({"short": shortened, "name": first})
+    meant = pl.col("name").filter(pl.col("name") != pl.col("short")).n_unique().over("short")
+    fitting = np.maximum(whole.select(meant).to_series().to_numpy(), 1)
     weight = tuning.duplicates.names
-    words = _words(texts, names, _people(graph), tuning.wording)
+    words = _words(texts, names, _people(graph), tuning)
     return Wording(words, crowd, fitting, weight, tuning.wording.worth)
 
 
 def _words(
-    texts: pl.Series, names: MaxOverNames | RowProduct, people: Mask, tuning: WordingTuning
+    texts: pl.Series, names: MaxOverNames | RowProduct, people: Mask, tuning: Tuning
 ) -> Words:
     """The words of names."""
     plain = folded(texts.map_elements(without_acronym, return_dtype=pl.String))
@@ -402,7 +437,9 @@ def _words(
         .filter(pl.col("word") != "")
     )
     first = pl.int_range(pl.len()).over("name") == 0
-    article = pl.col("word").is_in(list(ARTICLES)) & (first | (pl.col("word") == "the"))
+    last = pl.int_range(pl.len()).over("name") == pl.len().over("name") - 1
+    last &= pl.lit(texts.str.contains(LAST_ARTICLE)).gather(pl.col("name"))
+    article = pl.col("word").is_in(list(ARTICLES)) & (first | last | (pl.col("word") == "the"))
     table = table.filter(~(article & (pl.len().over("name") > 1)))
     again = pl.int_range(pl.len()).over("name", "word")
     # A word that a name repeats is one more word.
@@ -411,24 +448,34 @@ def _words(
     short = pl.DataFrame({"name": np.arange(len(plain)), "word": texts.str.extract_all(INITIALS)})
     short = short.explode("word").drop_nulls()
     short = short.with_columns(word=folded(short["word"]), initial=True).unique()
-    table = table.join(short, on=["name", "word"], how="left", maintain_order="left")
-    table = table.with_columns(pl.col("initial").fill_null(False))
+    table = table.with_columns(bare=pl.col("word").str.replace(AGAIN, ""))
+    table = table.join(
+        short,
+        left_on=["name", "bare"],
+        right_on=["name", "word"],
+        how="left",
+        maintain_order="left",
+    )
+    table = table.with_columns(pl.col("initial").fill_null(False)).drop("bare")
     every = table["word"].unique().sort()
     bare = table.group_by("name", maintain_order=True).agg(pl.col("word").str.join(" "))
     whole = pl.DataFrame({"name": np.arange(len(plain))}).join(bare, on="name", how="left")
     words = table.with_columns(word=every.search_sorted(table["word"]).cast(pl.Int64))
     counts = np.bincount(words["word"].to_numpy(), minlength=len(every))
+    spelled = every.str.contains(r"^[a-z]+$").to_numpy()
     rarity = -np.log(counts / max(len(plain), 1))
     rarity[every.is_in(list(TITLES)).to_numpy()] = 0.0
     return Words(
         names=names,
         words=words,
         plain=whole.sort("name")["word"].fill_null(""),
+        joined=folded(texts, numbers=False).str.replace_all(" ", "", literal=True),
         signs=texts.str.count_matches(SIGNS).to_numpy().astype(np.int64),
         texts=every,
         rarity=rarity,
         people=people,
-        tuning=tuning,
+        slips=learn_slips(every.filter(spelled).to_list(), counts[spelled], tuning=tuning.slips),
+        tuning=tuning.wording,
     )
 
 
