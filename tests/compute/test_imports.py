@@ -5,12 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from types import ModuleType
+from typing import Any
 
 from sameas.compute.imports import standing_in
 
 
 def test_nothing_stands_in_for_what_is_there_or_comes():
-    package = ModuleType("package")
+    package: Any = ModuleType("package")
     package.here = "here"
     with standing_in(package, "here", "absent", "comes"):
         assert package.here == "here"

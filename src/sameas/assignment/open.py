@@ -20,11 +20,13 @@ from sameas.assignment.sinkhorn import Plan
 from sameas.candidates.pairs import Candidates, line_sums, lines_of_columns, lines_of_rows
 from sameas.compute.arrays import Matrix, Positions, Vector
 from sameas.compute.kernels.products import weighted_sums
-from sameas.compute.parallel import lasting_threads, one_blas_thread, slices
+from sameas.compute.parallel import even_slices, lasting_threads, one_blas_thread, slices
 from sameas.options.tuning import TUNING, OpenTuning
 
 AT_ONCE = 1_000_000
 """Pairs whose probabilities are computed at once."""
+SWEPT = 400_000
+"""Pairs of a side that a thread sums up at once in a sweep; handing out fewer takes longer."""
 MANY = 200_000
 """Pairs beyond which sharing out each sweep among threads pays."""
 
@@ -139,7 +141,7 @@ def _sums_of_odds(
     n, m = candidates.shape
     odds = candidates.with_values(np.exp(scores))
     sides = lines_of_rows(odds), lines_of_columns(odds)
-    parts = [(side, part) for side in (0, 1) for part in sides[side].parts()]
+    parts = [(side, part) for side in (0, 1) for part in even_slices(sides[side].starts, SWEPT)]
 
     def sums(left: Vector, right: Vector) -> Vector:
         totals, factors = np.empty(n + m), (right, left)
