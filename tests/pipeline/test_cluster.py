@@ -211,6 +211,7 @@ def tiny_blocks(monkeypatch):
     monkeypatch.setattr(folding, "BLOCK", 3000)
     monkeypatch.setattr(evidence, "PART", 100)
     monkeypatch.setattr(sketch, "BLOCK", 30)
+    monkeypatch.setattr(sketch, "HOP_BLOCK", 30)
     monkeypatch.setattr(pairwise, "PAIRS", 500)
     monkeypatch.setattr(proposals, "LEAST_ROWS", 20)
     monkeypatch.setattr(proposals, "LEFT_ROWS", 50)
@@ -305,6 +306,7 @@ def test_workers_killed_in_every_stage_change_nothing(
 ):
     for module, name, value in (
         (sketch, "BLOCK", 100),
+        (sketch, "HOP_BLOCK", 100),
         (pairwise, "PAIRS", 3000),
         (proposals, "LEAST_ROWS", 80),
         (proposals, "LEFT_ROWS", 150),

@@ -17,8 +17,8 @@ from sameas.compute.rows import Rows, as_rows, in_rows, rows_of, unit
 from sameas.options.tuning import TUNING, Tuning
 from sameas.similarity.propagation import hop, surroundings, unit_hop_rows
 
-BLOCK = 4000
-"""Rows that are made at once."""
+BLOCK, HOP_BLOCK = 4000, 1000
+"""Rows that are made at once, of names and of a hop: a hop has ten rows before it for each."""
 
 Small = NDArray[np.int8]
 
@@ -164,7 +164,7 @@ def _sketch(
         first.values[part, place], first.scales[part, place] = row
     last = first.values[:, place], first.scales[:, place]
     for number in range(depth):
-        made = map_blocks(_next_hop, slices(size, BLOCK), partial(rows_of, adjacency), *last)
+        made = map_blocks(_next_hop, slices(size, HOP_BLOCK), partial(rows_of, adjacency), *last)
         for part, row in made:
             hops.values[part, number], hops.scales[part, number] = row
         last = hops.values[:, number], hops.scales[:, number]
