@@ -340,8 +340,8 @@ class Wording:
                 continue
             threshold = float(thresholds[here].mean())
             usual = self.name_weight + tuning.worth[level] - threshold
-            if level == SEVERAL:  # one of two at most
-                usual = min(usual, 0.0)
+            if level == SEVERAL:  # one of two at most, and it may be none
+                usual = min(usual, -np.log(2.0))
             log_odds = likeliest(others[here], usual, tuning.prior)
             worth[level] = log_odds + threshold - self.name_weight
         return replace(self, worth=tuple(worth.tolist()))
