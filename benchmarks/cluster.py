@@ -54,6 +54,8 @@ FIGURES = ("parts", "cpu_seconds", "seconds", "sent", "shared", "returned")
 SLOWER, CEILING, CLIENT, ROOM = 2.0, 2 * 2**30, 3000, 2**29
 """What was asked for: how many times slower than threads, the memory of a worker, and the bytes an
 entity of the client, beyond what it takes whatever the size."""
+LARGE = 100_000
+"""Entities a side from which bytes an entity mean something."""
 
 Settings = dict[str, Any]
 
@@ -300,7 +302,7 @@ def checks_of(record: Mapping[str, Any]) -> list[Check]:
         largest = min(most(run, "worker") for run in two)
         checks.append(Check("workers within 2 GiB", f"{gib(largest)} GiB", largest <= CEILING))
     for name, run in runs.items():
-        if name != "threads":
+        if name != "threads" and run["entities"] >= LARGE:
             each = (most(run, "client") - ROOM) / run["entities"]
             asked = f"{name}: the client at most {CLIENT / 1000:g} KB an entity"
             checks.append(Check(asked, f"{each / 1000:.1f} KB", each <= CLIENT))

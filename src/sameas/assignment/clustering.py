@@ -39,26 +39,28 @@ class ScoredPairs:
         )
 
 
-def less_for_rivals(pairs: ScoredPairs) -> ScoredPairs:
-    """The pairs, with less for each end that has a better partner, where duplicates are two each.
+def less_for_rivals(pairs: ScoredPairs, together: Positions | None = None) -> ScoredPairs:
+    """Likely pairs with less for each end that has a better partner, if duplicates are two each.
 
     If duplicates come in clusters of several, the surer half of the likely pairs meets at its ends
     a quarter as often as all do. If they come in twos, sure pairs hardly meet, and those that meet
     are chance. The ratio, with one meeting more, is what the odds of a further partner are
-    multiplied with; it never raises them.
+    multiplied with; it never raises them. Pairs that are ``together`` whatever their score, shape
+    (k, 2), are no rivals of others.
     """
-    likely = np.flatnonzero(pairs.scores > 0)
+    keys = pairs.left * pairs.size + pairs.right
+    given = np.isin(keys, [] if together is None else together @ [pairs.size, 1])
+    likely = np.flatnonzero((pairs.scores > 0) & ~given)
     likely = likely[np.argsort(-pairs.scores[likely], kind="stable")]
     half = len(likely) // 2
     met, expected = _meetings(pairs, likely[:half]), _meetings(pairs, likely) / 4
     odds = min((met + 1) / (expected + 1), 1.0)
     best = np.full(pairs.size, -np.inf)
-    np.maximum.at(best, pairs.left, pairs.scores)
-    np.maximum.at(best, pairs.right, pairs.scores)
+    for side in (pairs.left, pairs.right):
+        np.maximum.at(best, side[~given], pairs.scores[~given])
     rivals = sum((pairs.scores < best[side]).astype(int) for side in (pairs.left, pairs.right))
-    return ScoredPairs(
-        pairs.size, pairs.left, pairs.right, pairs.scores + float(np.log(odds)) * rivals
-    )
+    less = np.where(pairs.scores > 0, float(np.log(odds)) * rivals, 0.0)
+    return ScoredPairs(pairs.size, pairs.left, pairs.right, pairs.scores + less)
 
 
 def _meetings(pairs: ScoredPairs, places: Positions) -> float:

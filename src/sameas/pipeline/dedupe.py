@@ -263,7 +263,7 @@ def _clustering(task: Task, pairs: ScoredPairs, together: Positions) -> Clusteri
     """The clusters, in which what was given as the same is together, and as different is not."""
     apart = task.known.rejected
     apart = apart[apart[:, 0] < apart[:, 1]]
-    every = less_for_rivals(pairs).apart(apart, task.tuning.refinement.seed)
+    every = less_for_rivals(pairs, together).apart(apart, task.tuning.refinement.seed)
     absent = task.tuning.duplicates.absent
     clustering = average_linkage(every, absent=absent, together=together)
     _tell_contradictions(task, clustering)

@@ -47,14 +47,17 @@ class Roles:
     def learn(self, left: Positions, right: Positions, trust: Vector) -> Terms:
         """The log-odds of pairs by their roles, which do not depend on anchors."""
         shares, reach, apart = self._fit
-        some = np.diff(self.held.indptr) > 0
+        counts = np.diff(self.held.indptr)
 
         def terms(left: Numbers, right: Numbers) -> Vector:
             total = np.zeros(len(left))
             for part in slices(len(left), AT_ONCE):
                 ends = left[part], right[part]
                 fit = np.asarray(reach[ends[0]].multiply(shares[ends[1]]).sum(axis=1)).ravel()
-                total[part] = np.where(some[ends[0]] & some[ends[1]], fit + apart, 0.0)
+                few = np.minimum(counts[ends[0]], counts[ends[1]])
+                # Of an entity with one role it says little which others were never met with that.
+                known = np.where(fit + apart < 0, few / (few + 1.0), few > 0)
+                total[part] = known * (fit + apart)
             worth = np.clip(self.tuning.weight * total, -self.tuning.against, self.tuning.in_favour)
             return np.asarray(worth)[:, None]
 

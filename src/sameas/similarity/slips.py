@@ -109,20 +109,24 @@ def learn_slips(
     """What slips look like in a graph of these distinct words, which so many names have."""
     chosen = [words[place] for place in evenly_spread(len(words), tuning.words)]
     letters = count_letters(chosen, tuning=tuning)
-    generator = np.random.default_rng(0)
     known = {word for word, many in zip(words, counts.tolist(), strict=True) if many > 1}
     # As in slips, one of the two is a word that no other name has.
     apart = [pair for pair in neighbouring_words(chosen) if not known.issuperset(pair)]
     apart = [apart[place] for place in evenly_spread(len(apart), tuning.sample)]
     long = [word for word in chosen if len(word) >= tuning.shortest]
     made = [long[place] for place in evenly_spread(len(long), len(apart))]
-    slips = [(word, misspelled(word, generator)) for word in made]
-    slips = [(word, other) for word, other in slips if word != other]
+    slips = [pair for pair in zip(made, made_slips(made), strict=True) if pair[0] != pair[1]]
     odd = np.array([letters.oddity(*pair) for pair in [*slips, *apart]])
     is_slip = np.arange(len(odd)) < len(slips)
     base, slope = _fitted(odd, is_slip, tuning.ridge)
     # What no pair of a sample does is not less likely than about one in that many.
     return Slips(letters, base, slope, math.log(max(len(apart), 1)))
+
+
+def made_slips(words: Sequence[str]) -> list[str]:
+    """The words with a slip in each, drawn as always."""
+    generator = np.random.default_rng(0)
+    return [misspelled(word, generator) for word in words]
 
 
 def misspelled(word: str, generator: np.random.Generator) -> str:

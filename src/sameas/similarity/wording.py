@@ -20,6 +20,7 @@ from sameas.compute.arrays import Mask, Numbers, Positions, Vector
 from sameas.graph.matched import MatchedGraph
 from sameas.options.tuning import TUNING, Tuning, WordingTuning
 from sameas.similarity.cache import PairCache, Terms
+from sameas.similarity.frames import Frames, read_frames
 from sameas.similarity.matrix import RowProduct
 from sameas.similarity.several_names import MaxOverNames
 from sameas.similarity.slips import Slips, edits, learn_slips
@@ -84,6 +85,7 @@ class Words:
     people: Mask
     """Which entities are said to be people."""
     slips: Slips
+    frames: Frames
     tuning: WordingTuning = TUNING.wording
 
     @cached_property
@@ -94,7 +96,7 @@ class Words:
     def _compared(
         self, left: Positions, right: Positions
     ) -> tuple[NDArray[np.uint8], NDArray[np.float32], NDArray[np.float32]]:
-        """The level of each pair, the cosine, and what the letters of a slip say, in log-odds."""
+        """The level of each pair, the cosine, and what the letters and the frame of a slip say."""
         if isinstance(self.names, MaxOverNames):
             cosine, a, b = self.names.best(left, right)
         else:
@@ -186,7 +188,8 @@ class Words:
         An edit is looked for in the whole name, where it may be a space, and in a single word
         that is left of each, wherever it stands. Numbers are not misspelled, a letter that stands
         alone is no misspelling of a word, and another first letter may well make another word.
-        The second answer is what the letters of two words say of a slip.
+        The second answer is what the letters of two words say of a slip, and how many names have
+        the other words, in log-odds.
         """
         size = len(a)
         counts = [np.bincount(side["pair"].to_numpy(), minlength=size) for side in met.left]
@@ -208,6 +211,8 @@ class Words:
         levels[some] = np.where(apart <= 1, kind, UNALIKE)
         told = np.flatnonzero(single & ~plurals & np.isin(levels[some], (SLIP, SPELLED)))
         odd[some[told]] = self.slips.worth(*([side[k] for k in told] for side in texts))
+        ends = (a[some[told]], b[some[told]]), (words[0][told], words[1][told])
+        odd[some[told]] += self.frames.says(*ends)
         return levels, odd
 
     def _kind_of_slip(self, one: str, other: str, word: str, with_word: str) -> int:
@@ -465,6 +470,7 @@ def _words(
     spelled = every.str.contains(r"^[a-z]+$").to_numpy()
     rarity = -np.log(counts / max(len(plain), 1))
     rarity[every.is_in(list(TITLES)).to_numpy()] = 0.0
+    slips = learn_slips(every.filter(spelled).to_list(), counts[spelled], tuning=tuning.slips)
     return Words(
         names=names,
         words=words,
@@ -474,7 +480,8 @@ def _words(
         texts=every,
         rarity=rarity,
         people=people,
-        slips=learn_slips(every.filter(spelled).to_list(), counts[spelled], tuning=tuning.slips),
+        slips=slips,
+        frames=read_frames(words, every, slips),
         tuning=tuning.wording,
     )
 
