@@ -397,6 +397,12 @@ def lines(size: int) -> Any:
     return cases
 
 
+def together(places: Places) -> Iterator[Case]:
+    """Cases: three graphs or more, beside two at a time."""
+    if (places.data / "real" / "anatomy").is_dir() and (places.data / "dbp15k").is_dir():
+        yield "all", partial(by_script, "many", str(places.data.absolute()))
+
+
 def starting(places: Places) -> Iterator[Case]:
     """Cases: the first command after installation, and the smallest ones."""
     yield "startup", partial(by_script, "startup")
@@ -461,20 +467,23 @@ PARTS = (
     Part("open", of_datasets(open_protocol, BEST), 1.5),
     Part("paris", of_datasets(paris, BEST), 0.5),
     Part("hidden", of_datasets(experiments.audit, BEST), 3),
-    Part("raw", of_datasets(raw_names, BEST), 7),
+    Part("raw", of_datasets(raw_names, BEST), 6),
     Part("both", both_names, 0.5),
     Part("real", real, 4),
     Part("records", records, 0.5),
     Part("duplicates", duplicates, 1.5, code=BENCHMARKED),
-    Part("territories", territories, 2),
+    Part("territories", territories, 0.5),
     Part("speed", of_one("speed"), 5, code=BENCHMARKED),
     Part("solver", of_one("solver"), 3, code=BENCHMARKED),
     Part("memory", of_one("memory", "--ceilings", "1G", "4G"), 0.5, code=BENCHMARKED),
     Part("reading", lines(10**6), 0.5, code=BENCHMARKED),
+    Part("many", together, 4, code=BENCHMARKED),
     Part("startup", starting, 0.5, code=BENCHMARKED),
     Part("next_week", of_one("next_week", "--repeat", "3"), 2, code=BENCHMARKED),
     Part("ladder", rungs("10k", "30k", "100k", "300k", "hard 100k"), 6, code=BENCHMARKED),
-    Part("serving", serving, 1, code=BENCHMARKED, without=("sameas/cli/*", "sameas/web/review/*")),
+    Part(
+        "serving", serving, 0.5, code=BENCHMARKED, without=("sameas/cli/*", "sameas/web/review/*")
+    ),
     Part("ladder-long", rungs("1M", "3M"), 50, long=True, code=BENCHMARKED),
     Part("audit", audited, 8, long=True, code=BENCHMARKED),
     Part("peers", peers, 60, long=True, code=BENCHMARKED),

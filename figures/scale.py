@@ -9,6 +9,7 @@ from benchmarks import (
     cluster,
     growth,
     ladder,
+    many,
     memory,
     next_week,
     profile,
@@ -143,7 +144,7 @@ def goals(results: Results) -> str:
         for check in checks
     ]
     parts = ("startup", "speed", "solver", "memory", "reading", "ladder", "ladder-long")
-    more = ("growth", "cluster", "resume", "next_week")
+    more = ("growth", "cluster", "resume", "next_week", "many")
     header = ["", "asked for", "found", "met"]
     return f"{table(header, rows)}\n\n{results.origin(*parts, *more)}"
 
@@ -169,6 +170,7 @@ ALONE: Mapping[str, tuple[Any, str]] = {
     "memory": (memory, ZH_EN),
     "reading": (reading, "1,000,000"),
     "next_week": (next_week, ZH_EN),
+    "many": (many, "all"),
     "resume": (resume, "1M"),
 }
 """Benchmarks that are shown by themselves, and the case that is shown."""
