@@ -624,6 +624,17 @@ class DuplicateTuning:
     """The same in a table, where the columns of names are also compared one by one."""
     shared: float = chosen(1.0, "log-odds", DUPLICATES)
     """What duplicates among neighbours are worth, as the weight of that name."""
+    dependence: float = chosen(
+        10.0,
+        "ratio",
+        "fake_1000, cora, fodors-zagats, febrl4 and generated people: 1, 2, 3 and 10 compared",
+    )
+    """In tables: how many times as many links may be alike in the same columns as there would be if
+    columns were independent."""
+    pattern_rounds: int = measured(4, "rounds", "time grows with it")
+    """Rounds in which it is found how many links are alike in the same columns."""
+    heeded: float = theory(5.0, "log-odds", "odds of one in 150")
+    """Pairs below minus this say nothing about how many links there are."""
 
 
 @dataclass(frozen=True, kw_only=True)

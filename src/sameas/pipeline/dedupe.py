@@ -19,6 +19,8 @@ from sameas.assignment.clustering import (
     average_linkage,
     less_for_rivals,
 )
+from sameas.assignment.duplicates import probabilities
+from sameas.assignment.patterns import lowered_by_pattern, most_links
 from sameas.assignment.ranking import ranked
 from sameas.candidates.pairs import Candidates
 from sameas.compute.arrays import Positions
@@ -46,6 +48,7 @@ from sameas.refinement.refine import Refinement, subtract_threshold
 from sameas.result.alignment import Alignment
 from sameas.result.cluster_changes import cluster_changes, named_since
 from sameas.result.clusters import Clusters, Nodes, make_clusters
+from sameas.similarity.attributes import read_attributes
 from sameas.similarity.make_task import make_task
 
 log = logging.getLogger(__name__)
@@ -140,7 +143,8 @@ def dedupe_graph(
             )
             together = _known_together(task)
             pairs = _scored_pairs(task, surplus, together)
-            clustering = _clustering(task, pairs, together)
+            likely = _less_by_pattern(task, pairs, together)
+            clustering = _clustering(task, likely, together)
             clusters = make_clusters(nodes_of(task.pair.left, called), pairs, clustering)
             clusters = _since(clusters, inputs)
             tables = _tables(task, refinement, surplus, clusters)
@@ -257,6 +261,30 @@ def _scored_pairs(task: Task, surplus: Candidates, together: Positions) -> Score
         np.concatenate([right[others], together[:, 1]]),
         np.concatenate([scores[others], np.full(len(together), limit)]),
     )
+
+
+def _less_by_pattern(task: Task, pairs: ScoredPairs, together: Positions) -> ScoredPairs:
+    """The pairs of a table with less where more are alike in the same columns than links can be."""
+    attributes, numbers = None, task.tuning.duplicates
+    if task.pair.left.source.shape == "records":
+        attributes = read_attributes(task.pair, tuning=task.tuning)
+    if attributes is None or len(attributes.pairs) < 2:
+        return pairs
+    keys = pairs.left * pairs.size + pairs.right
+    given = np.isin(keys, together @ [pairs.size, 1])
+    some = np.flatnonzero((pairs.scores > -numbers.heeded) & ~given)
+    levels, _ = attributes.compare(pairs.left[some], pairs.right[some])
+    known, patterns = np.unique(levels, axis=0, return_inverse=True)
+    lowered = before = pairs.scores[some]
+    for _ in range(numbers.pattern_rounds):
+        likely = probabilities(lowered)
+        shares = attributes.linked_shares(levels, likely)
+        fitting = np.prod(shares[np.arange(known.shape[1]), known], axis=1)
+        most = most_links(numbers.dependence * likely.sum() * fitting)
+        lowered = lowered_by_pattern(before, patterns.ravel(), most)
+    scores = pairs.scores.copy()
+    scores[some] = lowered
+    return replace(pairs, scores=scores)
 
 
 def _clustering(task: Task, pairs: ScoredPairs, together: Positions) -> Clustering:

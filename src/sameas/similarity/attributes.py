@@ -163,6 +163,26 @@ class Attributes:
         apart = "" if one == other or math.isnan(distance) else _in_words(float(distance), kind)
         return self.values.texts[one], self.values.texts[other], apart
 
+    def _expected(self, place: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """How often links, and any two entities, have each level before anything is known."""
+        expected = self.tuning.expected(self.kinds[place])
+        if self.pairs[place][0] in self.names:  # duplicates are hardly called otherwise
+            return self.tuning.linked_names, expected[1]
+        return expected
+
+    def linked_shares(self, levels: NDArray[np.uint8], likely: Vector) -> Vector:
+        """How often links of one graph have each level of each attribute.
+
+        ``levels`` are those of pairs, and ``likely`` how likely each is a link. Shape (attributes,
+        levels); one for a value that is missing.
+        """
+        shares = np.ones((len(self.pairs), MISSING + 1))
+        for place in range(len(self.pairs)):
+            hits = np.bincount(levels[:, place], likely, minlength=MISSING + 1)[:MISSING]
+            linked = self.prior * np.maximum(self._expected(place)[0], 1e-9)
+            shares[place, :MISSING] = (hits + linked) / (hits.sum() + linked.sum())
+        return shares
+
     def learn(self, left: Positions, right: Positions, trust: Vector) -> Terms:
         """What the anchors (left, right, trust) tell of each attribute; without any, a guess."""
         tuning, generator = self.tuning, np.random.default_rng(0)
@@ -177,9 +197,7 @@ class Attributes:
         for place, kind in enumerate(self.kinds):
             hits = np.bincount(levels[:, place], trust, minlength=MISSING + 1)[:MISSING]
             misses = np.bincount(chance[:, place], minlength=MISSING + 1)[:MISSING]
-            expected = tuning.expected(kind)
-            if self.pairs[place][0] in self.names:  # duplicates are hardly called otherwise
-                expected = tuning.linked_names, expected[1]
+            expected = self._expected(place)
             worths = _worths(
                 hits, misses, kind, expected, self.prior, trusted=trusted, tuning=tuning
             )

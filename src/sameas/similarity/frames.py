@@ -69,7 +69,8 @@ def read_frames(words: pl.DataFrame, texts: pl.Series, slips: Slips) -> Frames:
     slipped = made_slips(texts.gather(made).to_list())
     known = spelled & (np.bincount(word, minlength=len(texts)) > 1)
     met = _siblings(texts, known, pl.DataFrame({"frame": each, "word": word}))
-    apart = kinds_of(counts_of(frames.keys, met["frame"].to_numpy()) - 2, met["frame"] == 0)
+    of_both = met["frame"].to_numpy()
+    apart = kinds_of(counts_of(frames.keys, of_both) - 2, of_both == 0)
     said = [
         slips.worth(texts.gather(made).to_list(), slipped),
         slips.worth(*(texts.gather(met[side]).to_list() for side in ("one", "other"))),
