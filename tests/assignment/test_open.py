@@ -216,7 +216,9 @@ def test_a_higher_threshold_leaves_more_of_them_alone(candidates):
         open_plan(candidates, threshold=threshold, tuning=patient(1000, 1e-6))
         for threshold in (0.0, 2.0)
     )
-    assert high.left_alone.sum() >= low.left_alone.sum() - 1e-3
+    # Sums of probabilities are off by as much as the plans say.
+    off = len(low.left_alone) * (low.deviation + high.deviation)
+    assert high.left_alone.sum() >= low.left_alone.sum() - off - 1e-3
 
 
 def test_candidates_are_not_changed():
