@@ -7,12 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sameas.compute.imports import standing_in
-
-# SciPy asks for every module of NumPy when it is loaded, which takes as long as the rest of it.
-with standing_in(np, "f2py", "testing", "polynomial"):
-    from scipy.sparse import csr_array
+from scipy.sparse import csr_array
 
 Positions: TypeAlias = NDArray[np.int64]
 """Positions of entities in their graph, or of pairs among pairs."""
