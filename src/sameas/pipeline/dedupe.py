@@ -349,15 +349,19 @@ def _unmatched(task: Task, candidates: pl.DataFrame, clusters: Clusters) -> pl.D
     alone = pl.DataFrame({"entity": task.entities[0]}).join(
         clusters.members, on="entity", how="anti", maintain_order="left"
     )
-    reason = (
+    table = alone.join(best, on="entity", how="left", maintain_order="left")
+    return as_listed("unmatched", table.with_columns(side=pl.lit("left"), reason=why_alone()))
+
+
+def why_alone() -> pl.Expr:
+    """Why an entity is in no cluster, by its best candidate and the score of that."""
+    return (
         pl.when(pl.col("candidate").is_null())
         .then(pl.lit("no-candidate"))
         .when(pl.col("score") <= 0)
         .then(pl.lit("below-threshold"))
         .otherwise(pl.lit("unsure"))
     )
-    table = alone.join(best, on="entity", how="left", maintain_order="left")
-    return as_listed("unmatched", table.with_columns(side=pl.lit("left"), reason=reason))
 
 
 def _why_none(task: Task, pairs: ScoredPairs) -> str:

@@ -18,7 +18,7 @@ from sameas.graph.matched import MatchedGraph, MatchedPair, count_things
 from sameas.graph.task import Inputs
 from sameas.graph.union import Union
 from sameas.options.tuning import Tuning
-from sameas.pipeline.dedupe import nodes_of
+from sameas.pipeline.dedupe import nodes_of, why_alone
 from sameas.pipeline.outcome import as_listed
 from sameas.pipeline.phases import Phases
 from sameas.result.alignment import Alignment, Diagnostics
@@ -234,13 +234,6 @@ def _tables(
     best = ranked.filter(pl.col("rank") == 1).select("left", "score", candidate="right")
     alone = np.flatnonzero(np.bincount(labels, minlength=len(labels))[labels] == 1)
     unmatched = pl.DataFrame({"left": alone}).join(best, on="left", how="left").sort("left")
-    reason = (
-        pl.when(pl.col("candidate").is_null())
-        .then(pl.lit("no-candidate"))
-        .when(pl.col("score") <= 0)
-        .then(pl.lit("below-threshold"))
-        .otherwise(pl.lit("unsure"))
-    )
     links = scored.filter(pl.Series(inside)).with_columns(
         confidence=1 / (1 + (-pl.col("score")).exp())
     )
@@ -251,7 +244,7 @@ def _tables(
             "unmatched",
             _with_ids(unmatched, entities, ["left", "candidate"])
             .rename({"left": "entity"})
-            .with_columns(side=pl.lit("left"), reason=reason),
+            .with_columns(side=pl.lit("left"), reason=why_alone()),
         ),
     }
 

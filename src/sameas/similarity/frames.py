@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from sameas.compute.arrays import Mask, Numbers, Positions, Vector
 from sameas.compute.topk import evenly_spread
-from sameas.options.tuning import TUNING
 from sameas.similarity.slips import STEPS, Slips, made_slips, neighbouring_words
 
 ALONE, FEW, SOME, MANY, EMPTY = range(5)
@@ -65,10 +64,11 @@ def read_frames(words: pl.DataFrame, texts: pl.Series, slips: Slips) -> Frames:
     each = names[name] - hashes[word]
     frames = Frames(names, hashes, np.sort(each), np.zeros(EMPTY + 1))
     spelled = texts.str.contains(f"^[a-z]{{{slips.letters.tuning.shortest},}}$").to_numpy()
-    made, kinds = _made(frames, name, word, spelled)
+    sample = slips.letters.tuning.sample
+    made, kinds = _made(frames, name, word, spelled, sample)
     slipped = made_slips(texts.gather(made).to_list())
     known = spelled & (np.bincount(word, minlength=len(texts)) > 1)
-    met = _siblings(texts, known, pl.DataFrame({"frame": each, "word": word}))
+    met = _siblings(texts, known, pl.DataFrame({"frame": each, "word": word}), sample)
     of_both = met["frame"].to_numpy()
     apart = kinds_of(counts_of(frames.keys, of_both) - 2, of_both == 0)
     said = [
@@ -80,19 +80,19 @@ def read_frames(words: pl.DataFrame, texts: pl.Series, slips: Slips) -> Frames:
 
 
 def _made(
-    frames: Frames, name: Numbers, word: Numbers, spelled: Mask
+    frames: Frames, name: Numbers, word: Numbers, spelled: Mask, sample: int
 ) -> tuple[Numbers, NDArray[np.int64]]:
     """One word of each of some names that a slip is made in, and how many others have the frame."""
     places = np.flatnonzero(spelled[word])
     order = np.random.default_rng(0).permutation(len(places))
     first = np.unique(name[places[order]], return_index=True)[1]
     chosen = np.sort(places[order[first]])
-    chosen = chosen[evenly_spread(len(chosen), TUNING.slips.sample)]
+    chosen = chosen[evenly_spread(len(chosen), sample)]
     keys = frames.names[name[chosen]] - frames.words[word[chosen]]
     return word[chosen], kinds_of(counts_of(frames.keys, keys) - 1, keys == 0)
 
 
-def _siblings(texts: pl.Series, known: Mask, table: pl.DataFrame) -> pl.DataFrame:
+def _siblings(texts: pl.Series, known: Mask, table: pl.DataFrame, sample: int) -> pl.DataFrame:
     """one, other, frame: known words that are one edit apart, and tell two names apart."""
     numbers = np.flatnonzero(known)
     by_text = dict(zip(texts.gather(numbers), numbers.tolist(), strict=True))
@@ -102,7 +102,7 @@ def _siblings(texts: pl.Series, known: Mask, table: pl.DataFrame) -> pl.DataFram
         table, left_on=["other", "frame"], right_on=["word", "frame"]
     )
     met = met.sort("one", "other", "frame")
-    return met[evenly_spread(len(met), TUNING.slips.sample)]
+    return met[evenly_spread(len(met), sample)]
 
 
 def fitted_kinds(
