@@ -22,6 +22,8 @@ TABLES = ("abt-buy", "amazon-google", "febrl4", "fodors-zagats")
 SELF = ("fake_1000", "cora")
 SEEDED = ("records/fodors-zagats", "real/anatomy", "demo", "dbp15k/zh_en")
 SHARES = (0.1, 0.5, 1.0)
+COMMON = (0.0, 0.1, 0.3)
+"""The shares of left rows that have a partner, where few have."""
 DUPLICATED = ("abt-buy", "febrl4", "fodors-zagats")
 HALVED = ("real/anatomy", "real/yago-wikidata-small", "records/abt-buy", "records/febrl4")
 PARTIAL = (
@@ -70,6 +72,9 @@ def bench_tasks(data: Path) -> Iterator[tuple[str, Made]]:
         yield f"paper {short}", partial(dataset, folder, among="gold")
         yield f"raw {short}", partial(dataset, folder, names="uri")
         yield f"hidden {short}", partial(halved, partial(dataset, folder))
+    for name in TABLES:
+        for share in COMMON:
+            yield f"few {share:.0%} {name}", partial(few, data / "records" / name, share)
     for name in HALVED:
         yield f"hidden {name}", partial(halved, partial(named, data, name))
     for name in SEEDED:
@@ -144,6 +149,22 @@ def _of_frames(
         right.write_csv(files[1])
         pair = read_pair(*files)
     return BenchTask(name, pair, gold, left["id"], right["id"], len(gold), options)
+
+
+def few(folder: Path, share: float) -> BenchTask:
+    """Half of the left rows and all right ones, but for the partners of most of these rows.
+
+    A share of the left rows keep theirs.
+    """
+    left, right, gold = frames(folder)
+    order = np.random.default_rng(0).permutation(len(left))[: len(left) // 2]
+    chosen, kept = (left[np.sort(order[:count])] for count in (None, round(share * len(order))))
+    gold = gold.filter(pl.col("left").is_in(chosen["id"].implode()))
+    lost = gold.filter(~pl.col("left").is_in(kept["id"].implode()))["right"]
+    gold = gold.filter(~pl.col("right").is_in(lost.implode()))
+    return _of_frames(
+        folder.name, chosen, right.filter(~pl.col("id").is_in(lost.implode())), gold
+    )
 
 
 def duplicated(folder: Path) -> BenchTask:

@@ -6,6 +6,10 @@ links are no stronger than that, they are taken to be chance. With u the share o
 have no counterpart and T(c) the share of runner-ups of at least the strength c, about u T(c) of
 the links are wrong and reach c. The cut is where links less two times the wrong ones, which is
 right less wrong ones, are most.
+
+The runner-up of a right link is the best that chance gives its entity. That of a wrong link is only
+the second best, since the link is the best. Where many links are wrong, runner-ups are raised by
+what wrong links are ahead of their own ones.
 """
 
 from __future__ import annotations
@@ -26,6 +30,8 @@ from sameas.options.tuning import TUNING, DecisionTuning, Tuning
 
 TOP = 3
 """The best pairs of a line that are looked at: a pair, the link that it replaces, a rival."""
+LIFT_TOLERANCE = 1e-3
+"""A change of the lift, in log-odds, that does not matter."""
 NEVER = -1e30
 """Below every value of a pair."""
 
@@ -61,6 +67,8 @@ class Chance:
     """The cut that runner-ups alone would give; not a number without any."""
     weight: float = 0.0
     """How much of the way from the cut of the prior to that one was gone."""
+    lift: float = np.nan
+    """How much stronger wrong links are than their runner-ups."""
 
     def probability(self, strengths: Vector) -> Vector:
         """How likely links of these strengths are right; different for different strengths."""
@@ -191,8 +199,10 @@ def decide(
     probability, chances = np.ones(len(kinds)), dict[int, Chance]()
     for kind in np.unique(kinds[~given]).tolist():
         chosen = (kinds == kind) & ~given
-        runners = strengths.runners[kinds[strengths.runner_of] == kind]
-        chance = chance_of(strengths.links[chosen], runners, tuning=tuning)
+        here = kinds[strengths.runner_of] == kind
+        numbers = np.where(chosen, np.cumsum(chosen) - 1, -1)[strengths.runner_of[here]]
+        runners = strengths.runners[here]
+        chance = chance_of(strengths.links[chosen], runners, numbers, tuning=tuning)
         probability[chosen] = chance.probability(strengths.links[chosen])
         chances[kind] = chance
     return probability, chances
@@ -210,29 +220,56 @@ def probability_of(
 
 
 def chance_of(
-    links: Vector, runners: Vector, *, tuning: DecisionTuning = TUNING.decision
+    links: Vector,
+    runners: Vector,
+    runner_of: Positions,
+    *,
+    tuning: DecisionTuning = TUNING.decision,
 ) -> Chance:
     """What chance gives, and the cut, from the strengths of links and of runner-ups.
 
+    ``runner_of`` is the link, by its number, whose runner-up each is; -1 for one that was given.
     The prior is the cut that suits the threshold of the plan; it counts like some links.
     """
-    links, raised = np.sort(links), np.sort(runners) + tuning.lift
-    count, prior = len(links), tuning.prior_cut
-    if not len(raised):
+    ordered, count, prior = np.sort(links), len(links), tuning.prior_cut
+    if not len(runners):
         return Chance(count, 0, np.nan, np.nan, 0.0, prior, 0.0, tuning.slope)
-    median, high = np.quantile(raised, [0.5, 0.9]).tolist()
-    unlinked = min(float(np.searchsorted(links, median)) / (0.5 * count), 1.0)
-    runner_cut, _ = best_cut(links, raised, unlinked)
-    made = count - int(np.searchsorted(links, min(runner_cut, prior)))
+    ahead = np.append(links, np.nan)[runner_of] - runners
+    lift = tuning.lift
+    for _ in range(tuning.lift_rounds):
+        raised = np.sort(runners) + lift
+        median, high = np.quantile(raised, [0.5, 0.9]).tolist()
+        unlinked = min(float(np.searchsorted(ordered, median)) / (0.5 * count), 1.0)
+        runner_cut, _ = best_cut(ordered, raised, unlinked)
+        wrong = np.append(probability_at(tuning.slope * (runner_cut - links)), 0.0)[runner_of]
+        before, lift = lift, _lift(ahead, wrong, unlinked * count, tuning)
+        if abs(lift - before) < LIFT_TOLERANCE:
+            break
+    made = count - int(np.searchsorted(ordered, min(runner_cut, prior)))
     weight = made / (made + tuning.prior)
     if runner_cut > prior:
         # Runner-ups that are matches themselves, such as duplicates, only ever raise it.
         weight *= tuning.raised
     cut = weight * runner_cut + (1 - weight) * prior
-    beyond = links[links > cut]
-    wrong = min(unlinked * count * float((raised > cut).mean()), len(beyond) / 2)
-    figures = count, len(raised), median, high, unlinked, cut, wrong, tuning.slope
-    return Chance(*figures, runner_cut, weight)
+    beyond = ordered[ordered > cut]
+    mistaken = min(unlinked * count * float((raised > cut).mean()), len(beyond) / 2)
+    figures = count, len(raised), median, high, unlinked, cut, mistaken, tuning.slope
+    return Chance(*figures, runner_cut, weight, before)
+
+
+def _lift(ahead: Vector, wrong: Vector, alone: float, tuning: DecisionTuning) -> float:
+    """How far wrong links are ahead of their runner-ups: the median, with a prior.
+
+    ``ahead`` is how far each link is ahead, ``wrong`` how likely it is wrong, and ``alone`` how many
+    links are of entities without counterpart.
+    """
+    order = np.argsort(ahead, kind="stable")  # what is not a number comes last
+    summed = np.cumsum(wrong[order])
+    if not summed[-1] > 0:
+        return tuning.lift
+    median = float(ahead[order][np.searchsorted(summed, summed[-1] / 2)])
+    share = alone / (alone + tuning.lift_prior)
+    return max(share * median + (1 - share) * tuning.lift, tuning.least_lift)
 
 
 def lowered_thresholds(
