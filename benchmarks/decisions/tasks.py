@@ -162,9 +162,7 @@ def few(folder: Path, share: float) -> BenchTask:
     gold = gold.filter(pl.col("left").is_in(chosen["id"].implode()))
     lost = gold.filter(~pl.col("left").is_in(kept["id"].implode()))["right"]
     gold = gold.filter(~pl.col("right").is_in(lost.implode()))
-    return _of_frames(
-        folder.name, chosen, right.filter(~pl.col("id").is_in(lost.implode())), gold
-    )
+    return _of_frames(folder.name, chosen, right.filter(~pl.col("id").is_in(lost.implode())), gold)
 
 
 def duplicated(folder: Path) -> BenchTask:

@@ -260,7 +260,7 @@ def chance_of(
 def _lift(ahead: Vector, wrong: Vector, alone: float, tuning: DecisionTuning) -> float:
     """How far wrong links are ahead of their runner-ups: the median, with a prior.
 
-    ``ahead`` is how far each link is ahead, ``wrong`` how likely it is wrong, and ``alone`` how many
+    ``ahead`` is how far each link is ahead, ``wrong`` how likely it is wrong; ``alone`` how many
     links are of entities without counterpart.
     """
     order = np.argsort(ahead, kind="stable")  # what is not a number comes last
