@@ -242,7 +242,7 @@ def chance_of(
         unlinked = min(float(np.searchsorted(ordered, median)) / (0.5 * count), 1.0)
         runner_cut, _ = best_cut(ordered, raised, unlinked)
         wrong = np.append(probability_at(tuning.slope * (runner_cut - links)), 0.0)[runner_of]
-        before, lift = lift, _lift(ahead, wrong, unlinked * count, tuning)
+        before, lift = lift, _lift(ahead, wrong, unlinked, count, tuning)
         if abs(lift - before) < LIFT_TOLERANCE:
             break
     made = count - int(np.searchsorted(ordered, min(runner_cut, prior)))
@@ -257,19 +257,23 @@ def chance_of(
     return Chance(*figures, runner_cut, weight, before)
 
 
-def _lift(ahead: Vector, wrong: Vector, alone: float, tuning: DecisionTuning) -> float:
-    """How far wrong links are ahead of their runner-ups: the median, with a prior.
+def _lift(
+    ahead: Vector, wrong: Vector, unlinked: float, links: int, tuning: DecisionTuning
+) -> float:
+    """By how much runner-ups are raised: what wrong links are ahead of theirs, with a prior.
 
-    ``ahead`` is how far each link is ahead, ``wrong`` how likely it is wrong; ``alone`` how many
-    links are of entities without counterpart.
+    ``ahead`` is how far each link is ahead, ``wrong`` how likely it is wrong. The median of wrong
+    links counts by the share of links that are of entities without counterpart (``unlinked``, its
+    root, so that a half counts most of the way), and more if there are many.
     """
     order = np.argsort(ahead, kind="stable")  # what is not a number comes last
     summed = np.cumsum(wrong[order])
     if not summed[-1] > 0:
         return tuning.lift
     median = float(ahead[order][np.searchsorted(summed, summed[-1] / 2)])
-    share = alone / (alone + tuning.lift_prior)
-    return max(share * median + (1 - share) * tuning.lift, tuning.least_lift)
+    alone = unlinked * links
+    share = np.sqrt(unlinked) * alone / (alone + tuning.lift_prior)
+    return max(float(share * median + (1 - share) * tuning.lift), tuning.least_lift)
 
 
 def lowered_thresholds(
