@@ -16,7 +16,8 @@ def resident():
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="glibc")
-def test_what_small_arrays_took_is_given_back():
+def test_what_small_arrays_took_is_given_back(monkeypatch):
+    monkeypatch.setattr(heap, "SMALL", 0)
     release_freed_memory()
     held = [np.ones(1000) for _ in range(40_000)]  # too small to be mapped one by one
     last = np.ones(1000)  # keeps the heap from shrinking by itself
@@ -25,6 +26,20 @@ def test_what_small_arrays_took_is_given_back():
     release_freed_memory()
     assert resident() < before - 200 * 2**20
     assert last.sum() == 1000
+
+
+@pytest.mark.parametrize(("small", "asked"), [(0, 1), (sys.maxsize, 0)])
+def test_only_a_small_process_keeps_what_is_free(monkeypatch, small, asked):
+    calls = []
+    monkeypatch.setattr(heap, "SMALL", small)
+    monkeypatch.setattr(heap, "_trim", lambda: calls.append)
+    release_freed_memory()
+    assert len(calls) == asked
+
+
+def test_a_system_that_tells_no_size_counts_as_large(monkeypatch):
+    monkeypatch.setattr(heap.Path, "read_text", lambda *_, **__: "")
+    assert heap._resident_bytes() > heap.SMALL
 
 
 def test_another_system_is_left_alone(monkeypatch):

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sameas.compute.arrays import Matrix, Positions, Progress
-from sameas.compute.parallel import even_slices, map_blocks, room, slices
+from sameas.compute.parallel import even_slices, map_blocks, room, share_of, slices
 from sameas.compute.rows import Rows, starts_in
 
 PAIRS = 200_000
-"""Pairs whose values are computed at once."""
+"""The most pairs whose values are computed at once."""
 
 Block: TypeAlias = tuple[slice, Positions, NDArray[np.integer]]
 """Some left entities, where the pairs of each start, and the right entities of these pairs."""
@@ -114,6 +114,7 @@ def _by_blocks(
         ends, pairs = starts_in(starts, rows)
         return rows, ends, partners[pairs]
 
-    for rows, values_there in map_blocks(work, even_slices(starts, PAIRS), take, left, right):
+    share = share_of(len(partners), PAIRS)
+    for rows, values_there in map_blocks(work, even_slices(starts, share), take, left, right):
         values[starts_in(starts, rows)[1]] = values_there
     return values

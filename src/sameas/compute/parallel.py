@@ -43,6 +43,8 @@ def cores() -> int:
 WORKERS = min(cores(), 8)
 GATHERED = 200_000
 """Places whose values are gathered at once."""
+LITTLE = 10_000
+"""Pairs of which sharing out takes longer than comparing them."""
 
 
 def in_parallel(work: Callable[[Part], Result], parts: Iterable[Part]) -> list[Result]:
@@ -211,6 +213,14 @@ def width() -> int:
 def room() -> int:
     """How many bytes to share at once among the blocks of the engine in use."""
     return _engine.get().room
+
+
+def share_of(length: int, most: int) -> int:
+    """How much to treat at once so that all threads have work: at most ``most``, not very little.
+
+    Only for work that gives the same whatever the parts are.
+    """
+    return min(most, max(-(-length // WORKERS), LITTLE))
 
 
 def slices(length: int, size: int) -> Iterator[slice]:

@@ -149,11 +149,31 @@ def _orthonormal(columns: Matrix) -> Matrix:
     are moved as little as can be, so that they stay in their order.
     """
     for turned_back in (False, True):
-        weights, turn = np.linalg.eigh(columns.T.astype(np.float64) @ columns)
+        precise = columns.astype(np.float64)
+        weights, turn = np.linalg.eigh(_gram(precise))
         scale = 1 / np.sqrt(np.maximum(weights, 1e-12 * max(weights[-1], 1e-300)))
         change = (turn * scale) @ turn.T if turned_back else (turn * scale)[:, ::-1]
-        columns = (columns @ change).astype(np.float32)
+        columns = _changed(precise, change)
     return columns
+
+
+def _gram(columns: Matrix) -> Matrix:
+    """The products of all columns with each other, always by halves: that may decide rounding."""
+
+    def products(some: slice) -> Matrix:
+        return columns.T @ columns[:, some]
+
+    count = columns.shape[1]
+    return np.hstack(in_parallel(products, slices(count, -(-count // 2))))
+
+
+def _changed(columns: Matrix, change: Matrix) -> Matrix:
+    """The columns times a matrix, by halves of the rows, in single precision."""
+
+    def product(some: slice) -> Matrix:
+        return (columns[some] @ change).astype(np.float32)
+
+    return np.concatenate(in_parallel(product, slices(len(columns), -(-len(columns) // 2))))
 
 
 def _rest(rows: Rows, principal: Matrix) -> NDArray[np.float32]:

@@ -378,17 +378,25 @@ def top_products(left: Sparse, right: Sparse, k: int, back: int = 0) -> tuple[Sp
         return rows_of(left, block[0]), rows_of(right, block[1])
 
     for (part, tile), (near, far) in map_blocks(_meet, blocks, take, (k, back)):
-        _take_in(rows, part, _moved(near, tile.start), first=tile.start == 0)
-        _take_in(columns, tile, _moved(far, part.start), first=part.start == 0)
-    forth = _from_best(rows, m)
-    del rows  # it is as large
-    return forth, csr_array(_from_best(columns, n).T)
+        in_parallel(
+            lambda found: _take_in(*found),
+            [(rows, part, near, tile.start), (columns, tile, far, part.start)],
+        )
+    if n + m > LEFT_ROWS:  # one is as large as the other
+        forth = _from_best(rows, m)
+        del rows
+        return forth, csr_array(_from_best(columns, n).T)
+    forth, inward = in_parallel(lambda found: _from_best(*found), [(rows, m), (columns, n)])
+    return forth, csr_array(inward.T)
 
 
-def _take_in(best: Best, lines: slice, found: Best, *, first: bool) -> None:
-    """Put together what was found for these lines; the first is taken as it is."""
-    here = Best(*(each[lines] for each in best))
-    if first:
+def _take_in(best: Best, lines: slice, found: Best, start: int) -> None:
+    """Put together what was found for these lines, partners being numbered from ``start`` on.
+
+    The first is taken as it is.
+    """
+    here, found = Best(*(each[lines] for each in best)), _moved(found, start)
+    if start == 0:
         for mine, new in zip(here, found, strict=True):
             mine[:] = new
     else:

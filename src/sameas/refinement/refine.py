@@ -24,7 +24,7 @@ from sameas.assignment.thresholds import learn_thresholds
 from sameas.candidates.pairs import Candidates, line_sums, lines_of_columns, lines_of_rows
 from sameas.compute.arrays import Matrix, Positions, Progress, Vector
 from sameas.compute.heap import release_freed_memory
-from sameas.compute.parallel import gathered, slices
+from sameas.compute.parallel import gathered, in_parallel, slices
 from sameas.compute.topk import pair_numbers
 from sameas.options.tuning import Weights
 from sameas.refinement.anchors import (
@@ -377,7 +377,8 @@ def _merged(pairs: Pairs, new: Positions, text: Matrix, evidence: Matrix, learne
 
     is_old = ~is_new
 
-    def both(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+    def both(arrays: tuple[NDArray[Any], NDArray[Any]]) -> NDArray[Any]:
+        first, second = arrays
         every = np.empty((*first.shape[:-1], len(is_new)), dtype=first.dtype)
         # Masks of single rows are much faster.
         for line, *parts in zip(*map(np.atleast_2d, (every, first, second)), strict=True):
@@ -385,13 +386,11 @@ def _merged(pairs: Pairs, new: Positions, text: Matrix, evidence: Matrix, learne
         return every
 
     starts = old.starts + np.searchsorted(new[0], np.arange(len(old.starts)))
-    right = both(old.right, new[1])
-    return Pairs(
-        Candidates(old.shape, starts, right, np.zeros(len(right), dtype=np.float32)),
-        both(pairs.text, text),
-        both(pairs.evidence, evidence),
-        both(pairs.learned, learned),
-    )
+    olds = pairs.evidence, pairs.text, old.right, pairs.learned
+    news = evidence, text, new[1], learned
+    evidence, text, right, learned = in_parallel(both, zip(olds, news, strict=True))
+    scores = np.zeros(len(right), dtype=np.float32)
+    return Pairs(Candidates(old.shape, starts, right, scores), text, evidence, learned)
 
 
 def _scored(pairs: Pairs, model: Model) -> Pairs:

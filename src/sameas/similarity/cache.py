@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sameas.compute.arrays import Mask, Numbers, Positions, Vector
-from sameas.compute.parallel import in_parallel, slices
+from sameas.compute.parallel import in_parallel, share_of, slices
 from sameas.compute.topk import distinct
 
 Terms = Callable[[Numbers, Numbers], Vector]
@@ -64,7 +64,7 @@ class PairCache:
 
     def _with_new(self, known: Compared | None, new: Positions) -> Compared:
         """What is known, and these pairs, ascending, none of which was compared before."""
-        blocks = np.array_split(new, max(-(-len(new) // AT_ONCE), 1))
+        blocks = np.array_split(new, max(-(-len(new) // share_of(len(new), AT_ONCE)), 1))
         parts = in_parallel(lambda block: self.compare(*np.divmod(block, self.width)), blocks)
         if known is None:
             none = np.iinfo(np.int64).max
@@ -86,7 +86,7 @@ def _places(keys: Positions, wanted: Positions) -> Positions:
     def find(part: slice) -> None:
         places[part] = np.searchsorted(keys, wanted[part])
 
-    in_parallel(find, slices(len(wanted), AT_ONCE))
+    in_parallel(find, slices(len(wanted), share_of(len(wanted), AT_ONCE)))
     return places
 
 

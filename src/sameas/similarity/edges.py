@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sameas.compute.arrays import Indices, Positions
+from sameas.compute.parallel import in_parallel
 from sameas.graph.graph import positions_of
 from sameas.graph.matched import MatchedGraph, MatchedPair
 
@@ -88,9 +89,8 @@ def edges_of(pair: MatchedPair, *, hub: int, relations: bool = True) -> tuple[Ed
     """
     names = names_as_values(pair)
     shared = common_values(*names)
-    left, right = (
-        _edges(graph, table, shared, hub, relations)
-        for graph, table in zip(pair.graphs, names, strict=True)
+    left, right = in_parallel(
+        lambda side: _edges(pair.graphs[side], names[side], shared, hub, relations), (0, 1)
     )
     return left, right
 

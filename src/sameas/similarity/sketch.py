@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sameas.compute.arrays import Matrix, Numbers, Positions, Progress, Sparse
 from sameas.compute.kernels.products import sketch_products
 from sameas.compute.pairwise import Block, values_of_partners
-from sameas.compute.parallel import map_blocks, slices
+from sameas.compute.parallel import in_parallel, map_blocks, slices
 from sameas.compute.projection import directions_of, times
 from sameas.compute.rows import Rows, as_rows, in_rows, rows_of, unit
 from sameas.options.tuning import TUNING, Tuning
@@ -130,12 +130,13 @@ def make_sketch(
     directions, principal, random = None, tuning.sketch.principal, tuning.sketch.random
     if width > principal + random:
         rng = np.random.default_rng(0)
-        samples = []
-        for matrix, side in zip(adjacency, features, strict=True):
-            some = np.sort(rng.permutation(len(side))[: tuning.sketch.sample])
-            samples += [
-                unit_hop_rows(matrix, side, n, some) for n in range(min(depth, 1), depth + 1)
-            ]
+        some = [np.sort(rng.permutation(len(side))[: tuning.sketch.sample]) for side in features]
+        samples = in_parallel(
+            lambda place: unit_hop_rows(
+                adjacency[place[0]], features[place[0]], place[1], some[place[0]]
+            ),
+            [(side, number) for side in (0, 1) for number in range(min(depth, 1), depth + 1)],
+        )
         directions = directions_of(
             samples, principal=principal, random=random, rng=rng, tuning=tuning.search
         )

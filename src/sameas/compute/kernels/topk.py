@@ -42,27 +42,24 @@ def offer(best: Best, line: int, value: float, partner: int) -> None:
     worth, partners = best.worth, best.partners
     if value == worth[line, 0] and partner > partners[line, 0]:
         return
-    place, k = 0, worth.shape[1]
+    row, one = np.uint64(line), np.uint64(1)
+    place, k = np.uint64(0), np.uint64(worth.shape[1])
     while True:
-        child = 2 * place + 1
+        child = place + place + one
         if child >= k:
             break
-        other = child + 1
-        if other < k and (
-            worth[line, other] < worth[line, child]
-            or (
-                worth[line, other] == worth[line, child]
-                and partners[line, other] > partners[line, child]
-            )
-        ):
-            child = other
-        if worth[line, child] > value or (
-            worth[line, child] == value and partners[line, child] < partner
-        ):
+        least, other = worth[row, child], child + one
+        if other < k:
+            second = worth[row, other]
+            if second < least or (
+                second == least and partners[row, other] > partners[row, child]
+            ):
+                child, least = other, second
+        if least > value or (least == value and partners[row, child] < partner):
             break
-        worth[line, place], partners[line, place] = worth[line, child], partners[line, child]
+        worth[row, place], partners[row, place] = least, partners[row, child]
         place = child
-    worth[line, place], partners[line, place] = value, partner
+    worth[row, place], partners[row, place] = value, partner
     best.least[line] = worth[line, 0]
 
 
@@ -336,25 +333,28 @@ def best_meetings(
     ``right`` has these right rows as columns (CSC), numbered from zero. There is room for one
     product of each, zero before and after, and in ``met`` for one number more.
     """
-    size = len(products)
+    size, none, one = np.uint64(len(products)), np.uint64(0), np.uint64(1)
     for i in range(len(left.starts) - 1):
-        count = 0
+        count = none
         for e in range(left.starts[i], left.starts[i + 1]):
             value, feature = left.values[e], left.columns[e]
-            for q in range(right.starts[feature], right.starts[feature + 1]):
-                j = right.columns[q]
-                met[count] = j
+            first, last = np.uint64(right.starts[feature]), np.uint64(right.starts[feature + 1])
+            for q in range(first, last):
+                met[count] = right.columns[q]
+                j = np.uint64(right.columns[q])
                 # Without a branch, which could not be foreseen. Where values are zero, one is
                 # listed again and again; a list that is full stands for all.
-                count += products[j] == 0
+                count += one if products[j] == 0 else none
                 count = count if count < size else size
                 products[j] += value * right.values[q]
+        limit = rows.least[i]
         for place in range(count):
-            j = met[place] if count < size else place
-            product = products[j]
-            products[j] = 0
-            if product > 0 and product >= rows.least[i]:
+            j = np.int64(met[place] if count < size else place)
+            product = products[np.uint64(j)]
+            products[np.uint64(j)] = 0
+            if product > 0 and product >= limit:
                 offer(rows, i, product, begin + j)
+                limit = rows.least[i]
             if product > 0 and product > columns.least[begin + j]:
                 offer(columns, begin + j, product, i)
 
