@@ -21,7 +21,7 @@ from sameas import Graph, Options, align, evaluate
 from sameas.assignment.exact import certify
 from sameas.candidates.clues import Clues, make_clues, propose_by_clues, rare_parts
 from sameas.candidates.pairs import Candidates, every_pair, from_pairs
-from sameas.candidates.search import _best_by_profit, find_candidates
+from sameas.candidates.search import _best_by_profit, _samples, find_candidates
 from sameas.compute.lines import lines_of
 from sameas.compute.rows import Rows, as_rows, unit
 from sameas.compute.topk import _largest, top_k_dense
@@ -318,7 +318,7 @@ def test_recall_is_the_share_of_pairs_best_for_both_that_were_found(n, m):
     theirs = (rng.random((m, 8)) < 0.3).astype(np.float32)
     hints = clues_of_rows(csr_array(proposed), csr_array(theirs))
     found = by_clues(profit, 4, hints)
-    assert n <= TUNING.search.recall_sample
+    assert n <= TUNING.search.recall_sample[0]
     matrix = exact(profit)
     mutual = [
         (i, j)
@@ -328,6 +328,54 @@ def test_recall_is_the_share_of_pairs_best_for_both_that_were_found(n, m):
     ]
     left, right = np.array(mutual).T
     assert found.recall == pytest.approx((found.find(left, right) >= 0).mean())
+
+
+def test_most_of_the_sample_of_the_recall_is_of_low_profit_and_stands_for_all():
+    best = np.random.default_rng(3).random(100).astype(np.float32)
+    tuning = replace(TUNING.search, recall_sample=(20, 10, 5))
+    samples = _samples(best, tuning)
+    assert [len(sample) for sample, _ in samples] == [20, 10, 5]
+    assert sum(len(sample) * weight for sample, weight in samples) == pytest.approx(100)
+    low, middling, high = (best[sample] for sample, _ in samples)
+    assert low.max() < middling.min()
+    assert middling.max() < high.min()
+    every = _samples(best[:15], tuning)  # fewer than the first sample has
+    assert_array_equal(every[0][0], np.arange(15))
+
+
+def test_a_recall_by_thirds_is_near_that_of_all(generated, generated_clues):
+    profit = profit_of(generated, Options())
+    proposed = propose_by_clues(generated_clues, 1, progress=ignore).pairs
+    exactly, by_thirds = (
+        find_candidates(
+            *(profit, 2),
+            first=10,
+            proposed=proposed,
+            tuning=replace(TUNING.search, recall_sample=sizes),
+        ).recall
+        for sizes in ((SIZE, 1, 1), (334, 333, 333))
+    )
+    assert exactly < 1
+    assert by_thirds == pytest.approx(exactly, abs=0.01)
+
+
+def test_names_of_many_entities_are_known_by_how_two_words_begin(generated):
+    names = compared_names(generated, Options(), Inputs())
+    few, many = (
+        make_clues(
+            generated,
+            Options(),
+            everyone(generated),
+            names,
+            tuning=replace(TUNING.search, compare_all_up_to=size),
+        )
+        for size in (SIZE, 0)
+    )
+    assert many.names[0].shape[0] == few.names[0].shape[0]
+    assert many.names[0].nnz != few.names[0].nnz
+    left, right = gold_positions(generated)
+    found = pairs_by_clues(many, 25, progress=ignore)
+    assert np.isin(left * SIZE + right, found).mean() > 0.95
 
 
 def test_no_clues_find_nothing_and_the_recall_says_so():

@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose
 
 from sameas import InputError, OptionError
 from sameas.formats.vectors import load_word_vectors, read_word_vectors
-from sameas.text.words import WordVectors, phrase_rows, word_rows, words_of
+from sameas.text.words import WordVectors, opening_rows, phrase_rows, word_rows, words_of
 from strategies import names
 
 GLOVE = "the 0.5 -1 2e-1\nlondon 1 0 0\nparis 0 1 0\n"
@@ -220,3 +220,20 @@ def test_phrases_are_words_and_two_words_side_by_side_in_any_order():
     shared = [[len(one & other) for other in phrases] for one in phrases]
     assert (found @ found.T).tolist() == shared
     assert phrase_rows(pl.Series([], dtype=pl.String)).toarray().shape == (0, 0)
+
+
+def test_openings_are_how_two_words_near_each_other_begin_in_any_order():
+    names = pl.Series(["Ann Mary Smith", "smithson anna", "a b c d", "Smith", "", None])
+    openings = [
+        {"ann mar", "mar smi", "ann smi"},
+        {"ann smi"},
+        {"a b", "b c", "c d", "a c", "b d"},
+        set(),
+        set(),
+        set(),
+    ]
+    shared = [[len(one & other) for other in openings] for one in openings]
+    found = opening_rows(names, letters=3, reach=2).toarray()
+    assert (found @ found.T).tolist() == shared
+    nothing = opening_rows(pl.Series([], dtype=pl.String), letters=3, reach=2)
+    assert nothing.toarray().shape == (0, 0)

@@ -30,7 +30,7 @@ from sameas.similarity.features import spelling
 from sameas.similarity.several_names import ComparedNames
 from sameas.text.folding import folded
 from sameas.text.ngrams import ngram_rows
-from sameas.text.words import phrase_rows
+from sameas.text.words import opening_rows, phrase_rows
 
 Both = tuple[Sparse, Sparse]
 """A row for each left, and for each right entity or name."""
@@ -276,28 +276,40 @@ def make_clues(
     *,
     tuning: SearchTuning = TUNING.search,
 ) -> Clues:
-    """Parts of names and values, and neighbours, from which candidates are proposed.
-
-    The larger the problem, the rarer are the parts that can be followed: four letters, words and
-    two words tell enough where three letters are in too many names.
-    """
+    """Parts of names and values, and neighbours, from which candidates are proposed."""
     texts, owners = zip(*(_names_of(names, side, sides[side]) for side in (0, 1)), strict=True)
     spelled = spelling(pl.concat(texts), options)
-    kinds: list[Callable[[pl.Series], Rows]] = [
-        *(partial(ngram_rows, n=n, boundaries=True) for n in (3, 4)),
-        phrase_rows,
-    ]
+    many = max(map(len, sides)) > tuning.compare_all_up_to
+    refined = options.rounds > 0 and not pair.is_one_graph
+    kinds, meetings = _kinds_of_parts(tuning, many=many and refined)
+    size = len(texts[0])
     # One kind after the other: each takes several times as much while it is made.
-    size, meetings = len(texts[0]), tuning.meetings
     parts = rare_parts((_by_side(kind(spelled), size) for kind in kinds), meetings)
     values = value_words(pair, sides) if options.rounds else None
-    rare = None if values is None else rare_parts([values], meetings)
+    rare = None if values is None else rare_parts([values], tuning.meetings)
     matrices = adjacency_matrices(pair.left, pair.right, options.adjacency)
     left, right = (
         matrix if len(positions) == matrix.shape[0] else matrix[positions][:, positions]
         for matrix, positions in zip(matrices, sides, strict=True)
     )
     return Clues(parts, (owners[0], owners[1]), rare, (left, right))
+
+
+def _kinds_of_parts(
+    tuning: SearchTuning, *, many: bool
+) -> tuple[list[Callable[[pl.Series], Rows]], int]:
+    """What makes parts of names, kind by kind, and how many meetings they may lead to.
+
+    The larger the problem, the rarer are the parts that can be followed: where names are ``many``,
+    three letters are in too many of them, and often a word is. How two of its words begin tells
+    more then, and fewer meetings lead to more of the partners. Where nothing is refined, or within
+    one graph, that was not tried.
+    """
+    letters = [partial(ngram_rows, n=n, boundaries=True) for n in (3, 4)]
+    if not many:
+        return [*letters, phrase_rows], tuning.meetings
+    openings = partial(opening_rows, letters=tuning.opening_letters, reach=tuning.opening_reach)
+    return [letters[1], phrase_rows, openings], tuning.meetings_of_many
 
 
 def _by_side(rows: Rows, size: int) -> Both:

@@ -14,7 +14,7 @@ from sameas.compute.lines import Lines, lines_of, union_of
 from sameas.compute.parallel import THREADS, slices
 from sameas.compute.projection import multiply
 from sameas.compute.rows import Rows
-from sameas.compute.topk import among_best, top_k_dense, top_k_of_some, top_k_sparse
+from sameas.compute.topk import among_best, evenly_spread, top_k_dense, top_k_of_some, top_k_sparse
 from sameas.graph.task import Sides, Task
 from sameas.options.options import Options
 from sameas.options.tuning import TUNING, SearchTuning
@@ -24,6 +24,11 @@ from sameas.similarity.model import Model
 from sameas.similarity.protocol import Searchable, Similarity
 from sameas.similarity.several_names import ComparedNames, MaxOverNames
 from sameas.text.languages.support import LanguageSupport
+
+AT_ONCE = 300
+"""Entities that are compared with all others at once: their rows are made dense."""
+PART = 2_000_000
+"""Pairs that are gone through at once."""
 
 
 def searched_by_clues(task: Task, sides: Sides, support: LanguageSupport) -> bool:
@@ -189,7 +194,7 @@ def find_candidates(
     if proposed is not None:
         if kept is not None:
             found = _best_by_profit(found, kept, also)
-        found = replace(found, recall=_recall(profit, found, tuning.recall_sample))
+        found = replace(found, recall=_recall(profit, found, tuning))
     tell(1.0)
     return found
 
@@ -215,26 +220,62 @@ def _best_by_profit(found: Candidates, kept: int, also: Positions | None) -> Can
     return found.select(which)
 
 
-def _recall(profit: Searchable, found: Candidates, size: int) -> float | None:
-    """The share of pairs, each other's best among all pairs, that are candidates; by a sample."""
+def _recall(profit: Searchable, found: Candidates, tuning: SearchTuning) -> float | None:
+    """The share of pairs, each other's best among all pairs, that are candidates; by a sample.
+
+    Hardly any is missed of entities with a candidate of large profit: most of the sample is of
+    those whose best candidate is worth least, and each counts for as many as it stands for. For the
+    same reason, a candidate of the others that is its partner's best candidate is taken to be its
+    best of all; that is not looked up.
+    """
     if not min(profit.shape):
         return None
-    sample = np.unique(np.linspace(0, profit.shape[0] - 1, size).astype(np.int64))
-    best = _best_partner(profit, 0, sample)
-    mutual = _best_partner(profit, 1, best) == sample
-    if not mutual.any():
-        return None
-    return float((found.find(sample[mutual], best[mutual]) >= 0).mean())
+    best = _largest_values(found)
+    total, hits = 0.0, 0.0
+    for number, (sample, weight) in enumerate(_samples(best[0], tuning)):
+        partners = _best_partner(profit, 0, sample)
+        places = found.find(sample, partners)
+        here = places >= 0
+        mutual = ~here
+        mutual[here] = found.values[places[here]] >= best[1][partners[here]]
+        asked = mutual if number == 0 else ~here
+        mutual[asked] = _best_partner(profit, 1, partners[asked]) == sample[asked]
+        total += weight * float(mutual.sum())
+        hits += weight * float((mutual & here).sum())
+    return hits / total if total else None
+
+
+def _largest_values(found: Candidates) -> tuple[Matrix, Matrix]:
+    """The largest value of each left, and of each right entity; -inf where there is none."""
+    left, right = (np.full(size, -np.inf, dtype=np.float32) for size in found.shape)
+    for part in slices(len(found), PART):
+        np.maximum.at(left, found.left[part], found.values[part])
+        np.maximum.at(right, found.right[part], found.values[part])
+    return left, right
+
+
+def _samples(best: Matrix, tuning: SearchTuning) -> list[tuple[Positions, float]]:
+    """Some entities of low, of middling and of high best value, and for how many each stands."""
+    order, sizes = np.argsort(best, kind="stable"), tuning.recall_sample
+    low = min(max(len(best) // len(sizes), sizes[0]), len(best))
+    middling = low + (len(best) - low) // 2
+    samples = []
+    for group, size in zip(np.split(order, (low, middling)), sizes, strict=True):
+        sample = np.sort(group[evenly_spread(len(group), size)])
+        samples.append((sample, len(group) / max(len(sample), 1)))
+    return samples
 
 
 def _best_partner(profit: Searchable, side: int, entities: Positions) -> Positions:
     """The other row of largest product with each of these rows of a side."""
-    dense = np.ascontiguousarray(profit.rows(side, entities).toarray().T)
-    parts = slices(profit.shape[1 - side], 4000)
     best, most = np.zeros(len(entities), dtype=np.int64), np.full(len(entities), -np.inf)
-    for part, (top, values) in THREADS.map(_best, parts, partial(profit.rows, 1 - side), dense):
-        better = values > most
-        best[better], most[better] = top[better] + part.start, values[better]
+    for some in slices(len(entities), AT_ONCE):
+        dense = np.ascontiguousarray(profit.rows(side, entities[some]).toarray().T)
+        parts = slices(profit.shape[1 - side], 4000)
+        rows = partial(profit.rows, 1 - side)
+        for part, (top, values) in THREADS.map(_best, parts, rows, dense):
+            better = values > most[some]
+            best[some][better], most[some][better] = top[better] + part.start, values[better]
     return best
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -87,7 +88,24 @@ def rare_word_rows(texts: pl.Series) -> Rows:
 
 def phrase_rows(names: pl.Series) -> Rows:
     """One for each word, and for each two words side by side in any order, that a name has."""
-    parts = [(part.start, *_phrases(names[part])) for part in slices(len(names), NAMES_AT_ONCE)]
+    return _rows_of_parts(names, _phrases)
+
+
+def opening_rows(names: pl.Series, *, letters: int, reach: int) -> Rows:
+    """One for each two words of a name, in any order, by the first ``letters`` of both.
+
+    The two are at most ``reach`` words apart. Few names have two words that begin alike, even
+    where many share a word; and most slips, endings and accents come later in a word.
+    """
+    return _rows_of_parts(names, partial(_openings, letters=letters, reach=reach))
+
+
+def _rows_of_parts(names: pl.Series, parts_of: Callable[[pl.Series], pl.DataFrame]) -> Rows:
+    """One for each of the parts that a name has, given a table of ``row`` and ``word``."""
+    parts = [
+        (part.start, *_numbered(parts_of(names[part])))
+        for part in slices(len(names), NAMES_AT_ONCE)
+    ]
     texts = [pl.Series([], dtype=pl.String), *(distinct for _, _, distinct in parts)]
     vocabulary = pl.concat(texts).unique().sort()
     rows, columns = [np.zeros(0, dtype=np.int32)], [np.zeros(0, dtype=np.int32)]
@@ -100,16 +118,33 @@ def phrase_rows(names: pl.Series) -> Rows:
     return as_rows(csr_array((np.ones(len(row), dtype=np.float32), (row, column)), shape=shape))
 
 
-def _phrases(names: pl.Series) -> tuple[pl.DataFrame, pl.Series]:
-    """row, number: the phrases of each name, by their number among the distinct ones; and these."""
+def _numbered(parts: pl.DataFrame) -> tuple[pl.DataFrame, pl.Series]:
+    """row, number: the parts of each name, by their number among the distinct ones; and these."""
+    distinct = parts["word"].unique().sort()
+    number = pl.col("word").rank("dense").cast(pl.Int64) - 1
+    return parts.select("row", number=number).unique(maintain_order=True), distinct
+
+
+def _phrases(names: pl.Series) -> pl.DataFrame:
+    """The words of names, and each two side by side."""
     words = words_of(names)
-    both = words.with_columns(next=pl.col("word").shift(-1), follows=pl.col("row").shift(-1))
+    return pl.concat([words, _two(words, 1)])
+
+
+def _openings(names: pl.Series, letters: int, reach: int) -> pl.DataFrame:
+    """The first letters of each two words of names that are near each other."""
+    words = words_of(names).with_columns(pl.col("word").str.slice(0, letters))
+    return pl.concat([_two(words, apart) for apart in range(1, reach + 1)])
+
+
+def _two(words: pl.DataFrame, apart: int) -> pl.DataFrame:
+    """Each two words of a name that are so far apart, the lesser one first."""
+    both = words.with_columns(
+        next=pl.col("word").shift(-apart), follows=pl.col("row").shift(-apart)
+    )
     both = both.filter(pl.col("row") == pl.col("follows"))
     first, second = pl.min_horizontal("word", "next"), pl.max_horizontal("word", "next")
-    phrases = pl.concat([words, both.select("row", word=first + " " + second)])
-    distinct = phrases["word"].unique().sort()
-    number = pl.col("word").rank("dense").cast(pl.Int64) - 1
-    return phrases.select("row", number=number).unique(maintain_order=True), distinct
+    return both.select("row", word=first + " " + second)
 
 
 def word_rows(names: pl.Series, vectors: WordVectors) -> tuple[Rows, int, int]:
