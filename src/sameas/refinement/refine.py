@@ -247,8 +247,11 @@ def _grown(pairs: Pairs, surplus: Candidates, model: Model) -> Pairs:
     ends = surplus.left[likely], surplus.right[likely]
     graph = csr_array((np.ones(len(ends[0]), dtype=np.float32), ends), shape=(n, n))
     numbers = pair_numbers(csr_array(graph @ graph))
-    left, right = np.divmod(np.setdiff1d(numbers, pairs.candidates.keys), n)
-    chosen = (open_ends[left] & open_ends[right]) & model.compares(left, right)
+    numbers.sort()  # rows of a product have their columns in any order
+    left, right = np.divmod(numbers, n)
+    chosen = (open_ends[left] & open_ends[right]) & (pairs.candidates.find(left, right) < 0)
+    left, right = left[chosen], right[chosen]
+    chosen = model.compares(left, right)
     left, right = left[chosen], right[chosen]
     text = np.stack(
         [model.profit.of(left, right), *(b.of(left, right) for b in model.names.values())]
