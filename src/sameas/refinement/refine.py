@@ -36,6 +36,7 @@ from sameas.refinement.anchors import (
 )
 from sameas.refinement.evidence import Anchors, Relations, gather_evidence, match_relations
 from sameas.refinement.learned_weights import learn_weights
+from sameas.similarity.cache import Terms
 from sameas.similarity.model import PROFIT, Model
 from sameas.similarity.weights import evidence_terms
 
@@ -350,9 +351,7 @@ def _with_evidence(pairs: Pairs, anchors: Anchors, relations: Relations, model: 
         tuning=tuning.evidence,
     )
     learned = model.learn_traits(anchors.left, anchors.right, anchors.trust)
-    ends = pairs.candidates.left, pairs.candidates.right
-    traits = learned(*ends).astype(np.float32)
-    del ends
+    traits = _of_traits(learned, pairs.candidates, model)
     pairs = _scored(replace(pairs, evidence=old, learned=traits), model)
     new, evidence = _chosen(model.compares(*new), new, evidence)
     # Names are compared only for pairs that could still come within reach of the best, and
@@ -369,6 +368,21 @@ def _with_evidence(pairs: Pairs, anchors: Anchors, relations: Relations, model: 
     every = _merged(pairs, new, text, evidence, learned(*new))
     del pairs, new, evidence, text, alike, traits, old  # scores take as much again
     return _scored(every, model)
+
+
+def _of_traits(learned: Terms, candidates: Candidates, model: Model) -> Matrix:
+    """What traits say about each pair; of a large table, each pair is compared one way round."""
+    ends = candidates.left, candidates.right
+    traits = model.traits
+    if model.constraints.one_graph and traits is not None and traits.of_tables:
+        order = candidates.by_right[1]  # that of (right, left): the other way round, if it is there
+        if np.array_equal(ends[1], ends[0][order]) and np.array_equal(ends[0], ends[1][order]):
+            one_way = np.flatnonzero(ends[0] < ends[1])
+            values = np.zeros(len(candidates), dtype=np.float32)
+            values[one_way] = learned(*(side[one_way] for side in ends))
+            values[order[one_way]] = values[one_way]
+            return values
+    return learned(*ends).astype(np.float32)
 
 
 def _merged(pairs: Pairs, new: Positions, text: Matrix, evidence: Matrix, learned: Vector) -> Pairs:
