@@ -97,7 +97,9 @@ def test_traits_of_a_table_are_the_same_both_ways_round(graph):
     ends = left[left != right], right[left != right]
     one_way = from_pairs((size, size), *ends, np.zeros(len(ends[0]), dtype=np.float32))
     both = np.unique(np.concatenate([np.stack(ends), np.stack(ends[::-1])], axis=1), axis=1)
-    both_ways = from_pairs((size, size), *both, np.zeros(both.shape[1], dtype=np.float32))
+    both_ways = from_pairs(
+        (size, size), both[0], both[1], np.zeros(both.shape[1], dtype=np.float32)
+    )
     learned = model.learn_traits(left[:0], left[:0], np.zeros(0))
     for candidates in (one_way, both_ways):
         expected = learned(candidates.left, candidates.right).astype(np.float32)

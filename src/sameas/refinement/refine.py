@@ -199,8 +199,11 @@ def _refine_duplicates(
     nobody = np.zeros(0, dtype=np.int64)
     anchors, changes = Anchors(nobody, nobody, np.zeros(0)), list[int]()
     for turn in range(max(rounds, 1)):
+        release_freed_memory()
         relations = match_relations(*model.edges, anchors, tuning=tuning)
-        pairs = _with_evidence(pairs, anchors, relations, model)
+        held = [pairs.compared()]
+        del pairs
+        pairs = _with_evidence(held.pop(), anchors, relations, model)
         thresholds = duplicate_thresholds(pairs.candidates, kinds, tuning=tuning.duplicates)
         surplus = subtract_threshold(pairs.candidates, thresholds, kinds)
         new = anchors_of_duplicates(surplus, tuning=tuning)
@@ -216,7 +219,9 @@ def _refine_duplicates(
         grown = _grown(pairs, surplus, model)
         if len(grown.candidates) == len(pairs.candidates):
             break
-        pairs = _with_evidence(grown, anchors, relations, model)
+        held = [grown.compared()]
+        del pairs, grown
+        pairs = _with_evidence(held.pop(), anchors, relations, model)
         thresholds = duplicate_thresholds(pairs.candidates, kinds, tuning=tuning.duplicates)
         surplus = subtract_threshold(pairs.candidates, thresholds, kinds)
     wording = None if model.traits is None else model.traits.wording
@@ -254,6 +259,8 @@ def _grown(pairs: Pairs, surplus: Candidates, model: Model) -> Pairs:
     left, right = left[chosen], right[chosen]
     chosen = model.compares(left, right)
     left, right = left[chosen], right[chosen]
+    if not len(left):
+        return pairs
     text = np.stack(
         [model.profit.of(left, right), *(b.of(left, right) for b in model.names.values())]
     )
@@ -354,6 +361,8 @@ def _with_evidence(pairs: Pairs, anchors: Anchors, relations: Relations, model: 
     traits = _of_traits(learned, pairs.candidates, model)
     pairs = _scored(replace(pairs, evidence=old, learned=traits), model)
     new, evidence = _chosen(model.compares(*new), new, evidence)
+    if not new.size:
+        return pairs
     # Names are compared only for pairs that could still come within reach of the best, and
     # neighbourhoods only for those that names have not ruled out.
     floor = _best(_bests(pairs.candidates), *new) - tuning.refinement.spread
