@@ -122,7 +122,8 @@ def by_peer(
         if finished.code == 124:
             raise TimeoutError(f"not ended after {limit:.0f} s")
         if finished.code:
-            raise RuntimeError(finished.errors.strip()[-300:])
+            ended = f"ended with {finished.code}"  # a tool that was killed says nothing
+            raise RuntimeError(finished.errors.strip()[-300:] or ended)
         read = json.loads(out.read_text(encoding="utf8"))
         gib = read["peak_bytes"] / 2**30
         return read["clusters"], finished.seconds, finished.cpu_seconds, gib

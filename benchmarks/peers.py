@@ -39,6 +39,9 @@ RULES: list[tuple[set[str], Rules, Rules]] = [
     ({"name", "addr"}, [("name",), ("phone",), ("addr",)], [("name",), ("phone",)]),
 ]
 """By the columns that a table has: its blocking rules, then those of the training."""
+MOST_PAIRS = 1e8
+"""Pairs that a blocking rule may give. splink's documentation advises rules of fewer pairs where a
+machine cannot compare them: a million people give 1.8 billion by first name and city."""
 FAST = {
     "name_similarity": 0.43,
     "semantic_similarity": 0.0,
@@ -47,6 +50,14 @@ FAST = {
     "description_similarity": 0.0,
 }
 """nodecanon's fast mode, as its documentation gives it: its default downloads an encoder."""
+
+
+def pairs_of(table: Any, names: tuple[str, ...]) -> float:
+    """How many pairs of rows a blocking rule gives; none is counted for rules of parts of texts."""
+    if not set(names) <= set(table.columns):
+        return 0.0
+    counts = table.groupby(list(names)).size().astype(float)
+    return float((counts * (counts - 1) / 2).sum())
 
 
 def splink(path: Path) -> list[list[str]]:
@@ -81,7 +92,7 @@ def splink(path: Path) -> list[list[str]]:
         ]
         return block_on(*named)
 
-    rules = [rule(names) for names in blocking]
+    rules = [rule(names) for names in blocking if pairs_of(table, names) <= MOST_PAIRS]
     settings = SettingsCreator(
         link_type="dedupe_only",
         unique_id_column_name="id",

@@ -121,6 +121,20 @@ def test_best_products_equal_those_of_all_pairs(seed, n, m, k, back, tile, worke
     assert_array_equal(turned.toarray(), expected[1].T)
 
 
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 2**32), st.integers(0, 12), st.integers(1, 4), st.integers(1, 5))
+def test_best_products_of_one_side_with_itself_equal_those_of_two(seed, n, k, tile):
+    """Each product is made once there; the result is the same, ties too."""
+    rng = np.random.default_rng(seed)
+    rows = with_stored_zeros(rng.integers(-1, 3, (n, 6)).astype(np.float32))
+    sizes = {"TILE_ROWS": tile, "LEFT_ROWS": 2 * tile, "LEAST_ROWS": 1, "SQUARES": 3}
+    with patch.multiple(topk, **sizes):
+        found = top_products(rows, rows, k, k)
+        expected = top_products(rows, rows.copy(), k, k)
+    for one, other in zip(found, expected, strict=True):
+        assert_array_equal(one.toarray(), other.toarray())
+
+
 def test_zeros_that_are_stored_meet_nobody():
     """An n-gram that every name has weighs nothing, and its zeros are entries nevertheless."""
     zeros = csr_array(np.ones((5, 40), dtype=np.float32))

@@ -109,12 +109,15 @@ def average_linkage(
         np.concatenate([side[good], column])
         for side, column in zip((pairs.left, pairs.right), given.T, strict=True)
     ]
+    order = np.argsort(given[:, 0], kind="stable")
+    firsts = given[order, 0]
     for members, listed in _components(pairs, ends[0], ends[1]):
         linkage = _Linkage(members, absent, None if groups is None else groups[members])
         for place in listed:
             linkage.add(int(pairs.left[place]), int(pairs.right[place]), float(pairs.scores[place]))
-        inside = given[np.isin(given[:, 0], members)]
-        for cluster in linkage.joined(inside):
+        begin, end = (np.searchsorted(firsts, members, side) for side in ("left", "right"))
+        inside = np.concatenate([order[b:e] for b, e in zip(begin, end, strict=True)])
+        for cluster in linkage.joined(given[np.sort(inside)]):
             if len(cluster.members) > 1:
                 first = min(cluster.members)
                 labels[list(cluster.members)] = first

@@ -162,17 +162,24 @@ def rare_parts(kinds: Iterable[Both], most: int) -> Both:
     weights = (np.log(max(size, 2) / np.maximum(total, 1)) * rare).astype(np.float32)
     ends = np.cumsum([kind[0].shape[1] for kind in shared])
     by_kind = np.split(weights, ends[:-1])
-    left, right = (
+    rows = [
         _to_length(
             [_weighted(kind[side], each) for kind, each in zip(shared, by_kind, strict=True)]
         )
-        for side in (0, 1)
-    )
-    return left, right
+        for side in range(1 if _same(shared) else 2)
+    ]
+    return rows[0], rows[-1]
+
+
+def _same(kinds: Iterable[Both]) -> bool:
+    """Whether both sides are the same: those of one graph."""
+    return all(left is right for left, right in kinds)
 
 
 def _in_both(left: Sparse, right: Sparse) -> Both:
     """The columns that both sides have; no others tell who is alike."""
+    if left is right:
+        return left, right
     has = [np.zeros(side.shape[1], dtype=np.bool_) for side in (left, right)]
     has[0][left.indices], has[1][right.indices] = True, True
     both = has[0] & has[1]
@@ -277,14 +284,17 @@ def make_clues(
     tuning: SearchTuning = TUNING.search,
 ) -> Clues:
     """Parts of names and values, and neighbours, from which candidates are proposed."""
-    texts, owners = zip(*(_names_of(names, side, sides[side]) for side in (0, 1)), strict=True)
+    one_graph = pair.is_one_graph and np.array_equal(*sides)
+    every_side = range(1 if one_graph else 2)
+    texts, owners = zip(*(_names_of(names, side, sides[side]) for side in every_side), strict=True)
     spelled = spelling(pl.concat(texts), options)
     many = max(map(len, sides)) > tuning.compare_all_up_to
     refined = options.rounds > 0 and not pair.is_one_graph
     kinds, meetings = _kinds_of_parts(tuning, many=many and refined)
     size = len(texts[0])
     # One kind after the other: each takes several times as much while it is made.
-    parts = rare_parts((_by_side(kind(spelled), size) for kind in kinds), meetings)
+    by_side = _twice if one_graph else partial(_by_side, size=size)
+    parts = rare_parts((by_side(kind(spelled)) for kind in kinds), meetings)
     values = value_words(pair, sides) if options.rounds else None
     rare = None if values is None else rare_parts([values], tuning.meetings)
     matrices = adjacency_matrices(pair.left, pair.right, options.adjacency)
@@ -292,7 +302,12 @@ def make_clues(
         matrix if len(positions) == matrix.shape[0] else matrix[positions][:, positions]
         for matrix, positions in zip(matrices, sides, strict=True)
     )
-    return Clues(parts, (owners[0], owners[1]), rare, (left, right))
+    return Clues(parts, (owners[0], owners[-1]), rare, (left, right))
+
+
+def _twice(rows: Rows) -> Both:
+    """The rows of one graph, as those of both sides."""
+    return rows.sparse, rows.sparse
 
 
 def _kinds_of_parts(
@@ -332,10 +347,12 @@ def _names_of(names: ComparedNames, side: int, entities: Positions) -> tuple[pl.
 
 def value_words(pair: MatchedPair, sides: Sides) -> Both | None:
     """The words, and two words side by side, in the values of entities; None without values."""
+    one_graph = pair.is_one_graph and np.array_equal(*sides)
     texts = [
         value_texts(graph).gather(entities)
-        for graph, entities in zip(pair.graphs, sides, strict=True)
+        for graph, entities in list(zip(pair.graphs, sides, strict=True))[: 1 if one_graph else 2]
     ]
     if not all((side != "").any() for side in texts):
         return None
-    return _by_side(phrase_rows(folded(pl.concat(texts), numbers=False)), len(texts[0]))
+    rows = phrase_rows(folded(pl.concat(texts), numbers=False))
+    return _twice(rows) if one_graph else _by_side(rows, len(texts[0]))

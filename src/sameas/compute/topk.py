@@ -42,6 +42,9 @@ TILE_ROWS = 32_768
 """Right entities that are met at once: their products stay in the processor's cache."""
 LEFT_ROWS, LEAST_ROWS = 2**18, 2**12
 """Left entities of one block, and the fewest right ones."""
+SQUARES = 16
+"""Squares along the diagonal, at least, where all pairs of one side are met: half of the products
+in them are made twice."""
 
 
 def top_k_dense(
@@ -367,9 +370,13 @@ def evenly_spread(count: int, size: int) -> Positions:
 def top_products(left: Sparse, right: Sparse, k: int, back: int = 0) -> tuple[Sparse, Sparse]:
     """The k largest products of each left row with right rows, and ``back`` of each right row.
 
-    Both of shape (left, right); products of rows that share no column do not count.
+    Both of shape (left, right); products of rows that share no column do not count. Where ``left``
+    is ``right``, each product is made once; rows have their columns in order.
     """
     n, m = left.shape[0], right.shape[0]
+    if left is right and k == back:
+        forth = _from_best(_best_of_one(left, k), n)
+        return forth, csr_array(forth.T)
     rows, columns = _no_best(n, k), _no_best(m, back)
     tiles = slices(m, max(-(-m // width()), LEAST_ROWS))
     blocks = [(part, tile) for tile in tiles for part in slices(n, LEFT_ROWS)]
@@ -379,7 +386,7 @@ def top_products(left: Sparse, right: Sparse, k: int, back: int = 0) -> tuple[Sp
 
     for (part, tile), (near, far) in map_blocks(_meet, blocks, take, (k, back)):
         in_parallel(
-            lambda found: _take_in(*found),
+            lambda found: _take_in(*found, first=found[-1] == 0),
             [(rows, part, near, tile.start), (columns, tile, far, part.start)],
         )
     if n + m > LEFT_ROWS:  # one is as large as the other
@@ -390,13 +397,40 @@ def top_products(left: Sparse, right: Sparse, k: int, back: int = 0) -> tuple[Sp
     return forth, csr_array(inward.T)
 
 
-def _take_in(best: Best, lines: slice, found: Best, start: int) -> None:
+def _best_of_one(rows: Sparse, k: int) -> Best:
+    """The k largest products of each row with the rows of the same matrix.
+
+    The product of two rows is made once, for both: squares along the diagonal are made as a whole,
+    and of the others those below it.
+    """
+    n = rows.shape[0]
+    best = _no_best(n, k)
+    side = min(max(-(-n // SQUARES), LEAST_ROWS), TILE_ROWS)
+    squares = [(tile, tile) for tile in slices(n, side)]
+    below = [
+        (slice(tile.stop + part.start, tile.stop + part.stop), tile)
+        for tile in slices(n, side)
+        for part in slices(n - tile.stop, LEFT_ROWS)
+    ]
+
+    def take(block: tuple[slice, slice]) -> tuple[Sparse, Sparse]:
+        return rows_of(rows, block[0]), rows_of(rows, block[1])
+
+    for (part, tile), (near, _) in map_blocks(_meet, squares, take, (k, 0)):
+        _take_in(best, part, near, tile.start, first=True)
+    for (part, tile), (near, far) in map_blocks(_meet, below, take, (k, k)):
+        _take_in(best, part, near, tile.start, first=False)
+        _take_in(best, tile, far, part.start, first=False)
+    return best
+
+
+def _take_in(best: Best, lines: slice, found: Best, start: int, *, first: bool) -> None:
     """Put together what was found for these lines, partners being numbered from ``start`` on.
 
     The first is taken as it is.
     """
     here, found = Best(*(each[lines] for each in best)), _moved(found, start)
-    if start == 0:
+    if first:
         for mine, new in zip(here, found, strict=True):
             mine[:] = new
     else:

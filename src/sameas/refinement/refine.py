@@ -36,6 +36,7 @@ from sameas.refinement.anchors import (
 )
 from sameas.refinement.evidence import Anchors, Relations, gather_evidence, match_relations
 from sameas.refinement.learned_weights import learn_weights
+from sameas.similarity.cache import Terms
 from sameas.similarity.model import PROFIT, Model
 from sameas.similarity.weights import evidence_terms
 
@@ -198,8 +199,11 @@ def _refine_duplicates(
     nobody = np.zeros(0, dtype=np.int64)
     anchors, changes = Anchors(nobody, nobody, np.zeros(0)), list[int]()
     for turn in range(max(rounds, 1)):
+        release_freed_memory()
         relations = match_relations(*model.edges, anchors, tuning=tuning)
-        pairs = _with_evidence(pairs, anchors, relations, model)
+        held = [pairs.compared()]
+        del pairs
+        pairs = _with_evidence(held.pop(), anchors, relations, model)
         thresholds = duplicate_thresholds(pairs.candidates, kinds, tuning=tuning.duplicates)
         surplus = subtract_threshold(pairs.candidates, thresholds, kinds)
         new = anchors_of_duplicates(surplus, tuning=tuning)
@@ -215,7 +219,9 @@ def _refine_duplicates(
         grown = _grown(pairs, surplus, model)
         if len(grown.candidates) == len(pairs.candidates):
             break
-        pairs = _with_evidence(grown, anchors, relations, model)
+        held = [grown.compared()]
+        del pairs, grown
+        pairs = _with_evidence(held.pop(), anchors, relations, model)
         thresholds = duplicate_thresholds(pairs.candidates, kinds, tuning=tuning.duplicates)
         surplus = subtract_threshold(pairs.candidates, thresholds, kinds)
     wording = None if model.traits is None else model.traits.wording
@@ -247,9 +253,14 @@ def _grown(pairs: Pairs, surplus: Candidates, model: Model) -> Pairs:
     ends = surplus.left[likely], surplus.right[likely]
     graph = csr_array((np.ones(len(ends[0]), dtype=np.float32), ends), shape=(n, n))
     numbers = pair_numbers(csr_array(graph @ graph))
-    left, right = np.divmod(np.setdiff1d(numbers, pairs.candidates.keys), n)
-    chosen = (open_ends[left] & open_ends[right]) & model.compares(left, right)
+    numbers.sort()  # rows of a product have their columns in any order
+    left, right = np.divmod(numbers, n)
+    chosen = (open_ends[left] & open_ends[right]) & (pairs.candidates.find(left, right) < 0)
     left, right = left[chosen], right[chosen]
+    chosen = model.compares(left, right)
+    left, right = left[chosen], right[chosen]
+    if not len(left):
+        return pairs
     text = np.stack(
         [model.profit.of(left, right), *(b.of(left, right) for b in model.names.values())]
     )
@@ -347,11 +358,11 @@ def _with_evidence(pairs: Pairs, anchors: Anchors, relations: Relations, model: 
         tuning=tuning.evidence,
     )
     learned = model.learn_traits(anchors.left, anchors.right, anchors.trust)
-    ends = pairs.candidates.left, pairs.candidates.right
-    traits = learned(*ends).astype(np.float32)
-    del ends
+    traits = _of_traits(learned, pairs.candidates, model)
     pairs = _scored(replace(pairs, evidence=old, learned=traits), model)
     new, evidence = _chosen(model.compares(*new), new, evidence)
+    if not new.size:
+        return pairs
     # Names are compared only for pairs that could still come within reach of the best, and
     # neighbourhoods only for those that names have not ruled out.
     floor = _best(_bests(pairs.candidates), *new) - tuning.refinement.spread
@@ -366,6 +377,21 @@ def _with_evidence(pairs: Pairs, anchors: Anchors, relations: Relations, model: 
     every = _merged(pairs, new, text, evidence, learned(*new))
     del pairs, new, evidence, text, alike, traits, old  # scores take as much again
     return _scored(every, model)
+
+
+def _of_traits(learned: Terms, candidates: Candidates, model: Model) -> Matrix:
+    """What traits say about each pair; of a large table, each pair is compared one way round."""
+    ends = candidates.left, candidates.right
+    traits = model.traits
+    if model.constraints.one_graph and traits is not None and traits.of_tables:
+        order = candidates.by_right[1]  # that of (right, left): the other way round, if it is there
+        if np.array_equal(ends[1], ends[0][order]) and np.array_equal(ends[0], ends[1][order]):
+            one_way = np.flatnonzero(ends[0] < ends[1])
+            values = np.zeros(len(candidates), dtype=np.float32)
+            values[one_way] = learned(*(side[one_way] for side in ends))
+            values[order[one_way]] = values[one_way]
+            return values
+    return learned(*ends).astype(np.float32)
 
 
 def _merged(pairs: Pairs, new: Positions, text: Matrix, evidence: Matrix, learned: Vector) -> Pairs:

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sameas.compute.arrays import Numbers, Positions, Vector
+from sameas.compute.arrays import Indices, Numbers, Positions, Vector
 from sameas.compute.joins import bounded_join
 from sameas.compute.topk import top_k_sparse
 from sameas.graph.iri import last_part
@@ -41,6 +42,8 @@ from sameas.similarity.values import (
 from sameas.text.folding import folded
 from sameas.text.ngrams import ngram_rows
 
+Side = TypeVar("Side")
+Made = TypeVar("Made")
 LATITUDE, LONGITUDE = (
     re.compile("(.*?)lat(itude)?$", re.I),
     re.compile("(.*?)lo?ng?(itude)?$", re.I),
@@ -48,6 +51,44 @@ LATITUDE, LONGITUDE = (
 """What attributes that are coordinates together are called."""
 WORD, MOST_WORDS = "[a-z]{3}", 4
 """Values that are looked for in names have a word, and so many words at most."""
+
+
+class Column(NamedTuple):
+    """The values of one attribute: those of entity i are at starts[i]:starts[i + 1]."""
+
+    starts: Positions
+    values: Indices
+    """By number."""
+    many: Indices
+    """How many entities have each."""
+    entities: int
+    """How many entities have a value."""
+
+    @classmethod
+    def of(cls, table: pl.DataFrame, attribute: str, size: int) -> Column:
+        """The values of an attribute of so many entities; a table of ``Attributes``."""
+        said = table.filter(pl.col("attribute") == attribute).sort("entity", maintain_order=True)
+        counts = np.bincount(said["entity"].to_numpy(), minlength=size)
+        values, many = (said[name].to_numpy().astype(np.int32) for name in ("value", "many"))
+        return cls(np.append(0, np.cumsum(counts)), values, many, int(np.count_nonzero(counts)))
+
+
+class BestValues(NamedTuple):
+    """Two values of each of some pairs of entities, how alike and how rare they are."""
+
+    pairs: Positions
+    left: Indices
+    right: Indices
+    levels: NDArray[np.uint8]
+    rarity: Vector
+
+    def first_of_each(self) -> BestValues:
+        """The values of each pair that are most alike, of these the rarest."""
+        if (np.diff(self.pairs) > 0).all():
+            return self
+        order = np.lexsort((self.right, self.left, -self.rarity, self.levels, self.pairs))
+        first = np.append(True, np.diff(self.pairs[order]) > 0)
+        return BestValues(*(each[order[first]] for each in self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,38 +168,39 @@ class Attributes:
         rarity = np.zeros(levels.shape, dtype=np.float32)
         for place in range(len(self.pairs)):
             best = self._best(place, left, right)
-            where = best["pair"].to_numpy()
-            levels[where, place], rarity[where, place] = best["level"], best["rare"]
+            levels[best.pairs, place], rarity[best.pairs, place] = best.levels, best.rarity
         return levels, rarity
 
-    def _best(self, place: int, left: Positions, right: Positions) -> pl.DataFrame:
+    @cached_property
+    def _columns(self) -> list[tuple[Column, Column]]:
+        """The values of each corresponding attribute by entity, of both sides."""
+        columns = [
+            [Column.of(table, pair[side], len(self.texts[side])) for pair in self.pairs]
+            for side, table in enumerate(self.tables[: 1 if self.one_graph else 2])
+        ]
+        return list(zip(columns[0], columns[-1], strict=True))
+
+    def _best(self, place: int, left: Positions, right: Positions) -> BestValues:
         """The two values that fit best, of each pair that has both, in one of ``pairs``."""
-        ours, theirs = (
-            table.filter(pl.col("attribute") == attribute).drop("attribute")
-            for table, attribute in zip(self.tables, self.pairs[place], strict=True)
+        ours, theirs = self._columns[place]
+        pairs, one, other = _met(ours.starts, theirs.starts, left, right)
+        values = ours.values[one], theirs.values[other]
+        distinct, where = np.unique(
+            values[0] * np.int64(len(self.values.texts)) + values[1], return_inverse=True
         )
-        pairs = pl.DataFrame({"pair": np.arange(len(left)), "left": left, "right": right})
-        met = pairs.join(ours, left_on="left", right_on="entity")
-        met = met.join(theirs, left_on="right", right_on="entity")
-        distinct = met.select("value", "value_right").unique()
-        values = distinct["value"].to_numpy(), distinct["value_right"].to_numpy()
-        level = self.values.levels(*values, self.kinds[place])
-        total = ours["entity"].n_unique() + theirs["entity"].n_unique()
-        many = (pl.col("many") + pl.col("many_right")) / total
-        return (
-            met.join(distinct.with_columns(level=level), on=["value", "value_right"])
-            .with_columns(rare=-many.clip(upper_bound=1.0).log())
-            .sort("pair", "level", -pl.col("rare"), "value", "value_right")
-            .unique("pair", keep="first", maintain_order=True)
-        )
+        ends = np.divmod(distinct, len(self.values.texts))
+        levels = self.values.levels(*ends, self.kinds[place])[where]
+        shares = (ours.many[one] + theirs.many[other]) / (ours.entities + theirs.entities)
+        best = BestValues(pairs, *values, levels, -np.log(np.minimum(shares, 1.0)))
+        return best.first_of_each()
 
     def shown(self, place: int, left: int, right: int) -> tuple[str, str, str]:
         """The values of two entities that fit best in one corresponding attribute; how far apart.
 
         The last is empty where values are equal or compared letter by letter.
         """
-        best = self._best(place, np.array([left]), np.array([right])).row(0, named=True)
-        one, other, kind = best["value"], best["value_right"], self.kinds[place]
+        best = self._best(place, np.array([left]), np.array([right]))
+        one, other, kind = int(best.left[0]), int(best.right[0]), self.kinds[place]
         distance = self.values.distances(np.array([one]), np.array([other]), kind)[0]
         apart = "" if one == other or math.isnan(distance) else _in_words(float(distance), kind)
         return self.values.texts[one], self.values.texts[other], apart
@@ -225,19 +267,25 @@ def read_attributes(pair: MatchedPair, *, tuning: Tuning = TUNING) -> Attributes
     with_names = table or _have_parts(pair)
     if not any(_are_values(graph, with_names=with_names).any() for graph in pair.graphs):
         return None
-    left, right = (
-        _canonical_values(graph, numbers.longest, with_names=with_names) for graph in pair.graphs
+    one_graph = pair.is_one_graph
+    short = 2 * tuning.values.long  # longer values tell little in a search
+
+    def of_each(make: Callable[[Side], Made], sides: Sequence[Side]) -> tuple[Made, Made]:
+        """What is made of each side: of one graph, once."""
+        made = [make(side) for side in (sides[:1] if one_graph else sides)]
+        return made[0], made[-1]
+
+    left, right = of_each(
+        lambda graph: _canonical_values(graph, numbers.longest, with_names=with_names), pair.graphs
     )
     every = pl.concat([left["value"], right["value"]]).unique().sort()
-    tables = _numbered(left, every, tuning), _numbered(right, every, tuning)
+    tables = of_each(lambda table: _numbered(table, every, tuning), (left, right))
     sizes = len(pair.left.entities), len(pair.right.entities)
-    short = 2 * tuning.values.long  # longer values tell little in a search
-    texts = _texts(left, sizes[0], short), _texts(right, sizes[1], short)
-    kinds = kinds_of(left, tuning=tuning.values), kinds_of(right, tuning=tuning.values)
+    texts = of_each(lambda side: _texts(*side, short), ((left, sizes[0]), (right, sizes[1])))
+    kinds = of_each(lambda table: kinds_of(table, tuning=tuning.values), (left, right))
     pairs = corresponding_attributes(*tables, kinds, tuning=tuning)
     if not pairs:
         return None
-    one_graph = pair.is_one_graph
     if not one_graph:  # what one graph has in names it has there on both sides
         left, right = _both_filled(pair, (left, right), kinds, pairs)
         tables = _numbered(left, every, tuning), _numbered(right, every, tuning)
@@ -246,6 +294,22 @@ def read_attributes(pair: MatchedPair, *, tuning: Tuning = TUNING) -> Attributes
     prior = tuning.duplicates.attribute_prior if one_graph else numbers.linked_prior
     names = pair.left.name_paths if one_graph and pair.left.source.shape == "records" else ()
     return Attributes(tables, texts, values, pairs, compared, numbers, one_graph, prior, names)
+
+
+def _met(
+    ours: Positions, theirs: Positions, left: Numbers, right: Numbers
+) -> tuple[Positions, Positions, Positions]:
+    """Every value of the left entity of a pair with every one of the right: pairs and places.
+
+    ``ours`` and ``theirs`` are where the values of each entity start.
+    """
+    starts, others = ours[left], theirs[right]
+    counts, width = ours[left + 1] - starts, theirs[right + 1] - others
+    each = counts * width
+    pairs = np.repeat(np.arange(len(each)), each)
+    within = np.arange(len(pairs)) - np.repeat(np.cumsum(each) - each, each)
+    one, other = np.divmod(within, width[pairs])
+    return pairs, starts[pairs] + one, others[pairs] + other
 
 
 def _worths(

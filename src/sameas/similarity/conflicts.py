@@ -69,8 +69,10 @@ class Conflicts:
         return terms
 
 
-def read_conflicts(graph: MatchedGraph, *, tuning: ConflictTuning = TUNING.conflicts) -> Conflicts:
-    """The relations of a graph that nearly every entity has once."""
+def read_conflicts(
+    graph: MatchedGraph, *, tuning: ConflictTuning = TUNING.conflicts
+) -> Conflicts | None:
+    """The relations of a graph that nearly every entity has once; None if there are none."""
     head, relation, tail = graph.distinct_triples.T
     held = []
     for near, far in ((head, tail), (tail, head)):
@@ -81,4 +83,6 @@ def read_conflicts(graph: MatchedGraph, *, tuning: ConflictTuning = TUNING.confl
             .filter(pl.col("share") >= tuning.once, pl.col("many") >= tuning.fewest)
         )
         held.append(table.join(once.select("role"), on="role", how="semi"))
+    if not any(map(len, held)):
+        return None
     return Conflicts((held[0], held[1]), len(graph.entities), tuning)

@@ -93,6 +93,10 @@ def _features_of_letters(
 ) -> NameFeatures:
     """The rows of the spelling of names, of their glosses and of their encodings."""
     left, right, starts = names.left, names.right, names.starts
+    if left is right and not support.used:
+        rows = letter_rows(left, options)
+        means = rows if starts is None else mean_rows(rows, starts[0])
+        return NameFeatures((means, means), {"names": (rows, rows)}, names)
     texts, meanings = pl.concat([left, right]), None
     table = look_up(left, right, support, inputs.dictionary, tuning=tuning.glosses)
     if table is not None:

@@ -18,6 +18,9 @@ from sameas.graph.matched import MatchedGraph
 from sameas.options.tuning import TUNING, RoleTuning
 from sameas.similarity.cache import AT_ONCE, Terms
 
+MOST_ROLES, MOST_PATTERNS = 62, 300
+"""Roles and sets of roles up to which each two sets are compared once."""
+
 
 @dataclass(frozen=True, eq=False)
 class Roles:
@@ -46,22 +49,40 @@ class Roles:
 
     def learn(self, left: Positions, right: Positions, trust: Vector) -> Terms:
         """The log-odds of pairs by their roles, which do not depend on anchors."""
+        if self._patterns is None:
+            return lambda left, right: self._worth(left, right)[:, None]
+        of_entities, first = self._patterns
+        # In tables, few sets of columns are filled: each two of them are compared once.
+        each = np.repeat(first, len(first)), np.tile(first, len(first))
+        worth = self._worth(*each).reshape(len(first), len(first))
+        return lambda left, right: worth[of_entities[left], of_entities[right]][:, None]
+
+    @cached_property
+    def _patterns(self) -> tuple[Positions, Positions] | None:
+        """The set of roles that each entity has, by number, and an entity of each set.
+
+        None where there are many.
+        """
+        if self.held.shape[1] > MOST_ROLES:
+            return None
+        bits = self.held.astype(np.int64) @ (np.int64(1) << np.arange(self.held.shape[1]))
+        _, first, of_entities = np.unique(bits, return_index=True, return_inverse=True)
+        return (of_entities, first) if len(first) <= MOST_PATTERNS else None
+
+    def _worth(self, left: Numbers, right: Numbers) -> Vector:
+        """The log-odds of pairs."""
         shares, reach, apart = self._fit
         counts = np.diff(self.held.indptr)
-
-        def terms(left: Numbers, right: Numbers) -> Vector:
-            total = np.zeros(len(left))
-            for part in slices(len(left), AT_ONCE):
-                ends = left[part], right[part]
-                fit = np.asarray(reach[ends[0]].multiply(shares[ends[1]]).sum(axis=1)).ravel()
-                few = np.minimum(counts[ends[0]], counts[ends[1]])
-                # Of an entity with one role it says little which others were never met with that.
-                known = np.where(fit + apart < 0, few / (few + 1.0), few > 0)
-                total[part] = known * (fit + apart)
-            worth = np.clip(self.tuning.weight * total, -self.tuning.against, self.tuning.in_favour)
-            return np.asarray(worth)[:, None]
-
-        return terms
+        total = np.zeros(len(left))
+        for part in slices(len(left), AT_ONCE):
+            ends = left[part], right[part]
+            fit = np.asarray(reach[ends[0]].multiply(shares[ends[1]]).sum(axis=1)).ravel()
+            few = np.minimum(counts[ends[0]], counts[ends[1]])
+            # Of an entity with one role it says little which others were never met with that.
+            known = np.where(fit + apart < 0, few / (few + 1.0), few > 0)
+            total[part] = known * (fit + apart)
+        worth = np.clip(self.tuning.weight * total, -self.tuning.against, self.tuning.in_favour)
+        return np.asarray(worth)
 
 
 def read_roles(graph: MatchedGraph, *, tuning: RoleTuning = TUNING.roles) -> Roles:

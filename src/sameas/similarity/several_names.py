@@ -80,6 +80,8 @@ def compared_names(
     if not (options.rounds and several and by_letters):
         return ComparedNames(pair.left.names, pair.right.names, are_spelled=by_letters)
     left, left_starts = name_table(pair.left, pair.right, tuning=tuning)
+    if pair.is_one_graph:
+        return ComparedNames(left, left, (left_starts, left_starts))
     right, right_starts = name_table(pair.right, pair.left, tuning=tuning)
     return ComparedNames(left, right, (left_starts, right_starts))
 

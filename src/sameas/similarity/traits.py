@@ -38,6 +38,12 @@ class Traits:
     roles: Roles | None = None
     conflicts: Conflicts | None = None
 
+    @property
+    def of_tables(self) -> bool:
+        """Whether attributes and roles alone are compared, which are the same both ways round."""
+        others = self.types, self.spelling, self.wording, self.conflicts
+        return all(trait is None for trait in others)
+
     def learn(self, left: Positions, right: Positions, trust: Vector) -> Worths:
         """What the anchors (left, right, trust) tell about the worth of each likeness."""
         known = {name: trait for name, trait in vars(self).items() if trait is not None}
