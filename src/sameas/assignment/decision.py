@@ -71,6 +71,20 @@ class Chance:
         return {name: value for name, value in asdict(self).items() if np.isfinite(value)}
 
 
+def lead_by_chance(surplus: Candidates, *, tuning: DecisionTuning = TUNING.decision) -> float:
+    """How much stronger the best pairs of left entities are than runner-ups if all are chance.
+
+    Of values that fall off exponentially, the first leads the second by as much as twice what the
+    second leads the third by, on average (Renyi 1953); half of that more counts as its lead.
+    """
+    best = best_few(lines_of_rows(surplus), TOP, np.zeros(surplus.shape[1]))[0]
+    counts = np.minimum(np.diff(surplus.starts), TOP)
+    full = np.repeat(counts == TOP, counts)
+    _, second, third = surplus.values[best[full]].astype(np.float64).reshape(-1, TOP).T
+    leads = 2 * (second - third)
+    return float(leads.mean() * (1 + tuning.lead_share / 2)) if len(leads) else tuning.lift
+
+
 def strengths_of(
     surplus: Candidates,
     links: Positions,
