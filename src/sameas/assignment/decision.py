@@ -72,17 +72,18 @@ class Chance:
 
 
 def lead_by_chance(surplus: Candidates, *, tuning: DecisionTuning = TUNING.decision) -> float:
-    """How much stronger the best pairs of left entities are than runner-ups if all are chance.
+    """How far the best pairs of left entities are above runner-ups if all are chance, on average.
 
     Of values that fall off exponentially, the first leads the second by as much as twice what the
-    second leads the third by, on average (Renyi 1953); half of that more counts as its lead.
+    second leads the third by (Renyi 1953). Without three pairs of any entity, the usual lift.
     """
-    best = best_few(lines_of_rows(surplus), TOP, np.zeros(surplus.shape[1]))[0]
     counts = np.minimum(np.diff(surplus.starts), TOP)
-    full = np.repeat(counts == TOP, counts)
-    _, second, third = surplus.values[best[full]].astype(np.float64).reshape(-1, TOP).T
-    leads = 2 * (second - third)
-    return float(leads.mean() * (1 + tuning.lead_share / 2)) if len(leads) else tuning.lift
+    best = best_few(lines_of_rows(surplus), TOP, np.zeros(surplus.shape[1]))[0]
+    full = best[np.repeat(counts == TOP, counts)]
+    if not len(full):
+        return tuning.lift
+    _, second, third = surplus.values[full].astype(np.float64).reshape(-1, TOP).T
+    return float(2 * (second - third).mean())
 
 
 def strengths_of(

@@ -24,8 +24,8 @@ CLUES = "zh-en by clues: Hits@1 .9713, .9677 before; which values were compared:
 SETTINGS = "zh-en: about ten settings of columns and partners compared"
 DUPLICATES = "two tables, two graphs of language models, DBP15K with duplicates; set by hand"
 TWOS = (
-    "in sample: abt-buy, amazon-google, both sides of them alone (1.1 at most), and cora, fake_1000 "
-    "(2.4 and 4.5); set between, not varied"
+    "in sample, set between, not varied: abt-buy, amazon-google and each of their sides have 1.2 "
+    "or less, cora 2.4, fake_1000 4.5"
 )
 SLIPS = (
     "DBP15K zh-en with duplicates put in, SRPRS de-en looked at: orders 3, 4 and 5 compared; "
@@ -289,10 +289,8 @@ class AttributeTuning:
     def expected(self, kind: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """``linked`` and ``unlinked`` for a kind of values: texts are never far, but unlike."""
         if kind == "code":
-            linked, unlinked = (
-                (shares[0], 0.0, 0.0, 1 - shares[0], 0.0) for shares in (self.linked, self.unlinked)
-            )
-            return linked, unlinked
+            equal, by_chance = self.linked[0], self.unlinked[0]
+            return (equal, 0.0, 0.0, 1 - equal, 0.0), (by_chance, 0.0, 0.0, 1 - by_chance, 0.0)
         if kind != "text":
             return self.linked, self.unlinked
         linked, unlinked = (
@@ -642,12 +640,9 @@ class DuplicateTuning:
     columns were independent."""
     pattern_rounds: int = measured(4, "rounds", "time grows with it")
     """Rounds in which it is found how many links are alike in the same columns."""
-    evident: float = theory(2.0, "standard errors", "one in 44 by chance")
-    """By how much the best partners of a table must lead by more than chance for duplicates to
-    come in twos."""
     clusters: float = chosen(2.0, "ratio", TWOS)
-    """How many times as far as the best partner the third must lead for duplicates to come in
-    larger clusters, in tables of long names."""
+    """In tables of long names: how many times as far as the first partner the second or third must
+    lead, each as a multiple of chance, for duplicates to come in larger clusters than two."""
     heeded: float = theory(5.0, "log-odds", "odds of one in 150")
     """Pairs below minus this say nothing about how many links there are."""
 

@@ -261,7 +261,7 @@ def read_attributes(
     texts = _texts(left, sizes[0], short), _texts(right, sizes[1], short)
     kinds = kinds_of(left, tuning=tuning.values), kinds_of(right, tuning=tuning.values)
     if coded:
-        kinds = tuple({**of_side, CODES: "code"} for of_side in kinds)
+        kinds[0][CODES] = kinds[1][CODES] = "code"
     pairs = corresponding_attributes(*tables, kinds, tuning=tuning)
     if not pairs:
         return None
@@ -293,7 +293,12 @@ def has_long_names(graph: MatchedGraph, *, tuning: Tuning = TUNING) -> bool:
 def _with_codes(values: pl.DataFrame, graph: MatchedGraph, tuning: Tuning) -> pl.DataFrame:
     """The values with the codes of names in place of long names."""
     others = values.filter(~pl.col("attribute").is_in(graph.name_paths))
-    codes = pl.DataFrame({"entity": np.arange(len(graph.names)), "value": codes_of(graph.names, tuning.values.shortest_id)})
+    codes = pl.DataFrame(
+        {
+            "entity": np.arange(len(graph.names)),
+            "value": codes_of(graph.names, tuning.values.shortest_id),
+        }
+    )
     codes = codes.explode("value").drop_nulls()
     return pl.concat([others, codes.select("entity", attribute=pl.lit(CODES), value="value")])
 

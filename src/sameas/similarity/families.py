@@ -1,10 +1,10 @@
-"""Families: whether duplicates of a table come in twos, and names that are alike by chance.
+"""Families: names of a table that are alike although they are those of several things.
 
-Products come in families: most names have like names that are other things. What the best of them
-reach follows from the others (Renyi 1953): of values that fall off exponentially, the largest leads
-the second by as much as twice what the second leads the third by, or three times what the third
-leads the fourth by, on average. If the best partner leads by more, it is no chance: entities have
-one duplicate each. If the third one does, they have several.
+Products come in families and variants. Between siblings, the best partner of a name leads the
+second by as much as chance has it: of values that fall off exponentially, the largest leads the
+second by as much as twice what the second leads the third by, or three times what the third leads
+the fourth by, on average (Renyi 1953). Where each name has several duplicates, the first ones are
+about as good as each other, and the lead comes later.
 """
 
 from __future__ import annotations
@@ -35,15 +35,7 @@ def leads_of(ends: Numbers, values: Matrix | Vector) -> Vector:
     return leads
 
 
-def in_twos(leads: Vector, *, long: bool, tuning: DuplicateTuning = TUNING.duplicates) -> bool:
-    """Whether duplicates come in twos, by the ``leads_of`` entities.
-
-    Where names are ``long`` texts, in which families are the rule, they do unless leads show that
-    they come in larger clusters.
-    """
-    if len(leads) < 2:
-        return False
-    more = leads[:, 0] - leads[:, 1]
-    evident = more.mean() > tuning.evident * more.std() / np.sqrt(len(more))
-    clusters = leads[:, 2].mean() > tuning.clusters * leads[:, 0].mean()
-    return bool(evident or (long and not clusters))
+def in_twos(leads: Vector, *, tuning: DuplicateTuning = TUNING.duplicates) -> bool:
+    """Whether entities have one duplicate at most, as far as the ``leads_of`` their names show."""
+    first, *later = leads.sum(axis=0).tolist()
+    return max(later) <= tuning.clusters * first

@@ -178,7 +178,7 @@ def with_text(
     if task.options.rounds:
         traits = make_traits(task.pair, names, blocks["names"], tuning=task.tuning)
     weights = model.weights
-    if traits is not None and traits.whole_names:
+    if traits is not None and traits.in_twos:
         # Names are compared as between two tables; without neighbours, profits are cosines, too.
         usual = task.tuning.weights
         weights = replace(weights, names=usual.names + usual.profit)

@@ -39,9 +39,8 @@ class Traits:
     roles: Roles | None = None
     conflicts: Conflicts | None = None
     in_twos: bool = False
-    """Whether duplicates of one table come in twos."""
-    whole_names: bool = False
-    """Whether names of such a table are long texts, compared as a whole and by their codes."""
+    """Whether the names of one table are long texts, as those of products, and duplicates come in
+    twos."""
 
     def learn(self, left: Positions, right: Positions, trust: Vector) -> Worths:
         """What the anchors (left, right, trust) tell about the worth of each likeness."""
@@ -105,7 +104,7 @@ def make_traits(
     compared by their letters.
     """
     spelling = wording = None
-    twos = long = False
+    twos = False
     alike, most = names.by_name(cosines), tuning.search.compare_all_up_to
     if pair.is_one_graph and pair.left.source.shape != "records":
         assert isinstance(cosines, MaxOverNames | RowProduct)
@@ -116,15 +115,14 @@ def make_traits(
         if pair.is_one_graph:
             one, other = np.divmod(rivals, alike.shape[1])
             rivals = rivals[one != other]
-            long = has_long_names(pair.left, tuning=tuning)
-            one, other = (side[(one != other) & np.isin(one, left)] for side in (one, other))
-            leads = leads_of(one, alike.of(one, other))
-            twos = in_twos(leads, long=long, tuning=tuning.duplicates)
+            if has_long_names(pair.left, tuning=tuning):
+                one, other = (side[(one != other) & np.isin(one, left)] for side in (one, other))
+                twos = in_twos(leads_of(one, alike.of(one, other)), tuning=tuning.duplicates)
         spelling = read_spelling((names.left, names.right), alike, rivals, tuning=tuning)
-    attributes = read_attributes(pair, coded=twos and long, tuning=tuning)
+    attributes = read_attributes(pair, coded=twos, tuning=tuning)
     if attributes is not None and wording is not None and alike is not None:
         attributes = replace(attributes, siblings=_siblings(wording, alike, tuning))
-    if attributes is not None and spelling is not None and twos and long:
+    if attributes is not None and spelling is not None and twos:
         one, other = np.divmod(spelling.rivals, spelling.names.shape[1])
         attributes = replace(attributes, rivals=(one, other))
     traits = Traits(types_of(pair, tuning=tuning.types), attributes, spelling, wording)
@@ -133,7 +131,6 @@ def make_traits(
     return replace(
         traits,
         in_twos=twos,
-        whole_names=twos and long,
         roles=read_roles(pair.left, tuning=tuning.roles),
         conflicts=read_conflicts(pair.left, tuning=tuning.conflicts),
     )
