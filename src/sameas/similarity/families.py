@@ -38,4 +38,4 @@ def leads_of(ends: Numbers, values: Matrix | Vector) -> Vector:
 def in_twos(leads: Vector, *, tuning: DuplicateTuning = TUNING.duplicates) -> bool:
     """Whether entities have one duplicate at most, as far as the ``leads_of`` their names show."""
     first, *later = leads.sum(axis=0).tolist()
-    return max(later) <= tuning.clusters * first
+    return bool(max(later) <= tuning.clusters * first)
