@@ -15,6 +15,7 @@ from sameas.assignment.decision import (
     best_cut,
     chance_of,
     decide,
+    lead_by_chance,
     lowered_thresholds,
     probability_of,
     strengths_of,
@@ -250,3 +251,10 @@ def test_what_is_not_known_of_chance_is_left_out_of_its_figures():
     assert figures["runners"] == 0
     assert not {"median", "high", "runner_cut"} & figures.keys()
     assert all(np.isfinite(value) for value in figures.values())
+
+
+@given(matrices())
+def test_the_lead_by_chance_is_twice_that_of_the_second_over_the_third(scores):
+    rows = [sorted(row, reverse=True) for row in scores.tolist() if len(row) >= 3]
+    expected = np.mean([2 * (row[1] - row[2]) for row in rows]) if rows else numbers.lift
+    assert_allclose(lead_by_chance(every_pair(scores)), expected, atol=1e-5)

@@ -163,3 +163,26 @@ def test_names_that_are_all_equal_are_said(caplog):
     assert groups(some) == {frozenset("12")}
     (said,) = caplog.messages
     assert said.startswith('all 30 entities have the name "Same": only values and neighbours')
+
+
+def products():
+    """A family of sixty products, and every third of them as another shop has it."""
+    colours, rows = ("black", "white", "silver"), []
+    for number in range(60):
+        code, colour = f"kx{number:02d}{number * 37 % 89:02d}", colours[number % 3]
+        rows.append(
+            (f"a{number}", f"Panton cordless telephone with answering system {colour} {code}")
+        )
+        if number % 3 == 0:
+            rows.append(
+                (f"b{number}", f"Panton {code[:2]}-{code[2:]} expandable cordless phone, {colour}")
+            )
+    return pl.DataFrame(rows, schema=["id", "name"], orient="row")
+
+
+def test_products_of_a_family_are_told_apart_by_their_codes():
+    found = groups(sameas.dedupe(products(), id="id"))
+    true = {frozenset((f"a{number}", f"b{number}")) for number in range(0, 60, 3)}
+    assert len(found & true) >= 15
+    assert len(found - true) <= 2
+    assert all(len(members) == 2 for members in found)

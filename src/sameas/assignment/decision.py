@@ -79,6 +79,21 @@ class Chance:
         return {name: value for name, value in asdict(self).items() if np.isfinite(value)}
 
 
+def lead_by_chance(surplus: Candidates, *, tuning: DecisionTuning = TUNING.decision) -> float:
+    """How far the best pairs of left entities are above runner-ups if all are chance, on average.
+
+    Of values that fall off exponentially, the first leads the second by as much as twice what the
+    second leads the third by (Renyi 1953). Without three pairs of any entity, the usual lift.
+    """
+    counts = np.minimum(np.diff(surplus.starts), TOP)
+    best = best_few(lines_of_rows(surplus), TOP, np.zeros(surplus.shape[1]))[0]
+    full = best[np.repeat(counts == TOP, counts)]
+    if not len(full):
+        return tuning.lift
+    _, second, third = surplus.values[full].astype(np.float64).reshape(-1, TOP).T
+    return float(2 * (second - third).mean())
+
+
 def strengths_of(
     surplus: Candidates,
     links: Positions,

@@ -82,7 +82,7 @@ def align_prepared(
 def verify_refined(task: Task, alignment: Alignment) -> Certificate:
     """What the prices of an exact alignment prove, among all its candidates."""
     refinement = _refined_again(task, make_model(task), alignment)
-    surplus = _planned(task, refinement).surplus
+    surplus = make_plan(task, refinement).surplus
     # Staying unmatched is worth nothing, not less: a price below that would prove too much.
     left, right = (np.maximum(prices, 0.0) for prices in prices_of(alignment))
     objective = alignment.diagnostics.objective
@@ -94,7 +94,7 @@ def audit_refined(alignment: Alignment) -> Audit | None:
     task = make_task(alignment.pair, alignment.options, alignment.inputs, tuning=alignment.tuning)
     model = make_model(task)
     refinement = _refined_again(task, model, alignment)
-    decided = _decided(task, _planned(task, refinement))
+    decided = decide_links(task, make_plan(task, refinement))
     return _audit(task, model, refinement, decided, calibrated=False)
 
 
@@ -202,7 +202,7 @@ class Planned:
     """Which of ``surplus`` are seeds."""
 
 
-def _planned(task: Task, refinement: Refinement) -> Planned:
+def make_plan(task: Task, refinement: Refinement) -> Planned:
     """The pairs that links are made from, and the one-to-one plan over them."""
     scores, inside = refinement.pairs.candidates, task.known.inside
     shape = len(task.sides[0]), len(task.sides[1])
@@ -252,7 +252,7 @@ class Decided:
     """How strong these and their runner-ups are."""
 
 
-def _decided(task: Task, planned: Planned, exact: Assignment | None = None) -> Decided:
+def decide_links(task: Task, planned: Planned, exact: Assignment | None = None) -> Decided:
     """The links, and how likely each is; those of the exact solver, if given.
 
     Where entities of a side may have several partners, the links are the one-to-one ones, and
@@ -305,10 +305,10 @@ def outcome_of(
 ) -> Outcome:
     """Links, candidates and figures of refined scores."""
     with phases.timed("assignment") as report:
-        planned = _planned(task, refinement)
+        planned = make_plan(task, refinement)
         prices = planned.plan.ranking.right
         exact = _exact(task, planned.surplus, prices, report)
-        decided = _decided(task, planned, exact)
+        decided = decide_links(task, planned, exact)
         del planned
     surplus, plan, linked = decided.surplus, decided.plan, decided.linked
     audit = None

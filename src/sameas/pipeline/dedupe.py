@@ -19,6 +19,7 @@ from sameas.assignment.clustering import (
     average_linkage,
     less_for_rivals,
 )
+from sameas.assignment.decision import lead_by_chance
 from sameas.assignment.duplicates import probabilities
 from sameas.assignment.patterns import lowered_by_pattern, most_links
 from sameas.assignment.ranking import ranked
@@ -36,7 +37,14 @@ from sameas.graph.semantics.understanding import understand_one
 from sameas.graph.task import Inputs, Task
 from sameas.options.options import Options, make_options, refuse_unused
 from sameas.options.tuning import TUNING, Tuning
-from sameas.pipeline.best import anchor_table, figures_of, refined, relation_table
+from sameas.pipeline.best import (
+    anchor_table,
+    decide_links,
+    figures_of,
+    make_plan,
+    refined,
+    relation_table,
+)
 from sameas.pipeline.checkpoint import Checkpoint, fingerprint
 from sameas.pipeline.cluster import working
 from sameas.pipeline.inputs import Given, Links, collect_inputs
@@ -143,7 +151,10 @@ def dedupe_graph(
             )
             together = _known_together(task)
             pairs = _scored_pairs(task, surplus, together)
-            likely = _less_by_pattern(task, pairs, together)
+            if refinement.in_twos:
+                pairs = likely = _paired(task, refinement, pairs, together)
+            else:
+                likely = _less_by_pattern(task, pairs, together)
             clustering = _clustering(task, likely, together)
             clusters = make_clusters(nodes_of(task.pair.left, called), pairs, clustering)
             clusters = _since(clusters, inputs)
@@ -261,6 +272,31 @@ def _scored_pairs(task: Task, surplus: Candidates, together: Positions) -> Score
         np.concatenate([right[others], together[:, 1]]),
         np.concatenate([scores[others], np.full(len(together), limit)]),
     )
+
+
+def _paired(
+    task: Task, refinement: Refinement, pairs: ScoredPairs, together: Positions
+) -> ScoredPairs:
+    """The pairs scored by how likely they are if each entity has one partner at most.
+
+    Links are decided as between two graphs. By how much a best partner leads if it is chance is
+    told by the further partners, which are of one family. Pairs that are ``together`` keep their
+    scores.
+    """
+    planned = make_plan(task, refinement)
+    lift = lead_by_chance(planned.surplus, tuning=task.tuning.decision)
+    raised = replace(task, tuning=task.tuning.changed(decision={"lift": lift}))
+    decided = decide_links(raised, planned)
+    smallest = np.exp(-task.tuning.open.clip)
+    share = np.clip(decided.probability, smallest, 1 - np.finfo(np.float64).eps)
+    odds = np.log(share) - np.log1p(-share)
+    linked = np.isin(np.arange(len(odds)), decided.linked)
+    odds = np.where(linked, odds, np.minimum(odds, 0.0))
+    left, right = (np.searchsorted(task.sides[0], side) for side in (pairs.left, pairs.right))
+    ways = decided.surplus.find(left, right), decided.surplus.find(right, left)
+    given = np.isin(pairs.left * pairs.size + pairs.right, together @ [pairs.size, 1])
+    either = np.where(np.minimum(*ways) >= 0, np.minimum(*(odds[way] for way in ways)), 0.0)
+    return replace(pairs, scores=np.where(given, pairs.scores, either))
 
 
 def _less_by_pattern(task: Task, pairs: ScoredPairs, together: Positions) -> ScoredPairs:

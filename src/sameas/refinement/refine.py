@@ -106,6 +106,8 @@ class Refinement:
     """What the scores were made with."""
     wording: tuple[float, ...] | None = None
     """Within one graph: what was learned about the words of names."""
+    in_twos: bool = False
+    """Within one graph: whether duplicates come in twos."""
     dictionary_anchors: Anchors | None = None
     """The anchors that a dictionary was learnt from, where there is one."""
 
@@ -126,7 +128,8 @@ def refine(
 
     ``candidates.values`` are profits; ``temperature`` and ``iterations`` are those of the first
     plan, made from profits alone; there is at least one round. With ``learning``, weights are
-    learned from the sure anchors of each round, for the next one. ``start`` are anchors to begin
+    learned from the sure anchors of each round, for the next one, but not within one graph.
+    ``start`` are anchors to begin
     with, instead of those of the first plan; ``earlier`` ones replace those of the first plan that
     they contradict.
     """
@@ -134,7 +137,7 @@ def refine(
     numbers = tuning.refinement
     width, pairs = candidates.shape[1], _first_pairs(candidates, model)
     del candidates
-    if known.one_graph:
+    if known.one_graph and not model.in_twos:
         return _refine_duplicates(pairs, model, rounds=rounds, progress=progress)
     anchors = start or _first_anchors(pairs, model, temperature, iterations)
     if earlier is not None and start is None:
@@ -180,11 +183,19 @@ def refine(
         growing = len(now) > (1 + numbers.growth) * len(before) and turn < most - 1
         if settled or (turn >= rounds - 1 and not growing):
             break
-        if learning:
+        if learning and not known.one_graph:
             model = replace(model, weights=_learned_weights(pairs, new, model, defaults))
         anchors = new
         del surplus, reach  # the next round needs room for pairs twice
-    return Refinement(pairs, anchors, relations, tuple(changes), thresholds, model.weights)
+    return Refinement(
+        pairs,
+        anchors,
+        relations,
+        tuple(changes),
+        thresholds,
+        model.weights,
+        in_twos=model.in_twos,
+    )
 
 
 def _refine_duplicates(

@@ -49,6 +49,8 @@ LATITUDE, LONGITUDE = (
     re.compile("(.*?)lo?ng?(itude)?$", re.I),
 )
 """What attributes that are coordinates together are called."""
+CODES = "(codes)"
+"""What the words with digits of names are called as an attribute."""
 WORD, MOST_WORDS = "[a-z]{3}", 4
 """Values that are looked for in names have a word, and so many words at most."""
 
@@ -115,6 +117,9 @@ class Attributes:
     siblings: tuple[Positions, Positions] | None = None
     """Pairs of one graph with like names that are two things: what they have in common, such as a
     description from one text, tells nothing of duplicates."""
+    rivals: tuple[Positions, Positions] | None = None
+    """Pairs of one table with like names: those of an anchored entity with others than its partner
+    are taken to be two things."""
 
     def alike(self, k: int, *, only: tuple[Positions, Positions] | None = None) -> Positions:
         """Pairs of entities whose values, taken as one text, are most alike, ascending.
@@ -233,9 +238,11 @@ class Attributes:
             for table in self.tables
         )
         chance, levels = (self.compare(*pairs)[0] for pairs in ((ours, theirs), (left, right)))
-        beside = chance if self.siblings is None else self.compare(*self.siblings)[0]
+        apart = self._apart(left, right)
+        beside = chance if apart is None else self.compare(*apart)[0]
         trusted = self.one_graph or not len(left)
         weights = np.zeros((len(self.pairs), MISSING + 1))  # of a value that one lacks: nothing
+        most = np.full(len(self.pairs), 2 * tuning.cap)
         for place, kind in enumerate(self.kinds):
             hits = np.bincount(levels[:, place], trust, minlength=MISSING + 1)[:MISSING]
             misses = np.bincount(chance[:, place], minlength=MISSING + 1)[:MISSING]
@@ -243,25 +250,42 @@ class Attributes:
             worths = _worths(
                 hits, misses, kind, expected, self.prior, trusted=trusted, tuning=tuning
             )
-            if self.siblings is not None:
+            if apart is not None:
                 misses = np.bincount(beside[:, place], minlength=MISSING + 1)[:MISSING]
                 less = _worths(
                     hits, misses, kind, expected, self.prior, trusted=trusted, tuning=tuning
                 )
                 worths = np.minimum(worths, less)
             weights[place, :MISSING] = worths
+            if self.rivals is not None and apart is not None:
+                most[place] = np.log(_shares(hits)[EQUAL] / _shares(misses)[EQUAL])
 
         def terms(left: Numbers, right: Numbers) -> Vector:
             levels, rarity = self.compare(left, right)
             terms_of_levels = weights[np.arange(len(weights)), levels]
-            terms_of_levels = terms_of_levels + np.where(levels == EQUAL, rarity, 0.0)
-            return np.asarray(np.minimum(terms_of_levels, 2 * tuning.cap))
+            equal = np.minimum(terms_of_levels + rarity, most)
+            return np.asarray(np.where(levels == EQUAL, equal, terms_of_levels))
 
         return terms
 
+    def _apart(self, left: Positions, right: Positions) -> tuple[Positions, Positions] | None:
+        """Pairs with like names that are two things, if any are known; anchors are given."""
+        if self.rivals is None or not len(left):
+            return self.siblings
+        partner = np.full(len(self.texts[0]), -1, dtype=np.int64)
+        partner[left] = right
+        one, other = self.rivals
+        two = (partner[one] >= 0) & (partner[one] != other)
+        return one[two], other[two]
 
-def read_attributes(pair: MatchedPair, *, tuning: Tuning = TUNING) -> Attributes | None:
-    """The attributes of both graphs that have values in common; None if there are none."""
+
+def read_attributes(
+    pair: MatchedPair, *, coded: bool = False, tuning: Tuning = TUNING
+) -> Attributes | None:
+    """The attributes of both graphs that have values in common; None if there are none.
+
+    With ``coded``, the codes in names of one table are values, and its names are not.
+    """
     numbers = tuning.attributes
     table = pair.is_one_graph and pair.left.source.shape == "records"
     with_names = table or _have_parts(pair)
@@ -278,11 +302,15 @@ def read_attributes(pair: MatchedPair, *, tuning: Tuning = TUNING) -> Attributes
     left, right = of_each(
         lambda graph: _canonical_values(graph, numbers.longest, with_names=with_names), pair.graphs
     )
+    if coded:
+        left = right = _with_codes(left, pair.left, tuning)
     every = pl.concat([left["value"], right["value"]]).unique().sort()
     tables = of_each(lambda table: _numbered(table, every, tuning), (left, right))
     sizes = len(pair.left.entities), len(pair.right.entities)
     texts = of_each(lambda side: _texts(*side, short), ((left, sizes[0]), (right, sizes[1])))
     kinds = of_each(lambda table: kinds_of(table, tuning=tuning.values), (left, right))
+    if coded:
+        kinds[0][CODES] = kinds[1][CODES] = "code"
     pairs = corresponding_attributes(*tables, kinds, tuning=tuning)
     if not pairs:
         return None
@@ -310,6 +338,47 @@ def _met(
     within = np.arange(len(pairs)) - np.repeat(np.cumsum(each) - each, each)
     one, other = np.divmod(within, width[pairs])
     return pairs, starts[pairs] + one, others[pairs] + other
+
+
+def _shares(counts: Numbers) -> Vector:
+    """The shares of counts, with one more for all levels together."""
+    shares: Vector = (counts + 1 / len(counts)) / (counts.sum() + 1)
+    return shares
+
+
+def has_long_names(graph: MatchedGraph, *, tuning: Tuning = TUNING) -> bool:
+    """Whether the columns that hold the names of a table hold long texts."""
+    said = graph.attributes.filter(~_are_values(graph))
+    texts = said.select("attribute", value=canonical(said["value"]))
+    kinds = kinds_of(texts.filter(pl.col("value") != ""), tuning=tuning.values)
+    return bool(kinds) and all(kind == "long text" for kind in kinds.values())
+
+
+def _with_codes(values: pl.DataFrame, graph: MatchedGraph, tuning: Tuning) -> pl.DataFrame:
+    """The values with the codes of names in place of long names."""
+    others = values.filter(~pl.col("attribute").is_in(graph.name_paths))
+    codes = pl.DataFrame(
+        {
+            "entity": np.arange(len(graph.names)),
+            "value": codes_of(graph.names, tuning.values.shortest_id),
+        }
+    )
+    codes = codes.explode("value").drop_nulls()
+    return pl.concat([others, codes.select("entity", attribute=pl.lit(CODES), value="value")])
+
+
+def codes_of(names: pl.Series, shortest: int) -> pl.Series:
+    """The words with digits of each name, as they stand and without punctuation, of some length.
+
+    >>> codes_of(pl.Series(["Garmin case 010-10704-00", "Nuvi 205"]), 4).to_list()
+    [['0101070400', '10704'], []]
+    """
+    lower = names.str.to_lowercase()
+    whole = lower.str.replace_all(r"[^\p{L}\p{N}\s]+", "").str.extract_all(r"\S*\d\S*")
+    parts = lower.str.extract_all(r"[\p{L}\p{N}]*\d[\p{L}\p{N}]*")
+    both = pl.DataFrame({"whole": whole, "parts": parts}).select(pl.concat_list("whole", "parts"))
+    long = pl.element().filter(pl.element().str.len_chars() >= shortest)
+    return both.to_series().list.eval(long.unique().sort())
 
 
 def _worths(

@@ -63,6 +63,11 @@ class Model:
         return self.similarities[PROFIT]
 
     @property
+    def in_twos(self) -> bool:
+        """Whether duplicates of one graph come in twos, and are found as between two graphs."""
+        return self.traits is not None and self.traits.in_twos
+
+    @property
     def names(self) -> dict[str, Similarity]:
         """The cosines of names by each block, under the name of its weight."""
         return {name: each for name, each in self.similarities.items() if name != PROFIT}
@@ -172,4 +177,10 @@ def with_text(
     traits = None
     if task.options.rounds:
         traits = make_traits(task.pair, names, blocks["names"], tuning=task.tuning)
-    return replace(model, similarities={PROFIT: profit, **blocks}, traits=traits)
+    weights = model.weights
+    if traits is not None and traits.in_twos:
+        # Names are compared as between two tables; without neighbours, profits are cosines, too.
+        usual = task.tuning.weights
+        weights = replace(weights, names=usual.names + usual.profit)
+    similarities = {PROFIT: profit, **blocks}
+    return replace(model, weights=weights, similarities=similarities, traits=traits)

@@ -15,9 +15,10 @@ from sameas.compute.parallel import in_parallel, slices
 from sameas.compute.topk import evenly_spread
 from sameas.graph.matched import MatchedPair
 from sameas.options.tuning import TUNING, Tuning
-from sameas.similarity.attributes import Attributes, read_attributes
+from sameas.similarity.attributes import Attributes, has_long_names, read_attributes
 from sameas.similarity.cache import AT_ONCE, Terms
 from sameas.similarity.conflicts import Conflicts, read_conflicts
+from sameas.similarity.families import in_twos, leads_of
 from sameas.similarity.matrix import RowProduct
 from sameas.similarity.protocol import Similarity
 from sameas.similarity.roles import Roles, read_roles
@@ -37,6 +38,9 @@ class Traits:
     wording: Wording | None = None
     roles: Roles | None = None
     conflicts: Conflicts | None = None
+    in_twos: bool = False
+    """Whether the names of one table are long texts, as those of products, and duplicates come in
+    twos."""
 
     @property
     def of_tables(self) -> bool:
@@ -46,7 +50,8 @@ class Traits:
 
     def learn(self, left: Positions, right: Positions, trust: Vector) -> Worths:
         """What the anchors (left, right, trust) tell about the worth of each likeness."""
-        known = {name: trait for name, trait in vars(self).items() if trait is not None}
+        traits = {name: each for name, each in vars(self).items() if not isinstance(each, bool)}
+        known = {name: trait for name, trait in traits.items() if trait is not None}
         anchors = left, right, trust
         return Worths(self, {name: trait.learn(*anchors) for name, trait in known.items()})
 
@@ -105,6 +110,7 @@ def make_traits(
     compared by their letters.
     """
     spelling = wording = None
+    twos = False
     alike, most = names.by_name(cosines), tuning.search.compare_all_up_to
     if pair.is_one_graph and pair.left.source.shape != "records":
         assert isinstance(cosines, MaxOverNames | RowProduct)
@@ -115,15 +121,22 @@ def make_traits(
         if pair.is_one_graph:
             one, other = np.divmod(rivals, alike.shape[1])
             rivals = rivals[one != other]
+            if has_long_names(pair.left, tuning=tuning):
+                one, other = (side[(one != other) & np.isin(one, left)] for side in (one, other))
+                twos = in_twos(leads_of(one, alike.of(one, other)), tuning=tuning.duplicates)
         spelling = read_spelling((names.left, names.right), alike, rivals, tuning=tuning)
-    attributes = read_attributes(pair, tuning=tuning)
+    attributes = read_attributes(pair, coded=twos, tuning=tuning)
     if attributes is not None and wording is not None and alike is not None:
         attributes = replace(attributes, siblings=_siblings(wording, alike, tuning))
+    if attributes is not None and spelling is not None and twos:
+        one, other = np.divmod(spelling.rivals, spelling.names.shape[1])
+        attributes = replace(attributes, rivals=(one, other))
     traits = Traits(types_of(pair, tuning=tuning.types), attributes, spelling, wording)
     if not pair.is_one_graph:
         return traits
     return replace(
         traits,
+        in_twos=twos,
         roles=read_roles(pair.left, tuning=tuning.roles),
         conflicts=read_conflicts(pair.left, tuning=tuning.conflicts),
     )

@@ -24,7 +24,7 @@ from sameas.text.folding import folded
 from sameas.text.ngrams import ngram_rows
 from sameas.text.words import rare_word_rows
 
-ValueKind = Literal["text", "long text", "number", "date", "point"]
+ValueKind = Literal["text", "long text", "number", "date", "point", "code"]
 EQUAL, CLOSE, NEAR, UNLIKE, FAR, MISSING = range(6)
 """How alike two values are; short texts that are not near are unlike, and none is far."""
 
@@ -243,6 +243,8 @@ class Values:
         Values that are not of this kind are compared as texts. A date is close to another that is
         spelled nearly alike, too.
         """
+        if kind == "code":
+            return np.where(left == right, EQUAL, UNLIKE).astype(np.uint8)
         distances = self.distances(left, right, kind)
         measured = ~np.isnan(distances)
         levels = np.full(len(left), FAR, dtype=np.uint8)
