@@ -255,7 +255,7 @@ class Dask:
         if task is None:
             return None
         try:
-            results: list[Any] = self.client.gather(task, direct=True)
+            results: list[Any] = self.client.gather(task, direct=True).value
             return results
         except _lost():
             return None
@@ -288,7 +288,7 @@ def _lost() -> tuple[type[BaseException], ...]:
 
 
 class _Sent:
-    """Data on its way to a worker, where it arrives as it was.
+    """Data on its way to a worker, or back, where it arrives as it was.
 
     What Dask delivers may lie anywhere in a buffer; for arrays that are not aligned, Numba would
     compile every kernel again, and slower ones.
@@ -326,12 +326,12 @@ def _aligned(value: Any) -> Any:
 _limited = threading.Event()
 
 
-def _run(work: Callable[..., Any], blocks: _Sent, *shared: _Sent) -> list[Any]:
+def _run(work: Callable[..., Any], blocks: _Sent, *shared: _Sent) -> _Sent:
     """The work on several blocks, on a worker."""
     if not _limited.is_set():  # for good: tasks of other threads run at the same time
         threadpool_limits(1)
         _limited.set()
-    return [work(block, *(each.value for each in shared)) for block in blocks.value]
+    return _Sent([work(block, *(each.value for each in shared)) for block in blocks.value])
 
 
 def _version() -> str:
