@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sameas.compute import heap
-from sameas.compute.heap import release_freed_memory
+from sameas.compute.heap import LARGE, keep_large_arrays_apart, release_freed_memory
 
 
 def resident():
@@ -27,8 +27,21 @@ def test_what_small_arrays_took_is_given_back():
     assert last.sum() == 1000
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc")
+def test_large_arrays_go_back_at_once_whatever_lies_between_them():
+    keep_large_arrays_apart()
+    np.ones(2**22)  # 32 MiB: freeing it would raise the limit
+    held = [(np.ones(LARGE // 8), np.ones(100)) for _ in range(200)]
+    before = resident()
+    small = [each for _, each in held]
+    held.clear()
+    assert resident() < before - 150 * LARGE
+    assert len(small) == 200
+
+
 def test_another_system_is_left_alone(monkeypatch):
     monkeypatch.setattr(sys, "platform", "win32")
-    heap._trim.cache_clear()
+    heap._glibc.cache_clear()
     release_freed_memory()
-    heap._trim.cache_clear()
+    keep_large_arrays_apart()
+    heap._glibc.cache_clear()

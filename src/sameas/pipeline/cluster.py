@@ -25,6 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from sameas import __version__
 from sameas.compute.device import device_in_use, using_device
+from sameas.compute.heap import keep_large_arrays_apart
 from sameas.compute.parallel import THREADS, Engine, cores, slices, using
 from sameas.errors import ClusterError, OptionError, first_line
 from sameas.formats.files import limited
@@ -151,6 +152,7 @@ class Dask:
 
     def __post_init__(self) -> None:
         """Refuse a cluster whose workers run another version, or none."""
+        keep_large_arrays_apart()  # the client is what limits the size of a run
         self._threads()
         versions = {str(one) for one in self.client.run(_version, on_error="return").values()}
         if versions != {__version__}:
