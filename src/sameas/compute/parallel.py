@@ -213,6 +213,11 @@ def room() -> int:
     return _engine.get().room
 
 
+def is_apart() -> bool:
+    """Whether the engine in use works in other processes: only these have limited room."""
+    return room() < sys.maxsize
+
+
 def slices(length: int, size: int) -> Iterator[slice]:
     """Slices of at most ``size`` that cover a length."""
     for start in range(0, length, max(size, 1)):

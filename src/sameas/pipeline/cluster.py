@@ -26,6 +26,7 @@ from threadpoolctl import threadpool_limits
 from sameas import __version__
 from sameas.compute.device import device_in_use, using_device
 from sameas.compute.heap import keep_large_arrays_apart
+from sameas.compute.in_files import in_one_piece, let_go_of_pages
 from sameas.compute.parallel import THREADS, Engine, cores, slices, using
 from sameas.errors import ClusterError, OptionError, first_line
 from sameas.formats.files import limited
@@ -186,6 +187,7 @@ class Dask:
         parts = list(parts)
         if len(parts) < self.few:
             yield from THREADS.map(work, parts, take, *shared)
+            let_go_of_pages()
             return
         threads = self._threads()
         size = min(max(len(parts) // (SHARES * threads), 1), self.most)
@@ -215,6 +217,7 @@ class Dask:
             results = self._result(task)
             if results is not None:
                 yield from zip(group, results, strict=True)
+                let_go_of_pages()  # which results may have been written to
                 continue
             del task
             first = id(group[0])
@@ -238,6 +241,7 @@ class Dask:
         if known is not None and known[0]() is value:
             return known[1]
         future = self.client.scatter([_Sent(value)], hash=False, direct=True, broadcast=True)[0]
+        let_go_of_pages()
         key = id(value)
         try:
             reference = weakref.ref(value, lambda _: self._held.pop(key, None))
@@ -302,7 +306,7 @@ class _Sent:
     def __reduce__(self) -> tuple[Any, ...]:
         # What has gaps would be copied into the message, and that into others.
         whole = isinstance(self.value, np.ndarray)
-        return _received, (np.ascontiguousarray(self.value) if whole else self.value,)
+        return _received, (in_one_piece(self.value) if whole else self.value,)
 
 
 def _received(value: Any) -> _Sent:
