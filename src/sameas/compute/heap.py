@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable
 from functools import lru_cache
 
-
 LARGE = 2**20
 """Bytes from which on an array has pages of its own, where these are asked for."""
 _MMAP_THRESHOLD = -3
