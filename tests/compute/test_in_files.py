@@ -41,6 +41,15 @@ def test_arrays_are_in_files_only_where_workers_have_other_processes():
     assert array.flags.writeable
 
 
+def test_a_full_disk_leaves_arrays_in_memory(monkeypatch):
+    def full(*_):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr("mmap.mmap", full)
+    with using(Apart()):
+        assert not in_file(room_for((3, 4), np.int8))
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_pages_go_and_the_content_stays():
     with using(Apart()):

@@ -8,6 +8,7 @@ them with the last array, or with the process.
 from __future__ import annotations
 
 import mmap
+import os
 import tempfile
 from typing import Any
 from weakref import WeakSet
@@ -24,15 +25,26 @@ _maps: WeakSet[mmap.mmap] = WeakSet()
 
 
 def room_for(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-    """An empty array; in a file where workers of a cluster do the work."""
+    """An empty array; in a file where workers of a cluster do the work, if the disk has room."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-    if not size or not is_apart():
+    mapped = _new_file(size) if size and is_apart() else None
+    if mapped is None:
         return np.empty(shape, dtype=dtype)
-    with tempfile.TemporaryFile(prefix="sameas-") as file:
-        file.truncate(size)
-        mapped = mmap.mmap(file.fileno(), size)
     _maps.add(mapped)
     return np.frombuffer(mapped, dtype=dtype).reshape(shape)
+
+
+def _new_file(size: int) -> mmap.mmap | None:
+    """A file of so many bytes in the folder for temporary files; None if that is full."""
+    try:
+        with tempfile.TemporaryFile(prefix="sameas-") as file:
+            if hasattr(os, "posix_fallocate"):  # or a disk that fills up later ends the process
+                os.posix_fallocate(file.fileno(), 0, size)
+            else:
+                file.truncate(size)
+            return mmap.mmap(file.fileno(), size)
+    except OSError:
+        return None
 
 
 def let_go_of_pages() -> None:
