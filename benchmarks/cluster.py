@@ -40,6 +40,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 import sameas
+import sameas.cli  # processes started here have the command line's settings of allocators
 from benchmarks import tables
 from benchmarks.processes import say
 from benchmarks.tables import Check

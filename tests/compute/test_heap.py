@@ -1,5 +1,6 @@
 """Freed memory goes back to the system."""
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 from sameas.compute import heap
-from sameas.compute.heap import release_freed_memory
+from sameas.compute.heap import keep_large_arrays_apart, release_freed_memory
 
 
 def resident():
@@ -32,7 +33,7 @@ def test_what_small_arrays_took_is_given_back(monkeypatch):
 def test_only_a_small_process_keeps_what_is_free(monkeypatch, small, asked):
     calls = []
     monkeypatch.setattr(heap, "SMALL", small)
-    monkeypatch.setattr(heap, "_trim", lambda: calls.append)
+    monkeypatch.setattr(heap, "_glibc", lambda name: calls.append)
     release_freed_memory()
     assert len(calls) == asked
 
@@ -42,8 +43,32 @@ def test_a_system_that_tells_no_size_counts_as_large(monkeypatch):
     assert heap._resident_bytes() > heap.SMALL
 
 
+ALTERNATING = """
+from pathlib import Path
+import numpy as np
+from sameas.compute.heap import LARGE, keep_large_arrays_apart
+keep_large_arrays_apart()
+np.ones(2**22)  # 32 MiB: freeing it would raise the limit
+held = [(np.ones(LARGE // 8), np.ones(100)) for _ in range(200)]
+small = [each for _, each in held]
+resident = lambda: int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+before = resident()
+held.clear()
+print((before - resident()) // LARGE)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc")
+def test_large_arrays_go_back_at_once_whatever_lies_between_them():
+    """In a process whose heap has no gaps yet, into which they would fit."""
+    line = [sys.executable, "-c", ALTERNATING]
+    done = subprocess.run(line, stdout=subprocess.PIPE, text=True, check=True)
+    assert int(done.stdout) > 150
+
+
 def test_another_system_is_left_alone(monkeypatch):
     monkeypatch.setattr(sys, "platform", "win32")
-    heap._trim.cache_clear()
+    heap._glibc.cache_clear()
     release_freed_memory()
-    heap._trim.cache_clear()
+    keep_large_arrays_apart()
+    heap._glibc.cache_clear()

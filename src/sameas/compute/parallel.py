@@ -223,6 +223,11 @@ def share_of(length: int, most: int) -> int:
     return min(most, max(-(-length // WORKERS), LITTLE))
 
 
+def is_apart() -> bool:
+    """Whether the engine in use works in other processes: only these have limited room."""
+    return room() < sys.maxsize
+
+
 def slices(length: int, size: int) -> Iterator[slice]:
     """Slices of at most ``size`` that cover a length."""
     for start in range(0, length, max(size, 1)):

@@ -25,6 +25,8 @@ from threadpoolctl import threadpool_limits
 
 from sameas import __version__
 from sameas.compute.device import device_in_use, using_device
+from sameas.compute.heap import keep_large_arrays_apart
+from sameas.compute.in_files import in_one_piece, let_go_of_pages
 from sameas.compute.parallel import THREADS, Engine, cores, slices, using
 from sameas.errors import ClusterError, OptionError, first_line
 from sameas.formats.files import limited
@@ -151,6 +153,7 @@ class Dask:
 
     def __post_init__(self) -> None:
         """Refuse a cluster whose workers run another version, or none."""
+        keep_large_arrays_apart()  # the client is what limits the size of a run
         self._threads()
         versions = {str(one) for one in self.client.run(_version, on_error="return").values()}
         if versions != {__version__}:
@@ -184,6 +187,7 @@ class Dask:
         parts = list(parts)
         if len(parts) < self.few:
             yield from THREADS.map(work, parts, take, *shared)
+            let_go_of_pages()
             return
         threads = self._threads()
         size = min(max(len(parts) // (SHARES * threads), 1), self.most)
@@ -213,6 +217,7 @@ class Dask:
             results = self._result(task)
             if results is not None:
                 yield from zip(group, results, strict=True)
+                let_go_of_pages()  # which results may have been written to
                 continue
             del task
             first = id(group[0])
@@ -236,6 +241,7 @@ class Dask:
         if known is not None and known[0]() is value:
             return known[1]
         future = self.client.scatter([_Sent(value)], hash=False, direct=True, broadcast=True)[0]
+        let_go_of_pages()
         key = id(value)
         try:
             reference = weakref.ref(value, lambda _: self._held.pop(key, None))
@@ -255,7 +261,7 @@ class Dask:
         if task is None:
             return None
         try:
-            results: list[Any] = self.client.gather(task, direct=True)
+            results: list[Any] = self.client.gather(task, direct=True).value
             return results
         except _lost():
             return None
@@ -288,7 +294,7 @@ def _lost() -> tuple[type[BaseException], ...]:
 
 
 class _Sent:
-    """Data on its way to a worker, where it arrives as it was.
+    """Data on its way to a worker, or back, where it arrives as it was.
 
     What Dask delivers may lie anywhere in a buffer; for arrays that are not aligned, Numba would
     compile every kernel again, and slower ones.
@@ -300,7 +306,7 @@ class _Sent:
     def __reduce__(self) -> tuple[Any, ...]:
         # What has gaps would be copied into the message, and that into others.
         whole = isinstance(self.value, np.ndarray)
-        return _received, (np.ascontiguousarray(self.value) if whole else self.value,)
+        return _received, (in_one_piece(self.value) if whole else self.value,)
 
 
 def _received(value: Any) -> _Sent:
@@ -326,12 +332,12 @@ def _aligned(value: Any) -> Any:
 _limited = threading.Event()
 
 
-def _run(work: Callable[..., Any], blocks: _Sent, *shared: _Sent) -> list[Any]:
+def _run(work: Callable[..., Any], blocks: _Sent, *shared: _Sent) -> _Sent:
     """The work on several blocks, on a worker."""
     if not _limited.is_set():  # for good: tasks of other threads run at the same time
         threadpool_limits(1)
         _limited.set()
-    return [work(block, *(each.value for each in shared)) for block in blocks.value]
+    return _Sent([work(block, *(each.value for each in shared)) for block in blocks.value])
 
 
 def _version() -> str:

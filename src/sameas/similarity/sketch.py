@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sameas.compute.arrays import Matrix, Numbers, Positions, Progress, Sparse
+from sameas.compute.in_files import let_go_of_pages, room_for
 from sameas.compute.kernels.products import sketch_products
 from sameas.compute.pairwise import Block, values_of_partners
 from sameas.compute.parallel import in_parallel, map_blocks, slices
@@ -101,6 +102,7 @@ def _scaled(sketched: SketchedRows, which: Positions | slice, factor: np.float32
     """The rows of all hops side by side, times a factor."""
     part = sketched.part(which)
     rows: Matrix = part.values * (part.scales * factor)[:, :, None]
+    let_go_of_pages()
     return rows.reshape(len(rows), rows.shape[1] * rows.shape[2])
 
 
@@ -178,7 +180,7 @@ def _sketch(
 def _no_rows(size: int, hops: int, columns: int) -> SketchedRows:
     """Room for the rows of so many hops."""
     return SketchedRows(
-        np.empty((size, hops, columns), dtype=np.int8), np.empty((size, hops), dtype=np.float32)
+        room_for((size, hops, columns), np.int8), np.empty((size, hops), dtype=np.float32)
     )
 
 
