@@ -40,9 +40,9 @@ EXACT_HOPS = 1.4
 """Exact hops of weighted n-grams take so much more than their entries (measured)."""
 SEARCHING = 120 * 2**20
 """Blocks of products in which partners are searched, where nothing is refined (measured)."""
-VALUE_BYTES = 350
+VALUE_BYTES = 500
 """For each value of one graph in which duplicates are looked for: its forms, its number, and how
-alike the values of candidates are (measured on 100,000 people)."""
+alike the values of candidates are (measured on 300,000 people)."""
 SAMPLE = 5000
 """Names from which the number of distinct n-grams is projected."""
 
