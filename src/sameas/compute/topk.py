@@ -321,6 +321,16 @@ def _no_best(lines: int, k: int) -> Best:
     )
 
 
+def _none_above(least: Matrix, k: int) -> Best:
+    """Room for the best k of each line, none of them below a least."""
+    below = np.nextafter(least, np.float32(-np.inf))  # an equal one may be better by its position
+    return Best(
+        below,
+        np.repeat(below[:, None], k, axis=1),
+        np.full((len(least), k), -1, dtype=np.int32),
+    )
+
+
 def _none_near(limits: NDArray[np.float32], k: int) -> Near:
     """Room for more than k partners of each line, of which k are kept."""
     lines, room = len(limits), max(2 * k, 128)
@@ -418,10 +428,23 @@ def _best_of_one(rows: Sparse, k: int) -> Best:
 
     for (part, tile), (near, _) in map_blocks(_meet, squares, take, (k, 0)):
         _take_in(best, part, near, tile.start, first=True)
-    for (part, tile), (near, far) in map_blocks(_meet, below, take, (k, k)):
+
+    def take_with_least(block: tuple[slice, slice]) -> tuple[Sparse, Sparse, Matrix, Matrix]:
+        # Whatever was taken in meanwhile: what is below the least of k is never among them.
+        return *take(block), best.least[block[0]].copy(), best.least[block[1]].copy()
+
+    for (part, tile), (near, far) in map_blocks(_meet_above, below, take_with_least, k):
         _take_in(best, part, near, tile.start, first=False)
         _take_in(best, tile, far, part.start, first=False)
     return best
+
+
+def _meet_above(block: tuple[Sparse, Sparse, Matrix, Matrix], k: int) -> tuple[Best, Best]:
+    """The best products of some left rows with some right ones, but for those below a least."""
+    left, right, rows_least, columns_least = block
+    rows, columns = _none_above(rows_least, k), _none_above(columns_least, k)
+    _meet_tiles(left, right, rows, columns)
+    return rows, columns
 
 
 def _take_in(best: Best, lines: slice, found: Best, start: int, *, first: bool) -> None:
@@ -441,6 +464,12 @@ def _meet(block: tuple[Sparse, Sparse], sizes: tuple[int, int]) -> tuple[Best, B
     """The best products of some left rows with some right ones, and the other way round."""
     left, right = block
     rows, columns = _no_best(left.shape[0], sizes[0]), _no_best(right.shape[0], sizes[1])
+    _meet_tiles(left, right, rows, columns)
+    return rows, columns
+
+
+def _meet_tiles(left: Sparse, right: Sparse, rows: Best, columns: Best) -> None:
+    """Offer all positive products of two matrices to the best of rows and of columns."""
     for tile in slices(right.shape[0], TILE_ROWS):
         turned = rows_of(right, tile).tocsc()
         size = tile.stop - tile.start
@@ -449,7 +478,6 @@ def _meet(block: tuple[Sparse, Sparse], sizes: tuple[int, int]) -> tuple[Best, B
             *(rows, columns),
             *(np.zeros(size, dtype=np.float32), np.empty(size + 1, dtype=np.int32)),
         )
-    return rows, columns
 
 
 def _from_best(best: Best, width: int) -> Sparse:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -40,6 +40,9 @@ EXACT_HOPS = 1.4
 """Exact hops of weighted n-grams take so much more than their entries (measured)."""
 SEARCHING = 120 * 2**20
 """Blocks of products in which partners are searched, where nothing is refined (measured)."""
+VALUE_BYTES = 500
+"""For each value of one graph in which duplicates are looked for: its forms, its number, and how
+alike the values of candidates are (measured on 300,000 people)."""
 SAMPLE = 5000
 """Names from which the number of distinct n-grams is projected."""
 
@@ -52,6 +55,8 @@ def plan_memory(task: Task, sides: Sides, support: LanguageSupport) -> Diagnosti
     """
     options, (left, right) = task.options, sides
     rows = BASE + _graph_bytes(task.pair) + _row_bytes(task, sides, support)
+    if task.pair.is_one_graph:
+        rows += VALUE_BYTES * len(task.pair.left.attributes)
     pairs = len(left) * len(right)
     stored = rows + COMPLETE_BYTES * pairs
     sparse = rows + _candidate_bytes(len(left), len(right), task)
@@ -133,10 +138,13 @@ def _candidate_bytes(left: int, right: int, task: Task) -> int:
     return int(short + 2 * listed + min(SEARCHING, 4 * left * right))
 
 
-def _row_bytes(task: Task, sides: Sides, support: LanguageSupport) -> int:
+def _row_bytes(task: Task, sides: Sequence[Positions], support: LanguageSupport) -> int:
     """The feature rows of both sides: after all hops, or of names alone beside the sketches."""
     pair, options, total = task.pair, task.options, 0
-    sizes = [len(graph.entities) for graph in (pair.left, pair.right)]
+    graphs: Sequence[MatchedGraph] = pair.graphs
+    if pair.is_one_graph and not support.used:  # the rows of both sides are the same
+        graphs, sides = graphs[:1], sides[:1]
+    sizes = [len(graph.entities) for graph in graphs]
     depth = options.depth
     if options.rounds:
         sketch = task.tuning.sketch
@@ -145,10 +153,10 @@ def _row_bytes(task: Task, sides: Sides, support: LanguageSupport) -> int:
     if task.inputs.embeddings is not None:
         return total + 2 * (depth + 2) * task.inputs.embeddings.dense.nbytes
     if options.features != "word":
-        names = pl.concat([pair.left.names, pair.right.names])
+        names = pl.concat([graph.names for graph in graphs])
         curve = _distinct_curve(names.gather_every(max(1, len(names) // SAMPLE)), options.text)
         twice = options.text == "weighted" and not {"sounds", "folding"} & set(options.without)
-        for graph, positions in zip((pair.left, pair.right), sides, strict=True):
+        for graph, positions in zip(graphs, sides, strict=True):
             entry = 16 if twice else 8
             if depth or not options.rounds:
                 hops = _entries(graph, positions, curve, depth)

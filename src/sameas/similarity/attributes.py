@@ -586,17 +586,31 @@ def _numbered(table: pl.DataFrame, every: pl.Series, tuning: Tuning) -> pl.DataF
     """The values by number, and how many entities have each; of many of an entity, the rarest."""
     numbers = table.with_columns(value=every.search_sorted(table["value"]).cast(pl.Int64))
     numbers = numbers.with_columns(many=pl.len().over("attribute", "value").cast(pl.Int64))
+    found = _without_copies(numbers, tuning)
+    if _most_values(found) <= tuning.attributes.most_values:
+        return found
     rank = pl.col("many").rank("ordinal").over("entity", "attribute")
-    return _without_copies(numbers, tuning).filter(rank <= tuning.attributes.most_values)
+    return found.filter(rank <= tuning.attributes.most_values)
+
+
+def _most_values(table: pl.DataFrame) -> int:
+    """The most values that an entity has of one attribute; ranks take much more memory."""
+    names = table["attribute"].unique()
+    codes = table["attribute"].cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64)
+    keys = np.sort(table["entity"].to_numpy() * np.int64(len(names)) + codes)
+    ends = np.flatnonzero(np.append(keys[1:] != keys[:-1], True)[: len(keys)])
+    return int(np.diff(ends, prepend=-1).max(initial=0))
 
 
 def _without_copies(table: pl.DataFrame, tuning: Tuning) -> pl.DataFrame:
     """The values without attributes that repeat another of fewer steps or more statements."""
     sizes = dict(table.group_by("attribute").len().iter_rows())
+    width = table["value"].to_numpy().max(initial=0) + 1
+    again = table.filter((pl.col("entity") * width + pl.col("value")).is_duplicated())
     both = (
         bounded_join(
-            table,
-            table.rename({"attribute": "other"}),
+            again,
+            again.rename({"attribute": "other"}),
             on=["entity", "value"],
             tuning=tuning.search,
         )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sameas.compute.arrays import Mask, Numbers, Positions, Vector
-from sameas.compute.parallel import in_parallel, share_of, slices
+from sameas.compute.parallel import in_parallel, in_turn, share_of, slices
 from sameas.compute.topk import distinct
 
 Terms = Callable[[Numbers, Numbers], Vector]
@@ -64,19 +64,32 @@ class PairCache:
 
     def _with_new(self, known: Compared | None, new: Positions) -> Compared:
         """What is known, and these pairs, ascending, none of which was compared before."""
-        blocks = np.array_split(new, max(-(-len(new) // share_of(len(new), AT_ONCE)), 1))
-        parts = in_parallel(lambda block: self.compare(*np.divmod(block, self.width)), blocks)
+        fresh = self._compared(new)
         if known is None:
-            none = np.iinfo(np.int64).max
-            return Compared(
-                np.append(new, none), tuple(map(np.concatenate, zip(*parts, strict=True)))
-            )
+            return Compared(np.append(new, np.iinfo(np.int64).max), fresh)
         is_new = np.zeros(len(new) + len(known.keys), dtype=np.bool_)
         is_new[_places(known.keys, new) + np.arange(len(new))] = True
-        fresh = map(np.concatenate, zip(*parts, strict=True))
         keys = _merged(is_new, new, known.keys)
         every = zip(fresh, known.rows, strict=True)
         return Compared(keys, tuple(_merged(is_new[:-1], *arrays) for arrays in every))
+
+    def _compared(self, numbers: Positions) -> tuple[NDArray[Any], ...]:
+        """The rows of these pairs, written block by block to where they stay."""
+
+        def compare(part: slice) -> tuple[NDArray[Any], ...]:
+            return self.compare(*np.divmod(numbers[part], self.width))
+
+        size = share_of(len(numbers), AT_ONCE)
+        if len(numbers) <= size:
+            return compare(slice(0, len(numbers)))
+        parts, rows = list(slices(len(numbers), size)), tuple[NDArray[Any], ...]()
+        for part, found in zip(parts, in_turn(compare, parts), strict=True):
+            rows = rows or tuple(
+                np.empty((len(numbers), *each.shape[1:]), dtype=each.dtype) for each in found
+            )
+            for out, each in zip(rows, found, strict=True):
+                out[part] = each
+        return rows
 
 
 def _places(keys: Positions, wanted: Positions) -> Positions:
