@@ -511,10 +511,10 @@ class SearchTuning:
     neighbour_meetings: int = chosen(
         800,
         "pairs an entity",
-        "generated pairs: of 100,000 none are left out; of 300,000, 400 leaves out 34 hubs and half "
-        "the pairs, and finds .99114 of the gold links instead of .99118",
+        "generated pairs: of 100,000 none are left out; of 300,000, 400 leaves out 34 hubs and "
+        "half the pairs, and finds .99114 of the gold links instead of .99118",
     )
-    """Pairs of entities there whose neighbours are likely partners: larger hubs are not followed."""
+    """Pairs of entities there whose neighbours are likely partners: no larger hubs are followed."""
     clue_anchors: int = chosen(2, "partners", CLUES)
     """Likely partners of a neighbour that count as hints."""
     clue_rounds: int = chosen(3, "rounds", CLUES)
