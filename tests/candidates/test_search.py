@@ -19,7 +19,13 @@ import sameas.pipeline.paper
 from pairs import matched_pair
 from sameas import Graph, Options, align, evaluate
 from sameas.assignment.exact import certify
-from sameas.candidates.clues import Clues, make_clues, propose_by_clues, rare_parts
+from sameas.candidates.clues import (
+    Clues,
+    _seldom_met,
+    make_clues,
+    propose_by_clues,
+    rare_parts,
+)
 from sameas.candidates.pairs import Candidates, every_pair, from_pairs
 from sameas.candidates.search import _best_by_profit, _samples, find_candidates
 from sameas.compute.lines import lines_of
@@ -376,6 +382,24 @@ def test_names_of_many_entities_are_known_by_how_two_words_begin(generated):
     left, right = gold_positions(generated)
     found = pairs_by_clues(many, 25, progress=ignore)
     assert np.isin(left * SIZE + right, found).mean() > 0.95
+
+
+@pytest.mark.parametrize("most", [0, 3, 12, 10_000])
+def test_hints_of_the_largest_hubs_are_not_followed(most):
+    rng = np.random.default_rng(5)
+    outward, inward, hints = (
+        csr_array((rng.random((30, 30)) < share).astype(np.float32)) for share in (0.2, 0.3, 0.1)
+    )
+    left, right = (np.diff(side.tocsc().indptr) for side in (outward, inward))
+    costs = sorted((left[i] * right[j], i, j) for i, j in zip(*hints.nonzero(), strict=True))
+    total, expected = 0, set()
+    for cost, i, j in costs:
+        total += cost
+        if total <= most * 30:
+            expected.add((i, j))
+    found = _seldom_met(hints, (outward, inward), most)
+    assert set(zip(*found.nonzero(), strict=True)) == expected
+    assert (found.toarray() == hints.toarray() * (found.toarray() != 0)).all()
 
 
 def test_no_clues_find_nothing_and_the_recall_says_so():

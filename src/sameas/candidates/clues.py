@@ -75,7 +75,7 @@ def propose_by_clues(
 
     Names and values propose first. Pairs that are the best of both sides by far then hint at the
     neighbours of the two, and so on, with what neighbours hinted at. Only the best few are
-    ``followed`` from round to round, where that is given.
+    ``followed`` from round to round, where that is given, and no hubs.
     """
     few = k if followed is None else followed
     shape = clues.neighbours[0].shape[0], clues.neighbours[1].shape[0]
@@ -98,6 +98,8 @@ def propose_by_clues(
     for turn in range(tuning.clue_rounds):
         release_freed_memory()
         hints = _best_few(_mutual_shares(belief, tuning.clue_power), tuning.clue_anchors)
+        if followed is not None:
+            hints = _seldom_met(hints, (outward, inward), tuning.neighbour_meetings)
         last = turn == tuning.clue_rounds - 1
         each = k if last else few
         votes = _either(*top_products(csr_array(outward @ hints), inward, each, each))
@@ -218,6 +220,22 @@ def _weighed(neighbours: Sparse) -> Sparse:
 def _best_few(matrix: Sparse, few: int) -> Sparse:
     """The few largest entries of each row."""
     return _largest(matrix, few, 0)
+
+
+def _seldom_met(hints: Sparse, neighbours: Both, most: int) -> Sparse:
+    """The hints whose neighbours meet seldom enough, as the parts of names that are rare enough.
+
+    Neighbours of two hubs are too many for the hubs to say who is whose partner, and the larger
+    the graphs, the larger are the hubs.
+    """
+    left, right = (np.bincount(side.indices, minlength=side.shape[1]) for side in neighbours)
+    meetings = np.repeat(left, np.diff(hints.indptr)) * right[hints.indices].astype(np.float64)
+    order = np.argsort(meetings, kind="stable")
+    rare = np.zeros(len(meetings), dtype=np.bool_)
+    rare[order[np.cumsum(meetings[order]) <= most * sum(hints.shape) / 2]] = True
+    starts = starts_of_kept(hints.indptr, rare).astype(hints.indptr.dtype)
+    kept: Sparse = csr_array((hints.data[rare], hints.indices[rare], starts), hints.shape)
+    return kept
 
 
 def best_of_both(matrix: Sparse, few: int) -> Sparse:
