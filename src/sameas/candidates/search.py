@@ -13,7 +13,7 @@ from sameas.compute.arrays import Matrix, Positions, Progress
 from sameas.compute.lines import Lines, lines_of, union_of
 from sameas.compute.parallel import THREADS, slices
 from sameas.compute.projection import multiply
-from sameas.compute.rows import Rows
+from sameas.compute.rows import Rows, turned
 from sameas.compute.topk import among_best, top_k_dense, top_k_of_some, top_k_sparse
 from sameas.graph.task import Sides, Task
 from sameas.options.options import Options
@@ -229,7 +229,7 @@ def _recall(profit: Searchable, found: Candidates, size: int) -> float | None:
 
 def _best_partner(profit: Searchable, side: int, entities: Positions) -> Positions:
     """The other row of largest product with each of these rows of a side."""
-    dense = np.ascontiguousarray(profit.rows(side, entities).toarray().T)
+    dense = turned(profit.rows(side, entities))
     parts = slices(profit.shape[1 - side], 4000)
     best, most = np.zeros(len(entities), dtype=np.int64), np.full(len(entities), -np.inf)
     for part, (top, values) in THREADS.map(_best, parts, partial(profit.rows, 1 - side), dense):

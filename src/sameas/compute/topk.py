@@ -211,7 +211,6 @@ def scan_tiles(
             entries = room[: shape[0] * shape[1]].reshape(shape)
             fill_rows(part, entries)
             best_of_tile(entries, part.start, tile.start, rows, columns, ours, theirs, line)
-    _cut(rows, ours)
     return rows, _wanted(columns, wanted[1])
 
 

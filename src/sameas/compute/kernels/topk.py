@@ -51,9 +51,7 @@ def offer(best: Best, line: int, value: float, partner: int) -> None:
         least, other = worth[row, child], child + one
         if other < k:
             second = worth[row, other]
-            if second < least or (
-                second == least and partners[row, other] > partners[row, child]
-            ):
+            if second < least or (second == least and partners[row, other] > partners[row, child]):
                 child, least = other, second
         if least > value or (least == value and partners[row, child] < partner):
             break
