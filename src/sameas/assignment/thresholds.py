@@ -13,10 +13,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sameas.candidates.pairs import Candidates, line_sums, lines_of_columns, lines_of_rows
-from sameas.compute.arrays import Mask, Numbers, Positions, Vector
-from sameas.compute.parallel import in_parallel
+from sameas.candidates.pairs import Candidates
+from sameas.compute.arrays import Matrix, Numbers, Positions, Vector
 from sameas.options.tuning import TUNING, OpenTuning
 
 
@@ -52,22 +52,15 @@ def learn_thresholds(
     is_partner = partner[ends[0]] == ends[1]
     free = ~taken[ends[1]] & ~is_partner, (partner[ends[0]] < 0) & ~is_partner
     count = int(max(side.max(initial=0) for side in groups)) + 1
-
-    def of_side(side: int) -> Vector:
+    by_side = np.zeros((2, count))
+    for side, row in enumerate(by_side):
         size, sure = candidates.shape[side], (left, right)[side]
-        lines = (lines_of_rows, lines_of_columns)[side](candidates)
-        order = slice(None) if side == 0 else candidates.by_right[1]
-        nothing = np.zeros(candidates.shape[1 - side])
-
-        def best_of(which: Mask) -> Vector:
-            """The best score of each entity among these pairs, not above a limit; -inf for none."""
-            scores = np.where(which[order], lines.values, np.float32(-np.inf))
-            best = line_sums(lines._replace(values=scores), nothing, 0.0)
-            return np.minimum(best, tuning.clip)
-
-        best, rival, linked = map(best_of, (free[side], ~is_partner, is_partner))
+        best, rival, linked = (
+            _best(ends[side][which], candidates.values[which], size, tuning.clip)
+            for which in (free[side], ~is_partner, is_partner)
+        )
         reached = np.where(np.isfinite(linked), linked, best)
-        met, row = np.bincount(ends[side], minlength=size) > 0, np.zeros(count)
+        met = np.bincount(ends[side], minlength=size) > 0
         for group in range(count):
             chosen = sure[groups[side][sure] == group]
             chosen = sure if len(chosen) < tuning.few else chosen
@@ -78,9 +71,7 @@ def learn_thresholds(
                 ),
                 tuning,
             )
-        return row
-
-    return np.asarray(np.mean(in_parallel(of_side, (0, 1)), axis=0))
+    return np.asarray(by_side.mean(axis=0))
 
 
 def _surest(
@@ -91,6 +82,13 @@ def _surest(
     if len(sure) < tuning.few:
         sure = np.argsort(-trust, kind="stable")[: tuning.few]
     return left[sure], right[sure]
+
+
+def _best(ends: NDArray[np.integer], scores: Matrix, size: int, most: float) -> Vector:
+    """The best score of each entity, none above ``most``; -inf where there is none."""
+    best = np.full(size, -np.inf)
+    np.maximum.at(best, ends, np.minimum(scores.astype(np.float64), most))
+    return best
 
 
 class Scores(NamedTuple):
