@@ -28,6 +28,7 @@ from sameas.candidates.clues import (
 )
 from sameas.candidates.pairs import Candidates, every_pair, from_pairs
 from sameas.candidates.search import _best_by_profit, _samples, find_candidates
+from sameas.compute.kernels.topk import Wanted
 from sameas.compute.lines import lines_of
 from sameas.compute.rows import Rows, as_rows, unit
 from sameas.compute.topk import _largest, top_k_dense
@@ -689,7 +690,9 @@ def test_full_lists_are_cut_to_the_best_and_to_the_first_of_equals(k, first, wor
     )
     monkeypatch.setattr("sameas.compute.topk.width", lambda: workers)
     tuning = replace(TUNING.search, tile=(64, 70))
-    rows, *parts = _largest(left, right, (k, first), ignore, tuning)
+    wanted = [Wanted(min(k, size), min(first, size), tuning.slack) for size in (420, 310)]
+    limits = [np.full(size, -np.inf, dtype=np.float32) for size in (310, 420)]
+    rows, *parts = _largest(left, right, wanted, limits, ignore, tuning)
     assert len(parts) <= workers
     products, columns = left @ right.T, np.concatenate(parts)
     for found, matrix, by_row in ((rows, products, True), (columns, products.T, False)):

@@ -39,7 +39,7 @@ def test_only_a_small_process_keeps_what_is_free(monkeypatch, small, asked):
 
 
 def test_a_system_that_tells_no_size_counts_as_large(monkeypatch):
-    monkeypatch.setattr(heap.Path, "read_text", lambda *_, **__: "")
+    monkeypatch.setattr(Path, "read_text", lambda *_, **__: "")
     assert heap._resident_bytes() > heap.SMALL
 
 

@@ -18,6 +18,7 @@ from sameas.compute.parallel import (
     in_parallel,
     in_turn,
     one_blas_thread,
+    share_of,
     slices,
 )
 
@@ -92,6 +93,13 @@ def test_even_slices_cover_all_rows_and_hold_about_as_many_entries(counts, size)
     for part in parts:
         assert part.start < part.stop
         assert sum(counts[part]) < size + largest + 1
+
+
+@pytest.mark.parametrize("length", [0, 1, 9_999, 30_000, 10**9])
+def test_a_share_keeps_all_threads_busy_unless_there_is_little(length):
+    share = share_of(length, 200_000)
+    assert 10_000 <= share <= 200_000
+    assert share in (10_000, 200_000) or len(list(slices(length, share))) == WORKERS
 
 
 def threads_of_blas() -> set[int]:

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.sparse import random_array
 
-from sameas.compute.rows import rows_of, starts_of_kept
+from sameas.compute.rows import Rows, rows_of, starts_of_kept, turned
 
 
 def test_successive_rows_share_memory_with_all_however_few_they_are():
@@ -26,3 +26,13 @@ def test_rows_of_kept_entries_start_where_those_before_them_end():
         kept = rng.random(12) < share
         counts = [int(kept[a:b].sum()) for a, b in pairwise(starts)]
         assert starts_of_kept(starts, kept).tolist() == np.cumsum([0, *counts]).tolist()
+
+
+def test_turned_rows_are_the_dense_matrix_turned():
+    rng = np.random.default_rng(2)
+    dense = rng.random((5, 3), dtype=np.float32)
+    sparse = random_array((5, 7), density=0.4, format="csr", dtype=np.float32, rng=rng)
+    for rows in (Rows(dense, sparse), Rows(dense[:, :0], sparse), Rows(dense, sparse[:, :0])):
+        found = turned(rows)
+        assert found.flags.c_contiguous
+        np.testing.assert_array_equal(found, rows.toarray().T)

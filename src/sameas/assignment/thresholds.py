@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from sameas.candidates.pairs import Candidates
 from sameas.compute.arrays import Matrix, Numbers, Positions, Vector
-from sameas.compute.parallel import in_parallel
 from sameas.options.tuning import TUNING, OpenTuning
 
 
@@ -53,15 +52,15 @@ def learn_thresholds(
     is_partner = partner[ends[0]] == ends[1]
     free = ~taken[ends[1]] & ~is_partner, (partner[ends[0]] < 0) & ~is_partner
     count = int(max(side.max(initial=0) for side in groups)) + 1
-
-    def of_side(side: int) -> Vector:
+    by_side = np.zeros((2, count))
+    for side, row in enumerate(by_side):
         size, sure = candidates.shape[side], (left, right)[side]
         best, rival, linked = (
             _best(ends[side][which], candidates.values[which], size, tuning.clip)
             for which in (free[side], ~is_partner, is_partner)
         )
         reached = np.where(np.isfinite(linked), linked, best)
-        met, row = np.bincount(ends[side], minlength=size) > 0, np.zeros(count)
+        met = np.bincount(ends[side], minlength=size) > 0
         for group in range(count):
             chosen = sure[groups[side][sure] == group]
             chosen = sure if len(chosen) < tuning.few else chosen
@@ -72,9 +71,7 @@ def learn_thresholds(
                 ),
                 tuning,
             )
-        return row
-
-    return np.asarray(np.mean(in_parallel(of_side, (0, 1)), axis=0))
+    return np.asarray(by_side.mean(axis=0))
 
 
 def _surest(

@@ -13,7 +13,7 @@ from sameas.compute.arrays import Matrix, Positions, Progress
 from sameas.compute.lines import Lines, lines_of, union_of
 from sameas.compute.parallel import THREADS, slices
 from sameas.compute.projection import multiply
-from sameas.compute.rows import Rows
+from sameas.compute.rows import Rows, turned
 from sameas.compute.topk import among_best, evenly_spread, top_k_dense, top_k_of_some, top_k_sparse
 from sameas.graph.task import Sides, Task
 from sameas.options.options import Options
@@ -270,7 +270,7 @@ def _best_partner(profit: Searchable, side: int, entities: Positions) -> Positio
     """The other row of largest product with each of these rows of a side."""
     best, most = np.zeros(len(entities), dtype=np.int64), np.full(len(entities), -np.inf)
     for some in slices(len(entities), AT_ONCE):
-        dense = np.ascontiguousarray(profit.rows(side, entities[some]).toarray().T)
+        dense = turned(profit.rows(side, entities[some]))
         parts = slices(profit.shape[1 - side], 4000)
         rows = partial(profit.rows, 1 - side)
         for part, (top, values) in THREADS.map(_best, parts, rows, dense):

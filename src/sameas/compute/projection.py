@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from sameas.compute.arrays import Matrix
+from sameas.compute.arrays import Matrix, Vector
 from sameas.compute.kernels.products import sparse_products
 from sameas.compute.parallel import in_parallel, map_blocks, one_blas_thread, slices
 from sameas.compute.rows import Rows, arrays_of
@@ -157,21 +157,23 @@ def _orthonormal(columns: Matrix) -> Matrix:
     return columns
 
 
-def _gram(columns: Matrix) -> Matrix:
+def _gram(columns: Vector) -> Vector:
     """The products of all columns with each other, always by halves: that may decide rounding."""
 
-    def products(some: slice) -> Matrix:
-        return columns.T @ columns[:, some]
+    def products(some: slice) -> Vector:
+        part: Vector = columns.T @ columns[:, some]
+        return part
 
     count = columns.shape[1]
     return np.hstack(in_parallel(products, slices(count, -(-count // 2))))
 
 
-def _changed(columns: Matrix, change: Matrix) -> Matrix:
+def _changed(columns: Vector, change: Vector) -> Matrix:
     """The columns times a matrix, by halves of the rows, in single precision."""
 
     def product(some: slice) -> Matrix:
-        return (columns[some] @ change).astype(np.float32)
+        part: Matrix = (columns[some] @ change).astype(np.float32)
+        return part
 
     return np.concatenate(in_parallel(product, slices(len(columns), -(-len(columns) // 2))))
 

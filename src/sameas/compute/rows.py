@@ -101,6 +101,15 @@ def arrays_of(matrix: csr_array | csc_array) -> tuple[Numbers, Numbers, Matrix]:
     return starts, indices, matrix.data.astype(np.float32, copy=False)
 
 
+def turned(rows: Rows) -> Matrix:
+    """All columns as the rows of one dense matrix (d + m, n), without one of the rows before."""
+    width, sparse = rows.dense.shape[1], rows.sparse.tocoo()
+    matrix = np.zeros((width + sparse.shape[1], len(rows)), dtype=np.float32)
+    matrix[:width] = rows.dense.T
+    np.add.at(matrix, (sparse.col + width, sparse.row), sparse.data)
+    return matrix
+
+
 def in_rows(
     partners: Callable[[Positions, NDArray[np.integer]], Matrix],
     size: int,

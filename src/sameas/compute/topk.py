@@ -68,11 +68,21 @@ def top_k_dense(
     short = compress(left, right, principal=principal, random=random, spare=2, tuning=tuning)
     progress(0.2)
     ours, theirs = short.left, short.right
+    wanted = [
+        Wanted(min(k, size), min(first, size), tuning.slack) for size in map(len, (right, left))
+    ]
+    sampled = (
+        _hubness_and_limits(ours, theirs, wanted[0], tuning),
+        _hubness_and_limits(theirs, ours, wanted[1], tuning),
+    )
     # The two spare columns: products are profits less the hubness of both.
-    hubness = _hubness(ours, theirs, tuning), _hubness(theirs, ours, tuning)
-    ours[:, -2], ours[:, -1] = 1, -hubness[0]
-    theirs[:, -2], theirs[:, -1] = -hubness[1], 1
-    pairs = _largest(ours, theirs, (k, first), lambda done: progress(0.2 + 0.8 * done), tuning)
+    ours[:, -2], ours[:, -1] = 1, -sampled[0][:, 0]
+    theirs[:, -2], theirs[:, -1] = -sampled[1][:, 0], 1
+    pairs = _largest(
+        *(ours, theirs, (wanted[0], wanted[1]), (sampled[0][:, 1], sampled[1][:, 1])),
+        lambda done: progress(0.2 + 0.8 * done),
+        tuning,
+    )
     return distinct(pairs)
 
 
@@ -126,15 +136,54 @@ def _pairs_of(
     return distinct([numbers, back[1] * np.int64(size) + only[1][back[0]]])
 
 
-def _hubness(rows: Matrix, others: Matrix, tuning: SearchTuning) -> NDArray[np.float32]:
-    """The mean product of each row with the nearest few of a sample of the others."""
+def _hubness_and_limits(
+    rows: Matrix, others: Matrix, wanted: Wanted, tuning: SearchTuning
+) -> Matrix:
+    """For each row its hubness, and a worth that all its wanted partners surely exceed: (rows, 2).
+
+    Hubness is the mean product with the nearest few of a sample of the others. As for worth,
+    which is the product less the hubness of both: more than k of all others exceed the limit, or
+    else it is far below the best of the sample, and less than the ``first`` few of the sample too.
+    """
     if not len(rows) or not len(others):
-        return np.zeros(len(rows), dtype=np.float32)
+        return np.tile(np.array([0, -np.inf], dtype=np.float32), (len(rows), 1))
     crowd = _sample(others, tuning.hubness_sample)
-    few = min(tuning.hubness_nearest, crowd.shape[1])
-    return _of_products(
-        rows, crowd, lambda some: np.partition(some, -few, axis=1)[:, -few:].mean(axis=1)
-    )
+    place = _place_of_limit(wanted, crowd.shape[1], len(others), tuning)
+    known = np.zeros(0, dtype=np.float32)
+    if place:
+        known = _hubness(crowd.T @ _sample(rows, tuning.hubness_sample), tuning)
+
+    def both(products: Matrix) -> Matrix:
+        hubness = _hubness(products, tuning)
+        limits: Matrix = np.full(len(hubness), -np.inf, dtype=np.float32)
+        if place:
+            products -= known
+            places = sorted({-place, -wanted.first, -1})
+            some = np.partition(products, places, axis=1)[:, places]
+            by_place = dict(zip(places, some.T, strict=True))
+            far = by_place[-1] - np.float32(1.001 * wanted.slack)
+            far = np.minimum(by_place[-wanted.first], far)
+            # Products of other blocks are rounded otherwise.
+            limits = np.maximum(by_place[-place], far) - hubness - np.float32(1e-5)
+        return np.stack([hubness, limits], axis=1)
+
+    return _of_products(rows, crowd, both)
+
+
+def _hubness(products: Matrix, tuning: SearchTuning) -> Matrix:
+    """The mean of the largest few products of each row."""
+    few = min(tuning.hubness_nearest, products.shape[1])
+    mean: Matrix = np.partition(products, -few, axis=1)[:, -few:].mean(axis=1)
+    return mean
+
+
+def _place_of_limit(wanted: Wanted, sample: int, size: int, tuning: SearchTuning) -> int:
+    """Which of a sample, counted from the best, more than k of all surely exceed; 0 for none."""
+    if size <= tuning.limits_beyond * tuning.hubness_sample:
+        return 0
+    expected = wanted.k * sample / size
+    place = int(expected + 3 * np.sqrt(expected) + 3)  # three deviations
+    return place if max(place, wanted.first) < sample else 0
 
 
 def _of_products(rows: Matrix, crowd: Matrix, work: Callable[[Matrix], Matrix]) -> Matrix:
@@ -147,35 +196,32 @@ def _of_products(rows: Matrix, crowd: Matrix, work: Callable[[Matrix], Matrix]) 
 def _largest(
     left: Matrix,
     right: Matrix,
-    counts: tuple[int, int],
+    wanted: tuple[Wanted, Wanted],
+    limits: tuple[Matrix, Matrix],
     progress: Progress,
     tuning: SearchTuning,
 ) -> list[Positions]:
-    """The pairs of the k largest products of each row, then of each column.
+    """The pairs of the wanted largest products of each row, then of each column.
 
-    ``counts`` are k and how many are kept however far they are below the best. One pass over all
-    products keeps both. Tiles have the same size for any number of threads, since that decides
-    about rounding.
+    ``limits`` are what wanted ones surely exceed. One pass over all products keeps both. Tiles
+    have the same size for any number of threads, since that decides about rounding.
     """
-    n, m, (k, first), slack = len(left), len(right), counts, tuning.slack
+    n, m, (row_limits, column_limits) = len(left), len(right), limits
     if not n or not m:
         return [np.empty(0, dtype=np.int64)]
-    ours, theirs = (Wanted(min(k, size), min(first, size), slack) for size in (m, n))
     if (device := device_in_use()) is not None:
-        (line, partner), (other, back) = device.largest(left, right, (ours, theirs))
+        (line, partner), (other, back) = device.largest(left, right, wanted)
         return [line * m + partner, back * m + other]
-    row_limits = _limits(left, right, ours, tuning)
-    column_limits = _limits(right, left, theirs, tuning)
     looked = map_blocks(
         _look,
         shares_of(m, width(), tuning.tile),
         lambda part: (right[part], column_limits[part]),
         left,
         row_limits,
-        (ours, theirs),
+        wanted,
         tuning.tile,
     )
-    return merge_tiles((n, m), looked, ours, progress)
+    return merge_tiles((n, m), looked, wanted[0], progress)
 
 
 Scanned = tuple[Near, tuple[Positions, Positions]]
@@ -215,7 +261,6 @@ def scan_tiles(
             entries = room[: shape[0] * shape[1]].reshape(shape)
             fill_rows(part, entries)
             best_of_tile(entries, part.start, tile.start, rows, columns, ours, theirs, line)
-    _cut(rows, ours)
     return rows, _wanted(columns, wanted[1])
 
 
@@ -337,35 +382,6 @@ def _none_near(limits: NDArray[np.float32], k: int) -> Near:
     lines, room = len(limits), max(2 * k, 128)
     kept = np.empty((lines, room, 2), dtype=np.float32)
     return Near(limits.copy(), np.zeros(lines, dtype=np.int32), kept)
-
-
-def _limits(
-    rows: Matrix, others: Matrix, wanted: Wanted, tuning: SearchTuning
-) -> NDArray[np.float32]:
-    """For each row, a worth that all its wanted partners surely exceed, by a sample of others.
-
-    More than k of all others exceed it, or else it is far below the best of the sample, and worth
-    less than the ``first`` few of the sample too.
-    """
-    k, first, slack = wanted
-    if len(others) <= tuning.limits_beyond * tuning.hubness_sample:
-        return np.full(len(rows), -np.inf, dtype=np.float32)
-    crowd = _sample(others, tuning.hubness_sample)
-    expected = k * crowd.shape[1] / len(others)
-    place = int(expected + 3 * np.sqrt(expected) + 3)  # three deviations
-    if max(place, first) >= crowd.shape[1]:
-        return np.full(len(rows), -np.inf, dtype=np.float32)
-
-    def limits(products: Matrix) -> Matrix:
-        places = sorted({-place, -first, -1})
-        some = np.partition(products, places, axis=1)[:, places]
-        by_place = dict(zip(places, some.T, strict=True))
-        far = np.minimum(by_place[-first], by_place[-1] - np.float32(1.001 * slack))
-        # Products of other blocks are rounded otherwise.
-        limit: Matrix = np.maximum(by_place[-place], far) - np.float32(1e-5)
-        return limit
-
-    return _of_products(rows, crowd, limits)
 
 
 def _sample(others: Matrix, size: int) -> Matrix:

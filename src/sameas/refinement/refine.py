@@ -425,9 +425,10 @@ def _merged(pairs: Pairs, new: Positions, text: Matrix, evidence: Matrix, learne
     starts = old.starts + np.searchsorted(new[0], np.arange(len(old.starts)))
     olds = pairs.evidence, pairs.text, old.right, pairs.learned
     news = evidence, text, new[1], learned
-    evidence, text, right, learned = in_parallel(both, zip(olds, news, strict=True))
+    every = in_parallel(both, zip(olds, news, strict=True))
+    evidence, text, right, traits = every
     scores = np.zeros(len(right), dtype=np.float32)
-    return Pairs(Candidates(old.shape, starts, right, scores), text, evidence, learned)
+    return Pairs(Candidates(old.shape, starts, right, scores), text, evidence, traits)
 
 
 def _scored(pairs: Pairs, model: Model) -> Pairs:

@@ -57,18 +57,20 @@ def _counted(names: pl.Series, n: int, boundaries: bool) -> tuple[Sparse, NDArra
     letters, rows = _characters(names, " " if boundaries else "")
     if len(letters) < n:
         return csr_array((len(names), 0), dtype=np.float32), np.zeros((0, n), dtype=np.uint32)
-    windows = np.lib.stride_tricks.sliding_window_view(letters, n)
-    in_word = (windows != SPACE) & (windows != SEPARATOR)
+    count = len(letters) - n + 1
+    in_word = (letters != SPACE) & (letters != SEPARATOR)
+    # By places, since to go through many short rows takes long.
+    places = [in_word[place : place + count] for place in range(n)]
     if boundaries:  # a space may be at either end
-        inside = in_word[:, 1:-1].all(axis=1) & in_word.any(axis=1)
-        inside &= (windows[:, 0] != SEPARATOR) & (windows[:, -1] != SEPARATOR)
+        within = np.logical_and.reduce(places[1:-1]) if n > 2 else np.logical_or.reduce(places)
+        inside = within & (letters[:count] != SEPARATOR) & (letters[n - 1 :] != SEPARATOR)
     else:
-        inside = in_word.all(axis=1)
+        inside = np.logical_and.reduce(places)
     digits, alphabet = _numbered(letters)
     keys = _keys(np.lib.stride_tricks.sliding_window_view(digits, n), len(alphabet))
     columns, distinct = _numbered(keys[inside])
     counts = csr_array(
-        (np.ones(len(columns), dtype=np.float32), (rows[: len(windows)][inside], columns)),
+        (np.ones(len(columns), dtype=np.float32), (rows[:count][inside], columns)),
         shape=(len(names), len(distinct)),
     )
     counts.sum_duplicates()
