@@ -1,9 +1,14 @@
 """What tells the entities of one graph apart: words, roles, conflicts."""
 
+from types import SimpleNamespace
+
+import numpy as np
 import polars as pl
 import pytest
 
 import sameas
+from sameas.options.tuning import TUNING
+from sameas.similarity.conflicts import read_conflicts
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 
@@ -90,6 +95,19 @@ def test_to_be_in_two_countries_speaks_against_two_of_one_name():
     assert score(two, "a", "b") < score(one, "a", "b") - 5
 
 
+def test_a_conflict_counts_by_how_few_have_several():
+    triples = [(town, 0, 100 + town % 5) for town in range(40)]
+    nobody, nothing = np.zeros(0, dtype=np.int64), np.zeros(0)
+
+    def against(*more):
+        held = SimpleNamespace(distinct_triples=np.array([*triples, *more]), entities=range(105))
+        terms = read_conflicts(held).learn(nobody, nobody, nothing)
+        return -float(terms(np.array([0, 0]), np.array([1, 5]))[0, 0])
+
+    assert against() == TUNING.conflicts.forwards
+    assert against((7, 0, 101)) == pytest.approx(np.log(40), abs=1e-5)
+
+
 def test_what_is_said_of_a_town_and_of_a_country_is_not_said_of_one_thing():
     names = {"a": "Monaco", "b": "Monaco", **OTHERS}
     towns = [(town, "part of", f"d{number}") for number, town in enumerate(OTHERS)]
@@ -122,6 +140,9 @@ NOTHING_ELSE = {"x": "Harbour Wall", "y": "Lift Shaft"}
         ("Oklahoma Bay Oklahoma", "Oklahoma Bay Oklahom", True),  # a word that is there twice
         ("Robert R. Bentonian", "R. R. Bentonian", True),  # two initials of one letter
         ("Grand Saconnexion, Le", "Le Grand Saconnexion", True),  # an article behind a comma
+        ("The Saconnexion Harbour", "T. Saconnexion Harbour", True),  # an initial for an article
+        ("Second Saconnexion Empire", "Secold Saconnexion Empire", True),  # in a number word
+        ("Saconnexion Empire II", "Saconnexion Empire IIE", False),  # Roman numerals are not words
     ],
 )
 def test_slips_and_short_forms_are_told_from_other_words(one, other, expected):

@@ -84,6 +84,8 @@ def lead_by_chance(surplus: Candidates, *, tuning: DecisionTuning = TUNING.decis
 
     Of values that fall off exponentially, the first leads the second by as much as twice what the
     second leads the third by (Renyi 1953). Without three pairs of any entity, the usual lift.
+    Chosen in sample: with a quarter more, for what counts as a lead, F1 of abt-buy and
+    amazon-google as one table each was .781 and .331, against .788 and .418.
     """
     counts = np.minimum(np.diff(surplus.starts), TOP)
     best = best_few(lines_of_rows(surplus), TOP, np.zeros(surplus.shape[1]))[0]

@@ -398,9 +398,9 @@ class ConflictTuning:
     fewest: int = chosen(5, "triples", DUPLICATES)
     """Triples of a relation from which that can be told."""
     forwards: float = chosen(8.0, "log-odds", DUPLICATES)
-    """What it says against a pair that a relation leads from the two to different ones."""
+    """The most that it says against a pair that a relation leads from the two to different ones."""
     backwards: float = chosen(3.0, "log-odds", DUPLICATES)
-    """What it says against a pair that a relation leads to the two from different ones: each
+    """The same for a relation that leads to the two from different ones: each
     duplicate of a customer may have an order of its own."""
 
 

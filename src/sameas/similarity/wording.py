@@ -62,6 +62,8 @@ INITIALS, SIGNS = r"\b(\p{L})\.", r"[+#]"
 """A letter with a full stop is short for a word; R is a language of its own, as are C and C++."""
 AGAIN = r"\*\d+$"
 """What is put to a word that a name repeats."""
+NUMERAL = re.compile(r"\d|^[ivx]+$")
+"""Words that are numbers and have no letters, or Roman ones."""
 LAST_ARTICLE = rf"(?i),\s*(?:{'|'.join(sorted(ARTICLES))})\s*$"
 
 
@@ -74,8 +76,10 @@ class Words:
     """name, word (number), initial (whether it is a letter with a full stop): each word once."""
     plain: pl.Series
     """Each name as its words, in order."""
-    joined: pl.Series
-    """The letters and digits of each name, without spaces."""
+    spelled: pl.Series
+    """Each name as it is spelled: number words are words."""
+    articles: Numbers
+    """The initial of the article that each name begins with, as a word; -1 where there is none."""
     signs: Numbers
     """How many signs each name has."""
     texts: pl.Series
@@ -130,6 +134,9 @@ class Words:
         ends = (counts[0] == 0) ^ (counts[1] == 0)
         levels = np.where(people & ends & self._is_surname(a, b), SURNAME, levels)
         levels = np.where(self._spaced(a, b), SLIP, levels)
+        several = self.plain.gather(a).str.contains(" ") & self.plain.gather(b).str.contains(" ")
+        slipped = self._number_words(a, b, levels == NUMBERS)
+        levels = np.where(slipped, np.where(several.to_numpy(), SLIP, SPELLED), levels)
         slips, odd = self._slips(a, b, met)
         levels = np.where(slips < UNALIKE, slips, levels)
         nothing = (counts[0] == 0) & (counts[1] == 0) & (levels != NUMBERS) & (slips == UNALIKE)
@@ -138,9 +145,31 @@ class Words:
         levels = np.where(nothing, np.where(initial, initials, SAME), levels)
         return levels.astype(np.uint8), odd
 
+    @cached_property
+    def _joined(self) -> pl.Series:
+        """The letters and digits of each name, without spaces."""
+        return self.spelled.str.replace_all(" ", "", literal=True)
+
+    def _number_words(self, a: Positions, b: Positions, which: Mask) -> Mask:
+        """Which of these pairs of names are one edit apart in a number that is written as a word.
+
+        "Secold French Empire" is the second one. Digits, Roman numerals and letters that stand
+        alone are not misspelled.
+        """
+        places = np.flatnonzero(which & (self.signs[a] == self.signs[b]))
+        names = [self.spelled.gather(side[places]).to_list() for side in (a, b)]
+        slipped = np.zeros(len(a), dtype=np.bool_)
+        for place in np.flatnonzero(edits(*names) <= 1):
+            ours, theirs = (set(side[place].split()) for side in names)
+            rest = ours - theirs, theirs - ours
+            letters = all(any(len(word) == 1 for word in side) for side in rest)
+            written = any(NUMERAL.search(word) for side in rest for word in side)
+            slipped[places[place]] = not (letters or written)
+        return slipped
+
     def _spaced(self, a: Positions, b: Positions) -> Mask:
         """Which pairs of names differ in spaces alone, and have the same numbers and signs."""
-        letters = (self.joined.gather(a) == self.joined.gather(b)).to_numpy()
+        letters = (self._joined.gather(a) == self._joined.gather(b)).to_numpy()
         same: Mask = letters & (self.signs[a] == self.signs[b])
         some = np.flatnonzero(same)
         names = (self.plain.gather(side[some]) for side in (a, b))
@@ -162,6 +191,16 @@ class Words:
         untitled = people & ~(titled[0] & titled[1])
         rest = [
             side.filter(~(self._is_title[side["word"]] & untitled[side["pair"]])) for side in rest
+        ]
+        # "T. Beatles" has an initial for an article, which says nothing either.
+        rest = [
+            side.filter(
+                ~(
+                    side["initial"]
+                    & pl.Series(side["word"].to_numpy() == self.articles[other][side["pair"]])
+                )
+            )
+            for side, other in zip(rest, (b, a), strict=True)
         ]
         met = rest[0].join(rest[1], on="pair")
         short = met.filter(pl.col("initial") | pl.col("initial_right"))
@@ -445,7 +484,9 @@ def _words(
     last = pl.int_range(pl.len()).over("name") == pl.len().over("name") - 1
     last &= pl.lit(texts.str.contains(LAST_ARTICLE)).gather(pl.col("name"))
     article = pl.col("word").is_in(list(ARTICLES)) & (first | last | (pl.col("word") == "the"))
-    table = table.filter(~(article & (pl.len().over("name") > 1)))
+    dropped = article & (pl.len().over("name") > 1)
+    leading = table.filter(first & dropped).select("name", letter=pl.col("word").str.head(1))
+    table = table.filter(~dropped)
     again = pl.int_range(pl.len()).over("name", "word")
     # A word that a name repeats is one more word.
     repeated = pl.when(again > 0).then(pl.format("{}*{}", "word", again))
@@ -475,7 +516,8 @@ def _words(
         names=names,
         words=words,
         plain=whole.sort("name")["word"].fill_null(""),
-        joined=folded(texts, numbers=False).str.replace_all(" ", "", literal=True),
+        spelled=folded(texts, numbers=False),
+        articles=_numbers_of(leading, every, len(plain)),
         signs=texts.str.count_matches(SIGNS).to_numpy().astype(np.int64),
         texts=every,
         rarity=rarity,
@@ -484,6 +526,14 @@ def _words(
         frames=read_frames(words, every, slips),
         tuning=tuning.wording,
     )
+
+
+def _numbers_of(letters: pl.DataFrame, every: pl.Series, size: int) -> Numbers:
+    """The numbers, among all words, of the letters of names; -1 for names without."""
+    known = letters.filter(pl.col("letter").is_in(every.implode()))
+    numbers = np.full(size, -1, dtype=np.int64)
+    numbers[known["name"].to_numpy()] = every.search_sorted(known["letter"]).to_numpy()
+    return numbers
 
 
 def _people(graph: MatchedGraph) -> Mask:
