@@ -7,6 +7,7 @@ import ssl
 import subprocess
 import sys
 import time
+import weakref
 from importlib import import_module
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -110,9 +111,18 @@ def test_data_arrives_as_it_was_sent_and_aligned():
     for (first, number), index, same in (found, received):
         assert number == 7
         assert first.flags.aligned
+        assert first.flags.owndata
         assert_array_equal(first, odd)
         assert_array_equal(index.starts, odd)
         assert_array_equal(same.toarray(), np.eye(3))
+
+
+def test_results_that_were_taken_are_not_held():
+    held = []
+    for _, result in Dask(Client(), most=5).map(np.full, range(1, 60), lambda part: part, 1.0):
+        held.append(weakref.ref(result))
+        del result
+        assert not any(each() is not None for each in held)
 
 
 def test_workers_of_another_version_are_refused():

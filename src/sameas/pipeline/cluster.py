@@ -216,7 +216,8 @@ class Dask:
             group, task = running.popleft()
             results = self._result(task)
             if results is not None:
-                yield from zip(group, results, strict=True)
+                for part in group:  # of results that were taken none is held here
+                    yield part, results.pop(0)
                 let_go_of_pages()  # which results may have been written to
                 continue
             del task
@@ -296,8 +297,9 @@ def _lost() -> tuple[type[BaseException], ...]:
 class _Sent:
     """Data on its way to a worker, or back, where it arrives as it was.
 
-    What Dask delivers may lie anywhere in a buffer; for arrays that are not aligned, Numba would
-    compile every kernel again, and slower ones.
+    What Dask delivers may lie anywhere in the buffer of its message; for arrays that are not
+    aligned, Numba would compile every kernel again, and slower ones. An array that is no copy would
+    keep the whole message in memory.
     """
 
     def __init__(self, value: Any) -> None:
@@ -314,9 +316,9 @@ def _received(value: Any) -> _Sent:
 
 
 def _aligned(value: Any) -> Any:
-    """The same arrays, sparse arrays and tuples, lists or dataclasses of these, aligned."""
+    """The same arrays, sparse arrays and tuples, lists or dataclasses of these, each of its own."""
     if isinstance(value, np.ndarray):
-        return np.require(value, requirements=("A", "W"))
+        return np.require(value, requirements=("A", "W", "O"))
     if hasattr(value, "indptr"):  # a sparse array: SciPy, which is slow to load, is not named here
         parts = _aligned((value.data, value.indices, value.indptr))
         return type(value)(parts, shape=value.shape)
