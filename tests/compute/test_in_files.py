@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from sameas.compute import in_files
-from sameas.compute.in_files import in_one_piece, let_go_of_pages, room_for
+from sameas.compute.in_files import in_one_piece, let_go_of_pages, room_for, rows_at
 from sameas.compute.parallel import THREADS, using
 
 
@@ -70,13 +70,16 @@ def test_an_array_that_is_gone_is_not_kept():
 
 
 @pytest.mark.parametrize("engine", [THREADS, Apart()])
-@pytest.mark.parametrize("at_once", [1, 100, 2**24])
+@pytest.mark.parametrize("at_once", [8192, 2**24])
 def test_a_copy_in_one_piece_is_the_same(engine, at_once, monkeypatch):
     monkeypatch.setattr(in_files, "PAGES_AT_ONCE", at_once)
     with using(engine):
         array = room_for((7, 2, 5), np.int8)
     array[:] = np.arange(70).reshape(7, 2, 5)
     assert in_one_piece(array) is array
+    for positions in ([3, 1, 1, 6], []):
+        some = np.array(positions, dtype=np.int64)
+        assert_array_equal(rows_at(array, some), array[some])
     for view in (array[:, 1], array[::-2], array[:0, 1], array[:, 0].T):
         found = in_one_piece(view)
         assert found.flags.c_contiguous

@@ -111,7 +111,6 @@ def test_data_arrives_as_it_was_sent_and_aligned():
     for (first, number), index, same in (found, received):
         assert number == 7
         assert first.flags.aligned
-        assert first.flags.owndata
         assert_array_equal(first, odd)
         assert_array_equal(index.starts, odd)
         assert_array_equal(same.toarray(), np.eye(3))

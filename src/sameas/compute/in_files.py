@@ -16,6 +16,7 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from sameas.compute.arrays import Numbers
 from sameas.compute.parallel import is_apart, slices
 
 PAGES_AT_ONCE = 2**24
@@ -52,6 +53,15 @@ def let_go_of_pages() -> None:
     if hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
         for mapped in list(_maps):
             mapped.madvise(mmap.MADV_DONTNEED)
+
+
+def rows_at(array: NDArray[Any], positions: Numbers) -> NDArray[Any]:
+    """A copy of these rows, for which few pages of a file are in memory at once."""
+    rows = np.empty((len(positions), *array.shape[1:]), dtype=array.dtype)
+    for part in slices(len(positions), PAGES_AT_ONCE // mmap.PAGESIZE):
+        rows[part] = array[positions[part]]
+        let_go_of_pages()
+    return rows
 
 
 def in_one_piece(array: NDArray[Any]) -> NDArray[Any]:

@@ -297,9 +297,8 @@ def _lost() -> tuple[type[BaseException], ...]:
 class _Sent:
     """Data on its way to a worker, or back, where it arrives as it was.
 
-    What Dask delivers may lie anywhere in the buffer of its message; for arrays that are not
-    aligned, Numba would compile every kernel again, and slower ones. An array that is no copy would
-    keep the whole message in memory.
+    What Dask delivers may lie anywhere in a buffer; for arrays that are not aligned, Numba would
+    compile every kernel again, and slower ones.
     """
 
     def __init__(self, value: Any) -> None:
@@ -316,9 +315,9 @@ def _received(value: Any) -> _Sent:
 
 
 def _aligned(value: Any) -> Any:
-    """The same arrays, sparse arrays and tuples, lists or dataclasses of these, each of its own."""
+    """The same arrays, sparse arrays and tuples, lists or dataclasses of these, aligned."""
     if isinstance(value, np.ndarray):
-        return np.require(value, requirements=("A", "W", "O"))
+        return np.require(value, requirements=("A", "W"))
     if hasattr(value, "indptr"):  # a sparse array: SciPy, which is slow to load, is not named here
         parts = _aligned((value.data, value.indices, value.indptr))
         return type(value)(parts, shape=value.shape)
