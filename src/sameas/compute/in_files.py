@@ -10,6 +10,7 @@ from __future__ import annotations
 import mmap
 import os
 import tempfile
+from dataclasses import fields, is_dataclass
 from typing import Any
 from weakref import WeakSet
 
@@ -53,6 +54,15 @@ def let_go_of_pages() -> None:
     if hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
         for mapped in list(_maps):
             mapped.madvise(mmap.MADV_DONTNEED)
+
+
+def is_in_file(value: Any) -> bool:
+    """Whether an array, or one of those of a dataclass, is in a file."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return any(is_in_file(getattr(value, each.name)) for each in fields(value))
+    while isinstance(value, np.ndarray):
+        value = value.base
+    return isinstance(value, memoryview) and value.obj in _maps
 
 
 def rows_at(array: NDArray[Any], positions: Numbers) -> NDArray[Any]:
