@@ -319,15 +319,15 @@ def test_workers_killed_in_every_stage_change_nothing(
         (pairwise, "PAIRS", 3000),
         (proposals, "LEAST_ROWS", 80),
         (proposals, "LEFT_ROWS", 150),
-        (proposals, "TILE", (9, 60)),
     ):
         monkeypatch.setattr(module, name, value)
-    expected = sameas.align(small, no_audit=True)
+    given = {"no_audit": True, "tuning": TUNING.changed(search={"tile": (9, 60)})}
+    expected = sameas.align(small, **given)
     with engine_at(Where(engine="dask", workers=workers)) as cluster:
         assert isinstance(cluster, Dask)
         engine = Killing(cluster.client, few=1, most=2)
         engine.folder, engine.times = tmp_path, 2
-        same_alignment(sameas.align(small, no_audit=True, engine=engine), expected)
+        same_alignment(sameas.align(small, **given, engine=engine), expected)
     stages = (
         *("_folded", "_counted", "_first_hop", "_next_hop"),
         *("_look", "_meet", "_products", "_votes", "products"),
