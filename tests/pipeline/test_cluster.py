@@ -7,6 +7,7 @@ import ssl
 import subprocess
 import sys
 import time
+import weakref
 from importlib import import_module
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -113,6 +114,14 @@ def test_data_arrives_as_it_was_sent_and_aligned():
         assert_array_equal(first, odd)
         assert_array_equal(index.starts, odd)
         assert_array_equal(same.toarray(), np.eye(3))
+
+
+def test_results_that_were_taken_are_not_held():
+    held = []
+    for _, result in Dask(Client(), most=5).map(np.full, range(1, 60), lambda part: part, 1.0):
+        held.append(weakref.ref(result))
+        del result
+        assert not any(each() is not None for each in held)
 
 
 def test_workers_of_another_version_are_refused():
@@ -310,15 +319,15 @@ def test_workers_killed_in_every_stage_change_nothing(
         (pairwise, "PAIRS", 3000),
         (proposals, "LEAST_ROWS", 80),
         (proposals, "LEFT_ROWS", 150),
-        (proposals, "TILE", (9, 60)),
     ):
         monkeypatch.setattr(module, name, value)
-    expected = sameas.align(small, no_audit=True)
+    given = {"no_audit": True, "tuning": TUNING.changed(search={"tile": (9, 60)})}
+    expected = sameas.align(small, **given)
     with engine_at(Where(engine="dask", workers=workers)) as cluster:
         assert isinstance(cluster, Dask)
         engine = Killing(cluster.client, few=1, most=2)
         engine.folder, engine.times = tmp_path, 2
-        same_alignment(sameas.align(small, no_audit=True, engine=engine), expected)
+        same_alignment(sameas.align(small, **given, engine=engine), expected)
     stages = (
         *("_folded", "_counted", "_first_hop", "_next_hop"),
         *("_look", "_meet", "_products", "_votes", "products"),

@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 
 from sameas.compute import topk
 from sameas.compute.kernels import topk as kernels
+from sameas.compute.parallel import THREADS, using
 from sameas.compute.rows import as_rows
 from sameas.compute.topk import _no_best, top_products
 from sameas.options.tuning import TUNING
@@ -89,6 +90,25 @@ def test_long_rows_are_sketched_without_bias_and_only_those_asked_for():
     assert errors[288] < errors[32] / 2
     assert found.left.values.nbytes == 80 * 2 * 304
     assert found.left_names.values.nbytes == 80 * 304
+
+
+class Apart:
+    """An engine of workers with limited room: sketches are in files."""
+
+    width, room, map = 2, 2**20, THREADS.map
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(0, 2**32), st.integers(1, 12), st.integers(1, 12), st.integers(0, 20))
+def test_few_pairs_have_the_same_values_where_only_their_rows_are_sent(seed, n, m, count):
+    rng = np.random.default_rng(seed)
+    sides = [graph_of(rng, size, 20) for size in (n, m)]
+    left, right = rng.integers(0, n, count), rng.integers(0, m, count).astype(np.int32)
+    expected = sketch_of(sides, 2)
+    with using(Apart()):
+        found = sketch_of(sides, 2)
+        assert_array_equal(found.of(left, right), expected.of(left, right))
+    assert_array_equal(found.left.values, expected.left.values)
 
 
 def with_stored_zeros(dense):

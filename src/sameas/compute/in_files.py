@@ -10,12 +10,14 @@ from __future__ import annotations
 import mmap
 import os
 import tempfile
+from dataclasses import fields, is_dataclass
 from typing import Any
 from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from sameas.compute.arrays import Numbers
 from sameas.compute.parallel import is_apart, slices
 
 PAGES_AT_ONCE = 2**24
@@ -52,6 +54,24 @@ def let_go_of_pages() -> None:
     if hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
         for mapped in list(_maps):
             mapped.madvise(mmap.MADV_DONTNEED)
+
+
+def is_in_file(value: Any) -> bool:
+    """Whether an array, or one of those of a dataclass, is in a file."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return any(is_in_file(getattr(value, each.name)) for each in fields(value))
+    while isinstance(value, np.ndarray):
+        value = value.base
+    return isinstance(value, memoryview) and value.obj in _maps
+
+
+def rows_at(array: NDArray[Any], positions: Numbers) -> NDArray[Any]:
+    """A copy of these rows, for which few pages of a file are in memory at once."""
+    rows = np.empty((len(positions), *array.shape[1:]), dtype=array.dtype)
+    for part in slices(len(positions), PAGES_AT_ONCE // mmap.PAGESIZE):
+        rows[part] = array[positions[part]]
+        let_go_of_pages()
+    return rows
 
 
 def in_one_piece(array: NDArray[Any]) -> NDArray[Any]:

@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 from sameas import __version__
 from sameas.compute.device import device_in_use, using_device
 from sameas.compute.heap import keep_large_arrays_apart
-from sameas.compute.in_files import in_one_piece, let_go_of_pages
+from sameas.compute.in_files import in_one_piece, is_in_file, let_go_of_pages
 from sameas.compute.parallel import THREADS, Engine, cores, slices, using
 from sameas.errors import ClusterError, OptionError, first_line
 from sameas.formats.files import limited
@@ -185,9 +185,9 @@ class Dask:
     ) -> Iterator[tuple[Part, Result]]:
         """Each part with what the work gives for it, in their order; several parts are a task."""
         parts = list(parts)
-        if len(parts) < self.few:
+        # Pages of a file that few parts look at could be all of them.
+        if len(parts) < self.few and not any(map(is_in_file, shared)):
             yield from THREADS.map(work, parts, take, *shared)
-            let_go_of_pages()
             return
         threads = self._threads()
         size = min(max(len(parts) // (SHARES * threads), 1), self.most)
@@ -216,7 +216,8 @@ class Dask:
             group, task = running.popleft()
             results = self._result(task)
             if results is not None:
-                yield from zip(group, results, strict=True)
+                for part in group:  # of results that were taken none is held here
+                    yield part, results.pop(0)
                 let_go_of_pages()  # which results may have been written to
                 continue
             del task

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sameas.compute.arrays import Matrix, Numbers, Positions, Progress, Sparse
-from sameas.compute.in_files import let_go_of_pages, room_for
+from sameas.compute.in_files import let_go_of_pages, room_for, rows_at
 from sameas.compute.kernels.products import sketch_products
 from sameas.compute.pairwise import Block, values_of_partners
-from sameas.compute.parallel import in_parallel, map_blocks, slices
+from sameas.compute.parallel import in_parallel, is_apart, map_blocks, slices
 from sameas.compute.projection import directions_of, times
 from sameas.compute.rows import Rows, as_rows, in_rows, rows_of, unit
 from sameas.options.tuning import TUNING, Tuning
@@ -77,9 +77,25 @@ class Sketch:
         self, starts: Positions, right: Numbers, progress: Progress | None = None
     ) -> Matrix:
         """The means of left entity i with right[starts[i]:starts[i + 1]], for every i."""
-        values = values_of_partners(_products, self.left, self.right, starts, right, progress)
+        sides, few = (self.left, self.right), len(right) < len(self.right)
+        if few and is_apart():
+            sides, starts, right = self._needed(starts, right)
+        values = values_of_partners(_products, *sides, starts, right, progress)
         values /= np.float32(max(self.depth, 1))
         return values
+
+    def _needed(
+        self, starts: Positions, right: Numbers
+    ) -> tuple[tuple[SketchedRows, SketchedRows], Positions, Numbers]:
+        """The rows of some pairs alone, and the pairs by their places among these."""
+        lines = np.flatnonzero(np.diff(starts))
+        columns, places = np.unique(right, return_inverse=True)
+        left, ours = self.left, np.append(starts[lines], starts[-1])
+        sides = (
+            SketchedRows(rows_at(left.values, lines), left.scales[lines]),
+            SketchedRows(rows_at(self.right.values, columns), self.right.scales[columns]),
+        )
+        return sides, ours, places.astype(right.dtype)
 
     def rows(self, side: int, which: Positions | slice) -> Rows:
         """The rows of all hops side by side; their products are the means over hops."""
