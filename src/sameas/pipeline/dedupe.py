@@ -20,8 +20,6 @@ from sameas.assignment.clustering import (
     less_for_rivals,
 )
 from sameas.assignment.decision import lead_by_chance
-from sameas.assignment.duplicates import probabilities
-from sameas.assignment.patterns import lowered_by_pattern, most_links
 from sameas.assignment.ranking import ranked
 from sameas.candidates.pairs import Candidates
 from sameas.compute.arrays import Positions
@@ -52,6 +50,7 @@ from sameas.pipeline.outcome import as_listed, counted_ranks
 from sameas.pipeline.phases import PhaseProgress, Phases
 from sameas.pipeline.since import Since
 from sameas.pipeline.sources import is_place, is_table
+from sameas.refinement.patterns import less_for_strangers
 from sameas.refinement.refine import Refinement, subtract_threshold
 from sameas.result.alignment import Alignment
 from sameas.result.cluster_changes import cluster_changes, named_since
@@ -154,7 +153,7 @@ def dedupe_graph(
             if refinement.in_twos:
                 pairs = likely = _paired(task, refinement, pairs, together)
             else:
-                likely = _less_by_pattern(task, pairs, together)
+                likely = _less_for_strangers(task, pairs, together)
             clustering = _clustering(task, likely, together)
             clusters = make_clusters(nodes_of(task.pair.left, called), pairs, clustering)
             clusters = _since(clusters, inputs)
@@ -299,27 +298,17 @@ def _paired(
     return replace(pairs, scores=np.where(given, pairs.scores, either))
 
 
-def _less_by_pattern(task: Task, pairs: ScoredPairs, together: Positions) -> ScoredPairs:
-    """The pairs of a table with less where more are alike in the same columns than links can be."""
-    attributes, numbers = None, task.tuning.duplicates
-    if task.pair.left.source.shape == "records":
-        attributes = read_attributes(task.pair, tuning=task.tuning)
-    if attributes is None or len(attributes.pairs) < 2:
+def _less_for_strangers(task: Task, pairs: ScoredPairs, together: Positions) -> ScoredPairs:
+    """The pairs of a table with less for strangers; those that are ``together`` stay."""
+    if task.pair.left.source.shape != "records":
         return pairs
-    keys = pairs.left * pairs.size + pairs.right
-    given = np.isin(keys, together @ [pairs.size, 1])
-    some = np.flatnonzero((pairs.scores > -numbers.heeded) & ~given)
-    levels, _ = attributes.compare(pairs.left[some], pairs.right[some])
-    known, patterns = np.unique(levels, axis=0, return_inverse=True)
-    lowered = before = pairs.scores[some]
-    for _ in range(numbers.pattern_rounds):
-        likely = probabilities(lowered)
-        shares = attributes.linked_shares(levels, likely)
-        fitting = np.prod(shares[np.arange(known.shape[1]), known], axis=1)
-        most = most_links(numbers.dependence * likely.sum() * fitting)
-        lowered = lowered_by_pattern(before, patterns.ravel(), most)
+    attributes = read_attributes(task.pair, tuning=task.tuning)
+    given = np.isin(pairs.left * pairs.size + pairs.right, together @ [pairs.size, 1])
+    ends = pairs.left[~given], pairs.right[~given]
     scores = pairs.scores.copy()
-    scores[some] = lowered
+    scores[~given] = less_for_strangers(
+        attributes, *ends, pairs.scores[~given], tuning=task.tuning.duplicates
+    )
     return replace(pairs, scores=scores)
 
 

@@ -36,6 +36,7 @@ from sameas.refinement.anchors import (
 )
 from sameas.refinement.evidence import Anchors, Relations, gather_evidence, match_relations
 from sameas.refinement.learned_weights import learn_weights
+from sameas.refinement.patterns import without_strangers
 from sameas.similarity.cache import Terms
 from sameas.similarity.model import PROFIT, Model
 from sameas.similarity.weights import evidence_terms
@@ -207,6 +208,7 @@ def _refine_duplicates(
     and weights stay as they are.
     """
     kinds, tuning = model.constraints.kinds[0], model.tuning
+    columns = model.columns
     nobody = np.zeros(0, dtype=np.int64)
     anchors, changes = Anchors(nobody, nobody, np.zeros(0)), list[int]()
     for turn in range(max(rounds, 1)):
@@ -217,6 +219,7 @@ def _refine_duplicates(
         pairs = _with_evidence(held.pop(), anchors, relations, model)
         thresholds = duplicate_thresholds(pairs.candidates, kinds, tuning=tuning.duplicates)
         surplus = subtract_threshold(pairs.candidates, thresholds, kinds)
+        surplus = without_strangers(surplus, columns, tuning=tuning.duplicates)
         new = anchors_of_duplicates(surplus, tuning=tuning)
         before, now = (each.left * len(kinds) + each.right for each in (anchors, new))
         changes.append(len(np.setxor1d(before, now)))
@@ -235,6 +238,7 @@ def _refine_duplicates(
         pairs = _with_evidence(held.pop(), anchors, relations, model)
         thresholds = duplicate_thresholds(pairs.candidates, kinds, tuning=tuning.duplicates)
         surplus = subtract_threshold(pairs.candidates, thresholds, kinds)
+        surplus = without_strangers(surplus, columns, tuning=tuning.duplicates)
     wording = None if model.traits is None else model.traits.wording
     worth = None if wording is None else wording.worth
     return Refinement(pairs, anchors, relations, tuple(changes), thresholds, model.weights, worth)

@@ -14,6 +14,7 @@ from sameas.compute.parallel import in_parallel, slices
 from sameas.graph.matched import MatchedPair
 from sameas.graph.task import Constraints, Task
 from sameas.options.tuning import TUNING, Tuning, Weights
+from sameas.similarity.attributes import Attributes
 from sameas.similarity.edges import Edges, edges_of
 from sameas.similarity.features import TextRows
 from sameas.similarity.hops import HopMean
@@ -66,6 +67,12 @@ class Model:
     def in_twos(self) -> bool:
         """Whether duplicates of one graph come in twos, and are found as between two graphs."""
         return self.traits is not None and self.traits.in_twos
+
+    @property
+    def columns(self) -> Attributes | None:
+        """The columns of one table, which names are among; None of two graphs, or of a graph."""
+        attributes = None if self.traits is None else self.traits.attributes
+        return attributes if attributes is not None and attributes.names else None
 
     @property
     def names(self) -> dict[str, Similarity]:
