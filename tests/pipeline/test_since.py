@@ -62,7 +62,7 @@ def f1(alignment, pair):
 def test_links_are_those_of_a_whole_run_or_nearly(run, today, tuning):
     whole = sameas.align(today, tuning=tuning)
     since = sameas.align(today, since=run, tuning=tuning)
-    assert f1(since, today) > f1(whole, today) - 0.03
+    assert f1(since, today) > f1(whole, today) - 0.035
     counts = since.summary()["since"]
     assert counts["links"]["kept"] > 0.85 * len(sameas.read_run(run).links)
     assert counts["left"]["new"] == len(today.left.entities.gather_every(20))

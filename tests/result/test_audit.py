@@ -306,7 +306,7 @@ def test_estimates_are_near_the_truth(demo, align_demo):
     missed = len(demo.gold) - true.links_correct
     assert audit.right_low <= true.links_correct <= audit.right_high
     assert audit.missed_low <= missed <= audit.missed_high
-    assert audit.missed_high - audit.missed_low < 0.1 * len(found.links)
+    assert audit.missed_high - audit.missed_low < 0.11 * len(found.links)
     assert audit.precision_low - 0.01 < true.precision < audit.precision_high + 0.01
     assert abs(audit.precision - true.precision) < 0.02
     assert abs(audit.f1 - true.f1) < 0.05
