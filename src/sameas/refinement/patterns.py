@@ -22,9 +22,9 @@ def less_for_strangers(
 ) -> Vector:
     """The scores of pairs, each given once, with less where too many are alike in the same columns.
 
-    How often links are alike in each column is told by the surest pairs, since strangers may be
-    more than links; how many links there can be of a pattern, if columns are independent, with some
-    room.
+    How often links are alike in each column is told by the surest pairs, and at first by none,
+    since strangers may be more than links. How many links there can be of a pattern follows from
+    that, as if columns were independent, with some room.
     """
     if attributes is None or len(attributes.pairs) < 2:
         return scores
@@ -32,13 +32,14 @@ def less_for_strangers(
     levels, _ = attributes.compare(left[some], right[some])
     known, patterns = np.unique(levels, axis=0, return_inverse=True)
     lowered = before = scores[some]
+    sure = np.zeros(len(some))  # at first, links are as they are expected to be
     for _ in range(tuning.pattern_rounds):
         likely = probabilities(lowered)
-        sure = np.where(lowered > tuning.heeded, likely, 0.0)
-        shares = attributes.linked_shares(levels, sure if sure.any() else likely)
+        shares = attributes.linked_shares(levels, sure)
         fitting = np.prod(shares[np.arange(known.shape[1]), known], axis=1)
         most = most_links(tuning.dependence * likely.sum() * fitting)
         lowered = lowered_by_pattern(before, patterns.ravel(), most)
+        sure = np.where(lowered > tuning.heeded, probabilities(lowered), 0.0)
     less: Vector = scores.copy()
     less[some] = lowered
     return less
