@@ -27,6 +27,8 @@ from sameas.text.languages.support import LanguageSupport
 
 AT_ONCE = 300
 """Entities that are compared with all others at once: their rows are made dense."""
+FEWEST = 0.3
+"""The share of a whole sample that the smallest graphs have."""
 PART = 2_000_000
 """Pairs that are gone through at once."""
 
@@ -255,8 +257,13 @@ def _largest_values(found: Candidates) -> tuple[Matrix, Matrix]:
 
 
 def _samples(best: Matrix, tuning: SearchTuning) -> list[tuple[Positions, float]]:
-    """Some entities of low, of middling and of high best value, and for how many each stands."""
-    order, sizes = np.argsort(best, kind="stable"), tuning.recall_sample
+    """Some entities of low, of middling and of high best value, and for how many each stands.
+
+    Graphs that are not large get by with fewer: their runs are short.
+    """
+    share = np.clip(len(best) / tuning.compare_all_up_to, FEWEST, 1.0)
+    order = np.argsort(best, kind="stable")
+    sizes = [round(size * share) for size in tuning.recall_sample]
     low = min(max(len(best) // len(sizes), sizes[0]), len(best))
     middling = low + (len(best) - low) // 2
     samples = []
