@@ -186,3 +186,9 @@ def test_products_of_a_family_are_told_apart_by_their_codes():
     assert len(found & true) >= 15
     assert len(found - true) <= 2
     assert all(len(members) == 2 for members in found)
+
+
+def test_languages_and_scripts_of_one_name_are_no_duplicates():
+    """The demo's graphs have none: what is said of the one is never said of the other."""
+    for graph in sameas.read_pair(sameas.DEMO).graphs:
+        assert len(sameas.dedupe(graph.source).clusters) <= 3

@@ -261,7 +261,7 @@ def _samples(best: Matrix, tuning: SearchTuning) -> list[tuple[Positions, float]
 
     Graphs that are not large get by with fewer: their runs are short.
     """
-    share = np.clip(len(best) / tuning.compare_all_up_to, FEWEST, 1.0)
+    share = np.clip(len(best) / max(tuning.compare_all_up_to, 1), FEWEST, 1.0)
     order = np.argsort(best, kind="stable")
     sizes = [round(size * share) for size in tuning.recall_sample]
     low = min(max(len(best) // len(sizes), sizes[0]), len(best))

@@ -47,6 +47,20 @@ class Roles:
         shares = csr_array(diags_array(weights) @ self.held)
         return shares, csr_array(shares @ matrix), apart
 
+    @cached_property
+    def _known(self) -> Vector:
+        """How much the roles of each entity say of those that it lacks.
+
+        Of an entity with few roles it says little which others were never met with them, unless
+        entities with these roles usually have no more.
+        """
+        counts = np.diff(self.held.indptr).astype(np.float64)
+        holders = np.maximum(np.asarray(self.held.sum(axis=0)).ravel(), 1.0)
+        usual = self._fit[0] @ (self.held.T @ counts / holders)
+        share = counts / (counts + 1.0)
+        known: Vector = np.minimum(share * (usual + 1.0) / np.maximum(usual, 1.0), 1.0)
+        return known
+
     def learn(self, left: Positions, right: Positions, trust: Vector) -> Terms:
         """The log-odds of pairs by their roles, which do not depend on anchors."""
         if self._patterns is None:
@@ -72,15 +86,15 @@ class Roles:
     def _worth(self, left: Numbers, right: Numbers) -> Vector:
         """The log-odds of pairs."""
         shares, reach, apart = self._fit
-        counts = np.diff(self.held.indptr)
+        counts, known = np.diff(self.held.indptr), self._known
         total = np.zeros(len(left))
         for part in slices(len(left), AT_ONCE):
             ends = left[part], right[part]
             fit = np.asarray(reach[ends[0]].multiply(shares[ends[1]]).sum(axis=1)).ravel()
             few = np.minimum(counts[ends[0]], counts[ends[1]])
-            # Of an entity with one role it says little which others were never met with that.
-            known = np.where(fit + apart < 0, few / (few + 1.0), few > 0)
-            total[part] = known * (fit + apart)
+            sure = np.minimum(known[ends[0]], known[ends[1]])
+            sure = np.where(fit + apart < 0, sure, few > 0)
+            total[part] = sure * (fit + apart)
         worth = np.clip(self.tuning.weight * total, -self.tuning.against, self.tuning.in_favour)
         return np.asarray(worth)
 
