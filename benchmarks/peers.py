@@ -40,8 +40,8 @@ RULES: list[tuple[set[str], Rules, Rules]] = [
 ]
 """By the columns that a table has: its blocking rules, then those of the training."""
 MOST_PAIRS = 1e8
-"""Pairs that a blocking rule may give. splink's documentation advises rules of fewer pairs where a
-machine cannot compare them: a million people give 1.8 billion by first name and city."""
+"""Pairs that a blocking rule may give; rules of more are left out. Our choice: a million people
+give 1.8 billion by first name and city, more than two cores can compare."""
 FAST = {
     "name_similarity": 0.43,
     "semantic_similarity": 0.0,
