@@ -41,14 +41,16 @@ def _resident_bytes() -> int:
         return sys.maxsize
 
 
-def keep_large_arrays_apart() -> None:
+def keep_large_arrays_apart(least: int = LARGE) -> None:
     """From now on, large arrays have pages of their own, which go back as soon as they are freed.
+
+    ``least`` is how many bytes a large one has.
 
     glibc raises the limit by itself, to 32 MiB, once a large array was freed. What many threads
     then allocate in between keeps freed arrays from going back: the client of a cluster took
     nearly twice what was alive in it (measured). New pages cost some processor time.
     """
-    _glibc("mallopt")(_MMAP_THRESHOLD, LARGE)
+    _glibc("mallopt")(_MMAP_THRESHOLD, least)
 
 
 @lru_cache
