@@ -91,7 +91,9 @@ def judged(clusters: Clusters, gold: dict[str, str] | None) -> dict[str, Any]:
     found = pairs_within(map(len, clusters))
     if gold is None:
         return {"pairs": found}
-    correct = sum(pairs_within(Counter(gold.get(one, one) for one in each).values()) for each in clusters)
+    correct = sum(
+        pairs_within(Counter(gold.get(one, one) for one in each).values()) for each in clusters
+    )
     every = pairs_within(Counter(gold.values()).values())
     precision, recall = correct / max(found, 1), correct / max(every, 1)
     f1 = 2 * precision * recall / max(precision + recall, 1e-9)
