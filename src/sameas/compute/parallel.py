@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -100,6 +100,13 @@ def in_turn(work: Callable[[Part], Result], parts: Iterable[Part]) -> Iterator[R
                 yield ahead.popleft().result()
         while ahead:
             yield ahead.popleft().result()
+
+
+@contextmanager
+def meanwhile(work: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
+    """Begin the work in another thread; yields what waits for its result."""
+    with ThreadPoolExecutor(1) as pool:
+        yield pool.submit(copy_context().run, work).result
 
 
 _limit = Lock()
