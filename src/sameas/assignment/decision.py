@@ -26,6 +26,7 @@ from sameas.assignment.ranking import best_few
 from sameas.candidates.pairs import Candidates, lines_of_columns, lines_of_rows
 from sameas.compute.arrays import Mask, Matrix, Positions, Vector
 from sameas.compute.odds import probability_at
+from sameas.compute.parallel import in_parallel
 from sameas.options.tuning import TUNING, DecisionTuning, Tuning
 
 TOP = 3
@@ -111,7 +112,8 @@ def strengths_of(
     partner is sure claims little), plus a part of its lead over the best other candidate.
     Entities of a side that is not ``single`` have no rivals and no runner-ups.
     """
-    sides = [_Side(surplus, number, alone[1 - number]) for number in (0, 1) if single[number]]
+    one_partner = [side for side in (0, 1) if single[side]]
+    sides = in_parallel(lambda side: _Side(surplus, side, alone[1 - side]), one_partner)
     none = np.full(len(links), -1)
     runners, of = [np.zeros(0)], [np.zeros(0, dtype=np.int64)]
     for side in sides:

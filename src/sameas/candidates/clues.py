@@ -17,7 +17,7 @@ from scipy.sparse import csr_array, diags_array, hstack
 from sameas.compute.arrays import Positions, Progress, Sparse, Vector
 from sameas.compute.heap import release_freed_memory
 from sameas.compute.lines import Lines, lines_of, union_of
-from sameas.compute.parallel import even_slices
+from sameas.compute.parallel import even_slices, in_parallel, in_parallel_if, is_apart, meanwhile
 from sameas.compute.rows import Rows, as_rows, rows_of, starts_in, starts_of_kept, unit
 from sameas.compute.topk import among_best, pair_numbers, top_products
 from sameas.graph.matched import MatchedPair
@@ -93,7 +93,7 @@ def propose_by_clues(
         texts = best_of_both(texts, few)
     progress(0.6)
     belief = texts
-    outward, inward = (_weighed(side) for side in clues.neighbours)
+    outward, inward = in_parallel_if(followed is None, _weighed, clues.neighbours)
     del clues  # the parts of names take more than all that follows
     for turn in range(tuning.clue_rounds):
         release_freed_memory()
@@ -142,12 +142,13 @@ def _of_entities(
     return best_of_both(every, k)
 
 
-def rare_parts(kinds: Iterable[Both], most: int) -> Both:
+def rare_parts(kinds: Iterable[Both], most: int, *, few: bool = True) -> Both:
     """Rows of the parts that are rare enough, weighted by how rare, at unit length.
 
-    ``kinds`` are the parts of each kind that left and right texts have.
+    ``kinds`` are the parts of each kind that left and right texts have. Unless there are ``few``
+    texts, one is treated after the other.
     """
-    shared = [_in_both(*kind) for kind in kinds]
+    shared = in_parallel_if(few, lambda kind: _in_both(*kind), kinds)
     counts = [
         np.concatenate(
             [np.bincount(kind[side].indices, minlength=kind[side].shape[1]) for kind in shared]
@@ -164,12 +165,13 @@ def rare_parts(kinds: Iterable[Both], most: int) -> Both:
     weights = (np.log(max(size, 2) / np.maximum(total, 1)) * rare).astype(np.float32)
     ends = np.cumsum([kind[0].shape[1] for kind in shared])
     by_kind = np.split(weights, ends[:-1])
-    rows = [
-        _to_length(
+
+    def rows_of_side(side: int) -> Sparse:
+        return _to_length(
             [_weighted(kind[side], each) for kind, each in zip(shared, by_kind, strict=True)]
         )
-        for side in range(1 if _same(shared) else 2)
-    ]
+
+    rows = in_parallel_if(few, rows_of_side, range(1 if _same(shared) else 2))
     return rows[0], rows[-1]
 
 
@@ -310,15 +312,29 @@ def make_clues(
     refined = options.rounds > 0 and not pair.is_one_graph
     kinds, meetings = _kinds_of_parts(tuning, many=many and refined)
     size = len(texts[0])
-    # One kind after the other: each takes several times as much while it is made.
     by_side = _twice if one_graph else partial(_by_side, size=size)
-    parts = rare_parts((by_side(kind(spelled)) for kind in kinds), meetings)
-    values = value_words(pair, sides) if options.rounds else None
-    rare = None if values is None else rare_parts([values], tuning.meetings)
-    matrices = adjacency_matrices(pair.left, pair.right, options.adjacency)
+    few = not many and not is_apart()
+
+    def of_kind(kind: Callable[[pl.Series], Rows]) -> Both:
+        return by_side(kind(spelled))
+
+    def rare_in_values() -> Both | None:
+        values = value_words(pair, sides) if options.rounds else None
+        return None if values is None else rare_parts([values], tuning.meetings, few=few)
+
+    neighbours = partial(adjacency_matrices, pair.left, pair.right, options.adjacency)
+    with (
+        meanwhile(rare_in_values, at_once=few) as rare_values,
+        meanwhile(neighbours, at_once=few) as matrices,
+    ):
+        # Of many names, one kind after the other: each takes several times as much while it is
+        # made.
+        made = in_parallel(of_kind, kinds) if few else map(of_kind, kinds)
+        parts = rare_parts(made, meetings, few=few)
+        rare, adjacent = rare_values(), matrices()
     left, right = (
         matrix if len(positions) == matrix.shape[0] else matrix[positions][:, positions]
-        for matrix, positions in zip(matrices, sides, strict=True)
+        for matrix, positions in zip(adjacent, sides, strict=True)
     )
     return Clues(parts, (owners[0], owners[-1]), rare, (left, right))
 

@@ -75,6 +75,13 @@ def gathered(
     return tuple(every)
 
 
+def in_parallel_if(
+    few: bool, work: Callable[[Part], Result], parts: Iterable[Part]
+) -> list[Result]:
+    """What the work gives for each part; one after the other unless they take ``few`` memory."""
+    return in_parallel(work, parts) if few else [work(part) for part in parts]
+
+
 @contextmanager
 def lasting_threads() -> Iterator[Callable[[Callable[[Part], Any], Iterable[Part]], None]]:
     """What does work on each part, by threads that last as long as the context.
@@ -103,8 +110,16 @@ def in_turn(work: Callable[[Part], Result], parts: Iterable[Part]) -> Iterator[R
 
 
 @contextmanager
-def meanwhile(work: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
-    """Begin the work in another thread; yields what waits for its result."""
+def meanwhile(
+    work: Callable[[], Result], *, at_once: bool = True
+) -> Iterator[Callable[[], Result]]:
+    """Begin the work in another thread; yields what waits for its result.
+
+    If not ``at_once``, it is done when its result is asked for: both at once take more memory.
+    """
+    if not at_once:
+        yield work
+        return
     with ThreadPoolExecutor(1) as pool:
         yield pool.submit(copy_context().run, work).result
 

@@ -56,6 +56,7 @@ def prepare(
     names = compared_names(task.pair, task.options, task.inputs, tuning=task.tuning.search)
     make_features = partial(_features, task, names, support)
     make_text = partial(_text, task, sides, searched=not (clues or since))
+    proposed: Proposals | None = None
     if clues and max(map(len, sides)) <= AHEAD_UP_TO and not is_apart():
         with meanwhile(lambda: make_text(make_features())) as rows:
             proposed = _propose(task, sides, names, phases)

@@ -9,6 +9,7 @@ and new candidates, and so on until the links settle. Everything is sparse.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from sameas.assignment.thresholds import learn_thresholds
 from sameas.candidates.pairs import Candidates, line_sums, lines_of_columns, lines_of_rows
 from sameas.compute.arrays import Matrix, Positions, Progress, Vector
 from sameas.compute.heap import release_freed_memory
-from sameas.compute.parallel import gathered, in_parallel, slices
+from sameas.compute.parallel import gathered, in_parallel, meanwhile, slices
 from sameas.compute.topk import pair_numbers
 from sameas.options.tuning import Weights
 from sameas.refinement.anchors import (
@@ -43,6 +44,8 @@ from sameas.similarity.weights import evidence_terms
 
 PART = 1_000_000
 """Pairs that are compared with the best of their entities at once."""
+AT_ONCE_UP_TO = 4_000_000
+"""Pairs of which two things may be computed at once: of more, that takes too much memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,19 +152,21 @@ def refine(
     most = numbers.most_rounds if rounds > 1 else 1
     for turn in range(most):
         release_freed_memory()
-        relations = match_relations(*model.edges, anchors, tuning=tuning)
         held = [pairs.compared()]
         del pairs
-        pairs = _with_evidence(held.pop(), anchors, relations, model)
-        learned = learn_thresholds(
-            pairs.unraised(model),
-            (anchors.left, anchors.right, anchors.trust),
-            known.kinds,
-            tuning=tuning.open,
+        pairs, relations = _learned_from(held.pop(), anchors, model)
+        within_reach = partial(
+            _within_reach, pairs.candidates, numbers.spread, tuning.search.partners
         )
-        thresholds = thresholds if learned is None else learned
-        reach = _within_reach(pairs.candidates, numbers.spread, tuning.search.partners)
-        pairs, lowered = pairs.select(reach), thresholds
+        with meanwhile(within_reach, at_once=_few(pairs)) as reach:
+            learned = learn_thresholds(
+                pairs.unraised(model),
+                (anchors.left, anchors.right, anchors.trust),
+                known.kinds,
+                tuning=tuning.open,
+            )
+            thresholds = thresholds if learned is None else learned
+            pairs, lowered = pairs.select(reach()), thresholds
         if thresholds is not None:
             lowered, plan = lowered_thresholds(
                 pairs.unraised(model), thresholds, known.kinds[0], start=plan, tuning=tuning
@@ -187,7 +192,7 @@ def refine(
         if learning and not known.one_graph:
             model = replace(model, weights=_learned_weights(pairs, new, model, defaults))
         anchors = new
-        del surplus, reach  # the next round needs room for pairs twice
+        del surplus, reach, within_reach  # the next round needs room for pairs twice
     return Refinement(
         pairs,
         anchors,
@@ -213,10 +218,9 @@ def _refine_duplicates(
     anchors, changes = Anchors(nobody, nobody, np.zeros(0)), list[int]()
     for turn in range(max(rounds, 1)):
         release_freed_memory()
-        relations = match_relations(*model.edges, anchors, tuning=tuning)
         held = [pairs.compared()]
         del pairs
-        pairs = _with_evidence(held.pop(), anchors, relations, model)
+        pairs, relations = _learned_from(held.pop(), anchors, model)
         thresholds = duplicate_thresholds(pairs.candidates, kinds, tuning=tuning.duplicates)
         surplus = subtract_threshold(pairs.candidates, thresholds, kinds)
         surplus = without_strangers(surplus, columns, tuning=tuning.duplicates)
@@ -235,7 +239,10 @@ def _refine_duplicates(
             break
         held = [grown.compared()]
         del pairs, grown
-        pairs = _with_evidence(held.pop(), anchors, relations, model)
+        learned = model.learn_traits(anchors.left, anchors.right, anchors.trust)
+        pairs = held.pop()
+        pairs = replace(pairs, learned=_of_traits(learned, pairs.candidates, model))
+        pairs = _with_evidence(pairs, anchors, relations, learned, model)
         thresholds = duplicate_thresholds(pairs.candidates, kinds, tuning=tuning.duplicates)
         surplus = subtract_threshold(pairs.candidates, thresholds, kinds)
         surplus = without_strangers(surplus, columns, tuning=tuning.duplicates)
@@ -361,8 +368,28 @@ def _first_pairs(candidates: Candidates, model: Model) -> Pairs:
     return pairs.scored(pairs.text[0], model)
 
 
-def _with_evidence(pairs: Pairs, anchors: Anchors, relations: Relations, model: Model) -> Pairs:
-    """The pairs, and those that only shared neighbours propose, scored by all evidence."""
+def _few(pairs: Pairs) -> bool:
+    """Whether two things may be computed of the pairs at once."""
+    return len(pairs.candidates) <= AT_ONCE_UP_TO
+
+
+def _learned_from(pairs: Pairs, anchors: Anchors, model: Model) -> tuple[Pairs, Relations]:
+    """The pairs, and more of them, scored by what anchors tell; and the relations that match."""
+    match = partial(match_relations, *model.edges, anchors, tuning=model.tuning)
+    with meanwhile(match, at_once=_few(pairs)) as matched:
+        learned = model.learn_traits(anchors.left, anchors.right, anchors.trust)
+        pairs = replace(pairs, learned=_of_traits(learned, pairs.candidates, model))
+        relations = matched()
+    return _with_evidence(pairs, anchors, relations, learned, model), relations
+
+
+def _with_evidence(
+    pairs: Pairs, anchors: Anchors, relations: Relations, learned: Terms, model: Model
+) -> Pairs:
+    """The pairs, and those that only shared neighbours propose, scored by all evidence.
+
+    Of the pairs it is known what they are worth by what was ``learned``.
+    """
     weights, tuning = model.weights, model.tuning
     old, new, evidence = gather_evidence(
         *model.edges,
@@ -372,9 +399,7 @@ def _with_evidence(pairs: Pairs, anchors: Anchors, relations: Relations, model: 
         enter=weights.unit,
         tuning=tuning.evidence,
     )
-    learned = model.learn_traits(anchors.left, anchors.right, anchors.trust)
-    traits = _of_traits(learned, pairs.candidates, model)
-    pairs = _scored(replace(pairs, evidence=old, learned=traits), model)
+    pairs = _scored(replace(pairs, evidence=old), model)
     new, evidence = _chosen(model.compares(*new), new, evidence)
     if not new.size:
         return pairs
@@ -390,7 +415,7 @@ def _with_evidence(pairs: Pairs, anchors: Anchors, relations: Relations, model: 
     new, evidence, alike = _chosen(hopeful, new, evidence, alike)
     text = np.concatenate([model.profit.of(*new)[None], alike])
     every = _merged(pairs, new, text, evidence, learned(*new))
-    del pairs, new, evidence, text, alike, traits, old  # scores take as much again
+    del pairs, new, evidence, text, alike, old  # scores take as much again
     return _scored(every, model)
 
 

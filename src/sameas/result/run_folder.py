@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from sameas import __version__
 from sameas.compute.arrays import Matrix
 from sameas.compute.atomic import recover, replacing_folder
+from sameas.compute.parallel import in_parallel_if
 from sameas.compute.rows import as_rows
 from sameas.errors import InputError, refusing
 from sameas.formats.files import read_bytes
@@ -52,6 +53,8 @@ TABLE_INPUTS = ("seeds", "reject", "among", "dictionary")
 PARTS = "pairs"
 """The folder with the run folders of each two graphs, where there are three or more."""
 REQUIRED = ("links", "candidates", "unmatched")
+AT_ONCE_UP_TO = 100_000
+"""Entities of a graph up to which both are written at once; larger ones would take memory."""
 
 
 def write_run(alignment: Alignment, path: Path) -> None:
@@ -84,9 +87,9 @@ def write_run(alignment: Alignment, path: Path) -> None:
         if earlier is not None and earlier.decisions is not None:
             add_log(earlier.decisions, folder, alignment.single)
         write_tables(tables, folder)
-        for side, graph in (("left", pair.left), ("right", pair.right)):
-            if side == "left" or not pair.is_one_graph:
-                write_graph(graph, folder / side)
+        sides = ("left",) if pair.is_one_graph else ("left", "right")
+        few = max(len(graph.entities) for graph in pair.graphs) <= AT_ONCE_UP_TO
+        in_parallel_if(few, lambda side: write_graph(getattr(pair, side), folder / side), sides)
         for number, part in enumerate(alignment.parts or (), start=1):
             (folder / PARTS).mkdir(exist_ok=True)
             write_run(part, folder / PARTS / str(number))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sameas.assignment.decision import Chance
 from sameas.compute.arrays import Vector
+from sameas.compute.parallel import meanwhile
 from sameas.graph.matched import MatchedPair
 from sameas.options.tuning import TUNING, AuditTuning
 from sameas.refinement.refine import Refinement
@@ -50,7 +51,11 @@ def audit_links(
     if not free or min(int((each.probability > accept).sum()) for each in free) < tuning.fewest:
         return None
     rng = np.random.default_rng(SEED)
-    decoys_of = draw_decoys(model, refinement, chances, dict(zip(numbers, free, strict=True)), rng)
+    graph = (pair.left, pair.right)[numbers[0]]
+    with meanwhile(partial(groups_of, graph, fewest=tuning.group)) as labels_by:
+        fits = dict(zip(numbers, free, strict=True))
+        decoys_of = draw_decoys(model, refinement, chances, fits, rng)
+        groups = labels_by()
     sides = tuple(Side(*both, tuning) for both in zip(free, decoys_of, strict=True))
     probability = free[0].probability[free[0].partner >= 0]
     best = estimate(sides, histogram(probability, tuning=tuning))
@@ -63,7 +68,6 @@ def audit_links(
     most = min(counts[side] for side in numbers)
     observed = Observed(probability, kept, best.curve, wrong, most)
     decoys = {number: len(side.decoys.entity) for number, side in zip(numbers, sides, strict=True)}
-    graph = (pair.left, pair.right)[numbers[0]]
     points = zip(POINTS, best.curve.confidence(np.array(POINTS)).tolist(), strict=True)
     figures: dict[str, Any] = figures_of(observed, (counts[0], counts[1]), tuning=tuning)
     return Audit(
@@ -80,7 +84,7 @@ def audit_links(
         curve=tuple(Point(*point) for point in points),
         groups=tuple(
             group
-            for by, labels in groups_of(graph, fewest=tuning.group).items()
+            for by, labels in groups.items()
             for group in _groups(by, labels, sides, best, level)
         ),
     )
