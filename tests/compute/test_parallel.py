@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from contextvars import ContextVar
 
 import numpy as np
 import pytest
@@ -16,7 +17,9 @@ from sameas.compute.parallel import (
     even_slices,
     gathered,
     in_parallel,
+    in_parallel_if,
     in_turn,
+    meanwhile,
     one_blas_thread,
     share_of,
     slices,
@@ -48,6 +51,43 @@ def test_what_goes_wrong_in_a_part_is_raised(run, wrong):
 
     with pytest.raises(wrong, match="part 3"):
         list(run(work, range(10)))
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_what_is_not_few_is_done_one_after_the_other(few):
+    threads = set()
+
+    def work(part):
+        threads.add(threading.current_thread())
+        return late_first(part)
+
+    assert in_parallel_if(few, work, range(4)) == [0, 1, 4, 9]
+    assert (threading.main_thread() in threads) != few
+
+
+def test_meanwhile_work_is_under_way_before_its_result_is_asked_for():
+    begun, value = threading.Event(), ContextVar("value", default="of another context")
+    value.set("of this context")
+
+    def work():
+        begun.set()
+        return value.get()
+
+    with meanwhile(work) as result:
+        assert begun.wait(timeout=60)
+        assert result() == "of this context"
+
+
+def test_meanwhile_work_waits_where_both_at_once_would_take_too_much():
+    begun = threading.Event()
+    with meanwhile(lambda: begun.set() or 7, at_once=False) as result:
+        assert not begun.is_set()
+        assert result() == 7
+
+
+def test_what_goes_wrong_meanwhile_is_raised_where_the_result_is_asked_for():
+    with meanwhile(lambda: 1 // 0) as result, pytest.raises(ZeroDivisionError):
+        result()
 
 
 def test_in_turn_makes_only_a_few_results_ahead():
