@@ -87,6 +87,26 @@ def test_a_cluster_is_explained(folder):
     assert {one["entity"] for one in parts["cluster"]["members"]} == {"1", "2", "3"}
 
 
+def test_a_pair_of_one_graph_is_explained_both_ways_round(folder):
+    alignment = sameas.read_run(folder / "run")
+    for row in alignment.links.iter_rows(named=True):
+        ends = row["left"], row["right"]
+        forth, back = (alignment.explain(*way) for way in (ends, ends[::-1]))
+        assert forth.partner is not None
+        assert back.partner is not None
+        assert not {"entity-not-among", "other-not-among"} & {*forth.notes, *back.notes}
+        assert forth.other.score == pytest.approx(back.other.score, abs=1e-4)
+        text = run("explain", folder / "run", *ends[::-1]).output
+        assert text.startswith("Both are in cluster c")
+
+
+def test_two_entities_of_no_cluster_were_among_those_compared(folder):
+    alone = sameas.read_run(folder / "run").unmatched["entity"].to_list()[:2]
+    text = run("explain", folder / "run", *alone).output
+    assert "not among" not in text
+    assert "Both are in" not in text
+
+
 def test_the_parts_of_a_score_add_up(folder):
     alignment = sameas.read_run(folder / "run")
     for row in alignment.links.iter_rows(named=True):

@@ -63,8 +63,10 @@ def explain(
         check_place(drawing, drawing.suffix, (".svg", ".html"), remedy="for a drawing")
         refuse_inputs(drawing, [run])
     alignment = sameas.read_run(run)
-    cluster = None if other is not None else cluster_of(alignment, entity)
-    if cluster is not None:  # what the weakest of its links is made of
+    cluster = cluster_of(alignment, entity)
+    if cluster is not None and other is not None:
+        cluster = _if_together(cluster, other, alignment)
+    elif cluster is not None:  # what the weakest of its links is made of
         _show_cluster(alignment, cluster)
         entity, other = cluster["weakest_left"], cluster["weakest_right"]
     explanation = alignment.explain(entity, other, side=side)
@@ -106,6 +108,17 @@ def cluster_of(alignment: Alignment, entity: str) -> dict[str, Any] | None:
     members = members.filter(inside).select("confidence", "canonical", entity="id")
     members = members.select("entity", "confidence", "canonical")
     return {**row, "members": members.to_dicts(), "links": links.to_dicts()}
+
+
+def _if_together(
+    cluster: dict[str, Any], other: str, alignment: Alignment
+) -> dict[str, Any] | None:
+    """The cluster, if another entity is in it too, which is said."""
+    beside = cluster_of(alignment, other)
+    if beside is None or beside["cluster"] != cluster["cluster"]:
+        return None
+    say(f"Both are in cluster {cluster['cluster']}, with confidence {cluster['confidence']:.3f}.\n")
+    return cluster
 
 
 def _show_cluster(alignment: Alignment, cluster: dict[str, Any]) -> None:

@@ -252,7 +252,7 @@ class Alignment:
     @cached_property
     def _decomposition(self) -> Decomposition:
         """The model of the run, with which explanations take scores apart."""
-        from sameas.result.explanation.tables import RunTables
+        from sameas.result.explanation.tables import RunTables, both_ways
         from sameas.result.explanation.terms import Decomposition
 
         figures = self.diagnostics
@@ -273,7 +273,7 @@ class Alignment:
             thresholds={"": figures.threshold or 0.0, **(figures.thresholds or {})},
             chances=figures.chances or {},
         )
-        return Decomposition(tables)
+        return Decomposition(both_ways(tables) if self.pair.is_one_graph else tables)
 
     def count_unmatched(self, side: Side) -> int:
         """How many candidates of a side have no link."""

@@ -160,8 +160,13 @@ class Question:
     # --- what would have to change ---
 
     def _exchange(self) -> result.Exchange | None:
-        """What it would take to give the entity the partner that it did not get, if any."""
+        """What it would take to give the entity the partner that it did not get, if any.
+
+        Within one graph, an entity may have any number of partners.
+        """
         near, entity, wanted, tables = self.near, self.entity, self.wanted, self.tables
+        if tables.pair.is_one_graph:
+            return None
         holder = tables.partners[1 - near].get(wanted, -1)
         if wanted < 0 or max(holder, self.partner) < 0:
             return None

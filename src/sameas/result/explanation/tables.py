@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -153,3 +153,23 @@ class RunTables:
                     Relation(graph.relations[relation], inverse),
                 )
         return relations
+
+
+def both_ways(tables: RunTables) -> RunTables:
+    """The tables of a run within one graph, where a pair has no left and no right side.
+
+    Each pair is there both ways round, and each unmatched entity on both sides.
+    """
+
+    def turned(table: pl.DataFrame) -> pl.DataFrame:
+        other = table.rename({"left": "right", "right": "left"}).select(table.columns)
+        pairs = pl.concat([table, other])
+        return pairs.unique(["left", "right"], keep="first", maintain_order=True)
+
+    others = tables.unmatched.filter(side=SIDES[0]).with_columns(side=pl.lit(SIDES[1]))
+    return replace(
+        tables,
+        links=turned(tables.links),
+        candidates=turned(tables.candidates),
+        unmatched=pl.concat([tables.unmatched.filter(side=SIDES[0]), others]),
+    )
