@@ -28,6 +28,6 @@ def test_pairs_are_counted_as_if_they_were_listed(rows):
 
 def test_clusters_that_overlap_are_counted_as_one():
     overlapping = [["a", "b"], ["c", "d"], ["b", "c"], ["e", "f"]]
-    scores = judged(overlapping, {one: "x" for one in "abcdef"})
+    scores = judged(overlapping, dict.fromkeys("abcdef", "x"))
     assert scores["pairs"] == 6 + 1
     assert scores["recall"] == pytest.approx(7 / 15)
