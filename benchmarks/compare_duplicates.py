@@ -14,7 +14,7 @@ import json
 import subprocess
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -44,16 +44,28 @@ def as_one_table(folder: Path, out: Path) -> tuple[Path, dict[str, str]]:
         writer = csv.DictWriter(file, dict.fromkeys(key for row in every for key in row))
         writer.writeheader()
         writer.writerows(every)
-    parent = {row["id"]: row["id"] for row in every}
+    links = [[row["left"], row["right"]] for row in rows_of(folder / "gold.csv")]
+    return out, connected([*([row["id"]] for row in every), *links])
+
+
+def connected(groups: Iterable[Sequence[str]]) -> dict[str, str]:
+    """By member, the one that stands for all those that groups connect with it.
+
+    >>> connected([["a", "b"], ["c"], ["d", "b"]])
+    {'a': 'd', 'b': 'd', 'c': 'c', 'd': 'd'}
+    """
+    parent: dict[str, str] = {}
 
     def root(one: str) -> str:
-        while parent[one] != one:
+        while parent.setdefault(one, one) != one:
+            parent[one] = parent[parent[one]]
             one = parent[one]
         return one
 
-    for link in rows_of(folder / "gold.csv"):
-        parent[root(link["left"])] = root(link["right"])
-    return out, {one: root(one) for one in parent}
+    for first, *others in groups:
+        for one in [first, *others]:
+            parent[root(one)] = root(first)
+    return {one: root(one) for one in parent}
 
 
 def as_nodes(path: Path, out: Path) -> Path:
@@ -86,8 +98,13 @@ def pairs_within(sizes: Iterable[int]) -> int:
 def judged(clusters: Clusters, gold: dict[str, str] | None) -> dict[str, Any]:
     """How many pairs were found, and their scores where gold is known.
 
-    Pairs are counted, not listed: tools that join components may put most of a graph into one.
+    Clusters that overlap are one: whoever merges the pairs merges all of them. Pairs are counted,
+    not listed: tools that join components may put most of a graph into one.
     """
+    members: dict[str, list[str]] = defaultdict(list)
+    for one, cluster in connected(clusters).items():
+        members[cluster].append(one)
+    clusters = list(members.values())
     found = pairs_within(map(len, clusters))
     if gold is None:
         return {"pairs": found}

@@ -24,3 +24,10 @@ def test_pairs_are_counted_as_if_they_were_listed(rows):
     assert scores["precision"] == pytest.approx(len(found & true) / max(len(found), 1))
     assert scores["recall"] == pytest.approx(len(found & true) / max(len(true), 1))
     assert judged(clusters, None) == {"pairs": len(found)}
+
+
+def test_clusters_that_overlap_are_counted_as_one():
+    overlapping = [["a", "b"], ["c", "d"], ["b", "c"], ["e", "f"]]
+    scores = judged(overlapping, dict.fromkeys("abcdef", "x"))
+    assert scores["pairs"] == 6 + 1
+    assert scores["recall"] == pytest.approx(7 / 15)

@@ -124,12 +124,21 @@ def test_what_is_said_of_a_town_and_of_a_country_is_not_said_of_one_thing():
 NOTHING_ELSE = {"x": "Harbour Wall", "y": "Lift Shaft"}
 
 
+TOWNS = [
+    f"{first}{middle}{last}"
+    for first in ("Ash", "Birch", "Clay", "Dray", "Elm", "Fox")
+    for middle in ("ford", "leigh", "mere", "wick", "stoke", "burn")
+    for last in (" Abbey", " Gardens", " Quarry", " Terrace", " Villas", " Junction")
+]
+
+
 @pytest.mark.parametrize(
     ("one", "other", "expected"),
     [
         ("Portsmouth Harbour Bridge", "Potsmouth Harbour Bridge", True),  # a letter left out
         ("Bill Joyner Tower", "BillaJoyner Tower", True),  # in place of a space
         ("Margaret Hamiltonian", "M. Hamiltonian", True),  # an initial
+        ("Q. FK", "Qarabaghlar FK", True),  # with few letters in common
         ("M Hamiltonian", "Margaret Hamiltonian", False),  # a letter is no initial
         ("Hamiltonian Rowland", "R. Hamiltonian", False),  # nor is one in another place
         ("Tower Crane", "Tower Crane (TC)", True),  # an acronym
@@ -157,6 +166,27 @@ def test_initials_that_may_stand_for_several_names_stand_for_none():
     result = sameas.dedupe(graph(names))
     assert not same(result, "a", "b")
     assert not same(result, "a", "c")
+
+
+def test_neighbours_tell_which_name_an_initial_stands_for():
+    names = {"a": "M. Hamiltonian", "b": "Margaret Hamiltonian", "c": "Michael Hamiltonian"}
+    names |= OTHERS | {f"{one} again": name for one, name in OTHERS.items()}
+    towns = {f"t{number}": name for number, name in enumerate(TOWNS)}
+    road = [(f"t{number}", "near", f"t{number + 1}") for number in range(len(towns) - 1)]
+    near_b = [("a", "near", "t11"), ("a", "near", "t13"), ("b", "near", "t12")]
+    near_c = [("c", "near", "t99"), ("c", "near", "t101")]
+    result = sameas.dedupe(graph(names | towns, [*road, *near_b, *near_c]))
+    assert score(result, "a", "b") > score(result, "a", "c") + 5
+
+
+def test_a_frequent_word_may_be_misspelled_twice():
+    """A word that two names have is one, unless another is a hundred times as frequent."""
+    names = {"a": "Ferry of Dunhollow", "b": "Ferry oof Dunhollow", "c": "Guild oof Marsh Candles"}
+    scores = []
+    for count in (20, 216):
+        of = {f"f{number}": f"{name} of Brightwater" for number, name in enumerate(TOWNS[:count])}
+        scores.append(score(sameas.dedupe(graph(names | of | OTHERS)), "a", "b"))
+    assert scores[1] > scores[0] + 3
 
 
 def people(*names, kind="person"):

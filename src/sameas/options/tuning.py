@@ -341,13 +341,21 @@ class WordingTuning:
     little: float = chosen(0.3, "share of rarity", DUPLICATES)
     """The share of a name's rarity up to which further words are little."""
     worth: tuple[float, ...] = chosen(
-        (6.0, 4.5, 0.0, -4.0, 2.5, 0.0, 1.0, -5.0, -1.0, -8.0, -10.0, -6.0, 0.5),
+        (6.0, 4.5, 0.0, -4.0, 2.5, 0.0, 1.0, -5.0, -1.0, -8.0, -10.0, -6.0, 9.0),
         "log-odds",
         DUPLICATES,
     )
     """What it says if words are the same, slipped, misspelled, known, initials, surnames, little
-    more, much more, strange, others, or other numbers; if names are not alike at all; or if
-    initials may stand for several names: odds of 9 for one of two are 9 to 11 for each."""
+    more, much more, strange, others, or other numbers; or if names are not alike at all. Last, what
+    it is worth that an initial stands for one of the several names that it may stand for, until the
+    graph shows it."""
+    certain: float = theory(0.99, "probability", "what is certain; less would link each of two")
+    """That an initial stands for one of them, at least, once the graph shows it."""
+    initials: int = measured(100, "names", "time grows with its square")
+    """Names that an initial may stand for up to which neighbours are asked for which it does."""
+    slip_of: float = chosen(100.0, "ratio", "DBP15K zh-en and ja-en with duplicates put in")
+    """How many times as many names have a word for another, one edit apart, to be its slip although
+    several names have that, too: of a hundred words one is misspelled."""
     prior: float = chosen(10.0, "pairs", DUPLICATES)
     """The pseudo-count of those worths that the graph itself shows."""
     namesakes: float = chosen(6.0, "log-odds", DUPLICATES)

@@ -24,6 +24,7 @@ from sameas.similarity.frames import Frames, read_frames
 from sameas.similarity.matrix import RowProduct
 from sameas.similarity.several_names import MaxOverNames
 from sameas.similarity.slips import Slips, edits, learn_slips
+from sameas.similarity.walks import neighbours, walk_lifts
 from sameas.text.folding import folded
 
 SAME, SLIP, SPELLED, KNOWN, INITIAL, SURNAME, LITTLE, MUCH, STRANGE, REPLACED, NUMBERS, UNALIKE = (
@@ -35,9 +36,9 @@ by spaces; one edit apart otherwise; one edit apart, and both are words of other
 initials in place of words; the surname alone of a person; little more in one name, or much more; a
 word that no other name has in place of another, or known words in place of others; other numbers;
 or names that are not alike anyway. Last, initials that may stand for several names: for one of them
-at most, so that each is seldom likelier than not."""
+at most."""
 LEVELS = 13
-LEARNED = SLIP, SPELLED, INITIAL, SURNAME, SEVERAL
+LEARNED = SLIP, SPELLED, INITIAL, SURNAME
 """What the graph itself shows the worth of: how often such pairs fit in all else."""
 APART = REPLACED, NUMBERS
 """What two things are told apart by."""
@@ -64,6 +65,7 @@ AGAIN = r"\*\d+$"
 """What is put to a word that a name repeats."""
 NUMERAL = re.compile(r"\d|^[ivx]+$")
 """Words that are numbers and have no letters, or Roman ones."""
+FIRST_WORD = r"^(\S)\S*"
 LAST_ARTICLE = rf"(?i),\s*(?:{'|'.join(sorted(ARTICLES))})\s*$"
 
 
@@ -106,7 +108,8 @@ class Words:
         else:
             cosine, a, b = self.names.of(left, right), left, right
         texts = self.plain.gather(a).to_list(), self.plain.gather(b).to_list()
-        near = np.flatnonzero((cosine >= self.tuning.alike) | (edits(*texts) <= 1))
+        alike = (cosine >= self.tuning.alike) | (edits(*texts) <= 1) | self._shortened(a, b)
+        near = np.flatnonzero(alike)
         levels = np.full(len(left), UNALIKE, dtype=np.uint8)
         people = self.people[left[near]] & self.people[right[near]]
         odd = np.zeros(len(left), dtype=np.float32)
@@ -144,6 +147,17 @@ class Words:
         initials = np.where(self._in_order(a, b, initial), INITIAL, MUCH)
         levels = np.where(nothing, np.where(initial, initials, SAME), levels)
         return levels.astype(np.uint8), odd
+
+    def _shortened(self, a: Positions, b: Positions) -> Mask:
+        """Which pairs of names are the same but for the first word, of which one has the initial.
+
+        "Q. FK" and "Qarabag FK" have few letters in common.
+        """
+        names = pl.DataFrame({"a": self.plain.gather(a), "b": self.plain.gather(b)})
+        short = names.select(pl.all().str.replace(FIRST_WORD, "$1"))
+        one = (names["a"] == short["a"]) | (names["b"] == short["b"])
+        same: Mask = (one & (short["a"] == short["b"]) & short["a"].str.contains(" ")).to_numpy()
+        return same
 
     @cached_property
     def _joined(self) -> pl.Series:
@@ -239,6 +253,8 @@ class Words:
         words = [self._last(side, size)[some] for side in met.left]
         texts = [self.texts.gather(side).to_list() for side in words]
         strange = self._any(met.left, size, self._is_strange)[some]
+        often = np.stack([self._counts[side] for side in words])
+        strange |= single & (often.min(axis=0) * self.tuning.slip_of <= often.max(axis=0))
         apart = np.where(single, np.minimum(edits(*names), edits(*texts)), edits(*names))
         kinds = [self._kind_of_slip(*four) for four in zip(*names, *texts, strict=True)]
         spaced = [SLIP if " " in x and " " in y else SPELLED for x, y in zip(*names, strict=True)]
@@ -335,7 +351,12 @@ class Words:
     @cached_property
     def _is_strange(self) -> Mask:
         """Words that one name alone has."""
-        return np.bincount(self.words["word"].to_numpy(), minlength=len(self.texts)) < 2
+        return self._counts < 2
+
+    @cached_property
+    def _counts(self) -> Numbers:
+        """How many names have each word."""
+        return np.bincount(self.words["word"].to_numpy(), minlength=len(self.texts))
 
 
 class _Met(NamedTuple):
@@ -349,6 +370,53 @@ class _Met(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
+class Meant:
+    """How likely initials stand for each of several entities of one graph, by their neighbours."""
+
+    size: int
+    """Entities of the graph."""
+    keys: Positions
+    """The pairs, ascending: the number of the first entity times the size plus that of the other;
+    both ways round."""
+    share: Vector
+
+    def shares(self, left: Numbers, right: Numbers, usual: Vector) -> Vector:
+        """The share of each pair; the usual one where it is not known."""
+        keys = left.astype(np.int64) * self.size + right
+        places = np.minimum(np.searchsorted(self.keys, keys), max(len(self.keys) - 1, 0))
+        if not len(self.keys):
+            return usual
+        return np.where(self.keys[places] == keys, self.share[places], usual)
+
+
+def read_meant(
+    names: pl.Series, short: pl.Series, graph: MatchedGraph, *, tuning: WordingTuning
+) -> Meant:
+    """What initials mean in a graph whose entities have these names, and these when shortened.
+
+    The names that an initial may stand for share out one by how much likelier than by chance walks
+    lead to them; chance itself is added to each, so that they are equal where there are no walks.
+    """
+    table = pl.DataFrame({"entity": np.arange(len(names)), "name": names, "short": short})
+    whole = table.filter(pl.col("name") != pl.col("short"))
+    few = whole.filter(pl.col("name").n_unique().over("short").is_between(2, tuning.initials))
+    initials = table.filter(pl.col("name") == pl.col("short")).select("entity", "short")
+    pairs = initials.join(few, on="short", suffix="_meant").sort("entity", "entity_meant")
+    left, right = (pairs[side].to_numpy() for side in ("entity", "entity_meant"))
+    lifts = walk_lifts(neighbours(graph), left, right) if len(pairs) else np.zeros(0)
+    by_name = (
+        pairs.with_columns(lift=lifts + 1.0).group_by("entity", "name").agg(pl.col("lift").max())
+    )
+    total = by_name.group_by("entity").agg(total=pl.col("lift").sum())
+    share = (lifts + 1.0) / pairs.join(total, on="entity", how="left", maintain_order="left")[
+        "total"
+    ].to_numpy()
+    keys = np.concatenate([left * len(names) + right, right * len(names) + left])
+    order = np.argsort(keys)
+    return Meant(len(names), keys[order], np.tile(share, 2)[order])
+
+
+@dataclass(frozen=True, eq=False)
 class Wording:
     """What the words of the names of one graph say."""
 
@@ -359,6 +427,8 @@ class Wording:
     fitting: Numbers
     """How many names begin with the same letter as the first name of each entity, and are the same
     but for the first word: that many an initial may stand for."""
+    meant: Meant
+    """How likely such an initial stands for each of these, by their neighbours."""
     name_weight: float
     """What a cosine of one is worth."""
     worth: tuple[float, ...]
@@ -377,17 +447,24 @@ class Wording:
         counts like some pairs.
         """
         levels, worth = self.levels(left, right)[0], np.array(self.worth)
-        tuning, others = self.words.tuning, surplus + thresholds - self.name_weight - worth[levels]
+        tuning = self.words.tuning
+        usual_worth = np.append(worth[:SEVERAL], worth[INITIAL])
+        others = surplus + thresholds - self.name_weight - usual_worth[levels]
         for level in LEARNED:
             here = levels == level
             if not here.any():
                 continue
             threshold = float(thresholds[here].mean())
             usual = self.name_weight + tuning.worth[level] - threshold
-            if level == SEVERAL:  # one of two at most, and it may be none
-                usual = min(usual, -np.log(2.0))
             log_odds = likeliest(others[here], usual, tuning.prior)
             worth[level] = log_odds + threshold - self.name_weight
+        several = np.flatnonzero(levels == SEVERAL)
+        if len(several):
+            less = self._stands_for(left[several], right[several])
+            further = max(float(np.median(others[several] - less)), 0.0)
+            threshold = float(thresholds[several].mean())
+            any_of_them = self.name_weight + worth[INITIAL] - threshold + further
+            worth[SEVERAL] = max(any_of_them, np.log(tuning.certain / (1 - tuning.certain)))
         return replace(self, worth=tuple(worth.tolist()))
 
     def levels(
@@ -395,25 +472,37 @@ class Wording:
     ) -> tuple[NDArray[np.uint8], NDArray[np.float32], NDArray[np.float32]]:
         """As ``compare`` has it, and whether initials may stand for several names."""
         levels, cosine, odd = self.compare(left, right)
-        several = (levels == INITIAL) & (self._meant(left, right) > 1)
+        several = (levels == INITIAL) & (self._fitting(left, right) > 1)
         return np.where(several, np.uint8(SEVERAL), levels), cosine, odd
 
-    def _meant(self, left: Numbers, right: Numbers) -> Numbers:
+    def _fitting(self, left: Numbers, right: Numbers) -> Numbers:
         """How many names the initial in one of two names may stand for."""
         return np.maximum(self.fitting[left], self.fitting[right])
 
+    def _stands_for(self, left: Numbers, right: Numbers) -> Vector:
+        """What it says less that the initial in one of two names may stand for others, too.
+
+        If an initial stands for one of several names with the probability p, and a name has the
+        share s of that, the odds of the name are sp to 1 - sp, instead of p to 1 - p.
+        """
+        share = self.meant.shares(left, right, 1.0 / self._fitting(left, right))
+        any_of_them = self.worth[SEVERAL]
+        less: Vector = np.log(share / (1 - share + np.exp(-any_of_them))) - any_of_them
+        return less
+
     def learn(self, left: Positions, right: Positions, trust: Vector) -> Terms:
         """The log-odds of pairs by their wording, which do not depend on anchors."""
-        worth = np.array(self.worth)
+        worth = np.append(self.worth[:SEVERAL], self.worth[INITIAL])
         given_back = np.zeros(LEVELS)
-        given_back[[SAME, *LEARNED]] = 1.0
+        given_back[[SAME, *LEARNED, SEVERAL]] = 1.0
 
         def terms(left: Numbers, right: Numbers) -> Vector:
             levels, cosine, odd = self.levels(left, right)
             lost = self.name_weight * (1 - cosine) * given_back[levels]
             both = np.minimum(self.crowd[left], self.crowd[right])
             shared = self.words.tuning.namesakes * both * (levels == SAME)
-            shared += np.log(self._meant(left, right)) * (levels == SEVERAL)
+            several = np.flatnonzero(levels == SEVERAL)
+            shared[several] -= self._stands_for(left[several], right[several])
             return np.asarray(worth[levels] + lost + odd - shared)[:, None]
 
         return terms
@@ -461,13 +550,14 @@ def read_wording(
     crowd = np.log(np.maximum(namesakes.to_numpy() - 1.0, 1.0))
     shared = (namesakes > 1).to_numpy()
     crowd = np.maximum(crowd, crowd[shared].mean() if shared.any() else 0.0)
-    shortened = first.str.replace(r"^(\S)\S*", "$1")
+    shortened = first.str.replace(FIRST_WORD, "$1")
     whole = pl.DataFrame({"short": shortened, "name": first})
     meant = pl.col("name").filter(pl.col("name") != pl.col("short")).n_unique().over("short")
     fitting = np.maximum(whole.select(meant).to_series().to_numpy(), 1)
+    meant_by = read_meant(first, shortened, graph, tuning=tuning.wording)
     weight = tuning.duplicates.names
     words = _words(texts, names, _people(graph), tuning)
-    return Wording(words, crowd, fitting, weight, tuning.wording.worth)
+    return Wording(words, crowd, fitting, meant_by, weight, tuning.wording.worth)
 
 
 def _words(
