@@ -17,6 +17,7 @@ from scipy.sparse import csr_array
 
 from sameas.assignment.decision import lowered_thresholds
 from sameas.assignment.duplicates import duplicate_thresholds
+from sameas.assignment.leads import explained_by_chance
 from sameas.assignment.open import OpenPlan, open_plan
 from sameas.assignment.ranking import best_few
 from sameas.assignment.sinkhorn import sinkhorn
@@ -111,6 +112,8 @@ class Refinement:
     """Within one graph: whether duplicates come in twos."""
     dictionary_anchors: Anchors | None = None
     """The anchors that a dictionary was learnt from, where there is one."""
+    by_chance: bool = False
+    """Whether best pairs led by no more than chance gives: then anchors tell of no attribute."""
 
 
 def refine(
@@ -146,13 +149,20 @@ def refine(
     changes: list[int] = []
     thresholds: Vector | None = None
     plan: OpenPlan | None = None
+    taught = True
     most = numbers.most_rounds if rounds > 1 else 1
     for turn in range(most):
         release_freed_memory()
         relations = match_relations(*model.edges, anchors, tuning=tuning)
         held = [pairs.compared()]
         del pairs
-        pairs = _with_evidence(held.pop(), anchors, relations, model)
+        pairs = _with_evidence(held.pop(), anchors, relations, model, taught=taught)
+        if turn == 0 and not len(known.seeds):  # seeds are no chance
+            taught = not explained_by_chance(pairs.candidates, tuning=numbers)
+            if not taught:
+                held = [pairs]
+                del pairs
+                pairs = _with_evidence(held.pop(), anchors, relations, model, taught=False)
         learned = learn_thresholds(
             pairs.unraised(model),
             (anchors.left, anchors.right, anchors.trust),
@@ -196,6 +206,7 @@ def refine(
         thresholds,
         model.weights,
         in_twos=model.in_twos,
+        by_chance=not taught,
     )
 
 
@@ -361,8 +372,13 @@ def _first_pairs(candidates: Candidates, model: Model) -> Pairs:
     return pairs.scored(pairs.text[0], model)
 
 
-def _with_evidence(pairs: Pairs, anchors: Anchors, relations: Relations, model: Model) -> Pairs:
-    """The pairs, and those that only shared neighbours propose, scored by all evidence."""
+def _with_evidence(
+    pairs: Pairs, anchors: Anchors, relations: Relations, model: Model, *, taught: bool = True
+) -> Pairs:
+    """The pairs, and those that only shared neighbours propose, scored by all evidence.
+
+    Attributes count by what anchors tell of them or, if these are not ``taught``, by a guess.
+    """
     weights, tuning = model.weights, model.tuning
     old, new, evidence = gather_evidence(
         *model.edges,
@@ -372,7 +388,7 @@ def _with_evidence(pairs: Pairs, anchors: Anchors, relations: Relations, model: 
         enter=weights.unit,
         tuning=tuning.evidence,
     )
-    learned = model.learn_traits(anchors.left, anchors.right, anchors.trust)
+    learned = model.learn_traits(anchors.left, anchors.right, anchors.trust, taught=taught)
     traits = _of_traits(learned, pairs.candidates, model)
     pairs = _scored(replace(pairs, evidence=old, learned=traits), model)
     new, evidence = _chosen(model.compares(*new), new, evidence)
