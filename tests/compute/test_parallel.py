@@ -79,10 +79,15 @@ def test_meanwhile_work_is_under_way_before_its_result_is_asked_for():
 
 
 def test_meanwhile_work_waits_where_both_at_once_would_take_too_much():
-    begun = threading.Event()
-    with meanwhile(lambda: begun.set() or 7, at_once=False) as result:
-        assert not begun.is_set()
-        assert result() == 7
+    begun = []
+
+    def work():
+        begun.append(7)
+        return begun
+
+    with meanwhile(work, at_once=False) as result:
+        assert not begun
+        assert result() == [7]
 
 
 def test_what_goes_wrong_meanwhile_is_raised_where_the_result_is_asked_for():

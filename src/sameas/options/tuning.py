@@ -755,6 +755,11 @@ class RefinementTuning:
     """Refinement goes on beyond its rounds while each adds more than this share of anchors."""
     most_rounds: int = measured(30, "rounds", "bounds the time")
     """Rounds after which refinement ends even if anchors are still added."""
+    beyond_chance: float = theory(
+        3.0, "standard errors", "of 1,000 runs whose leads are chance, one or two exceed it"
+    )
+    """By how much best pairs must lead by more than chance gives, so that anchors are learned
+    from."""
     weight_prior: float = chosen(
         1000.0, "anchors", "the five benchmark datasets with names as in their URIs"
     )

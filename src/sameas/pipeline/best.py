@@ -424,6 +424,7 @@ def figures_of(
         anchors=len(refinement.anchors.left),
         weights={name: getattr(refinement.weights, name) for name in LEARNED},
         wording=refinement.wording,
+        by_chance=refinement.by_chance or None,
         relation_matches=len(refinement.relations.left),
     )
 

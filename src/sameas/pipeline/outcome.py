@@ -23,6 +23,13 @@ from sameas.result.run_tables import LATER
 
 log = logging.getLogger(__name__)
 
+BY_CHANCE = (
+    "the %d links may all be wrong: the best pairs are ahead of the next ones by no more than "
+    "chance gives, as where two graphs have nothing in common (or each thing several times, which "
+    "`dedupe` finds); known links (`seeds`) would tell, and `review` shows the links"
+)
+"""The warning about links that chance explains."""
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Outcome:
@@ -85,6 +92,8 @@ def make_alignment(task: Task, outcome: Outcome, phases: Phases) -> Alignment:
             languages=outcome.diagnostics.languages,
         )
         log.warning("%s", no_links)
+    elif outcome.diagnostics.by_chance and len(telling) >= task.tuning.audit.fewest:
+        log.warning(BY_CHANCE, len(telling))
     diagnostics = replace(
         outcome.diagnostics,
         left_entities=count_things(task.pair.left),

@@ -18,6 +18,7 @@ from scipy.sparse import csr_array
 
 from sameas.assignment.decision import lowered_thresholds
 from sameas.assignment.duplicates import duplicate_thresholds
+from sameas.assignment.leads import explained_by_chance
 from sameas.assignment.open import OpenPlan, open_plan
 from sameas.assignment.ranking import best_few
 from sameas.assignment.sinkhorn import sinkhorn
@@ -114,6 +115,8 @@ class Refinement:
     """Within one graph: whether duplicates come in twos."""
     dictionary_anchors: Anchors | None = None
     """The anchors that a dictionary was learnt from, where there is one."""
+    by_chance: bool = False
+    """Whether best pairs led by no more than chance gives: then anchors tell of no attribute."""
 
 
 def refine(
@@ -149,12 +152,19 @@ def refine(
     changes: list[int] = []
     thresholds: Vector | None = None
     plan: OpenPlan | None = None
+    taught = True
     most = numbers.most_rounds if rounds > 1 else 1
     for turn in range(most):
         release_freed_memory()
         held = [pairs.compared()]
         del pairs
-        pairs, relations = _learned_from(held.pop(), anchors, model)
+        pairs, relations = _learned_from(held.pop(), anchors, model, taught=taught)
+        if turn == 0 and not len(known.seeds):  # seeds are no chance
+            taught = not explained_by_chance(pairs.candidates, tuning=numbers)
+            if not taught:
+                held = [pairs.compared()]
+                del pairs
+                pairs, relations = _learned_from(held.pop(), anchors, model, taught=False)
         within_reach = partial(
             _within_reach, pairs.candidates, numbers.spread, tuning.search.partners
         )
@@ -201,6 +211,7 @@ def refine(
         thresholds,
         model.weights,
         in_twos=model.in_twos,
+        by_chance=not taught,
     )
 
 
@@ -373,11 +384,16 @@ def _few(pairs: Pairs) -> bool:
     return len(pairs.candidates) <= AT_ONCE_UP_TO
 
 
-def _learned_from(pairs: Pairs, anchors: Anchors, model: Model) -> tuple[Pairs, Relations]:
-    """The pairs, and more of them, scored by what anchors tell; and the relations that match."""
+def _learned_from(
+    pairs: Pairs, anchors: Anchors, model: Model, *, taught: bool = True
+) -> tuple[Pairs, Relations]:
+    """The pairs, and more of them, scored by what anchors tell; and the relations that match.
+
+    Attributes count by what anchors tell of them or, if these are not ``taught``, by a guess.
+    """
     match = partial(match_relations, *model.edges, anchors, tuning=model.tuning)
     with meanwhile(match, at_once=_few(pairs)) as matched:
-        learned = model.learn_traits(anchors.left, anchors.right, anchors.trust)
+        learned = model.learn_traits(anchors.left, anchors.right, anchors.trust, taught=taught)
         pairs = replace(pairs, learned=_of_traits(learned, pairs.candidates, model))
         relations = matched()
     return _with_evidence(pairs, anchors, relations, learned, model), relations

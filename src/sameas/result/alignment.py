@@ -95,6 +95,8 @@ class Diagnostics:
     relation_matches: int | None = None
     weights: dict[str, float] | None = None
     """What each kind of evidence was worth in log-odds, after refinement."""
+    by_chance: bool | None = None
+    """True where best pairs lead by no more than chance gives: links may all be wrong."""
     wording: tuple[float, ...] | None = None
     """Within one graph: what each way in which the words of names compare was worth."""
     languages: LanguageSupport | None = None
@@ -268,6 +270,7 @@ class Alignment:
             dictionary_anchors=self.taught,
             weights=figures.weights or {},
             wording=figures.wording,
+            by_chance=bool(figures.by_chance),
             support=figures.languages or NO_SUPPORT,
             prices=self.prices,
             thresholds={"": figures.threshold or 0.0, **(figures.thresholds or {})},

@@ -95,12 +95,15 @@ class Model:
         return compared
 
     def learn_traits(
-        self, left: Positions, right: Positions, trust: Vector
+        self, left: Positions, right: Positions, trust: Vector, *, taught: bool = True
     ) -> Callable[[Numbers, Numbers], Vector]:
-        """What gives the log-odds of pairs by their traits, learned from anchors."""
+        """What gives the log-odds of pairs by their traits, learned from anchors.
+
+        Where these may be chance, attributes are not ``taught``: what they say is guessed.
+        """
         if self.traits is None:
             return lambda left, right: np.zeros(len(left))
-        return self.traits.learn(left, right, trust).score
+        return self.traits.learn(left, right, trust, taught=taught).score
 
     def evidence(self, left: Numbers, evidence: Matrix) -> Vector:
         """The log-odds of pairs by their evidence, shape (3, pairs); ``left`` are their ends."""

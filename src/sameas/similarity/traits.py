@@ -48,12 +48,25 @@ class Traits:
         others = self.types, self.spelling, self.wording, self.conflicts
         return all(trait is None for trait in others)
 
-    def learn(self, left: Positions, right: Positions, trust: Vector) -> Worths:
-        """What the anchors (left, right, trust) tell about the worth of each likeness."""
+    def learn(
+        self, left: Positions, right: Positions, trust: Vector, *, taught: bool = True
+    ) -> Worths:
+        """What the anchors (left, right, trust) tell about the worth of each likeness.
+
+        Attributes that are not ``taught`` by them count by a guess, as before there are any: where
+        anchors are chance, they were chosen for values that happen to be equal.
+        """
         traits = {name: each for name, each in vars(self).items() if not isinstance(each, bool)}
         known = {name: trait for name, trait in traits.items() if trait is not None}
         anchors = left, right, trust
-        return Worths(self, {name: trait.learn(*anchors) for name, trait in known.items()})
+        nobody = left[:0], right[:0], trust[:0]
+        return Worths(
+            self,
+            {
+                name: trait.learn(*(anchors if taught or name != "attributes" else nobody))
+                for name, trait in known.items()
+            },
+        )
 
     def taught(self, left: Numbers, right: Numbers, surplus: Vector, thresholds: Vector) -> Traits:
         """The traits of one graph with what its pairs, above their thresholds, show of wording."""

@@ -37,6 +37,8 @@ class RunTables:
     """What each kind of evidence was worth; empty for the defaults."""
     wording: tuple[float, ...] | None
     """What was learned about the words of names within one graph."""
+    by_chance: bool
+    """Whether anchors told of no attribute, since they may be chance."""
     support: LanguageSupport
     """What names of different languages were compared by."""
     prices: pl.DataFrame | None

@@ -104,7 +104,10 @@ class Decomposition:
     def worths(self) -> Worths | None:
         """What types, attributes and spelling were learned to be worth."""
         traits, anchors = self.model.traits, self.anchors
-        return None if traits is None else traits.learn(anchors.left, anchors.right, anchors.trust)
+        if traits is None:
+            return None
+        taught = not self.tables.by_chance
+        return traits.learn(anchors.left, anchors.right, anchors.trust, taught=taught)
 
     @cached_property
     def anchors(self) -> Anchors:
