@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
@@ -21,6 +22,10 @@ from sameas.pipeline.paris import align_by_paris
 from sameas.pipeline.phases import PhaseProgress, Phases
 from sameas.result.alignment import Alignment
 from sameas.similarity.make_task import make_task
+
+MANY = 50_000
+"""Entities of a side beyond which tables that few stages look at are in files: what was read takes
+half the memory then (measured). Of fewer, they take less than the libraries."""
 
 
 def align_pair(
@@ -41,6 +46,8 @@ def align_pair(
             del pair  # the task has its own, in order
             if checkpoint is not None:
                 phases.checkpoint = Checkpoint(Path(checkpoint), fingerprint(task))
+            if max(map(len, task.everything)) > MANY:
+                task = replace(task, pair=task.pair.in_files())
         make_ready()
         return make_alignment(task, _method(options)(task, phases), phases)
 

@@ -13,7 +13,7 @@ from sameas.assignment.decision import Chance, probability_of, strengths_of
 from sameas.assignment.open import OpenPlan, open_links, open_plan
 from sameas.compute.arrays import Mask, Matrix, Positions, Vector
 from sameas.compute.heap import release_freed_memory
-from sameas.compute.parallel import in_parallel, slices
+from sameas.compute.parallel import in_parallel, is_apart, slices
 from sameas.graph.task import Constraints
 from sameas.refinement.anchors import anchor_thresholds, anchors_of
 from sameas.refinement.evidence import Anchors, gather_evidence
@@ -23,8 +23,9 @@ from sameas.similarity.weights import evidence_worth
 
 AT_ONCE = 1_000_000
 """Pairs whose evidence is weighed at once."""
-MANY = 5_000_000
-"""Pairs beyond which the decoys of one draw are treated at a time."""
+MANY, MANY_APART = 5_000_000, 500_000
+"""Pairs beyond which the decoys of one draw are treated at a time; the second number holds where
+workers in other processes do the work, and the memory of this one limits the size of a run."""
 
 
 class BestMatches(NamedTuple):
@@ -137,7 +138,7 @@ def draw_decoys(
         return without.select(fits.entity[drawn])
 
     # Large ones one after the other: each takes as much memory as refinement, and uses all cores.
-    many = len(refinement.pairs.candidates) > MANY
+    many = len(refinement.pairs.candidates) > (MANY_APART if is_apart() else MANY)
     matches = [one(draw) for draw in draws] if many else in_parallel(one, draws)
     sides = []
     for side in links:
