@@ -41,12 +41,14 @@ def align_pair(
     phases = Phases(progress)
     with one_blas_thread():
         with phases.timed("inputs") as report:
+            many = max(len(graph.entities) for graph in pair.graphs) > MANY
+            pair = pair.in_files() if many else pair  # nobody else holds it
             inputs = collect_inputs(pair, options, given, report, tuning=tuning)
             task = make_task(pair, options, inputs, tuning=tuning)
             del pair  # the task has its own, in order
             if checkpoint is not None:
                 phases.checkpoint = Checkpoint(Path(checkpoint), fingerprint(task))
-            if max(map(len, task.everything)) > MANY:
+            if many:
                 task = replace(task, pair=task.pair.in_files())
         make_ready()
         return make_alignment(task, _method(options)(task, phases), phases)

@@ -10,8 +10,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sameas.compute.arrays import Indices, Positions
-from sameas.compute.in_files import let_go_of_pages
-from sameas.compute.parallel import in_parallel
+from sameas.compute.in_files import is_in_file, let_go_of_pages, put_in_file
+from sameas.compute.parallel import in_parallel, is_apart
 from sameas.graph.graph import positions_of
 from sameas.graph.matched import MatchedGraph, MatchedPair
 
@@ -66,8 +66,19 @@ class Edges:
         return self._short(np.flatnonzero(begins))
 
     def _short(self, places: Positions) -> NDArray[np.integer]:
-        """Places of edges in 32 bits, where these are enough."""
-        return places.astype(np.int32 if len(self) < 2**31 else np.int64)
+        """Places of edges in 32 bits, where these are enough; in a file if edges are in files."""
+        short = places.astype(np.int32 if len(self) < 2**31 else np.int64)
+        return put_in_file(short) if is_in_file(self.far) else short
+
+    def in_files(self) -> Edges:
+        """The same edges in files, for a process that only hands them to others part by part."""
+        return replace(
+            self,
+            entity=put_in_file(self.entity),
+            relation=put_in_file(self.relation),
+            far=put_in_file(self.far),
+            fans=put_in_file(self.fans),
+        )
 
     @property
     def literals(self) -> Positions:
@@ -98,7 +109,10 @@ def edges_of(pair: MatchedPair, *, hub: int, relations: bool = True) -> tuple[Ed
 
     # Large ones one after the other: what they are made of takes more than they do.
     many = max(len(graph.triples) for graph in pair.graphs) > MANY
-    left, right = map(make, (0, 1)) if many else in_parallel(make, (0, 1))
+    if not many:
+        left, right = in_parallel(make, (0, 1))
+        return left, right
+    left, right = (make(side).in_files() if is_apart() else make(side) for side in (0, 1))
     let_go_of_pages()
     return left, right
 
