@@ -14,7 +14,6 @@ from sameas import Graph
 from sameas.compute.in_files import is_in_file
 from sameas.graph.matched import MatchedPair
 from sameas.graph.semantics.understanding import understand_one
-from sameas.pipeline import pair as module
 
 TABLES = ("attributes", "alternatives")
 
@@ -81,9 +80,20 @@ def test_one_graph_stays_one():
     assert held.is_one_graph
 
 
+def test_large_graphs_are_in_files_as_they_are_read(pair, tmp_path, monkeypatch):
+    files = [tmp_path / f"{side}.nt" for side in ("left", "right")]
+    for file in files:
+        file.write_text(f"<http://{file.stem}/a> <http://r> <http://{file.stem}/b> .\n")
+    assert not is_in_file(sameas.read_pair(*files).left.source.triples)
+    monkeypatch.setattr("sameas.graph.graph.MANY", 1)
+    graph = sameas.read_pair(*files).left
+    assert is_in_file(graph.source.triples)
+    assert "attributes" not in vars(graph.source)
+
+
 def test_a_run_with_tables_in_files_gives_the_same(tiny, monkeypatch):
     usual = sameas.align(tiny)
-    monkeypatch.setattr(module, "MANY", 1)
+    monkeypatch.setattr("sameas.graph.graph.MANY", 1)
     monkeypatch.setattr("sameas.similarity.edges.MANY", 1)
     found = sameas.align(tiny)
     assert is_in_file(found.pair.left.triples)

@@ -229,7 +229,7 @@ def tiny_blocks(monkeypatch):
 @pytest.fixture
 def as_if_large(monkeypatch):
     """What of large graphs is in files, or made bit by bit, is so of small ones."""
-    for name in ("compute.rows", "pipeline.pair", "similarity.edges"):
+    for name in ("compute.rows", "graph.graph", "similarity.edges"):
         monkeypatch.setattr(f"sameas.{name}.MANY", 0)
     monkeypatch.setattr(evidence, "FEW", 0)
     monkeypatch.setattr("sameas.result.audit.decoys.MANY_APART", 0)

@@ -36,7 +36,9 @@ def room_for(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
 
 
 def put_in_file(array: NDArray[Any]) -> NDArray[Any]:
-    """A copy of the array in a file; the array itself if the disk has no room."""
+    """A copy of the array in a file; the array itself if it is in one, or the disk is full."""
+    if is_in_file(array):
+        return array
     copy = _in_file(array.shape, array.dtype)
     if not is_in_file(copy):
         return array

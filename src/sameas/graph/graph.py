@@ -13,7 +13,7 @@ import polars as pl
 import pyoxigraph as ox
 
 from sameas.compute.arrays import Positions
-from sameas.compute.in_files import table_in_file
+from sameas.compute.in_files import put_in_file, table_in_file
 from sameas.errors import OptionError, shortened
 from sameas.graph.convert import parts_of_networkx, statements_of_rdflib
 from sameas.graph.given_tables import Table, TableError, as_series, as_table
@@ -38,6 +38,9 @@ ATTRIBUTE_SCHEMA = pl.Schema({"entity": pl.String, "attribute": pl.String, "valu
 ALTERNATIVE_SCHEMA = pl.Schema({"entity": pl.String, "name": pl.String})
 IN_FILES = ("attributes", "alternatives")
 """Tables of large graphs that are kept in files."""
+MANY = 50_000
+"""Entities beyond which a graph is large: tables that few stages look at are in files, and what was
+read takes half the memory (measured). Those of fewer take less than the libraries."""
 Shape = Literal["rdf", "triples", "records", "property graph"]
 """What a graph was made of, and so what people expect to get back."""
 TYPE_NODE = "urn:type/"
@@ -112,6 +115,11 @@ class GraphTables:
     def positions(self, entities: pl.Series) -> Positions:
         """The position of each of these entities, -1 where it is not in the graph."""
         return positions_of(entities, self.entities)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether tables in files are worth the time that it takes to read them again."""
+        return len(self.entities) > MANY
 
     def with_tables_in_files(self: Tables, **others: Any) -> Tables:
         """The same graph with its tables of text in files, as far as these have room.
@@ -425,6 +433,10 @@ class Graph(GraphTables):
     def names_given(self) -> int:
         """How many of the names the input brings; the others are made from URIs."""
         return int((self.labels != "").sum())
+
+    def in_files(self) -> Graph:
+        """The same graph with triples and tables of text in files."""
+        return self.with_tables_in_files(triples=put_in_file(self.triples))
 
     def in_order(self, shared: Rearranged | None = None) -> Graph:
         """The same graph with everything in an order that does not depend on that of the input.

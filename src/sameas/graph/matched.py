@@ -126,10 +126,10 @@ class MatchedGraph(GraphTables):
     def in_files(self) -> MatchedGraph:
         """The same graph, and its source, with triples and tables of text in files."""
         source, triples = self.source, put_in_file(self.triples)
-        shared = source.triples is self.triples
-        source = source.with_tables_in_files(
-            triples=triples if shared else put_in_file(source.triples)
-        )
+        if source.triples is self.triples:
+            source = source.with_tables_in_files(triples=triples)
+        else:
+            source = source.in_files()
         return self.with_tables_in_files(triples=triples, source=source)
 
     def with_short_names(self) -> tuple[MatchedGraph, int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
@@ -23,10 +22,6 @@ from sameas.pipeline.phases import PhaseProgress, Phases
 from sameas.result.alignment import Alignment
 from sameas.similarity.make_task import make_task
 
-MANY = 50_000
-"""Entities of a side beyond which tables that few stages look at are in files: what was read takes
-half the memory then (measured). Of fewer, they take less than the libraries."""
-
 
 def align_pair(
     pair: MatchedPair,
@@ -41,15 +36,13 @@ def align_pair(
     phases = Phases(progress)
     with one_blas_thread():
         with phases.timed("inputs") as report:
-            many = max(len(graph.entities) for graph in pair.graphs) > MANY
-            pair = pair.in_files() if many else pair  # nobody else holds it
+            if any(graph.is_large for graph in pair.graphs):
+                pair = pair.in_files()  # nobody else holds it
             inputs = collect_inputs(pair, options, given, report, tuning=tuning)
             task = make_task(pair, options, inputs, tuning=tuning)
             del pair  # the task has its own, in order
             if checkpoint is not None:
                 phases.checkpoint = Checkpoint(Path(checkpoint), fingerprint(task))
-            if many:
-                task = replace(task, pair=task.pair.in_files())
         make_ready()
         return make_alignment(task, _method(options)(task, phases), phases)
 
