@@ -4,11 +4,20 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
 
 from sameas.compute import in_files
-from sameas.compute.in_files import in_one_piece, is_in_file, let_go_of_pages, room_for, rows_at
+from sameas.compute.in_files import (
+    in_one_piece,
+    is_in_file,
+    let_go_of_pages,
+    put_in_file,
+    room_for,
+    rows_at,
+    table_in_file,
+)
 from sameas.compute.parallel import THREADS, using
 from sameas.similarity.sketch import SketchedRows
 
@@ -45,6 +54,35 @@ def test_a_full_disk_leaves_arrays_in_memory(monkeypatch):
     monkeypatch.setattr("mmap.mmap", full)
     with using(Apart()):
         assert not is_in_file(room_for((3, 4), np.int8))
+
+
+@pytest.mark.parametrize("shape", [(7, 3), (100_000, 40), (0, 3), (5,)])
+def test_an_array_is_put_in_a_file_as_it_is(shape):
+    array = np.arange(np.prod(shape)).reshape(shape)
+    copy = put_in_file(array)
+    assert_array_equal(copy, array)
+    assert copy.dtype == array.dtype
+    assert is_in_file(copy) == bool(array.size)
+
+
+def test_an_array_stays_where_it_is_if_the_disk_is_full(monkeypatch):
+    def full(**_):
+        raise OSError("no space left on device")
+
+    array = np.arange(5)
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
+    assert put_in_file(array) is array
+    assert table_in_file(pl.DataFrame({"a": array})) is None
+
+
+def test_a_table_is_read_as_it_was_written_again_and_again():
+    table = pl.DataFrame({"a": ["Ann", None, "", "Ωmega" * 9], "b": [1, 2, None, 4]})
+    for each in (table, table[:0], table.select("b")):
+        held = table_in_file(each)
+        for _ in range(2):
+            found = held.read()
+            assert found.equals(each)
+            assert found.schema == each.schema
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

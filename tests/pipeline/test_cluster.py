@@ -226,12 +226,28 @@ def tiny_blocks(monkeypatch):
     monkeypatch.setattr(proposals, "LEFT_ROWS", 50)
 
 
+@pytest.fixture
+def as_if_large(monkeypatch):
+    """What of large graphs is in files, or made bit by bit, is so of small ones."""
+    for name in ("compute.rows", "graph.graph", "similarity.edges"):
+        monkeypatch.setattr(f"sameas.{name}.MANY", 0)
+    monkeypatch.setattr(evidence, "FEW", 0)
+    monkeypatch.setattr("sameas.result.audit.decoys.MANY_APART", 0)
+
+
 @pytest.mark.parametrize(("few", "most", "threads"), [(1, 1, 1), (2, 3, 3)])
 def test_links_do_not_depend_on_engine_workers_or_blocks(tiny, tiny_blocks, few, most, threads):
     client = Client(threads)
     found = sameas.align(tiny, engine=Dask(client, few=few, most=most))
     same_alignment(found, sameas.align(tiny))
     assert len(client.tasks) > 50
+
+
+def test_files_do_not_change_links(tiny, tiny_blocks, request):
+    expected = sameas.align(tiny)
+    request.getfixturevalue("as_if_large")
+    same_alignment(sameas.align(tiny, engine=Dask(Client(), few=1)), expected)
+    same_alignment(sameas.align(tiny), expected)
 
 
 @pytest.mark.parametrize("choices", [{"preset": "paper"}, {"exact_hops": True, "no_audit": True}])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, hstack
 
 from sameas.compute.arrays import Matrix, Numbers, Positions, Sparse
+from sameas.compute.in_files import let_go_of_pages, room_for
 from sameas.compute.parallel import even_slices
 
 ENTRIES = 4_000_000
 """Entries of sparse rows that are treated at once."""
+MANY = 1_000_000
+"""Entries of sparse rows that are put side by side part by part; what would be copied twice."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +63,13 @@ class Rows:
     def scaled(self, factors: NDArray[np.floating]) -> Rows:
         """Each row times its factor."""
         factors, sparse = factors.astype(np.float32), self.sparse
-        values = np.empty_like(sparse.data, dtype=np.float32)
+        large = sparse.nnz > MANY
+        values: Matrix = (room_for if large else np.empty)(sparse.data.shape, np.float32)
         for part in even_slices(sparse.indptr, ENTRIES):
             starts, entries = starts_in(sparse.indptr, part)
             values[entries] = sparse.data[entries] * np.repeat(factors[part], np.diff(starts))
+            if large:
+                let_go_of_pages()
         scaled = csr_array((values, sparse.indices, sparse.indptr), shape=sparse.shape)
         return Rows(self.dense * factors[:, None], scaled)
 
@@ -76,6 +82,8 @@ class Rows:
             part = rows_of(self.sparse, which)
             entries = part.data.astype(np.float64) ** 2, part.indices, part.indptr
             squares[which] += csr_array(entries, shape=part.shape) @ ones
+            if self.sparse.nnz > MANY:
+                let_go_of_pages()
         return np.asarray(np.sqrt(squares))
 
 
@@ -163,7 +171,23 @@ def scaled_to_unit(rows: Rows, least: NDArray[np.float64]) -> Rows:
 
 def side_by_side(*parts: Rows) -> Rows:
     """The columns of all parts, for the same entities."""
-    return Rows(
-        np.hstack([part.dense for part in parts]),
-        csr_array(hstack([part.sparse for part in parts], format="csr", dtype=np.float32)),
-    )
+    dense, sparse = np.hstack([part.dense for part in parts]), [part.sparse for part in parts]
+    if sum(part.nnz for part in sparse) > MANY:
+        return Rows(dense, _stacked(sparse))
+    return Rows(dense, csr_array(hstack(sparse, format="csr", dtype=np.float32)))
+
+
+def _stacked(parts: Sequence[Sparse]) -> Sparse:
+    """The columns of all parts, some rows at a time; in files where others work with them."""
+    shape = parts[0].shape[0], sum(part.shape[1] for part in parts)
+    starts: Positions = np.sum([part.indptr for part in parts], axis=0, dtype=np.int64)
+    kind = np.int32 if max(int(starts[-1]), *shape) < 2**31 else np.int64
+    indices, values = (room_for((int(starts[-1]),), each) for each in (kind, np.float32))
+    for which in even_slices(starts, ENTRIES):
+        entries = starts_in(starts, which)[1]
+        some = hstack([rows_of(part, which) for part in parts], format="csr", dtype=np.float32)
+        indices[entries], values[entries] = some.indices, some.data
+        let_go_of_pages()
+    stacked = csr_array(shape, dtype=np.float32)
+    stacked.data, stacked.indices, stacked.indptr = values, indices, starts.astype(kind)
+    return stacked

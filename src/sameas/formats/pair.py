@@ -61,7 +61,7 @@ def read_pair(
         if right is not None:
             if STANDARD_INPUT in (left, right) and left == right:
                 raise OptionError("one side at most can be standard input, got both")
-            sides = [_side(left, reading, 0), _side(right, reading, 1)]
+            sides = [_put_away(_side(left, reading, 0)), _put_away(_side(right, reading, 1))]
         elif isinstance(left, str | PathLike):
             sides, gold = read_benchmark(Path(left))
             translated = Path(left) / TRANSLATED
@@ -165,6 +165,11 @@ def _side(place: Place, reading: Reading, number: int) -> Side:
     if tally["quoted"]:
         log.warning("%s: statements about statements were left out: %d", file, tally["quoted"])
     return Side(graph=graph, file=file)
+
+
+def _put_away(side: Side) -> Side:
+    """The side with tables in files if it is large: the other side is to be read, too."""
+    return replace(side, graph=side.graph.in_files()) if side.graph.is_large else side
 
 
 def _refuse_web_pages(places: Sequence[StrPath]) -> None:

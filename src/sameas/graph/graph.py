@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 import polars as pl
 import pyoxigraph as ox
 
 from sameas.compute.arrays import Positions
+from sameas.compute.in_files import put_in_file, table_in_file
 from sameas.errors import OptionError, shortened
 from sameas.graph.convert import parts_of_networkx, statements_of_rdflib
 from sameas.graph.given_tables import Table, TableError, as_series, as_table
@@ -35,10 +36,16 @@ from sameas.graph.records import Records, make_records
 
 ATTRIBUTE_SCHEMA = pl.Schema({"entity": pl.String, "attribute": pl.String, "value": pl.String})
 ALTERNATIVE_SCHEMA = pl.Schema({"entity": pl.String, "name": pl.String})
+IN_FILES = ("attributes", "alternatives")
+"""Tables of large graphs that are kept in files."""
+MANY = 50_000
+"""Entities beyond which a graph is large: tables that few stages look at are in files, and what was
+read takes half the memory (measured). Those of fewer take less than the libraries."""
 Shape = Literal["rdf", "triples", "records", "property graph"]
 """What a graph was made of, and so what people expect to get back."""
 TYPE_NODE = "urn:type/"
 """Begins the id of the node that stands for a label of a property graph, or for a table."""
+Tables = TypeVar("Tables", bound="GraphTables")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -108,6 +115,42 @@ class GraphTables:
     def positions(self, entities: pl.Series) -> Positions:
         """The position of each of these entities, -1 where it is not in the graph."""
         return positions_of(entities, self.entities)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether tables in files are worth the time that it takes to read them again."""
+        return len(self.entities) > MANY
+
+    def with_tables_in_files(self: Tables, **others: Any) -> Tables:
+        """The same graph with its tables of text in files, as far as these have room.
+
+        Such a table is read anew whenever it is asked for. ``others`` are fields in place of its
+        own, with the same content.
+        """
+        held = vars(self) | others
+        if held.get("distinct_triples") is self.triples:
+            held["distinct_triples"] = held["triples"]
+        files = {name: table_in_file(held[name]) for name in IN_FILES if name in held}
+        files = {name: file for name, file in files.items() if file is not None}
+        graph = object.__new__(type(self))
+        vars(graph).update({name: each for name, each in held.items() if name not in files})
+        vars(graph)["_files"] = vars(self).get("_files", {}) | files
+        return graph
+
+    if not TYPE_CHECKING:  # or any name would be one of a graph
+
+        def __getattr__(self, name: str) -> Any:
+            """A table that is in a file."""
+            file = vars(self).get("_files", {}).get(name)
+            if file is None:
+                kind = type(self).__name__
+                raise AttributeError(f"{kind!r} object has no attribute {name!r}")
+            return file.read()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything, in memory: for copies, which may be for other processes."""
+        tables = {name: file.read() for name, file in vars(self).get("_files", {}).items()}
+        return {name: value for name, value in vars(self).items() if name != "_files"} | tables
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -390,6 +433,10 @@ class Graph(GraphTables):
     def names_given(self) -> int:
         """How many of the names the input brings; the others are made from URIs."""
         return int((self.labels != "").sum())
+
+    def in_files(self) -> Graph:
+        """The same graph with triples and tables of text in files."""
+        return self.with_tables_in_files(triples=put_in_file(self.triples))
 
     def in_order(self, shared: Rearranged | None = None) -> Graph:
         """The same graph with everything in an order that does not depend on that of the input.

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sameas.compute.arrays import Mask, Positions
+from sameas.compute.in_files import put_in_file
 from sameas.graph.graph import (
     TYPE_NODE,
     Graph,
@@ -122,6 +123,15 @@ class MatchedGraph(GraphTables):
         """The graph without these entities and all that is said of them; the others renumbered."""
         return self._rearranged(tables_without(self, entities), self.source.without(entities))
 
+    def in_files(self) -> MatchedGraph:
+        """The same graph, and its source, with triples and tables of text in files."""
+        source, triples = self.source, put_in_file(self.triples)
+        if source.triples is self.triples:
+            source = source.with_tables_in_files(triples=triples)
+        else:
+            source = source.in_files()
+        return self.with_tables_in_files(triples=triples, source=source)
+
     def with_short_names(self) -> tuple[MatchedGraph, int]:
         """The graph with the beginnings of its names, as they are compared; how many were cut."""
         further = self.alternatives["name"]
@@ -209,6 +219,11 @@ class MatchedPair:
             if theirs.any()
             for kind in (Kind.CLASS, Kind.INDIVIDUAL)
         )
+
+    def in_files(self) -> MatchedPair:
+        """The same pair with what few stages look at in files."""
+        left = self.left.in_files()
+        return replace(self, left=left, right=left if self.is_one_graph else self.right.in_files())
 
     def __repr__(self) -> str:
         """Counts instead of contents."""

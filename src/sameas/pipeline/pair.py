@@ -36,6 +36,8 @@ def align_pair(
     phases = Phases(progress)
     with one_blas_thread():
         with phases.timed("inputs") as report:
+            if any(graph.is_large for graph in pair.graphs):
+                pair = pair.in_files()  # nobody else holds it
             inputs = collect_inputs(pair, options, given, report, tuning=tuning)
             task = make_task(pair, options, inputs, tuning=tuning)
             del pair  # the task has its own, in order

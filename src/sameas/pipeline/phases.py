@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from sameas.compute.arrays import Progress
 from sameas.compute.heap import release_freed_memory
+from sameas.compute.in_files import let_go_of_pages
 from sameas.pipeline.checkpoint import Checkpoint
 
 T = TypeVar("T")
@@ -38,10 +39,10 @@ class Phases:
                 self.progress(name, share)
 
         start = time.perf_counter()
-        release_freed_memory()
+        _let_go()
         report(0.0)
         yield report
-        release_freed_memory()
+        _let_go()
         report(1.0)
         seconds = time.perf_counter() - start
         self.seconds[name] = self.seconds.get(name, 0.0) + seconds
@@ -55,7 +56,13 @@ class Phases:
             self.resumed.append(name)
             return result
         result = make()
-        release_freed_memory()  # what only ``make`` needed is gone now
+        _let_go()  # what only ``make`` needed is gone now
         self.checkpoint.save(name, result, self._unkept)
         self._unkept = 0.0
         return result
+
+
+def _let_go() -> None:
+    """Give memory back that is not needed now."""
+    let_go_of_pages()
+    release_freed_memory()

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from sameas.candidates.pairs import Candidates
 from sameas.compute.arrays import Indices, Matrix, Positions, Vector
+from sameas.compute.in_files import let_go_of_pages, room_for
 from sameas.compute.joins import bounded_join
 from sameas.compute.kernels.votes import (
     Anchored,
@@ -35,13 +36,15 @@ from sameas.compute.kernels.votes import (
     Votes,
     gather_votes,
 )
-from sameas.compute.parallel import even_slices, map_blocks
+from sameas.compute.parallel import even_slices, map_blocks, slices
 from sameas.compute.rows import starts_in
 from sameas.options.tuning import TUNING, EvidenceTuning, Tuning
 from sameas.similarity.edges import Edges
 
 PART, PARTS = 100_000, 64
 """Edges treated at once, and the most blocks of them: each has room for all right entities."""
+FEW = 200_000
+"""Edges that are not worth a file."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +97,7 @@ def match_relations(
     match = seen / np.sqrt((totals[0][of_left] + smoothing) * (totals[1][of_right] + smoothing))
     good = match >= tuning.evidence.least
     kept = both.join(counts.filter(pl.Series(good)), on=kinds, how="semi")
+    let_go_of_pages()
     left_cover, right_cover = (
         (np.bincount(kept.unique(["ends", kind])[kind].to_numpy(), minlength=len(total)) + had)
         / (total + every)
@@ -138,11 +142,13 @@ def gather_evidence(
     far_starts, by_far = right.by_far
     columns = (right.relation, right.entity, right.fans, right_worth)
     shared = (
-        RightEdges(far_starts, *(column[by_far] for column in columns)),
+        RightEdges(far_starts, *(_in_order(column, by_far) for column in columns)),
         Matches(match_starts, relations.right, relations.match),
         Anchored(partner, left_trust),
         Limits(tuning.cap, enter, right.entities),
     )
+    del columns, right_worth
+    let_go_of_pages()
     met = np.empty((3, len(candidates)), dtype=np.float32)
 
     def take(rows: slice) -> tuple[LeftEdges, PairIndex]:
@@ -170,6 +176,17 @@ def gather_evidence(
     del new_pairs
     new_evidence = evidence(new[0], new[1], new_met)
     return evidence(candidates.left, candidates.right, met), new, new_evidence
+
+
+def _in_order(column: NDArray[Any], order: NDArray[np.integer]) -> NDArray[Any]:
+    """What an order makes of a column; in a file if workers in other processes look at it."""
+    if len(column) < FEW:
+        return np.asarray(column[order])
+    turned = room_for(column.shape, column.dtype)
+    for part in slices(len(order), PART):
+        turned[part] = column[order[part]]
+    let_go_of_pages()
+    return turned
 
 
 def _votes(

@@ -56,11 +56,12 @@ class Pairs:
     candidates: Candidates
     """Their ``values`` are the scores, in log-odds once there is evidence."""
     text: Matrix
-    """The numbers of each similarity of the model, the profit first; shape (similarities, n)."""
+    """The numbers of each similarity of the model, the profit first; shape (similarities, n), or
+    (similarities, 0) when refinement is over."""
     evidence: Matrix
     """That of ``gather_evidence``; shape (3, n)."""
     learned: Matrix
-    """What types, attributes and spelling say, in log-odds; shape (n,)."""
+    """What types, attributes and spelling say, in log-odds; shape (n,), or (0,) in the end."""
 
     def select(self, which: NDArray[np.bool_]) -> Pairs:
         """These of the pairs."""
@@ -75,6 +76,10 @@ class Pairs:
         return replace(
             self, evidence=evidence, learned=np.broadcast_to(nothing[3], evidence.shape[1:])
         )
+
+    def settled(self) -> Pairs:
+        """The pairs without what only another round needs."""
+        return replace(self, text=self.text[:, :0].copy(), learned=self.learned[:0].copy())
 
     def scored(self, scores: Vector | Matrix, model: Model) -> Pairs:
         """The pairs with these scores; those of seeds are raised beyond all others."""
@@ -204,7 +209,7 @@ def refine(
         anchors = new
         del surplus, reach, within_reach  # the next round needs room for pairs twice
     return Refinement(
-        pairs,
+        pairs.settled(),
         anchors,
         relations,
         tuple(changes),

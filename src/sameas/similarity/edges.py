@@ -10,12 +10,15 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sameas.compute.arrays import Indices, Positions
-from sameas.compute.parallel import in_parallel
+from sameas.compute.in_files import is_in_file, let_go_of_pages, put_in_file
+from sameas.compute.parallel import in_parallel, is_apart
 from sameas.graph.graph import positions_of
 from sameas.graph.matched import MatchedGraph, MatchedPair
 
 NAME = "(name)"
 """What the relation of names to entities is called."""
+MANY = 200_000
+"""Triples of a graph beyond which the edges of both are made one after the other."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +66,19 @@ class Edges:
         return self._short(np.flatnonzero(begins))
 
     def _short(self, places: Positions) -> NDArray[np.integer]:
-        """Places of edges in 32 bits, where these are enough."""
-        return places.astype(np.int32 if len(self) < 2**31 else np.int64)
+        """Places of edges in 32 bits, where these are enough; in a file if edges are in files."""
+        short = places.astype(np.int32 if len(self) < 2**31 else np.int64)
+        return put_in_file(short) if is_in_file(self.far) else short
+
+    def in_files(self) -> Edges:
+        """The same edges in files, for a process that only hands them to others part by part."""
+        return replace(
+            self,
+            entity=put_in_file(self.entity),
+            relation=put_in_file(self.relation),
+            far=put_in_file(self.far),
+            fans=put_in_file(self.fans),
+        )
 
     @property
     def literals(self) -> Positions:
@@ -89,9 +103,17 @@ def edges_of(pair: MatchedPair, *, hub: int, relations: bool = True) -> tuple[Ed
     """
     names = names_as_values(pair)
     shared = common_values(*names)
-    left, right = in_parallel(
-        lambda side: _edges(pair.graphs[side], names[side], shared, hub, relations), (0, 1)
-    )
+
+    def make(side: int) -> Edges:
+        return _edges(pair.graphs[side], names[side], shared, hub, relations)
+
+    # Large ones one after the other: what they are made of takes more than they do.
+    many = max(len(graph.triples) for graph in pair.graphs) > MANY
+    if not many:
+        left, right = in_parallel(make, (0, 1))
+        return left, right
+    left, right = (make(side).in_files() if is_apart() else make(side) for side in (0, 1))
+    let_go_of_pages()
     return left, right
 
 
@@ -132,30 +154,36 @@ def _edges(
     triples = graph.distinct_triples
     triples = triples[triples[:, 0] != triples[:, 2]]
     held = names.filter(pl.col("value").is_in(shared.implode()))
-    literal = np.stack(
-        [
-            held["entity"].to_numpy(),
-            np.full(len(held), 2 * kinds),
-            positions_of(held["value"], shared) + size,
-        ],
-        axis=1,
-    )
     backwards = triples[:, ::-1] + np.array([0, kinds, 0])
     if graph.undirected.any():  # read both ways, it is the same relation
         backwards[graph.undirected[triples[:, 1]], 1] -= kinds
         both = np.concatenate([triples, backwards])
         triples, backwards = np.unique(both, axis=0), backwards[:0]
-    every = np.concatenate([triples, backwards, literal])
-    count = 2 * kinds + 1
-    _, group, fans = np.unique(
-        every[:, 2] * np.int64(count) + every[:, 1], return_inverse=True, return_counts=True
+    literal = (
+        held["entity"].to_numpy(),
+        np.full(len(held), 2 * kinds),
+        positions_of(held["value"], shared) + size,
     )
-    fans = fans[group]
-    hubs = np.unique(every[fans > hub, 2])
-    every, fans = every[fans <= hub], fans[fans <= hub]
-    order = np.lexsort((every[:, 1], every[:, 2], every[:, 0]))
-    entity, relation, far = every[order].T.astype(np.int32)
+    entity, relation, far = (
+        np.concatenate(parts, dtype=np.int32)
+        for parts in zip(triples.T, backwards.T, literal, strict=True)
+    )
+    del triples, backwards, literal
+    count = 2 * kinds + 1
+    fans = _times(far * np.int64(count) + relation)
+    hubs = np.unique(far[fans > hub]).astype(np.int64)
+    kept = np.flatnonzero(fans <= hub)
+    kept = kept[np.lexsort((relation[kept], far[kept], entity[kept]))]
+    entity, relation, far, fans = (column[kept] for column in (entity, relation, far, fans))
     starts = np.searchsorted(entity, np.arange(size + 1))
-    nodes = size + len(shared)
-    columns = starts, entity, relation, far, fans[order].astype(np.int32)
-    return Edges(*columns, count, nodes, hubs)
+    return Edges(starts, entity, relation, far, fans, count, size + len(shared), hubs)
+
+
+def _times(numbers: Positions) -> Indices:
+    """How often each of the numbers is there."""
+    order = np.argsort(numbers, kind="stable")
+    first = np.flatnonzero(np.diff(numbers[order], prepend=-1))
+    counts = np.diff(first, append=len(numbers)).astype(np.int32)
+    times = np.empty(len(numbers), dtype=np.int32)
+    times[order] = np.repeat(counts, counts)
+    return times

@@ -177,7 +177,7 @@ def letter_rows(names: pl.Series, options: Options) -> Rows:
     )
     # One after the other where that takes much memory; each is shared out by blocks anyway.
     texts = spellings(names, options)
-    rows = [count(each) for each in texts] if len(names) > MANY else in_parallel(count, texts)
+    rows = list(map(count, texts)) if len(names) > MANY else in_parallel(count, texts)
     both = side_by_side(*rows)
     del rows
     return unit(both)

@@ -8,10 +8,11 @@ import numpy as np
 import polars as pl
 
 from sameas.compute.arrays import Positions
+from sameas.compute.in_files import is_in_file
 from sameas.errors import OptionError
 from sameas.graph.exclusions import exclusions_of
 from sameas.graph.iri import are_iris
-from sameas.graph.matched import MatchedPair
+from sameas.graph.matched import MatchedGraph, MatchedPair
 from sameas.graph.task import Constraints, Inputs, Task
 from sameas.options.options import Options
 from sameas.options.tuning import TUNING, Tuning
@@ -30,7 +31,7 @@ def make_task(
         rows = np.concatenate([orders[0], len(orders[0]) + orders[1]], dtype=np.int64)
         inputs = replace(inputs, embeddings=inputs.embeddings.take(rows))
     one_graph = pair.is_one_graph
-    cut = [graph.in_order().with_short_names() for graph in pair.graphs[: 1 if one_graph else 2]]
+    cut = [_in_order(graph) for graph in pair.graphs[: 1 if one_graph else 2]]
     pair = replace(pair, left=cut[0][0], right=cut[-1][0])
     graphs = pair.left, pair.right
     if inputs.among is None:
@@ -60,6 +61,12 @@ def make_task(
     seeds = np.unique(np.concatenate([seeds, same]), axis=0)
     known = replace(known, seeds=seeds, exclusions=exclusions)
     return Task(pair, options, inputs, (left, right), known, sum(count for _, count in cut), tuning)
+
+
+def _in_order(graph: MatchedGraph) -> tuple[MatchedGraph, int]:
+    """The graph in order, in files if it is there, and how many long names were cut."""
+    ordered, cut = graph.in_order().with_short_names()
+    return ordered.in_files() if is_in_file(graph.triples) else ordered, cut
 
 
 def same_iris(pair: MatchedPair) -> Positions:

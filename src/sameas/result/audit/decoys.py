@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from sameas.assignment.decision import Chance, probability_of, strengths_of
 from sameas.assignment.open import OpenPlan, open_links, open_plan
-from sameas.compute.arrays import Mask, Matrix, Positions, Vector
+from sameas.compute.arrays import Mask, Matrix, Numbers, Positions, Vector
 from sameas.compute.heap import release_freed_memory
-from sameas.compute.parallel import in_parallel, slices
+from sameas.compute.parallel import in_parallel, is_apart, slices
 from sameas.graph.task import Constraints
 from sameas.refinement.anchors import anchor_thresholds, anchors_of
 from sameas.refinement.evidence import Anchors, gather_evidence
@@ -23,8 +23,9 @@ from sameas.similarity.weights import evidence_worth
 
 AT_ONCE = 1_000_000
 """Pairs whose evidence is weighed at once."""
-MANY = 5_000_000
-"""Pairs beyond which the decoys of one draw are treated at a time."""
+MANY, MANY_APART = 5_000_000, 500_000
+"""Pairs beyond which the decoys of one draw are treated at a time; the second number holds where
+workers in other processes do the work, and the memory of this one limits the size of a run."""
 
 
 class BestMatches(NamedTuple):
@@ -67,15 +68,18 @@ def matches_without(
     stay = ~lost[(anchors.left, anchors.right)[1 - side]]
     anchors = Anchors(anchors.left[stay], anchors.right[stay], anchors.trust[stay])
 
-    def worth(evidence: Matrix) -> Vector:
-        """What evidence about the candidates is worth."""
+    def worth(evidence: Matrix, places: Numbers | None = None) -> Vector:
+        """What evidence about the candidates, at these places, is worth."""
         total = np.empty(len(candidates))
         for part in slices(len(total), AT_ONCE):
             crowd = known.crowd[candidates.left[part]]
-            total[part] = evidence_worth(weights, evidence[:, part], crowd)
+            some = evidence[:, part if places is None else places[part]]
+            total[part] = evidence_worth(weights, some, crowd)
         return total
 
-    other = candidates.values - worth(np.stack([row[left] for row in pairs.evidence]))
+    other = worth(pairs.evidence, np.flatnonzero(left))
+    np.subtract(candidates.values, other, out=other)
+    del left
     plan: OpenPlan | None = None
     for turn in range(tuning.audit.rounds):
         evidence, _, _ = gather_evidence(
@@ -86,8 +90,11 @@ def matches_without(
             enter=math.inf,
             tuning=tuning.evidence,
         )
-        scores = (other + worth(evidence)).astype(np.float32)
+        total = worth(evidence)
         del evidence
+        total += other
+        scores = total.astype(np.float32)
+        del total
         last = turn == tuning.audit.rounds - 1
         enough = thresholds
         if not last:
@@ -137,7 +144,7 @@ def draw_decoys(
         return without.select(fits.entity[drawn])
 
     # Large ones one after the other: each takes as much memory as refinement, and uses all cores.
-    many = len(refinement.pairs.candidates) > MANY
+    many = len(refinement.pairs.candidates) > (MANY_APART if is_apart() else MANY)
     matches = [one(draw) for draw in draws] if many else in_parallel(one, draws)
     sides = []
     for side in links:
