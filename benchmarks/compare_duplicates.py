@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import signal
 import subprocess
 import tempfile
 from collections import Counter, defaultdict
@@ -132,14 +133,16 @@ def by_sameas(path: Path, scratch: Path, _: str) -> tuple[Clusters, float, float
 def by_peer(
     tool: str, limit: float
 ) -> Callable[[Path, Path, str], tuple[Clusters, float, float, float]]:
-    """A function that gives the clusters of another tool; it is ended after so many seconds."""
+    """A function that gives the clusters of another tool.
+
+    It is ended after so many seconds of processor time, so that it does not matter what else runs.
+    """
 
     def found(path: Path, scratch: Path, python: str) -> tuple[Clusters, float, float, float]:
         script, out = str(Path(__file__).with_name("peers.py")), scratch / "peer.json"
-        command = ["timeout", str(limit), python, script, tool, str(path), str(out)]
-        finished = timed(command)
-        if finished.code == 124:
-            raise TimeoutError(f"not ended after {limit:.0f} s")
+        finished = timed([python, script, tool, str(path), str(out), f"{limit:.0f}"])
+        if finished.code == -signal.SIGXCPU:
+            raise TimeoutError(f"not ended after {limit:.0f} s of processor time")
         if finished.code:
             ended = f"ended with {finished.code}"  # a tool that was killed says nothing
             raise RuntimeError(finished.errors.strip()[-300:] or ended)
@@ -228,7 +231,7 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--peers", required=True, metavar="PYTHON")
     parser.add_argument("--people", type=int, nargs="+", default=[], metavar="N")
-    parser.add_argument("--limit", type=float, default=3600, help="seconds a peer may take")
+    parser.add_argument("--limit", type=float, default=3600, help="CPU seconds a peer may take")
     parser.add_argument("--only", nargs="+", default=None)
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "compared")
     parser.add_argument("--results", type=Path, default=Path("benchmarks/results/compared.json"))

@@ -1,9 +1,9 @@
 """Duplicates as other tools find them; run by `compare_duplicates.py` with the Python of the peers.
 
-``peers.py TOOL FILE OUT`` writes the clusters of two or more, as lists of ids, and the peak of its
-memory to OUT as JSON. FILE is a CSV with a column ``id`` (splink), or JSON with ``nodes`` (id,
-name, type, description) and ``edges`` (source, target, relation). This file needs nothing of
-sameas.
+``peers.py TOOL FILE OUT SECONDS`` writes the clusters of two or more, as lists of ids, and the peak
+of its memory to OUT as JSON; the system ends it after so many seconds of processor time. FILE is a
+CSV with a column ``id`` (splink), or JSON with ``nodes`` (id, name, type, description) and
+``edges`` (source, target, relation). This file needs nothing of sameas.
 """
 
 from __future__ import annotations
@@ -187,8 +187,9 @@ def peak_bytes() -> int:
 
 def main() -> None:
     """Run one tool."""
-    tool, path, out = sys.argv[1:]
+    tool, path, out, seconds = sys.argv[1:]
     resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 10))
     clusters = TOOLS[tool](Path(path))
     found = {"clusters": clusters, "peak_bytes": peak_bytes()}
     Path(out).write_text(json.dumps(found), encoding="utf8")
