@@ -60,6 +60,7 @@ def prepare(
     if clues and max(map(len, sides)) <= AHEAD_UP_TO and not is_apart():
         with meanwhile(lambda: make_text(make_features())) as rows:
             proposed = _propose(task, sides, names, phases)
+            # Nearly all of that is done by now.
             text = _make_rows(phases, lambda report: rows(), lambda text: text)
     else:
         # Proposals come before the rows, which take most of the memory.
