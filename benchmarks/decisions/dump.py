@@ -35,10 +35,6 @@ class Dump:
     left: NDArray[np.int32]
     right: NDArray[np.int32]
     score: NDArray[np.float32]
-    parts: NDArray[np.float32]
-    """What the score is made of: similarities, evidence (3), traits; shape (parts, n)."""
-    names: NDArray[Any]
-    """The names of the parts."""
     seed: NDArray[np.bool_]
     """Whether a pair was given."""
     gold: NDArray[np.bool_]
@@ -121,17 +117,6 @@ def dump_task(task: BenchTask) -> Dump:
         left=left.astype(np.int32),
         right=right.astype(np.int32),
         score=score.astype(np.float32),
-        parts=np.concatenate([pairs.text, pairs.evidence, pairs.learned[None]])[:, inside],
-        names=np.array(
-            [
-                "profit",
-                *[f"block {n}" for n in range(len(pairs.text) - 1)],
-                "votes",
-                "left_lacks",
-                "right_lacks",
-                "traits",
-            ]
-        ),
         seed=seed,
         gold=np.isin(keys, _gold(inner, task.gold, width)),
         judged=judged,
