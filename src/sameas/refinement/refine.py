@@ -141,9 +141,8 @@ def refine(
     ``candidates.values`` are profits; ``temperature`` and ``iterations`` are those of the first
     plan, made from profits alone; there is at least one round. With ``learning``, weights are
     learned from the sure anchors of each round, for the next one, but not within one graph.
-    ``start`` are anchors to begin
-    with, instead of those of the first plan; ``earlier`` ones replace those of the first plan that
-    they contradict.
+    ``start`` are anchors to begin with, instead of those of the first plan; ``earlier`` ones
+    replace those of the first plan that they contradict.
     """
     known, defaults, tuning = model.constraints, model.weights, model.tuning
     numbers = tuning.refinement
@@ -170,18 +169,10 @@ def refine(
                 held = [pairs.compared()]
                 del pairs
                 pairs, relations = _learned_from(held.pop(), anchors, model, taught=False)
-        within_reach = partial(
-            _within_reach, pairs.candidates, numbers.spread, tuning.search.partners
-        )
-        with meanwhile(within_reach, at_once=_few(pairs)) as reach:
-            learned = learn_thresholds(
-                pairs.unraised(model),
-                (anchors.left, anchors.right, anchors.trust),
-                known.kinds,
-                tuning=tuning.open,
-            )
-            thresholds = thresholds if learned is None else learned
-            pairs, lowered = pairs.select(reach()), thresholds
+        held = [pairs]
+        del pairs
+        pairs, learned = _near_the_best(held.pop(), anchors, model)
+        lowered = thresholds = thresholds if learned is None else learned
         if thresholds is not None:
             lowered, plan = lowered_thresholds(
                 pairs.unraised(model), thresholds, known.kinds[0], start=plan, tuning=tuning
@@ -207,7 +198,7 @@ def refine(
         if learning and not known.one_graph:
             model = replace(model, weights=_learned_weights(pairs, new, model, defaults))
         anchors = new
-        del surplus, reach, within_reach  # the next round needs room for pairs twice
+        del surplus  # the next round needs room for pairs twice
     return Refinement(
         pairs.settled(),
         anchors,
@@ -256,9 +247,9 @@ def _refine_duplicates(
         held = [grown.compared()]
         del pairs, grown
         learned = model.learn_traits(anchors.left, anchors.right, anchors.trust)
-        pairs = held.pop()
-        pairs = replace(pairs, learned=_of_traits(learned, pairs.candidates, model))
-        pairs = _with_evidence(pairs, anchors, relations, learned, model)
+        pairs = _with_evidence(
+            _with_traits(held.pop(), learned, model), anchors, relations, learned, model
+        )
         thresholds = duplicate_thresholds(pairs.candidates, kinds, tuning=tuning.duplicates)
         surplus = subtract_threshold(pairs.candidates, thresholds, kinds)
         surplus = without_strangers(surplus, columns, tuning=tuning.duplicates)
@@ -399,9 +390,26 @@ def _learned_from(
     match = partial(match_relations, *model.edges, anchors, tuning=model.tuning)
     with meanwhile(match, at_once=_few(pairs)) as matched:
         learned = model.learn_traits(anchors.left, anchors.right, anchors.trust, taught=taught)
-        pairs = replace(pairs, learned=_of_traits(learned, pairs.candidates, model))
+        held = [_with_traits(pairs, learned, model)]
+        del pairs  # what follows lets go of them
         relations = matched()
-    return _with_evidence(pairs, anchors, relations, learned, model), relations
+    return _with_evidence(held.pop(), anchors, relations, learned, model), relations
+
+
+def _near_the_best(pairs: Pairs, anchors: Anchors, model: Model) -> tuple[Pairs, Vector | None]:
+    """The pairs that are near the best of their entities; and the thresholds that anchors teach."""
+    known, tuning = model.constraints, model.tuning
+    near = partial(
+        _within_reach, pairs.candidates, tuning.refinement.spread, tuning.search.partners
+    )
+    with meanwhile(near, at_once=_few(pairs)) as within_reach:
+        thresholds = learn_thresholds(
+            pairs.unraised(model),
+            (anchors.left, anchors.right, anchors.trust),
+            known.kinds,
+            tuning=tuning.open,
+        )
+        return pairs.select(within_reach()), thresholds
 
 
 def _with_evidence(
@@ -438,6 +446,11 @@ def _with_evidence(
     every = _merged(pairs, new, text, evidence, learned(*new))
     del pairs, new, evidence, text, alike, old  # scores take as much again
     return _scored(every, model)
+
+
+def _with_traits(pairs: Pairs, learned: Terms, model: Model) -> Pairs:
+    """The pairs with what their traits are worth."""
+    return replace(pairs, learned=_of_traits(learned, pairs.candidates, model))
 
 
 def _of_traits(learned: Terms, candidates: Candidates, model: Model) -> Matrix:
