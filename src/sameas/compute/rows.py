@@ -91,11 +91,20 @@ def rows_of(matrix: Sparse, which: slice) -> Sparse:
     """Successive rows of a sparse matrix, without a copy of their entries."""
     starts = matrix.indptr[which.start : which.stop + 1]
     entries = slice(int(starts[0]), int(starts[-1]))
-    part = csr_array((len(starts) - 1, matrix.shape[1]), dtype=matrix.dtype)
-    # Not by the constructor: SciPy copies what is less than half of another array.
-    part.data, part.indices = matrix.data[entries], matrix.indices[entries]
-    part.indptr = starts - starts[0]
-    return part
+    parts = matrix.data[entries], matrix.indices[entries], starts - starts[0]
+    return sparse_of(*parts, shape=(len(starts) - 1, matrix.shape[1]))
+
+
+def sparse_of(
+    values: Matrix, columns: Numbers, starts: Numbers, *, shape: tuple[int, int]
+) -> Sparse:
+    """A sparse matrix that holds these very arrays.
+
+    Not by the constructor: SciPy copies what is less than half of another array.
+    """
+    matrix = csr_array(shape, dtype=values.dtype)
+    matrix.data, matrix.indices, matrix.indptr = values, columns, starts
+    return matrix
 
 
 def arrays_of(matrix: csr_array | csc_array) -> tuple[Numbers, Numbers, Matrix]:
@@ -188,6 +197,4 @@ def _stacked(parts: Sequence[Sparse]) -> Sparse:
         some = hstack([rows_of(part, which) for part in parts], format="csr", dtype=np.float32)
         indices[entries], values[entries] = some.indices, some.data
         let_go_of_pages()
-    stacked = csr_array(shape, dtype=np.float32)
-    stacked.data, stacked.indices, stacked.indptr = values, indices, starts.astype(kind)
-    return stacked
+    return sparse_of(values, indices, starts.astype(kind), shape=shape)

@@ -254,13 +254,14 @@ def scan_tiles(
     ours, theirs = (each._replace(slack=1.001 * each.slack) for each in wanted)
     room = np.empty(size[0] * size[1], np.float32)
     line = np.empty(max(rows.kept.shape[1], columns.kept.shape[1]), dtype=np.float32)
+    places = np.empty(size[1], dtype=np.int32)
     for tile in slices(len(column_limits), size[1]):
         fill_rows = fill(tile)
         for part in slices(len(row_limits), size[0]):
             shape = part.stop - part.start, tile.stop - tile.start
             entries = room[: shape[0] * shape[1]].reshape(shape)
             fill_rows(part, entries)
-            best_of_tile(entries, part.start, tile.start, rows, columns, ours, theirs, line)
+            best_of_tile(entries, part.start, tile.start, rows, columns, ours, theirs, line, places)
     return rows, _wanted(columns, wanted[1])
 
 

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from sameas.compute.arrays import Positions, Sparse
 from sameas.compute.parallel import in_turn, slices
-from sameas.compute.rows import Rows, scaled_to_unit, side_by_side, unit
+from sameas.compute.rows import Rows, scaled_to_unit, side_by_side, sparse_of, unit
 
 BLOCK = 4000
 """Rows whose last hop is computed at once."""
@@ -87,8 +87,8 @@ def propagate(
         starts[done + 1 : done + len(rows) + 1] = place.start + rows.sparse.indptr[1:]
         dense[done : done + len(rows)] = rows.dense
         done += len(rows)
-    entries = (values[: starts[-1]], columns[: starts[-1]], starts)
-    return Rows(dense, csr_array(entries, shape=(len(wanted), width)))
+    entries = values[: starts[-1]], columns[: starts[-1]], starts
+    return Rows(dense, sparse_of(*entries, shape=(len(wanted), width)))
 
 
 def _most_entries(adjacency: Sparse, hops: list[Rows], depth: int, wanted: Positions) -> int:

@@ -238,41 +238,40 @@ def best_of_tile(
     row_wanted: Wanted,
     column_wanted: Wanted,
     room: Float32s,
+    places: Int32s,
 ) -> None:
     """Offer all entries of a tile to its rows, from ``begin`` on, and to its columns.
 
-    ``room`` is for the values of one line.
+    ``room`` is for the values of one line, ``places`` for as many as the tile is wide.
     """
-    width = tile.shape[1]
+    width, begun = np.uint64(tile.shape[1]), np.uint64(other_begin)
     row_kept, row_counts, row_full = rows.kept, rows.counts, rows.kept.shape[1]
     kept, counts, full = columns.kept, columns.counts, columns.kept.shape[1]
     least = columns.least
     for i in range(tile.shape[0]):
-        line = begin + i
+        line, some = begin + i, np.uint64(0)
         limit = rows.least[line]
-        for start in range(0, width, STRIDE):
-            if start + STRIDE <= width:
-                above, here, other = False, np.uint64(start), np.uint64(other_begin + start)
-                for j in range(WHOLE_STRIDE):
-                    lesser = least[other + j] if least[other + j] < limit else limit
-                    above |= tile[i, here + j] > lesser
-                if not above:
-                    continue
-            for j in range(start, start + STRIDE if start + STRIDE < width else width):
-                value, column = tile[i, j], other_begin + j
-                if value > limit:
-                    count = row_counts[line]
-                    row_kept[line, count, 0], row_kept[line, count, 1] = value, column
-                    row_counts[line] = count + 1
-                    if count + 1 == row_full:
-                        cut_line(rows, line, row_wanted, room)
-                        limit = rows.least[line]
-                if value > least[column]:
-                    count = counts[column]
-                    kept[column, count, 0], kept[column, count, 1] = value, line
-                    counts[column] = count + 1
-                    if count + 1 == full:
-                        cut_line(columns, column, column_wanted, room)
+        # A place is written always, and again by the next entry if this one is too small: that is
+        # faster than a choice which the processor has to guess.
+        for j in range(width):
+            places[some] = j
+            value = tile[i, j]
+            some += np.uint64((value > limit) | (value > least[begun + j]))
+        for one in range(some):
+            j = places[one]
+            value, column = tile[i, j], other_begin + j
+            if value > rows.least[line]:
+                count = row_counts[line]
+                row_kept[line, count, 0], row_kept[line, count, 1] = value, column
+                row_counts[line] = count + 1
+                if count + 1 == row_full:
+                    cut_line(rows, line, row_wanted, room)
+            if value > least[column]:
+                count = counts[column]
+                kept[column, count, 0], kept[column, count, 1] = value, line
+                counts[column] = count + 1
+                if count + 1 == full:
+                    cut_line(columns, column, column_wanted, room)
 
 
 @kernel
