@@ -33,6 +33,8 @@ TITLE = "Speed against the yardstick"
 PAPER = "--preset paper --among gold"
 YARDSTICKS = {"yardstick": "sinkhorn", "yardstick, exact": "hungarian"}
 """The solver of each yardstick."""
+OURS = "experiments/plain.py"
+"""The yardstick unless another is given, which it is shown beside then."""
 PROGRAMS = {
     "best": ("yardstick", ""),
     "paper": ("yardstick", PAPER),
@@ -55,12 +57,15 @@ def measure(given: Namespace) -> dict[str, Any]:
         programs: dict[str, Callable[[], dict[str, Any]]] = {}
         for name, solver in YARDSTICKS.items():
             programs[name] = partial(_yardstick, given.pair, given.yardstick, solver)
+        if given.yardstick:
+            programs[OURS] = partial(_yardstick, given.pair, None, YARDSTICKS["yardstick"])
         for name, (_, options) in PROGRAMS.items():
             programs[name] = partial(measured, given.pair, folder / "run", options, variables)
         runs = in_turn(programs, given.repeat)
     summaries = {name: _summary(found) for name, found in runs.items()}
     for name, program in summaries.items():
-        other = summaries[PROGRAMS[name][0] if name in PROGRAMS else name]
+        against = "yardstick" if name == OURS else name
+        other = summaries[PROGRAMS[name][0] if name in PROGRAMS else against]
         program["ratio"] = program["median_seconds"] / other["median_seconds"]
     solves = {
         name: statistics.median(run["phases"]["assignment"] for run in runs[name])
@@ -69,6 +74,7 @@ def measure(given: Namespace) -> dict[str, Any]:
     return {
         "pair": given.pair.name,
         "repeat": given.repeat,
+        "yardstick": given.yardstick.name if given.yardstick else OURS,
         "first_seconds": first,
         "runs": summaries,
         "solve_seconds": solves,
@@ -117,8 +123,9 @@ def tables_of(record: Mapping[str, Any]) -> list[Table]:
         **{name: (name, score) for name in SCORES},
     }
     caption = (
-        f"{record['pair']}, median of {record['repeat']}; our seconds are those of the whole "
-        "process, the yardstick's those it prints"
+        f"{record['pair']}, median of {record['repeat']}; the yardstick is "
+        f"{record.get('yardstick', OURS)}; our seconds are those of the whole process, the "
+        "yardstick's those it prints"
     )
     phases = {name: runs[name]["phases"] for name in PROGRAMS}
     header = ("phase", *phases)
@@ -155,7 +162,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = tables.parser_of("speed", __doc__, "zh_en --repeat 3")
     add = parser.add_argument
     add("pair", metavar="PAIR", type=Path, help="folder in the DBP15K layout")
-    add("--yardstick", type=Path, help="another script than experiments/plain.py")
+    add("--yardstick", type=Path, help=f"another script than {OURS}, shown beside it")
     add("--repeat", type=int, default=1, help="runs of each, of which the median counts [1]")
     options = parser.parse_args(arguments)
     tables.keep("speed", options.results, measure(options))

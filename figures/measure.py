@@ -473,7 +473,7 @@ PARTS = (
     Part("records", records, 0.5),
     Part("duplicates", duplicates, 1.5, code=BENCHMARKED),
     Part("territories", territories, 0.5),
-    Part("speed", of_one("speed"), 5, code=BENCHMARKED),
+    Part("speed", of_one("speed", "--repeat", "3"), 15, code=BENCHMARKED),
     Part("solver", of_one("solver"), 3, code=BENCHMARKED),
     Part("memory", of_one("memory", "--ceilings", "1G", "4G"), 0.5, code=BENCHMARKED),
     Part("reading", lines(10**6), 0.5, code=BENCHMARKED),

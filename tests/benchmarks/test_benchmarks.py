@@ -316,12 +316,18 @@ def test_speed_is_told_in_parts_of_the_yardstick(scripts, yardstick, tmp_path, m
     for module in (scripts.speed, scripts.processes):
         monkeypatch.setattr(module, "align", align)
     monkeypatch.setattr(scripts.processes, "evaluate", lambda out, pair: scores)
+    run = scripts.speed._yardstick  # there is no pair here for experiments/plain.py to read
+    monkeypatch.setattr(
+        scripts.speed, "_yardstick", lambda pair, file, *rest: run(pair, file or yardstick, *rest)
+    )
     file = tmp_path / "speed.json"
     places = ["--yardstick", str(yardstick), "--results", str(file)]
     scripts.speed.main([str(tmp_path), *places, "--repeat", "3"])
     record = record_of(file)
     assert set(record["first_seconds"].values()) == {30}
     assert record["runs"]["yardstick"]["ratio"] == record["runs"]["yardstick, exact"]["ratio"] == 1
+    assert record["runs"]["experiments/plain.py"]["ratio"] == 1
+    assert record["yardstick"] == yardstick.name
     assert record["runs"]["paper"]["seconds"] == [4, 6, 5]
     assert record["runs"]["paper"]["ratio"] == 5 / 40
     assert record["runs"]["all pairs"]["median_seconds"] == 10
