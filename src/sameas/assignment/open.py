@@ -20,7 +20,7 @@ from sameas.assignment.sinkhorn import Plan
 from sameas.candidates.pairs import Candidates, line_sums, lines_of_columns, lines_of_rows
 from sameas.compute.arrays import Matrix, Positions, Vector
 from sameas.compute.kernels.products import weighted_sums
-from sameas.compute.parallel import even_slices, lasting_threads, one_blas_thread, slices
+from sameas.compute.parallel import WORKERS, even_slices, lasting_threads, one_blas_thread, slices
 from sameas.options.tuning import TUNING, OpenTuning
 
 AT_ONCE = 1_000_000
@@ -141,7 +141,8 @@ def _sums_of_odds(
     n, m = candidates.shape
     odds = candidates.with_values(np.exp(scores))
     sides = lines_of_rows(odds), lines_of_columns(odds)
-    parts = [(side, part) for side in (0, 1) for part in even_slices(sides[side].starts, SWEPT)]
+    size = max(SWEPT, -(-len(odds) // max(WORKERS // 2, 1)))  # each side has half of the work
+    parts = [(side, part) for side in (0, 1) for part in even_slices(sides[side].starts, size)]
 
     def sums(left: Vector, right: Vector) -> Vector:
         totals, factors = np.empty(n + m), (right, left)

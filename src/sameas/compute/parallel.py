@@ -48,12 +48,34 @@ LITTLE = 10_000
 
 
 def in_parallel(work: Callable[[Part], Result], parts: Iterable[Part]) -> list[Result]:
-    """What the work gives for each part, in their order."""
+    """What the work gives for each part, in their order; this thread does its share."""
     parts = list(parts)
-    if len(parts) < 2:
+    threads = min(WORKERS, len(parts))
+    if threads < 2:
         return [work(part) for part in parts]
-    with ThreadPoolExecutor(WORKERS) as pool:
-        return list(pool.map(work, parts))
+    with ThreadPoolExecutor(threads - 1) as pool:
+        return _shared_out(pool, threads - 1, work, parts)
+
+
+def _shared_out(
+    pool: ThreadPoolExecutor, helpers: int, work: Callable[[Part], Result], parts: Sequence[Part]
+) -> list[Result]:
+    """The same by this thread and so many of the pool: each takes the next part that is left."""
+    left, results = iter(range(len(parts))), dict[int, Result]()
+
+    def work_on() -> None:
+        try:
+            for number in left:
+                results[number] = work(parts[number])
+        except BaseException:
+            deque(left, maxlen=0)  # nobody begins another part
+            raise
+
+    others = [pool.submit(work_on) for _ in range(helpers)]
+    work_on()
+    for other in others:
+        other.result()
+    return [results[number] for number in range(len(parts))]
 
 
 def gathered(
@@ -89,10 +111,10 @@ def lasting_threads() -> Iterator[Callable[[Callable[[Part], Any], Iterable[Part
     It is for work of less than a millisecond that is done again and again: starting threads each
     time would take longer.
     """
-    with ThreadPoolExecutor(WORKERS) as pool:
+    with ThreadPoolExecutor(max(WORKERS - 1, 1)) as pool:
 
         def share_out(work: Callable[[Part], Any], parts: Iterable[Part]) -> None:
-            deque(pool.map(work, parts), maxlen=0)
+            _shared_out(pool, WORKERS - 1, work, list(parts))
 
         yield share_out
 
