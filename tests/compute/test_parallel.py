@@ -62,7 +62,20 @@ def test_what_is_not_few_is_done_one_after_the_other(few):
         return late_first(part)
 
     assert in_parallel_if(few, work, range(4)) == [0, 1, 4, 9]
-    assert (threading.main_thread() in threads) != few
+    assert few or threads == {threading.main_thread()}
+
+
+def test_the_thread_that_waits_does_its_share():
+    together, threads = threading.Barrier(WORKERS), set()
+
+    def work(part):
+        threads.add(threading.current_thread())
+        together.wait(timeout=60)
+        return part
+
+    assert in_parallel(work, range(WORKERS)) == list(range(WORKERS))
+    assert threading.main_thread() in threads
+    assert len(threads) == WORKERS
 
 
 def test_meanwhile_work_is_under_way_before_its_result_is_asked_for():
