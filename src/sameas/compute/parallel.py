@@ -14,11 +14,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import ContextVar, copy_context
-from functools import lru_cache
+from contextvars import Context, ContextVar, copy_context
+from functools import lru_cache, partial
 from pathlib import Path
 from threading import Lock
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +72,7 @@ def _shared_out(
             raise
 
     others = [pool.submit(work_on) for _ in range(helpers)]
-    work_on()
+    Context().run(work_on)  # as in threads: in a new context, so that all parts are treated alike
     for other in others:
         other.result()
     return [results[number] for number in range(len(parts))]
@@ -120,15 +120,48 @@ def lasting_threads() -> Iterator[Callable[[Callable[[Part], Any], Iterable[Part
 
 
 def in_turn(work: Callable[[Part], Result], parts: Iterable[Part]) -> Iterator[Result]:
-    """The same, one result after the other; only a few are made ahead of the one in use."""
-    with ThreadPoolExecutor(WORKERS) as pool:
-        ahead: deque[Future[Result]] = deque()
+    """The same, one result after the other; only a few are made ahead of the one in use.
+
+    While a result is waited for, this thread makes one of those that nobody has begun.
+    """
+    with ThreadPoolExecutor(max(WORKERS - 1, 1)) as pool:
+        ahead: deque[_Ahead[Result]] = deque()
         for part in parts:
-            ahead.append(pool.submit(work, part))
+            made = partial(work, part)
+            ahead.append(_Ahead(made, pool.submit(made)))
             if len(ahead) > WORKERS:
-                yield ahead.popleft().result()
+                yield _first(ahead)
         while ahead:
-            yield ahead.popleft().result()
+            yield _first(ahead)
+
+
+class _Ahead(Generic[Result]):
+    """A result that a thread of a pool makes, unless this thread does so first."""
+
+    def __init__(self, make: Callable[[], Result], future: Future[Result]) -> None:
+        self.make, self.future = make, future
+
+    def made_here(self) -> bool:
+        """Whether nobody has begun it: then it is made, now."""
+        if not self.future.cancel():
+            return False
+        self.future = Future()
+        try:
+            self.future.set_result(Context().run(self.make))
+        except Exception as error:
+            self.future.set_exception(error)
+        return True
+
+
+def _first(ahead: deque[_Ahead[Result]]) -> Result:
+    """The first of these results, which is taken out."""
+    first = ahead.popleft()
+    if not first.made_here():
+        for other in ahead:
+            if first.future.done():
+                break
+            other.made_here()
+    return first.future.result()
 
 
 @contextmanager
