@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import NoReturn
 
 from sameas.cli import main
+from sameas.compute.heap import keep_freed_memory
 
 
 def run() -> NoReturn:
@@ -17,6 +18,7 @@ def run() -> NoReturn:
     The interpreter would free every object first, which takes a tenth of a second after a short
     run; the system frees them all together.
     """
+    keep_freed_memory()
     code: object = 0
     try:
         main(prog_name="sameas")

@@ -60,21 +60,27 @@ def in_parallel(work: Callable[[Part], Result], parts: Iterable[Part]) -> list[R
 def _shared_out(
     pool: ThreadPoolExecutor, helpers: int, work: Callable[[Part], Result], parts: Sequence[Part]
 ) -> list[Result]:
-    """The same by this thread and so many of the pool: each takes the next part that is left."""
+    """The same by this thread and so many of the pool: each takes the next part that is left.
+
+    Of several parts that fail, the first one tells why: it does not depend on who is faster.
+    """
     left, results = iter(range(len(parts))), dict[int, Result]()
+    failures = dict[int, BaseException]()
 
     def work_on() -> None:
-        try:
-            for number in left:
+        for number in left:
+            try:
                 results[number] = work(parts[number])
-        except BaseException:
-            deque(left, maxlen=0)  # nobody begins another part
-            raise
+            except BaseException as error:
+                failures[number] = error
+                deque(left, maxlen=0)  # nobody begins another part
 
     others = [pool.submit(work_on) for _ in range(helpers)]
     Context().run(work_on)  # as in threads: in a new context, so that all parts are treated alike
     for other in others:
         other.result()
+    if failures:
+        raise failures[min(failures)]
     return [results[number] for number in range(len(parts))]
 
 

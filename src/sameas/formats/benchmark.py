@@ -8,21 +8,23 @@ terms of N-Triples in them, ``<http://...>`` and ``"text"@en``; these are read a
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 import polars as pl
 
 from sameas.compute.arrays import Positions
+from sameas.compute.parallel import meanwhile
 from sameas.errors import InputError, shortened
 from sameas.formats.links import read_gold_links, without_duplicates
 from sameas.formats.tables import read_table
 from sameas.graph.graph import Graph, positions_of
 from sameas.graph.iri import mapped_where
 
+T = TypeVar("T")
 Layout = Literal["dbp15k", "openea"]
 MARKS: dict[Layout, str] = {"dbp15k": "triples_1", "openea": "rel_triples_1"}
 """The file that a folder in each layout has."""
@@ -63,10 +65,17 @@ def detect_layout(folder: Path) -> Layout:
 def read_benchmark(folder: Path) -> tuple[list[Side], pl.DataFrame | None]:
     """Both sides of a benchmark folder, and its gold links (left, right, file, line), if any."""
     if detect_layout(folder) == "openea":
-        return [_openea_side(folder, number) for number in (1, 2)], _openea_gold(folder)
+        sides = _both(lambda number: _openea_side(folder, number))
+        return sides, _openea_gold(folder)
     entities = _entities(folder)
-    sides = [_dbp15k_side(folder, n, entities[n - 1]) for n in (1, 2)]
+    sides = _both(lambda number: _dbp15k_side(folder, number, entities[number - 1]))
     return sides, _dbp15k_gold(folder, entities)
+
+
+def _both(read: Callable[[int], T]) -> list[T]:
+    """What is read of side 1 and of side 2, at once."""
+    with meanwhile(lambda: read(2)) as right:
+        return [read(1), right()]
 
 
 def read_benchmark_gold(folder: Path) -> pl.DataFrame:
@@ -81,7 +90,7 @@ def read_benchmark_gold(folder: Path) -> pl.DataFrame:
 
 
 def _entities(folder: Path) -> list[pl.DataFrame]:
-    return [_ids(folder / f"ent_ids_{number}", distinct=("id", "uri")) for number in (1, 2)]
+    return _both(lambda number: _ids(folder / f"ent_ids_{number}", distinct=("id", "uri")))
 
 
 def _dbp15k_gold(folder: Path, entities: list[pl.DataFrame]) -> pl.DataFrame | None:

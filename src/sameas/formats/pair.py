@@ -11,6 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
+from sameas.compute.parallel import in_parallel
 from sameas.errors import InputError, OptionError, shortened
 from sameas.formats.benchmark import MARKS, TRANSLATED, Side, read_benchmark, read_benchmark_gold
 from sameas.formats.files import (
@@ -195,10 +196,8 @@ def _named(sides: Sequence[Side], names: StrPath | Sequence[StrPath]) -> list[Gr
     if len(files) not in (1, len(sides)):
         raise OptionError(f"`names` must be one file or one a side, got {len(files)} instead")
     tables = [None if str(file) == "uri" else read_names(Path(file)) for file in files]
-    graphs = [
-        _with_names(side, table)
-        for side, table in zip(sides, tables * (len(sides) // len(tables)), strict=True)
-    ]
+    given = zip(sides, tables * (len(sides) // len(tables)), strict=True)
+    graphs = in_parallel(lambda both: _with_names(*both), given)
     used = [graph.labels.drop_nulls().len() for graph in graphs]
     used = used if len(files) > 1 else [sum(used)]
     for file, table, count in zip(files, tables, used, strict=True):

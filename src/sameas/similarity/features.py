@@ -9,7 +9,7 @@ from functools import partial
 import polars as pl
 
 from sameas.compute.arrays import Progress
-from sameas.compute.parallel import in_parallel
+from sameas.compute.parallel import in_parallel, in_parallel_if
 from sameas.compute.rows import Rows, side_by_side, unit
 from sameas.graph.matched import MatchedPair
 from sameas.graph.task import Inputs, Sides, Task
@@ -34,7 +34,7 @@ from sameas.text.ngrams import ngram_rows
 from sameas.text.words import word_rows
 
 MANY = 100_000
-"""Names beyond which rows are made one kind after the other."""
+"""Names or entities beyond which rows are made one kind, or one side, after the other."""
 BothRows = tuple[Rows, Rows]
 """Of left and of right entities or names."""
 
@@ -203,9 +203,10 @@ def neighbourhood_rows(
 ) -> BothRows:
     """The rows of these entities of each side after first..depth hops."""
     matrices = adjacency_matrices(pair.left, pair.right, options.adjacency)
-    left, right = (
-        propagate(matrix, side, depth=options.depth, only=only, first=first)
-        for matrix, side, only in zip(matrices, rows, sides, strict=True)
+    left, right = in_parallel_if(
+        max(map(len, sides)) <= MANY,
+        lambda side: propagate(*side[:2], only=side[2], depth=options.depth, first=first),
+        list(zip(matrices, rows, sides, strict=True)),
     )
     return left, right
 

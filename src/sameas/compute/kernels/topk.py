@@ -239,24 +239,34 @@ def best_of_tile(
     column_wanted: Wanted,
     room: Float32s,
     places: Int32s,
+    large: Booleans,
+    eights: Int64s,
 ) -> None:
     """Offer all entries of a tile to its rows, from ``begin`` on, and to its columns.
 
-    ``room`` is for the values of one line, ``places`` for as many as the tile is wide.
+    ``room`` is for the values of one line, ``places`` and ``large`` for as many as the tile is
+    wide, or up to seven more; ``eights`` is ``large``, eight at a time.
     """
     width, begun = np.uint64(tile.shape[1]), np.uint64(other_begin)
     row_kept, row_counts, row_full = rows.kept, rows.counts, rows.kept.shape[1]
     kept, counts, full = columns.kept, columns.counts, columns.kept.shape[1]
     least = columns.least
+    for j in range(width, len(large)):
+        large[j] = False
     for i in range(tile.shape[0]):
         line, some = begin + i, np.uint64(0)
         limit = rows.least[line]
+        for j in range(width):  # without a choice, so that many are compared at once
+            lesser = least[begun + j] if least[begun + j] < limit else limit
+            large[j] = tile[i, j] > lesser
         # A place is written always, and again by the next entry if this one is too small: that is
         # faster than a choice which the processor has to guess.
-        for j in range(width):
-            places[some] = j
-            value = tile[i, j]
-            some += np.uint64((value > limit) | (value > least[begun + j]))
+        for eight in range(np.uint64(len(eights))):
+            if eights[eight]:
+                first = eight * np.uint64(8)
+                for j in range(first, first + np.uint64(8)):
+                    places[some] = j
+                    some += np.uint64(large[j])
         for one in range(some):
             j = places[one]
             value, column = tile[i, j], other_begin + j
