@@ -8,7 +8,7 @@ import os
 
 # Nearly all that a command makes is freed without the collector, which would look through all
 # modules again and again while they are loaded.
-gc.set_threshold(50_000, 20, 100)
+gc.set_threshold(300_000, 20, 100)
 
 # The allocator of polars gives freed memory back in a twentieth of a second, instead of after ten
 # seconds; at once, a run would take a third more pages from the system. It reads this when it is
