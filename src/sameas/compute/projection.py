@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from sameas.compute.arrays import Matrix, Vector
 from sameas.compute.kernels.products import sparse_products
@@ -129,15 +130,20 @@ def _principal_directions(
     wanted = count + tuning.oversampling
     directions = rng.standard_normal((width, wanted), dtype=np.float32)
 
-    def forth_and_back(sample: Rows) -> Matrix:
-        forth, split = times(sample, directions), sample.dense.shape[1]
+    def turned(sample: Rows) -> csr_array:
+        return csr_array(sample.sparse.T)
+
+    def forth_and_back(sample: tuple[Rows, csr_array]) -> Matrix:
+        (rows, columns), split = sample, sample[0].dense.shape[1]
+        forth = times(rows, directions)
         back = np.empty((width, wanted), dtype=np.float32)
-        back[:split] = sample.dense.T @ forth
-        back[split:] = sample.sparse.T @ forth
+        back[:split] = rows.dense.T @ forth
+        sparse_products(*arrays_of(columns), forth, back[split:])
         return back
 
+    both = list(zip(samples, in_parallel(turned, samples), strict=True))
     for _ in range(tuning.power_iterations):
-        parts = in_parallel(forth_and_back, samples)
+        parts = in_parallel(forth_and_back, both)
         directions = _orthonormal(sum(parts[1:], parts[0]))
     return np.ascontiguousarray(directions[:, :count])
 

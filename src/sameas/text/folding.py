@@ -46,6 +46,7 @@ Slawejkow in German."""
 
 _DROPPED, _OTHER = re.compile(r"['.`]"), re.compile(r"[^a-z0-9]+")
 _ORDINAL = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b", re.ASCII)
+_ANY_DOUBLED = "|".join(2 * letter for letter in ascii_lowercase)
 _SILENT, _DOUBLED = re.compile(r"([a-z])h([^aeiou])"), re.compile(r"([a-z])\1+")
 
 
@@ -143,9 +144,11 @@ def _sounded(names: pl.Series) -> pl.Series:
     for spelling, sound in SOUNDS:
         text = text.str.replace_all(spelling, sound, literal=True)
     text = text.str.replace_all(r"([a-z])h([^aeiou])", "${1}${2}")
+    doubled = text.str.contains(_ANY_DOUBLED).arg_true()
+    some = text.gather(doubled)
     for letter in ascii_lowercase:
-        text = text.str.replace_all(f"{letter}{letter}+", letter)
-    return text
+        some = some.str.replace_all(f"{letter}{letter}+", letter)
+    return text.scatter(doubled, some)
 
 
 def text_blocks(texts: pl.Series) -> Iterator[slice]:
