@@ -26,7 +26,7 @@ from sameas.assignment.ranking import best_few
 from sameas.candidates.pairs import Candidates, lines_of_columns, lines_of_rows
 from sameas.compute.arrays import Mask, Matrix, Positions, Vector
 from sameas.compute.odds import probability_at
-from sameas.compute.parallel import in_parallel
+from sameas.compute.parallel import in_parallel, meanwhile
 from sameas.options.tuning import TUNING, DecisionTuning, Tuning
 
 TOP = 3
@@ -114,16 +114,20 @@ def strengths_of(
     """
     one_partner = [side for side in (0, 1) if single[side]]
     sides = in_parallel(lambda side: _Side(surplus, side, alone[1 - side]), one_partner)
-    none = np.full(len(links), -1)
-    runners, of = [np.zeros(0)], [np.zeros(0, dtype=np.int64)]
-    for side in sides:
+
+    def of_runner_ups(side: _Side) -> tuple[Vector, Positions]:
         places, numbers = _runner_ups(surplus, side, links, exclusive=all(single))
         replaced = [np.full(len(places), -1), np.full(len(places), -1)]
         replaced[side.number] = links[numbers]
-        runners.append(_strength(surplus, sides, places, replaced, tuning))
-        of.append(numbers)
-    strong = _strength(surplus, sides, links, [none, none], tuning)
-    return Strengths(strong, np.concatenate(runners), np.concatenate(of))
+        return _strength(surplus, sides, places, replaced, tuning), numbers
+
+    def of_links() -> Vector:
+        return _strength(surplus, sides, links, [np.full(len(links), -1)] * 2, tuning)
+
+    with meanwhile(of_links) as strong:
+        found = [(np.zeros(0), np.zeros(0, dtype=np.int64)), *in_parallel(of_runner_ups, sides)]
+        runners, of = (np.concatenate(each) for each in zip(*found, strict=True))
+        return Strengths(strong(), runners, of)
 
 
 class _Side:

@@ -18,9 +18,17 @@ from sameas.assignment.gap import relative_gap
 from sameas.assignment.ranking import mutual
 from sameas.assignment.sinkhorn import Plan
 from sameas.candidates.pairs import Candidates, line_sums, lines_of_columns, lines_of_rows
-from sameas.compute.arrays import Matrix, Positions, Vector
+from sameas.compute.arrays import Indices, Matrix, Positions, Vector
 from sameas.compute.kernels.products import weighted_sums
-from sameas.compute.parallel import WORKERS, even_slices, lasting_threads, one_blas_thread, slices
+from sameas.compute.parallel import (
+    WORKERS,
+    even_slices,
+    in_parallel,
+    lasting_threads,
+    one_blas_thread,
+    share_of,
+    slices,
+)
 from sameas.options.tuning import TUNING, OpenTuning
 
 AT_ONCE = 1_000_000
@@ -119,15 +127,22 @@ def _probabilities(
     """The probability of each pair, and the largest distance of an entity's sum from one."""
     probability = np.empty(len(scores))
     ends = candidates.left, candidates.right
-    for part in slices(len(scores), AT_ONCE):
+    parts = list(slices(len(scores), share_of(len(scores), AT_ONCE)))
+
+    def multiply(part: slice) -> None:
         some = np.exp(scores[part] - np.float64(threshold))
         some *= left[ends[0][part]] * right[ends[1][part]]
         probability[part] = some
+
+    in_parallel(multiply, parts)
     before = _sums(candidates, probability, left, right)
+
     # What sums up to more than one, for all the sweeps, is scaled down to it.
-    for part in slices(len(scores), AT_ONCE):
+    def scale(part: slice) -> None:
         excess = np.maximum(before[0][ends[0][part]], before[1][ends[1][part]])
         probability[part] /= np.maximum(excess, 1.0)
+
+    in_parallel(scale, parts)
     # That takes from a pair's other entity too, which may have had less than one already.
     after = _sums(candidates, probability, left, right)
     deviation = max(float(np.abs(each - 1).max(initial=0.0)) for each in (*before, *after))
@@ -199,11 +214,16 @@ def _sums(
     candidates: Candidates, probability: Vector, left: Vector, right: Vector
 ) -> tuple[Vector, Vector]:
     """Of each left and each right entity, the probabilities of its pairs and of staying alone."""
-    totals = np.zeros(len(left)), np.zeros(len(right))
-    for part in slices(len(probability), AT_ONCE):
-        np.add.at(totals[0], candidates.left[part], probability[part])
-        np.add.at(totals[1], candidates.right[part], probability[part])
-    return totals[0] + left, totals[1] + right
+
+    def total(side: tuple[Indices, Vector]) -> Vector:
+        ends, alone = side
+        sums = np.zeros(len(alone))
+        for part in slices(len(probability), AT_ONCE):
+            np.add.at(sums, ends[part], probability[part])
+        return sums + alone
+
+    of_left, of_right = in_parallel(total, [(candidates.left, left), (candidates.right, right)])
+    return of_left, of_right
 
 
 def best_of_side(candidates: Candidates, side: int, *, tie: float = TUNING.open.tie) -> Positions:

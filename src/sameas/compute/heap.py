@@ -45,7 +45,7 @@ def _resident_bytes() -> int:
 
 
 def keep_freed_memory() -> None:
-    """From now on, all threads allocate from one heap, which is cut at its end only if much is free.
+    """From now on, all threads allocate from one heap, which is cut only if much is free.
 
     Each thread has its own otherwise, so that what one has freed another takes from the system
     anew: a run of DBP15K zh-en takes a tenth less time and a tenth less memory so (measured).

@@ -36,7 +36,7 @@ from sameas.compute.kernels.votes import (
     Votes,
     gather_votes,
 )
-from sameas.compute.parallel import even_slices, map_blocks, slices
+from sameas.compute.parallel import even_slices, in_parallel_if, map_blocks, slices
 from sameas.compute.rows import starts_in
 from sameas.options.tuning import TUNING, EvidenceTuning, Tuning
 from sameas.similarity.edges import Edges
@@ -45,6 +45,8 @@ PART, PARTS = 100_000, 64
 """Edges treated at once, and the most blocks of them: each has room for all right entities."""
 FEW = 200_000
 """Edges that are not worth a file."""
+AT_ONCE_UP_TO = 2_000_000
+"""Edges beyond which sides are worked on one after the other, which takes less memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,13 +138,19 @@ def gather_evidence(
     right_trust = of_nodes(right, anchors.right, anchors.trust, 1.0, 0.0)
     partner = of_nodes(left, anchors.left, anchors.right, right.entities + left.literals, -1)
     back = of_nodes(right, anchors.right, anchors.left, left.entities + right.literals, -1)
-    left_worth, left_total = _worth(left, relations.left_cover, left_trust, back[right.hubs])
-    right_worth, right_total = _worth(right, relations.right_cover, right_trust, partner[left.hubs])
+    sides = (
+        (left, relations.left_cover, left_trust, back[right.hubs]),
+        (right, relations.right_cover, right_trust, partner[left.hubs]),
+    )
+    few = max(len(left), len(right)) <= AT_ONCE_UP_TO
+    (left_worth, left_total), (right_worth, right_total) = in_parallel_if(
+        few, lambda side: _worth(*side), sides
+    )
     match_starts = np.searchsorted(relations.left, np.arange(left.relations + 1))
     far_starts, by_far = right.by_far
     columns = (right.relation, right.entity, right.fans, right_worth)
     shared = (
-        RightEdges(far_starts, *(_in_order(column, by_far) for column in columns)),
+        RightEdges(far_starts, *in_parallel_if(few, lambda one: _in_order(one, by_far), columns)),
         Matches(match_starts, relations.right, relations.match),
         Anchored(partner, left_trust),
         Limits(tuning.cap, enter, right.entities),
