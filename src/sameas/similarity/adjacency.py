@@ -77,7 +77,9 @@ KINDS: dict[Adjacency, Callable[[MatchedGraph], Sparse]] = {
 
 def _symmetric(size: int, triples: Positions, weights: NDArray[np.float64], loop: float) -> Sparse:
     """Both directions of every triple with its weight, summed, and a loop on every entity."""
-    heads, tails, every = triples[:, 0], triples[:, 2], np.arange(size)
+    kind = np.int32 if max(size, 2 * len(triples) + size) < 2**31 else np.int64  # as that of rows
+    heads, tails = triples[:, 0].astype(kind), triples[:, 2].astype(kind)
+    every = np.arange(size, dtype=kind)
     matrix = csr_array(
         (
             np.concatenate([weights, weights, np.full(size, loop)]),
