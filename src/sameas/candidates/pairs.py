@@ -50,8 +50,9 @@ class Candidates:
     @cached_property
     def by_right(self) -> tuple[Positions, NDArray[np.integer]]:
         """Where the pairs of each right entity start in an order by right, and that order."""
-        number = np.arange(len(self), dtype=np.int32 if len(self) < 2**31 else np.int64)
-        transposed = csr_array((number, self.right, self.starts), shape=self.shape).tocsc()
+        kind = np.int32 if len(self) < 2**31 else np.int64
+        number, starts = np.arange(len(self), dtype=kind), self.starts.astype(kind)
+        transposed = csr_array((number, self.right, starts), shape=self.shape).tocsc()
         return transposed.indptr.astype(np.int64), transposed.data
 
     @cached_property

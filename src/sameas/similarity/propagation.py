@@ -31,7 +31,8 @@ def surroundings(adjacency: Sparse, entities: Positions | slice) -> tuple[Sparse
     weights = adjacency[entities]
     neighbours, place = np.unique(weights.indices, return_inverse=True)
     shape = weights.shape[0], len(neighbours)
-    near = csr_array((weights.data, place, weights.indptr), shape=shape)
+    columns = place.astype(weights.indices.dtype)  # longer numbers would have all products copied
+    near = csr_array((weights.data, columns, weights.indptr), shape=shape)
     return near, neighbours.astype(np.int64)
 
 
