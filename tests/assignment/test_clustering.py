@@ -12,12 +12,12 @@ ABSENT = -7.0
 
 @st.composite
 def scored_pairs(draw):
-    """Some of the pairs of a few entities, with scores that are all different."""
+    """Some of the pairs of a few entities, with scores of which no two have the same mean."""
     size = draw(st.integers(2, 12))
     every = [(i, j) for i in range(size) for j in range(i + 1, size)]
     chosen = draw(st.lists(st.sampled_from(every), unique=True))
     places = draw(st.permutations(range(len(every))))
-    scores = np.array([place * 0.37 - 6.0 for place in places[: len(chosen)]])
+    scores = 6.0 * np.sin(np.array(places[: len(chosen)]) + 1.0)
     left, right = np.array(chosen, dtype=np.int64).reshape(-1, 2).T
     return ScoredPairs(size, left, right, scores)
 

@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 
 from sameas.compute import heap
-from sameas.compute.heap import keep_large_arrays_apart, release_freed_memory
+from sameas.compute.heap import (
+    keep_freed_memory,
+    keep_large_arrays_apart,
+    release_freed_memory,
+)
 
 
 def resident():
@@ -66,9 +70,39 @@ def test_large_arrays_go_back_at_once_whatever_lies_between_them():
     assert int(done.stdout) > 150
 
 
+ONE_HEAP = """
+import threading
+from pathlib import Path
+import numpy as np
+from sameas.compute.heap import keep_freed_memory
+keep_freed_memory()
+resident = lambda: int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+blocks = lambda: [np.ones(2**16) for _ in range(200)]  # 100 MiB, each in the heap
+held = blocks()
+del held
+thread = threading.Thread(target=blocks)
+before = resident()
+thread.start()
+thread.join()
+print((resident() - before) // 2**20)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc")
+def test_what_one_thread_has_freed_another_gets_without_asking_the_system():
+    done = subprocess.run(
+        [sys.executable, "-c", ONE_HEAP],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    assert int(done.stdout) < 5
+
+
 def test_another_system_is_left_alone(monkeypatch):
     monkeypatch.setattr(sys, "platform", "win32")
     heap._glibc.cache_clear()
     release_freed_memory()
+    keep_freed_memory()
     keep_large_arrays_apart()
     heap._glibc.cache_clear()

@@ -53,6 +53,19 @@ def test_what_goes_wrong_in_a_part_is_raised(run, wrong):
         list(run(work, range(10)))
 
 
+def test_of_several_parts_that_fail_the_first_is_raised_whoever_is_faster():
+    together = threading.Barrier(WORKERS)
+
+    def work(part):
+        together.wait(timeout=60)
+        late_first(part)
+        raise ValueError(f"part {part}")
+
+    if WORKERS > 1:
+        with pytest.raises(ValueError, match="part 0"):
+            in_parallel(work, range(WORKERS))
+
+
 @pytest.mark.parametrize("few", [True, False])
 def test_what_is_not_few_is_done_one_after_the_other(few):
     threads = set()

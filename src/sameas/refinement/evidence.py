@@ -13,6 +13,7 @@ left one lacks; and ``right_lacks``, vice versa.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -148,9 +149,10 @@ def gather_evidence(
     )
     match_starts = np.searchsorted(relations.left, np.arange(left.relations + 1))
     far_starts, by_far = right.by_far
-    columns = (right.relation, right.entity, right.fans, right_worth)
+    columns: tuple[NDArray[Any], ...] = (right.relation, right.entity, right.fans, right_worth)
+    in_order = partial(_in_order, order=by_far)
     shared = (
-        RightEdges(far_starts, *in_parallel_if(few, lambda one: _in_order(one, by_far), columns)),
+        RightEdges(far_starts, *in_parallel_if(few, in_order, columns)),
         Matches(match_starts, relations.right, relations.match),
         Anchored(partner, left_trust),
         Limits(tuning.cap, enter, right.entities),
