@@ -14,10 +14,19 @@ from typing import TypeAlias
 
 import numpy as np
 
-from sameas.candidates.pairs import Pairs, every_pair, line_sums, lines_of_columns, lines_of_rows
+from sameas.candidates.pairs import (
+    Candidates,
+    Pairs,
+    PairsByRow,
+    every_pair,
+    line_sums,
+    lines_of_columns,
+    lines_of_rows,
+)
 from sameas.compute.arrays import Matrix, Vector
 from sameas.compute.device import device_in_use
-from sameas.compute.parallel import in_parallel, slices
+from sameas.compute.kernels.products import weighted_sums
+from sameas.compute.parallel import in_parallel, share_of, slices
 from sameas.similarity.matrix import row_blocks
 
 Sums: TypeAlias = Callable[[Vector], Vector]
@@ -29,6 +38,10 @@ TILE_BYTES = 2**19
 PRECISION = 1e-6
 """Differences below this, in parts of the largest value, are lost in float32."""
 TINY = 1e-30
+WIDEST, FARTHEST = 80.0, 500.0
+"""Logarithms of the largest odds and factors whose products stay in the range of numbers."""
+PART = 1_000_000
+"""Pairs whose odds are made at once."""
 SAFE = 30.0
 """Logarithm of the largest factor by which a stored plan is scaled; e^30 is about 10^13."""
 
@@ -143,10 +156,67 @@ def _sums(pairs: Pairs, heat: float) -> tuple[Sums, Sums]:
             plan = _StoredPlan(pairs, heat)
             return plan.row_sums, plan.column_sums
         pairs = every_pair(pairs)
+    elif odds := _StoredOdds.of(pairs, heat):
+        return odds.row_sums, odds.column_sums
     return (
         partial(line_sums, lines_of_rows(pairs), heat=heat),
         partial(line_sums, lines_of_columns(pairs), heat=heat),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _StoredOdds:
+    """Candidates by left and by right entity, with exponentials of their values, made once.
+
+    Sums for any potentials are their products with a vector of factors.
+    """
+
+    pairs: Candidates
+    heat: float
+    middle: float
+    """What is taken from values first."""
+    sides: tuple[PairsByRow, PairsByRow]
+
+    @classmethod
+    def of(cls, pairs: Candidates, heat: float) -> _StoredOdds | None:
+        """The odds of the pairs; None if they leave the range of float32."""
+        if not len(pairs):
+            return None
+        least, most = float(pairs.values.min()), float(pairs.values.max())
+        middle = (least + most) / 2
+        if not most - least < 2 * WIDEST * heat:
+            return None
+        odds = np.empty(len(pairs), dtype=np.float32)
+
+        def raise_to(part: slice) -> None:
+            odds[part] = np.exp((pairs.values[part] - np.float64(middle)) / heat)
+
+        in_parallel(raise_to, slices(len(odds), share_of(len(odds), PART)))
+        raised = pairs.with_values(odds)
+        return cls(pairs, heat, middle, (lines_of_rows(raised), lines_of_columns(raised)))
+
+    def row_sums(self, right: Vector) -> Vector:
+        return self._sums(0, right)
+
+    def column_sums(self, left: Vector) -> Vector:
+        return self._sums(1, left)
+
+    def _sums(self, side: int, potentials: Vector) -> Vector:
+        logs = potentials / -self.heat
+        top = float(logs.max())
+        if not top - float(logs.min()) < FARTHEST:
+            lines = (lines_of_rows, lines_of_columns)[side](self.pairs)
+            return line_sums(lines, potentials, self.heat)
+        lines, factors = self.sides[side], np.exp(logs - top)
+        sums = np.empty(len(lines.starts) - 1)
+
+        def part(rows: slice) -> None:
+            weighted_sums(*lines, factors, rows.start, rows.stop, sums)
+
+        in_parallel(part, lines.parts())
+        with np.errstate(divide="ignore"):  # an entity without pairs
+            scaled: Vector = self.heat * (np.log(sums) + top) + self.middle
+        return scaled
 
 
 class _StoredPlan:
