@@ -39,8 +39,8 @@ from sameas.pipeline.phases import Phases
 
 TITLE = "Profile of a run"
 PACKAGE = str(Path(sameas.__file__).parent)
-WAITING = ("parallel.py", "pairwise.py")
-"""Modules in which the main thread waits for work that others have asked for."""
+WAITING = ("parallel.py", "pairwise.py", "kernels/kernel.py")
+"""Modules in which the main thread works, or waits, for the function that has called them."""
 INTERVAL = 0.02
 """Seconds between two looks."""
 STEP = 1.03
@@ -93,7 +93,8 @@ def function_of(frame: FrameType | None) -> str:
     while frame is not None:
         file = frame.f_code.co_filename
         if file.startswith(PACKAGE) and not file.endswith(WAITING):
-            return f"{file[len(PACKAGE) + 1 : -3]}.{frame.f_code.co_name}"
+            name = getattr(frame.f_code, "co_qualname", frame.f_code.co_name)  # Python 3.11
+            return f"{file[len(PACKAGE) + 1 : -3]}.{name.replace('.<locals>', '')}"
         frame = frame.f_back
     return "(elsewhere)"
 

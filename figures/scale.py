@@ -43,8 +43,8 @@ def of_benchmark(name: str, module: Any, case: str) -> Block:
 
 
 def ladder_table(results: Results) -> str:
-    """Time, memory and scores of generated pairs."""
-    runs = {**results["ladder"], **results["ladder-long"]}
+    """Time, memory and scores of generated pairs, the smallest first and harder ones last."""
+    runs = dict(sorted({**results["ladder"], **results["ladder-long"]}.items(), key=_rung))
     columns: tables.Columns = {
         "total_seconds": ("seconds", tables.seconds),
         "cpu_seconds": ("CPU seconds", tables.seconds),
@@ -55,6 +55,12 @@ def ladder_table(results: Results) -> str:
     phases = tables.phase_rows({name: run["seconds"] for name, run in runs.items()})
     by_phase = table_of("Seconds by phase", ["phase", *runs], phases)
     return f"{shown(made)}\n\n{shown(by_phase)}\n\n{results.origin('ladder', 'ladder-long')}"
+
+
+def _rung(run: tuple[str, Values]) -> tuple[bool, int]:
+    """The place of a generated pair in tables."""
+    name, values = run
+    return name.startswith("hard"), values["size"]
 
 
 def growth_tables(results: Results) -> str:
@@ -131,7 +137,7 @@ def cluster_tables(results: Results) -> str:
     parts = []
     for case, values in results["cluster"].items():
         parts += [shown(each) for each in cluster.tables_of(values) if any(each.groups)]
-        checks = cluster.checks_of(values) if len(values["runs"]) > 1 else []
+        checks = cluster.checks_of(values)
         parts.append("\n".join(f"- {case}: {each.asked}: {each.found}." for each in checks))
     return "\n\n".join([*filter(None, parts), results.origin("cluster")])
 
