@@ -217,6 +217,12 @@ SCORES_OF_PAIRS = ("precision", "recall", "f1")
 
 # Speed and scale
 
+SCALES = (
+    ("ladder", "100k", "100,000"),
+    ("ladder-long", "1M", "a million"),
+    ("ladder-long", "3M", "three million"),
+)
+"""Generated pairs that the README shows: part, case, and the size in words."""
 YARDSTICKS = {"best": "yardstick", "paper": "yardstick", "exact": "yardstick, exact"}
 
 
@@ -277,7 +283,7 @@ def summary_of_speed(results: Results) -> list[list[str]]:
         ratio = tables.ratio(runs["best"]["ratio"])
         plain = f"the paper's procedure written plainly {cells[1]}"
         rows.append(["DBP15K zh-en, the whole command", f"{cells[0]} ({ratio})", plain])
-    for part, name, words in (("ladder", "100k", "100,000"), ("ladder-long", "1M", "a million")):
+    for part, name, words in SCALES:
         if run := results.get(part, name):
             cell = taken(run["total_seconds"], run["peak_memory_bytes"])
             rows.append(
