@@ -161,14 +161,18 @@ def real(places: Places) -> Iterator[Case]:
             yield key, partial(real_rdf, dataset, BEST)
 
 
+def sides_of(dataset: Dataset) -> list[str]:
+    """The files of a pair of RDF files."""
+    return [str(min(dataset.folder.glob(f"{side}.*"))) for side in ("left", "right")]
+
+
 def several_names(places: Places) -> Iterator[Case]:
     """Seconds by phase and memory of RDF whose entities have several names."""
 
     def measure(dataset: Dataset) -> Values:
-        sides = [str(min(dataset.folder.glob(f"{side}.*"))) for side in ("left", "right")]
         with tempfile.TemporaryDirectory() as folder:
             out = str(Path(folder) / "links.tsv")
-            found = json.loads(printed("align", *sides, "-o", out, "--json"))
+            found = json.loads(printed("align", *sides_of(dataset), "-o", out, "--json"))
         return {key: found[key] for key in ("seconds", "total_seconds", "peak_memory_bytes")}
 
     if SEVERAL_NAMES in places.datasets:
@@ -182,12 +186,11 @@ def large(places: Places) -> Iterator[Case]:
         gold = read_gold(dataset.folder / "gold.tsv")
         judged = dataset.folder / "judged.txt"
         values: Values = {"": {"links": len(gold)}}
-        sides = [str(min(dataset.folder.glob(f"{side}.*"))) for side in ("left", "right")]
         with tempfile.TemporaryDirectory() as folder:
             for method, options in (("best", []), ("PARIS", ["--method", "paris"])):
                 out = Path(folder) / "links.tsv"
                 try:
-                    printed("align", *sides, "-o", str(out), *options, limit=LIMIT)
+                    printed("align", *sides_of(dataset), "-o", str(out), *options, limit=LIMIT)
                     links = pl.read_csv(out, separator="\t", infer_schema=False)
                     values[method] = scores_of_judged(links, gold, judged)
                 except subprocess.TimeoutExpired:
